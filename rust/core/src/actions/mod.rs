@@ -1,0 +1,32 @@
+//! The actions of the log, one a file, with every field of the protocol (PROTOCOL.md, "Actions").
+
+mod add;
+mod cdc;
+mod checkpoint_metadata;
+mod commit_info;
+mod deletion_vector;
+mod domain_metadata;
+mod log_path;
+mod metadata;
+mod protocol;
+mod remove;
+mod sidecar;
+mod txn;
+
+pub use add::Add;
+pub use cdc::Cdc;
+pub use checkpoint_metadata::CheckpointMetadata;
+pub use commit_info::CommitInfo;
+pub use deletion_vector::{DeletionVectorDescriptor, DvStorage};
+pub use domain_metadata::DomainMetadata;
+pub use log_path::{LogPath, ObjectPath};
+pub use metadata::{Format, Metadata};
+pub use protocol::Protocol;
+pub use remove::Remove;
+pub use sidecar::Sidecar;
+pub use txn::Txn;
+
+use std::collections::BTreeMap;
+
+/// Partition column (physical name) to serialized value; `None` is null.
+pub type PartitionValues = BTreeMap<String, Option<String>>;

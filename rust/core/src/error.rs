@@ -1,0 +1,262 @@
+//! The one error type. Every variant is a fact: what was looked at, what was found, and what to do about it.
+
+use std::sync::Arc;
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong. Each variant is one Python class of `deltaic.exceptions` (see [`Error::kind`]).
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No Delta log at the location.
+    #[error("no Delta table at `{path}`: `_delta_log` holds neither a commit nor a checkpoint")]
+    TableNotFound {
+        /// Table location.
+        path: String,
+    },
+    /// A table is already there and the operation must create one.
+    #[error("a Delta table already exists at `{path}` (version {version})")]
+    TableAlreadyExists {
+        /// Table location.
+        path: String,
+        /// Its newest version.
+        version: u64,
+    },
+    /// The version asked for is not in the log, or can no longer be rebuilt from it.
+    #[error("version {version} of `{path}` is not available: the log offers versions {earliest} to {latest}")]
+    VersionNotFound {
+        /// Table location.
+        path: String,
+        /// Version asked for.
+        version: u64,
+        /// Oldest version that can be rebuilt.
+        earliest: u64,
+        /// Newest version.
+        latest: u64,
+    },
+    /// The timestamp asked for is before the first or after the last commit.
+    #[error(
+        "timestamp {timestamp} of `{path}` is not available: the log offers {earliest} (version {earliest_version}) to {latest} (version {latest_version})"
+    )]
+    TimestampOutOfRange {
+        /// Table location.
+        path: String,
+        /// Timestamp asked for, RFC 3339.
+        timestamp: String,
+        /// Timestamp of the oldest version that can be rebuilt.
+        earliest: String,
+        /// That version.
+        earliest_version: u64,
+        /// Timestamp of the newest version.
+        latest: String,
+        /// That version.
+        latest_version: u64,
+    },
+    /// A version or timestamp that cannot be parsed, or two that contradict each other.
+    #[error("time travel of `{path}`: {reason}")]
+    InvalidTimeTravel {
+        /// Table location.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Commits are missing between two that are there.
+    #[error("the log of `{path}` has a gap: `{missing}` is missing, and no checkpoint covers it")]
+    LogGap {
+        /// Table location.
+        path: String,
+        /// First missing version.
+        version: u64,
+        /// File name of the first missing commit.
+        missing: String,
+    },
+    /// A log file is torn, empty or not what the protocol says. Never skipped: its content may matter.
+    #[error("log file `{path}`{} is corrupt: {reason}", version.map(|v| format!(" (version {v})")).unwrap_or_default())]
+    LogCorrupt {
+        /// The file.
+        path: String,
+        /// Its version, where the name tells it.
+        version: Option<u64>,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The log holds no protocol or no metadata action.
+    #[error("the log of `{path}` up to version {version} has no `{action}` action")]
+    MissingAction {
+        /// Table location.
+        path: String,
+        /// Version that was replayed.
+        version: u64,
+        /// `protocol` or `metaData`.
+        action: &'static str,
+    },
+    /// The table needs features that this reader or writer does not have.
+    #[error(
+        "`{path}` needs {role} features that deltaic does not support: {}. Supported: {}",
+        features.join(", "),
+        supported.join(", ")
+    )]
+    UnsupportedFeature {
+        /// Table location.
+        path: String,
+        /// `reader` or `writer`.
+        role: &'static str,
+        /// Unsupported features by name.
+        features: Vec<String>,
+        /// What this role supports.
+        supported: Vec<String>,
+    },
+    /// Something that the protocol allows and deltaic does not do (yet), by name.
+    #[error("`{path}`: {what} is not supported")]
+    Unsupported {
+        /// Table or file location.
+        path: String,
+        /// What is not supported.
+        what: String,
+    },
+    /// A schema string, type or column that breaks the rules.
+    #[error("schema: {reason}")]
+    InvalidSchema {
+        /// What is wrong.
+        reason: String,
+    },
+    /// Data that does not fit the table's schema.
+    #[error("the data does not fit the table `{path}`: {reason}")]
+    SchemaMismatch {
+        /// Table location.
+        path: String,
+        /// Both schemas and the columns that differ.
+        reason: String,
+    },
+    /// A predicate that names an unknown column, or that cannot be evaluated as asked.
+    #[error("predicate `{predicate}`: {reason}")]
+    InvalidPredicate {
+        /// The predicate, as text.
+        predicate: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An argument that makes no sense.
+    #[error("{argument}: {reason}")]
+    InvalidArgument {
+        /// Name of the argument.
+        argument: String,
+        /// What is wrong and what is right.
+        reason: String,
+    },
+    /// A data file that the log lists is missing or unreadable.
+    #[error("data file `{path}`: {reason}")]
+    DataFile {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A deletion vector that is missing, torn or inconsistent. Never read as "nothing deleted".
+    #[error("deletion vector `{path}`: {reason}")]
+    DeletionVector {
+        /// The file, or `inline`.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Another writer took the version first.
+    #[error("version {version} of `{path}` was committed by another writer{}: {reason}", winner.as_ref().map(|w| format!(" ({w})")).unwrap_or_default())]
+    CommitConflict {
+        /// Table location.
+        path: String,
+        /// Version that was lost.
+        version: u64,
+        /// Operation of the winner, where known.
+        winner: Option<String>,
+        /// Why the commit cannot follow it, and what to do.
+        reason: String,
+    },
+    /// The store gave no clear answer to the commit, and reading back gave none either. Nothing was removed.
+    #[error("whether version {version} of `{path}` was committed is unknown: {reason}. Look at the log before you write again")]
+    CommitStateUnknown {
+        /// Table location.
+        path: String,
+        /// Version that was attempted.
+        version: u64,
+        /// Answer of the store.
+        reason: String,
+    },
+    /// The store refused or failed.
+    #[error("{operation} `{path}`: {source}")]
+    Storage {
+        /// `list`, `get`, `put`, `delete` …
+        operation: &'static str,
+        /// The object.
+        path: String,
+        /// Cause.
+        source: Arc<dyn std::error::Error + Send + Sync>,
+    },
+    /// The object is not there. Kept apart from [`Error::Storage`] because callers act on it.
+    #[error("`{path}` does not exist")]
+    NotFound {
+        /// The object.
+        path: String,
+    },
+    /// An Arrow computation failed: a bug or an overflow, never bad input alone.
+    #[error("{context}: {source}")]
+    Arrow {
+        /// What was being done.
+        context: String,
+        /// Cause.
+        source: Arc<arrow::error::ArrowError>,
+    },
+    /// The caller asked to stop (Ctrl-C).
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// The kind in one word: the name of the Python class without the suffix `Error`, and a stable key for programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Error::TableNotFound { .. } => "TableNotFound",
+            Error::TableAlreadyExists { .. } => "TableAlreadyExists",
+            Error::VersionNotFound { .. } => "VersionNotFound",
+            Error::TimestampOutOfRange { .. } => "TimestampOutOfRange",
+            Error::InvalidTimeTravel { .. } => "InvalidTimeTravel",
+            Error::LogGap { .. } => "LogGap",
+            Error::LogCorrupt { .. } => "LogCorrupt",
+            Error::MissingAction { .. } => "MissingAction",
+            Error::UnsupportedFeature { .. } => "UnsupportedFeature",
+            Error::Unsupported { .. } => "Unsupported",
+            Error::InvalidSchema { .. } => "InvalidSchema",
+            Error::SchemaMismatch { .. } => "SchemaMismatch",
+            Error::InvalidPredicate { .. } => "InvalidPredicate",
+            Error::InvalidArgument { .. } => "InvalidArgument",
+            Error::DataFile { .. } => "DataFile",
+            Error::DeletionVector { .. } => "DeletionVector",
+            Error::CommitConflict { .. } => "CommitConflict",
+            Error::CommitStateUnknown { .. } => "CommitStateUnknown",
+            Error::Storage { .. } => "Storage",
+            Error::NotFound { .. } => "NotFound",
+            Error::Arrow { .. } => "Arrow",
+            Error::Interrupted => "Interrupted",
+        }
+    }
+
+    /// A storage failure.
+    pub fn storage(
+        operation: &'static str,
+        path: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Error::Storage { operation, path: path.into(), source: Arc::from(source.into()) }
+    }
+
+    /// An Arrow failure with what was being done.
+    pub fn arrow(context: impl Into<String>, source: arrow::error::ArrowError) -> Self {
+        Error::Arrow { context: context.into(), source: Arc::new(source) }
+    }
+
+    /// A corrupt log file.
+    pub fn corrupt(path: impl Into<String>, version: Option<u64>, reason: impl Into<String>) -> Self {
+        Error::LogCorrupt { path: path.into(), version, reason: reason.into() }
+    }
+}

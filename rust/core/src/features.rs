@@ -1,0 +1,1 @@
+//! Table features: what a reader and a writer may do.

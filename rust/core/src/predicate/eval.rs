@@ -1,0 +1,1 @@
+//! Exact evaluation of a predicate on the rows of an Arrow batch.

@@ -1,0 +1,6 @@
+//! Predicates: the small tree that SQL text, Spark filters and Rust code become.
+
+mod ast;
+pub mod eval;
+
+pub use ast::{ColumnPath, CompareOp, Literal, Predicate};

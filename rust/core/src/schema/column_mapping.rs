@@ -1,0 +1,55 @@
+use super::{StructField, StructType};
+use crate::actions::Metadata;
+
+/// Field metadata key of the physical name.
+pub const PHYSICAL_NAME: &str = "delta.columnMapping.physicalName";
+/// Field metadata key of the column id.
+pub const FIELD_ID: &str = "delta.columnMapping.id";
+
+/// How logical columns find physical ones (PROTOCOL.md, "Column Mapping").
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ColumnMappingMode {
+    /// By logical name. Annotations that are left over are ignored.
+    #[default]
+    None,
+    /// By physical name.
+    Name,
+    /// By the field id in the Parquet file; names in the log are physical names.
+    Id,
+}
+
+impl ColumnMappingMode {
+    /// The mode of a table, from `delta.columnMapping.mode`.
+    pub fn of(metadata: &Metadata) -> Self {
+        match metadata.configuration.get("delta.columnMapping.mode").map(String::as_str) {
+            Some("name") => ColumnMappingMode::Name,
+            Some("id") => ColumnMappingMode::Id,
+            _ => ColumnMappingMode::None,
+        }
+    }
+}
+
+impl StructField {
+    /// The name of the column in statistics, partition values and (by name) data files.
+    pub fn physical_name(&self, mode: ColumnMappingMode) -> &str {
+        match mode {
+            ColumnMappingMode::None => &self.name,
+            _ => self.metadata.get(PHYSICAL_NAME).and_then(|v| v.as_str()).unwrap_or(&self.name),
+        }
+    }
+
+    /// The column id, where the field has one.
+    pub fn field_id(&self) -> Option<i32> {
+        self.metadata.get(FIELD_ID).and_then(|v| v.as_i64()).and_then(|v| i32::try_from(v).ok())
+    }
+}
+
+impl StructType {
+    /// The physical names of columns given by logical name, in the same order.
+    pub fn physical_names(&self, columns: &[String], mode: ColumnMappingMode) -> Vec<String> {
+        columns
+            .iter()
+            .map(|c| self.field(c).map_or_else(|| c.clone(), |f| f.physical_name(mode).to_owned()))
+            .collect()
+    }
+}

@@ -1,0 +1,10 @@
+//! The table schema: types, their JSON form, column mapping, and the Arrow schema they become.
+
+mod arrow_schema;
+mod column_mapping;
+mod json;
+mod types;
+
+pub use arrow_schema::{arrow_type, to_arrow_schema};
+pub use column_mapping::{ColumnMappingMode, PHYSICAL_NAME, FIELD_ID};
+pub use types::{ArrayType, DataType, MapType, StructField, StructType};

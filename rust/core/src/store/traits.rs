@@ -1,0 +1,113 @@
+use std::fmt::Debug;
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use crate::actions::ObjectPath;
+use crate::error::{Error, Result};
+
+/// One object of a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileMeta {
+    /// Name relative to the folder that was listed, with `/` where it lies deeper.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Modification time, in milliseconds since the Unix epoch.
+    pub modified: i64,
+}
+
+/// The answer of [`Store::put_if_absent`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PutOutcome {
+    /// The object was absent and is now there, durably.
+    Created,
+    /// An object was there, and is unchanged. After a retried request it may be our own: read it back.
+    AlreadyExists,
+}
+
+/// A store of objects. Calls block; they may be made from many threads.
+///
+/// # Errors
+/// Every method gives [`Error::NotFound`] for an object that is not there and [`Error::Storage`] for anything else.
+pub trait Store: Debug + Send + Sync {
+    /// Lists the objects directly in `dir` whose name is at or after `from`, ordered by name. One request (or as many
+    /// as the store has pages). A folder that does not exist is empty.
+    fn list_from(&self, dir: &ObjectPath, from: &str) -> Result<Vec<FileMeta>>;
+
+    /// Lists all objects below `dir`, at any depth, in no order.
+    fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>>;
+
+    /// Size and modification time of an object.
+    fn head(&self, path: &ObjectPath) -> Result<FileMeta>;
+
+    /// The whole object.
+    fn get(&self, path: &ObjectPath) -> Result<Bytes>;
+
+    /// Part of an object.
+    fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes>;
+
+    /// Several objects at once, in order. Stores with latency overlap the requests.
+    fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
+        paths.iter().map(|p| self.get(p)).collect()
+    }
+
+    /// Several parts of one object, in order. Stores with latency overlap and join the requests.
+    fn get_ranges(&self, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        ranges.iter().map(|r| self.get_range(path, r.clone())).collect()
+    }
+
+    /// Creates an object, atomically and durably, only if there is none of that name.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] means that the outcome is unknown: the object may or may not be there.
+    fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome>;
+
+    /// Creates or replaces an object.
+    fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()>;
+
+    /// Removes an object; one that is not there is an error.
+    fn delete(&self, path: &ObjectPath) -> Result<()>;
+}
+
+impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
+    fn list_from(&self, dir: &ObjectPath, from: &str) -> Result<Vec<FileMeta>> {
+        (**self).list_from(dir, from)
+    }
+    fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>> {
+        (**self).list_all(dir)
+    }
+    fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
+        (**self).head(path)
+    }
+    fn get(&self, path: &ObjectPath) -> Result<Bytes> {
+        (**self).get(path)
+    }
+    fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
+        (**self).get_range(path, range)
+    }
+    fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
+        (**self).get_many(paths)
+    }
+    fn get_ranges(&self, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        (**self).get_ranges(path, ranges)
+    }
+    fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome> {
+        (**self).put_if_absent(path, body)
+    }
+    fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
+        (**self).put(path, body)
+    }
+    fn delete(&self, path: &ObjectPath) -> Result<()> {
+        (**self).delete(path)
+    }
+}
+
+/// The error of an I/O failure at `path`.
+pub(crate) fn io_error(operation: &'static str, path: &ObjectPath, source: std::io::Error) -> Error {
+    if source.kind() == std::io::ErrorKind::NotFound {
+        Error::NotFound { path: path.to_string() }
+    } else {
+        Error::storage(operation, path.to_string(), source)
+    }
+}
