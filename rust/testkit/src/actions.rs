@@ -10,13 +10,16 @@ pub fn add(path: &str) -> Value {
 /// An `add` with partition values; `None` is null.
 pub fn add_in(path: &str, values: &[(&str, Option<&str>)]) -> Value {
     let mut action = add(path);
-    action["add"]["partitionValues"] = values.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect::<Map<_, _>>().into();
+    action["add"]["partitionValues"] =
+        values.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect::<Map<_, _>>().into();
     action
 }
 
 /// The same `add` or `remove` with one more field.
 pub fn with(mut action: Value, field: &str, value: impl Into<Value>) -> Value {
-    if let Some(body) = action.as_object_mut().and_then(|a| a.values_mut().next()).and_then(Value::as_object_mut) {
+    if let Some(body) =
+        action.as_object_mut().and_then(|a| a.values_mut().next()).and_then(Value::as_object_mut)
+    {
         body.insert(field.to_owned(), value.into());
     }
     action
@@ -44,7 +47,8 @@ pub fn protocol_features(reader: &[&str], writer: &[&str]) -> Value {
 
 /// A `metaData` for a schema, see [`schema`].
 pub fn metadata(schema: &Value, partition_columns: &[&str], configuration: &[(&str, &str)]) -> Value {
-    let configuration: Map<String, Value> = configuration.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
+    let configuration: Map<String, Value> =
+        configuration.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
     json!({"metaData": {
         "id": "5fba94ed-9794-4965-ba6e-6ee3c0d22af9",
         "format": {"provider": "parquet", "options": {}},

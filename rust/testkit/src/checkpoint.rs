@@ -75,7 +75,8 @@ pub(crate) struct TableShape {
 impl TableShape {
     /// From a `metaData` body.
     pub(crate) fn of(metadata: &Value) -> Self {
-        let metadata: deltaic::actions::Metadata = serde_json::from_value(metadata.clone()).expect("a metaData action");
+        let metadata: deltaic::actions::Metadata =
+            serde_json::from_value(metadata.clone()).expect("a metaData action");
         TableShape {
             schema: StructType::from_json(&metadata.schema_string).expect("a schema string"),
             mode: ColumnMappingMode::of(&metadata),
@@ -97,7 +98,8 @@ impl TableShape {
             fields: self.schema.fields.iter().filter(|f| !self.is_partition(&f.name)).cloned().collect(),
         };
         let bounds = stats_fields(&data, self.mode, &|t| {
-            (!matches!(t, DataType::Boolean | DataType::Binary | DataType::Void | DataType::Variant)).then(|| arrow_type(t))
+            (!matches!(t, DataType::Boolean | DataType::Binary | DataType::Void | DataType::Variant))
+                .then(|| arrow_type(t))
         });
         let nulls = stats_fields(&data, self.mode, &|_| Some(Arrow::Int64));
         let mut fields = vec![Field::new("numRecords", Arrow::Int64, true)];
@@ -125,7 +127,11 @@ impl TableShape {
     }
 }
 
-fn stats_fields(schema: &StructType, mode: ColumnMappingMode, leaf: &dyn Fn(&DataType) -> Option<Arrow>) -> Fields {
+fn stats_fields(
+    schema: &StructType,
+    mode: ColumnMappingMode,
+    leaf: &dyn Fn(&DataType) -> Option<Arrow>,
+) -> Fields {
     let fields = schema.fields.iter().filter_map(|f| {
         let kind = match &f.data_type {
             DataType::Struct(inner) => {
@@ -150,7 +156,11 @@ fn structure(fields: Vec<(&str, Arrow)>) -> Arrow {
 }
 
 /// The Arrow schema of a checkpoint file.
-pub(crate) fn checkpoint_schema(shape: &TableShape, spec: &CheckpointSpec, sidecar_file: bool) -> Arc<Schema> {
+pub(crate) fn checkpoint_schema(
+    shape: &TableShape,
+    spec: &CheckpointSpec,
+    sidecar_file: bool,
+) -> Arc<Schema> {
     use Arrow::{Boolean, Int32, Int64, Utf8};
     let texts = || Arrow::List(Arc::new(Field::new("element", Utf8, true)));
     let vector = || {
@@ -194,33 +204,45 @@ pub(crate) fn checkpoint_schema(shape: &TableShape, spec: &CheckpointSpec, sidec
         ("baseRowId", Int64),
         ("defaultRowCommitVersion", Int64),
     ];
-    let mut fields = vec![Field::new("add", structure(add), true), Field::new("remove", structure(remove), true)];
+    let mut fields =
+        vec![Field::new("add", structure(add), true), Field::new("remove", structure(remove), true)];
     if !sidecar_file {
         let format = structure(vec![("provider", Utf8), ("options", text_map())]);
         let others = [
             ("txn", vec![("appId", Utf8), ("version", Int64), ("lastUpdated", Int64)]),
-            ("metaData", vec![
-                ("id", Utf8),
-                ("name", Utf8),
-                ("description", Utf8),
-                ("format", format),
-                ("schemaString", Utf8),
-                ("partitionColumns", texts()),
-                ("configuration", text_map()),
-                ("createdTime", Int64),
-            ]),
-            ("protocol", vec![
-                ("minReaderVersion", Int32),
-                ("minWriterVersion", Int32),
-                ("readerFeatures", texts()),
-                ("writerFeatures", texts()),
-            ]),
+            (
+                "metaData",
+                vec![
+                    ("id", Utf8),
+                    ("name", Utf8),
+                    ("description", Utf8),
+                    ("format", format),
+                    ("schemaString", Utf8),
+                    ("partitionColumns", texts()),
+                    ("configuration", text_map()),
+                    ("createdTime", Int64),
+                ],
+            ),
+            (
+                "protocol",
+                vec![
+                    ("minReaderVersion", Int32),
+                    ("minWriterVersion", Int32),
+                    ("readerFeatures", texts()),
+                    ("writerFeatures", texts()),
+                ],
+            ),
             ("domainMetadata", vec![("domain", Utf8), ("configuration", Utf8), ("removed", Boolean)]),
         ];
         fields.extend(others.map(|(name, inner)| Field::new(name, structure(inner), true)));
         if matches!(spec.form, CheckpointForm::V2Parquet(_) | CheckpointForm::V2Classic(_)) {
             let head = vec![("version", Int64), ("tags", text_map())];
-            let link = vec![("path", Utf8), ("sizeInBytes", Int64), ("modificationTime", Int64), ("tags", text_map())];
+            let link = vec![
+                ("path", Utf8),
+                ("sizeInBytes", Int64),
+                ("modificationTime", Int64),
+                ("tags", text_map()),
+            ];
             fields.push(Field::new("checkpointMetadata", structure(head), true));
             fields.push(Field::new("sidecar", structure(link), true));
         }
@@ -269,8 +291,10 @@ impl ActionWriter {
     }
 
     pub(crate) fn write(&mut self, rows: &[Value]) {
-        let mut decoder =
-            arrow_json::ReaderBuilder::new(self.schema.clone()).with_batch_size(rows.len().max(1)).build_decoder().expect("a decoder");
+        let mut decoder = arrow_json::ReaderBuilder::new(self.schema.clone())
+            .with_batch_size(rows.len().max(1))
+            .build_decoder()
+            .expect("a decoder");
         decoder.serialize(rows).expect("actions that fit the checkpoint schema");
         if let Some(batch) = decoder.flush().expect("actions that fit the checkpoint schema") {
             self.writer.write(&batch).expect("write Parquet");

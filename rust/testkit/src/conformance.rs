@@ -23,7 +23,11 @@ fn reads_and_writes(store: &dyn Store, root: &ObjectPath) {
     assert_eq!(store.get(&path).expect("get"), body, "get gives what put wrote");
     assert_eq!(store.get_range(&path, 10..20).expect("get_range"), body.slice(10..20), "get_range");
     let ranges = store.get_ranges(&path, &[200..256, 0..1, 5..9]).expect("get_ranges");
-    assert_eq!(ranges, [body.slice(200..256), body.slice(0..1), body.slice(5..9)], "ranges come in the order asked");
+    assert_eq!(
+        ranges,
+        [body.slice(200..256), body.slice(0..1), body.slice(5..9)],
+        "ranges come in the order asked"
+    );
     let meta = store.head(&path).expect("head");
     assert_eq!(meta.size, 256, "head gives the size");
     assert!(meta.modified > 1_500_000_000_000, "head gives milliseconds: {}", meta.modified);
@@ -60,7 +64,9 @@ fn put_if_absent_creates_once(store: &dyn Store, root: &ObjectPath) {
 }
 
 fn listing_is_ordered_and_flat(store: &dyn Store, root: &ObjectPath) {
-    for name in ["10.json", "9.json", "_last", "10.crc", "10.checkpoint.parquet", "sub/1.json", "sub/deep/2.json"] {
+    for name in
+        ["10.json", "9.json", "_last", "10.crc", "10.checkpoint.parquet", "sub/1.json", "sub/deep/2.json"]
+    {
         store.put(&root.join(name), Bytes::from(name.to_owned())).expect("put");
     }
     let all = ["10.checkpoint.parquet", "10.crc", "10.json", "9.json", "_last"];
@@ -68,7 +74,11 @@ fn listing_is_ordered_and_flat(store: &dyn Store, root: &ObjectPath) {
     assert_eq!(list(store, root, "10.crc"), all[1..], "the name itself belongs to the listing");
     assert_eq!(list(store, root, "10.d"), all[2..], "a start that is no object");
     assert_eq!(list(store, root, "zzz"), [""; 0], "a start behind the end");
-    assert_eq!(list(store, &root.join("no such folder"), ""), [""; 0], "a folder that does not exist is empty");
+    assert_eq!(
+        list(store, &root.join("no such folder"), ""),
+        [""; 0],
+        "a folder that does not exist is empty"
+    );
     let entries = store.list_from(root, "_last").expect("list_from");
     assert_eq!(entries.first().map(|e| e.size), Some(5), "a listing gives sizes");
     assert!(entries.iter().all(|e| e.modified > 1_500_000_000_000), "a listing gives times");
@@ -83,7 +93,16 @@ fn listing_is_ordered_and_flat(store: &dyn Store, root: &ObjectPath) {
 
 fn names_are_taken_as_they_are(store: &dyn Store, root: &ObjectPath) {
     // no control characters and none of `<>:"|?*\`, which Windows refuses
-    let names = ["p=a b", "p=a%20b", "p=100%", "p=ü€", "p=#+&;@!$'(),~[]{}^`", "p=..x", "p==", "p=__HIVE_DEFAULT_PARTITION__"];
+    let names = [
+        "p=a b",
+        "p=a%20b",
+        "p=100%",
+        "p=ü€",
+        "p=#+&;@!$'(),~[]{}^`",
+        "p=..x",
+        "p==",
+        "p=__HIVE_DEFAULT_PARTITION__",
+    ];
     for name in names {
         let path = root.join(name).join("f.parquet");
         store.put(&path, Bytes::from(name.to_owned())).unwrap_or_else(|e| panic!("put of `{name}`: {e}"));
@@ -93,7 +112,8 @@ fn names_are_taken_as_they_are(store: &dyn Store, root: &ObjectPath) {
         assert_eq!(store.get(&path).unwrap_or_else(|e| panic!("get of `{name}`: {e}")), name);
         assert_eq!(list(store, &root.join(name), ""), ["f.parquet"], "listing of `{name}`");
     }
-    let mut found: Vec<String> = store.list_all(root).expect("list_all").into_iter().map(|e| e.name).collect();
+    let mut found: Vec<String> =
+        store.list_all(root).expect("list_all").into_iter().map(|e| e.name).collect();
     found.sort();
     let mut expected: Vec<String> = names.iter().map(|n| format!("{n}/f.parquet")).collect();
     expected.sort();
@@ -115,7 +135,9 @@ fn one_of_many_writers_wins(store: &dyn Store, root: &ObjectPath) {
         let winners: Vec<usize> = std::thread::scope(|scope| {
             let path = &path;
             let writers: Vec<_> = (0..8)
-                .map(|w| scope.spawn(move || (w, store.put_if_absent(path, Bytes::from(format!("writer {w}"))))))
+                .map(|w| {
+                    scope.spawn(move || (w, store.put_if_absent(path, Bytes::from(format!("writer {w}")))))
+                })
                 .collect();
             writers
                 .into_iter()
@@ -125,7 +147,11 @@ fn one_of_many_writers_wins(store: &dyn Store, root: &ObjectPath) {
                 .collect()
         });
         assert_eq!(winners.len(), 1, "exactly one writer creates an object: {winners:?}");
-        assert_eq!(store.get(&path).expect("get"), format!("writer {}", winners[0]), "the body is the winner's");
+        assert_eq!(
+            store.get(&path).expect("get"),
+            format!("writer {}", winners[0]),
+            "the body is the winner's"
+        );
     }
 }
 

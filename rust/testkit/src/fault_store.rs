@@ -235,20 +235,37 @@ impl FaultStore {
         answer
     }
 
-    fn list(&self, op: Op, dir: &ObjectPath, run: impl FnOnce() -> Result<Vec<FileMeta>>) -> Result<Vec<FileMeta>> {
-        self.call(op, dir, |_| 0, run, |fault, mut entries| {
-            if let Fault::StaleList(missing) = fault {
-                entries.truncate(entries.len().saturating_sub(*missing));
-            }
-            Ok(entries)
-        })
+    fn list(
+        &self,
+        op: Op,
+        dir: &ObjectPath,
+        run: impl FnOnce() -> Result<Vec<FileMeta>>,
+    ) -> Result<Vec<FileMeta>> {
+        self.call(
+            op,
+            dir,
+            |_| 0,
+            run,
+            |fault, mut entries| {
+                if let Fault::StaleList(missing) = fault {
+                    entries.truncate(entries.len().saturating_sub(*missing));
+                }
+                Ok(entries)
+            },
+        )
     }
 
     fn read(&self, op: Op, path: &ObjectPath, run: impl FnOnce() -> Result<Bytes>) -> Result<Bytes> {
-        self.call(op, path, |b| b.len() as u64, run, |fault, bytes| match fault {
-            Fault::Torn(keep) => Ok(bytes.slice(..bytes.len().min(*keep))),
-            _ => Ok(bytes),
-        })
+        self.call(
+            op,
+            path,
+            |b| b.len() as u64,
+            run,
+            |fault, bytes| match fault {
+                Fault::Torn(keep) => Ok(bytes.slice(..bytes.len().min(*keep))),
+                _ => Ok(bytes),
+            },
+        )
     }
 }
 
@@ -260,7 +277,8 @@ impl Dice {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
         let mut rng = fastrand::Rng::with_seed(hash);
-        (!self.faults.is_empty() && rng.f64() < self.rate).then(|| self.faults[rng.usize(..self.faults.len())].clone())
+        (!self.faults.is_empty() && rng.f64() < self.rate)
+            .then(|| self.faults[rng.usize(..self.faults.len())].clone())
     }
 }
 
@@ -291,21 +309,33 @@ impl Store for FaultStore {
 
     fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome> {
         let run = || self.inner.put_if_absent(path, body);
-        self.call(Op::PutIfAbsent, path, |_| 0, run, |fault, outcome| match fault {
-            Fault::RetriedAnswer => Ok(PutOutcome::AlreadyExists),
-            _ => Ok(outcome),
-        })
+        self.call(
+            Op::PutIfAbsent,
+            path,
+            |_| 0,
+            run,
+            |fault, outcome| match fault {
+                Fault::RetriedAnswer => Ok(PutOutcome::AlreadyExists),
+                _ => Ok(outcome),
+            },
+        )
     }
 
     fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
         let whole = body.clone();
-        self.call(Op::Put, path, |_| 0, || self.inner.put(path, whole), |fault, ()| match fault {
-            Fault::Torn(keep) => {
-                self.inner.put(path, body.slice(..body.len().min(*keep)))?;
-                Err(failure(Op::Put, path, "torn"))
-            }
-            _ => Ok(()),
-        })
+        self.call(
+            Op::Put,
+            path,
+            |_| 0,
+            || self.inner.put(path, whole),
+            |fault, ()| match fault {
+                Fault::Torn(keep) => {
+                    self.inner.put(path, body.slice(..body.len().min(*keep)))?;
+                    Err(failure(Op::Put, path, "torn"))
+                }
+                _ => Ok(()),
+            },
+        )
     }
 
     fn delete(&self, path: &ObjectPath) -> Result<()> {

@@ -42,7 +42,8 @@ const DAYS: u64 = 1000;
 impl LogGen {
     /// The `metaData` of the table: `id long, value double, name string, date date`, partitioned by `date`.
     pub fn metadata() -> Value {
-        let schema = actions::schema(&[("id", "long"), ("value", "double"), ("name", "string"), ("date", "date")]);
+        let schema =
+            actions::schema(&[("id", "long"), ("value", "double"), ("name", "string"), ("date", "date")]);
         actions::metadata(&schema, &["date"], &[])
     }
 
@@ -82,7 +83,8 @@ impl LogGen {
         }
         let (mut head, mut tail) = (self.files, 0);
         for version in next..next + self.commits {
-            let mut body = format!("{}\n", actions::commit_info(1_767_225_600_000 + version as i64 * 1000, "WRITE"));
+            let mut body =
+                format!("{}\n", actions::commit_info(1_767_225_600_000 + version as i64 * 1000, "WRITE"));
             if version == 0 {
                 body += &format!("{}\n{}\n", actions::protocol(1, 2), Self::metadata());
             }
@@ -105,17 +107,24 @@ impl LogGen {
         let shape = TableShape::of(&metadata["metaData"]);
         let row = |action: &Value| checkpoint_row(action, &shape, &self.checkpoint);
         let path = log.join(format!("{:020}.checkpoint.parquet", 0));
-        let mut writer =
-            ActionWriter::create(&path, checkpoint_schema(&shape, &self.checkpoint, false), self.checkpoint.row_group);
+        let mut writer = ActionWriter::create(
+            &path,
+            checkpoint_schema(&shape, &self.checkpoint, false),
+            self.checkpoint.row_group,
+        );
         writer.write(&[actions::protocol(1, 2), metadata.clone()]);
         for start in (0..self.files).step_by(CHUNK as usize) {
-            let rows: Vec<Value> = (start..self.files.min(start + CHUNK)).map(|n| row(&Self::add(n))).collect();
+            let rows: Vec<Value> =
+                (start..self.files.min(start + CHUNK)).map(|n| row(&Self::add(n))).collect();
             writer.write(&rows);
         }
         writer.close();
         if self.checkpoint.hint {
-            fs::write(log.join("_last_checkpoint"), json!({"version": 0, "size": self.files + 2}).to_string())
-                .expect("write the hint");
+            fs::write(
+                log.join("_last_checkpoint"),
+                json!({"version": 0, "size": self.files + 2}).to_string(),
+            )
+            .expect("write the hint");
         }
     }
 }

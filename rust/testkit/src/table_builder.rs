@@ -8,7 +8,9 @@ use deltaic::actions::{LogPath, ObjectPath};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::checkpoint::{ActionWriter, CheckpointForm, CheckpointSpec, TableShape, checkpoint_row, checkpoint_schema};
+use crate::checkpoint::{
+    ActionWriter, CheckpointForm, CheckpointSpec, TableShape, checkpoint_row, checkpoint_schema,
+};
 use crate::{Clock, actions, write_parquet};
 
 /// Writes a Delta table by hand, action by action, with file times from a [`Clock`] that moves one second a commit.
@@ -57,7 +59,12 @@ impl TableBuilder {
     }
 
     /// Commits `protocol` (1, 2) and `metaData`; see [`actions::schema`].
-    pub fn create(&mut self, schema: &Value, partition_columns: &[&str], configuration: &[(&str, &str)]) -> u64 {
+    pub fn create(
+        &mut self,
+        schema: &Value,
+        partition_columns: &[&str],
+        configuration: &[(&str, &str)],
+    ) -> u64 {
         self.commit(&[actions::protocol(1, 2), actions::metadata(schema, partition_columns, configuration)])
     }
 
@@ -88,11 +95,17 @@ impl TableBuilder {
 
     /// Removes a file of the log.
     pub fn remove_log_file(&self, name: &str) {
-        fs::remove_file(self.root.join("_delta_log").join(name)).unwrap_or_else(|e| panic!("remove {name}: {e}"));
+        fs::remove_file(self.root.join("_delta_log").join(name))
+            .unwrap_or_else(|e| panic!("remove {name}: {e}"));
     }
 
     /// Writes a data file at a decoded path below the root and gives its `add`, with no statistics but `numRecords`.
-    pub fn data_file(&self, path: &str, batch: &RecordBatch, partition_values: &[(&str, Option<&str>)]) -> Value {
+    pub fn data_file(
+        &self,
+        path: &str,
+        batch: &RecordBatch,
+        partition_values: &[(&str, Option<&str>)],
+    ) -> Value {
         let size = write_parquet(&self.root.join(path), batch);
         let action = actions::add_in(LogPath::encode(path).as_str(), partition_values);
         actions::with_stats(actions::with(action, "size", size), &json!({"numRecords": batch.num_rows()}))
@@ -103,7 +116,9 @@ impl TableBuilder {
     pub fn state(&self, version: u64) -> Vec<Value> {
         let mut state: BTreeMap<(u8, String), Value> = BTreeMap::new();
         for action in self.commits.range(..=version).flat_map(|(_, actions)| actions) {
-            let Some((kind, body)) = action.as_object().and_then(|a| a.iter().next()) else { continue };
+            let Some((kind, body)) = action.as_object().and_then(|a| a.iter().next()) else {
+                continue;
+            };
             let text = |field: &str| body[field].as_str().unwrap_or_default().to_owned();
             let key = match kind.as_str() {
                 "protocol" => (0, String::new()),
@@ -121,7 +136,8 @@ impl TableBuilder {
     /// Writes a checkpoint of this version and, if asked, the hint.
     pub fn checkpoint(&self, version: u64, spec: &CheckpointSpec) {
         let state = self.state(version);
-        let metadata = state.iter().find_map(|a| a.get("metaData")).expect("a metaData action before a checkpoint");
+        let metadata =
+            state.iter().find_map(|a| a.get("metaData")).expect("a metaData action before a checkpoint");
         let shape = TableShape::of(metadata);
         let rows = state.iter().filter(|a| spec.tombstones || a.get("remove").is_none());
         let rows: Vec<Value> = rows.map(|a| checkpoint_row(a, &shape, spec)).collect();
@@ -137,7 +153,9 @@ impl TableBuilder {
                 }
                 (Some(parts), None)
             }
-            CheckpointForm::V2Parquet(sidecars) | CheckpointForm::V2Json(sidecars) | CheckpointForm::V2Classic(sidecars) => {
+            CheckpointForm::V2Parquet(sidecars)
+            | CheckpointForm::V2Json(sidecars)
+            | CheckpointForm::V2Classic(sidecars) => {
                 (None, Some(self.v2_checkpoint(version, &rows, &shape, spec, sidecars)))
             }
         };
@@ -153,7 +171,14 @@ impl TableBuilder {
         }
     }
 
-    fn v2_checkpoint(&self, version: u64, rows: &[Value], shape: &TableShape, spec: &CheckpointSpec, sidecars: usize) -> String {
+    fn v2_checkpoint(
+        &self,
+        version: u64,
+        rows: &[Value],
+        shape: &TableShape,
+        spec: &CheckpointSpec,
+        sidecars: usize,
+    ) -> String {
         let is_file = |a: &&Value| a.get("add").is_some() || a.get("remove").is_some();
         let mut top = vec![json!({"checkpointMetadata": {"version": version}})];
         if sidecars == 0 {
@@ -162,7 +187,11 @@ impl TableBuilder {
             top.extend(rows.iter().filter(|a| !is_file(a)).cloned());
             let files: Vec<Value> = rows.iter().filter(is_file).cloned().collect();
             for (part, rows) in split(&files, sidecars).enumerate() {
-                let name = format!("{version:020}.checkpoint.{:010}.{sidecars:010}.{}.parquet", part + 1, uuid::Uuid::new_v4());
+                let name = format!(
+                    "{version:020}.checkpoint.{:010}.{sidecars:010}.{}.parquet",
+                    part + 1,
+                    uuid::Uuid::new_v4()
+                );
                 let path = self.action_file(&format!("_sidecars/{name}"), rows, shape, spec, true);
                 let size = fs::metadata(path).expect("the sidecar is there").len();
                 top.push(json!({"sidecar": {"path": name, "sizeInBytes": size, "modificationTime": self.clock.now()}}));
@@ -183,7 +212,14 @@ impl TableBuilder {
         name
     }
 
-    fn action_file(&self, name: &str, rows: &[Value], shape: &TableShape, spec: &CheckpointSpec, sidecar: bool) -> PathBuf {
+    fn action_file(
+        &self,
+        name: &str,
+        rows: &[Value],
+        shape: &TableShape,
+        spec: &CheckpointSpec,
+        sidecar: bool,
+    ) -> PathBuf {
         let path = self.log_file(name, b"");
         let mut writer = ActionWriter::create(&path, checkpoint_schema(shape, spec, sidecar), spec.row_group);
         writer.write(rows);
@@ -212,8 +248,16 @@ impl TableBuilder {
 
     /// Writes the compacted log file of the commits `from` to `to`, both included.
     pub fn compact(&self, from: u64, to: u64) {
-        let part = TableBuilder { root: PathBuf::new(), clock: self.clock.clone(), commits: self.commits.clone(), _dir: None };
-        let kept = TableBuilder { commits: part.commits.into_iter().filter(|(v, _)| (from..=to).contains(v)).collect(), ..part };
+        let part = TableBuilder {
+            root: PathBuf::new(),
+            clock: self.clock.clone(),
+            commits: self.commits.clone(),
+            _dir: None,
+        };
+        let kept = TableBuilder {
+            commits: part.commits.into_iter().filter(|(v, _)| (from..=to).contains(v)).collect(),
+            ..part
+        };
         let body: String = kept.state(to).iter().map(|a| format!("{a}\n")).collect();
         self.log_file(&format!("{from:020}.{to:020}.compacted.json"), body.as_bytes());
     }

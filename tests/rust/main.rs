@@ -1,0 +1,6 @@
+//! Behaviour of the core as its users see it: one binary, one module for each behaviour. `tests/README.md` lists the tables.
+
+// a failed step of a test is a failed test
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+mod table_builder;
