@@ -61,7 +61,7 @@ impl LogPath {
     pub fn resolve(&self, root: &ObjectPath) -> Result<ObjectPath> {
         let (prefix, decoded) = split_written(&self.0)?;
         Ok(match prefix {
-            Some(prefix) => ObjectPath::new(prefix, &decoded),
+            Some(prefix) => ObjectPath::new(&prefix, &decoded),
             None if decoded.starts_with('/') => ObjectPath::new(&root.prefix, &decoded),
             None => root.join(&decoded),
         })
