@@ -122,7 +122,9 @@ fn scheme_end(written: &str) -> Option<usize> {
     let end = written.find(':')?;
     let scheme = &written.as_bytes()[..end];
     let valid = scheme.first().is_some_and(u8::is_ascii_alphabetic)
-        && scheme.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
+        && scheme
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
         && written.as_bytes().get(end + 1) == Some(&b'/');
     valid.then_some(end)
 }
@@ -131,7 +133,13 @@ fn decode(text: &str) -> Result<String> {
     percent_decode_str(text)
         .decode_utf8()
         .map(|d| d.into_owned())
-        .map_err(|e| Error::corrupt(text, None, format!("path is not UTF-8 after percent-decoding: {e}")))
+        .map_err(|e| {
+            Error::corrupt(
+                text,
+                None,
+                format!("path is not UTF-8 after percent-decoding: {e}"),
+            )
+        })
 }
 
 /// Removes empty and `.` segments and resolves `..`, as `java.net.URI.normalize` does.
@@ -150,20 +158,34 @@ fn normalize(path: &str) -> String {
         }
     }
     let joined = out.join("/");
-    if path.starts_with('/') { format!("/{joined}") } else { joined }
+    if path.starts_with('/') {
+        format!("/{joined}")
+    } else {
+        joined
+    }
 }
 
 impl ObjectPath {
     /// A place from its prefix (`file://`, `s3://bucket`) and decoded key.
     pub fn new(prefix: &str, key: &str) -> Self {
         let key = key.trim_matches('/');
-        ObjectPath { prefix: prefix.into(), key: if key.is_empty() { String::new() } else { format!("/{key}") } }
+        ObjectPath {
+            prefix: prefix.into(),
+            key: if key.is_empty() {
+                String::new()
+            } else {
+                format!("/{key}")
+            },
+        }
     }
 
     /// A place below this one; `relative` is decoded.
     pub fn join(&self, relative: &str) -> Self {
         let relative = relative.trim_start_matches("./").trim_matches('/');
-        ObjectPath { prefix: self.prefix.clone(), key: format!("{}/{relative}", self.key) }
+        ObjectPath {
+            prefix: self.prefix.clone(),
+            key: format!("{}/{relative}", self.key),
+        }
     }
 
     /// `file://`, `s3://bucket` …
@@ -230,27 +252,44 @@ mod tests {
 
     #[test]
     fn a_relative_path_is_decoded_and_joined() {
-        let path = LogPath::from_log("p=a%20b%2525/f%25.parquet").resolve(&root()).unwrap();
+        let path = LogPath::from_log("p=a%20b%2525/f%25.parquet")
+            .resolve(&root())
+            .unwrap();
         assert_eq!(path.to_string(), "/data/my table/p=a b%25/f%.parquet");
         assert_eq!(path.to_uri(), "file:///data/my%20table/p=a%20b%2525/f%25.parquet");
     }
 
     #[test]
     fn absolute_forms_of_one_file_have_one_identity() {
-        for written in ["/x/a b.parquet", "/x/a%20b.parquet", "file:/x/a%20b.parquet", "file:///x/a%20b.parquet", "/x//y/../a%20b.parquet"] {
-            assert_eq!(LogPath::from_log(written).identity(&root()).unwrap(), "file:///x/a b.parquet", "{written}");
+        for written in [
+            "/x/a b.parquet",
+            "/x/a%20b.parquet",
+            "file:/x/a%20b.parquet",
+            "file:///x/a%20b.parquet",
+            "/x//y/../a%20b.parquet",
+        ] {
+            assert_eq!(
+                LogPath::from_log(written).identity(&root()).unwrap(),
+                "file:///x/a b.parquet",
+                "{written}"
+            );
         }
     }
 
     #[test]
     fn a_colon_in_a_partition_value_is_no_scheme() {
         let path = LogPath::from_log("ts=2020-01-01 10:00:00/f.parquet");
-        assert_eq!(path.resolve(&root()).unwrap().key(), "/data/my table/ts=2020-01-01 10:00:00/f.parquet");
+        assert_eq!(
+            path.resolve(&root()).unwrap().key(),
+            "/data/my table/ts=2020-01-01 10:00:00/f.parquet"
+        );
     }
 
     #[test]
     fn other_stores_keep_their_authority() {
-        let path = LogPath::from_log("s3://bucket/a%3Ab/c.parquet").resolve(&root()).unwrap();
+        let path = LogPath::from_log("s3://bucket/a%3Ab/c.parquet")
+            .resolve(&root())
+            .unwrap();
         assert_eq!((path.prefix(), path.key()), ("s3://bucket", "/a:b/c.parquet"));
     }
 }

@@ -1,1 +1,12 @@
-//! `log`
+//! The files of `_delta_log`: what a name means, which files make up a version, and the hint that saves the listing
+//! (PROTOCOL.md, "Delta Log Entries", "Checkpoints", "Last Checkpoint File").
+
+mod hint;
+mod listing;
+mod path;
+mod segment;
+
+pub use hint::LastCheckpoint;
+pub use listing::Listing;
+pub use path::{CheckpointFormat, LogFile, LogFileKind, commit_name};
+pub use segment::{Checkpoint, LogSegment};

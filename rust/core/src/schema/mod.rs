@@ -6,5 +6,5 @@ mod json;
 mod types;
 
 pub use arrow_schema::{arrow_type, to_arrow_schema};
-pub use column_mapping::{ColumnMappingMode, PHYSICAL_NAME, FIELD_ID};
+pub use column_mapping::{ColumnMappingMode, FIELD_ID, PHYSICAL_NAME};
 pub use types::{ArrayType, DataType, MapType, StructField, StructType};

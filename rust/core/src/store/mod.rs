@@ -1,5 +1,13 @@
 //! Where bytes live. [`Store`] is the little that a Delta log needs: an ordered listing, reads, and put-if-absent.
 
+mod local;
+mod location;
+mod object;
+pub mod runtime;
 mod traits;
 
+pub use local::LocalStore;
+pub use location::{Location, StorageOptions};
+pub use object::ObjectAdapter;
+pub(crate) use traits::io_error;
 pub use traits::{FileMeta, PutOutcome, Store};

@@ -1,0 +1,239 @@
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use bytes::Bytes;
+use rayon::prelude::*;
+
+use super::{FileMeta, PutOutcome, Store, io_error, runtime};
+use crate::actions::ObjectPath;
+use crate::error::{Error, Result};
+
+/// The local file system. It needs no runtime, so that it works unchanged in a forked process, and a read costs one
+/// system call more than the bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LocalStore;
+
+impl LocalStore {
+    fn path(path: &ObjectPath) -> Result<PathBuf> {
+        path.to_local().ok_or_else(|| Error::InvalidArgument {
+            argument: path.to_string(),
+            reason: "not a place in the local file system".into(),
+        })
+    }
+}
+
+fn millis(meta: &fs::Metadata) -> i64 {
+    let modified = meta
+        .modified()
+        .ok()
+        .and_then(|m| m.duration_since(UNIX_EPOCH).ok());
+    modified
+        .and_then(|d| i64::try_from(d.as_millis()).ok())
+        .unwrap_or(0)
+}
+
+fn walk(dir: &Path, below: &str, out: &mut Vec<FileMeta>) -> std::io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = format!("{below}{}", entry.file_name().to_string_lossy());
+        let meta = fs::metadata(entry.path())?;
+        if meta.is_dir() {
+            walk(&entry.path(), &format!("{name}/"), out)?;
+        } else {
+            out.push(FileMeta {
+                name,
+                size: meta.len(),
+                modified: millis(&meta),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Makes the names in a folder durable. Not every system lets a folder be opened; those have no such need.
+fn sync_dir(dir: &Path) -> std::io::Result<()> {
+    match File::open(dir) {
+        Ok(handle) if cfg!(unix) => handle.sync_all(),
+        _ => Ok(()),
+    }
+}
+
+/// Creates missing folders, each durable in its parent.
+fn create_dirs(dir: &Path) -> std::io::Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = dir.parent() {
+        create_dirs(parent)?;
+        match fs::create_dir(dir) {
+            Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(e),
+            _ => sync_dir(parent)?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes `body` to a new hidden file beside `path`, durably.
+fn stage(path: &Path, body: &[u8]) -> std::io::Result<PathBuf> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    create_dirs(dir)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let staged = dir.join(format!(".{name}.{}.tmp", uuid::Uuid::new_v4().simple()));
+    let mut file = File::create_new(&staged)?;
+    let written = file.write_all(body).and_then(|()| file.sync_all());
+    if let Err(e) = written {
+        // the staged file is ours alone
+        let _ = fs::remove_file(&staged);
+        return Err(e);
+    }
+    Ok(staged)
+}
+
+impl Store for LocalStore {
+    fn list_from(&self, dir: &ObjectPath, from: &str) -> Result<Vec<FileMeta>> {
+        let local = Self::path(dir)?;
+        let entries = match fs::read_dir(&local) {
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Ok(Vec::new());
+            }
+            entries => entries.map_err(|e| io_error("list", dir, e))?,
+        };
+        let mut out = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|e| io_error("list", dir, e))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.as_str() < from {
+                continue;
+            }
+            match entry.metadata() {
+                Ok(meta) if meta.is_file() => {
+                    out.push(FileMeta {
+                        name,
+                        size: meta.len(),
+                        modified: millis(&meta),
+                    });
+                }
+                // a link counts as what it points to
+                Ok(meta) if meta.is_symlink() => {
+                    if let Ok(meta) = fs::metadata(entry.path())
+                        && meta.is_file()
+                    {
+                        out.push(FileMeta {
+                            name,
+                            size: meta.len(),
+                            modified: millis(&meta),
+                        });
+                    }
+                }
+                // a folder, or removed since the folder was read
+                _ => {}
+            }
+        }
+        out.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(out)
+    }
+
+    fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>> {
+        let mut out = Vec::new();
+        match walk(&Self::path(dir)?, "", &mut out) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound && out.is_empty() => Ok(out),
+            walked => walked.map(|()| out).map_err(|e| io_error("list", dir, e)),
+        }
+    }
+
+    fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
+        let meta = fs::metadata(Self::path(path)?).map_err(|e| io_error("head", path, e))?;
+        if meta.is_dir() {
+            return Err(Error::NotFound {
+                path: path.to_string(),
+            });
+        }
+        Ok(FileMeta {
+            name: path.name().to_owned(),
+            size: meta.len(),
+            modified: millis(&meta),
+        })
+    }
+
+    fn get(&self, path: &ObjectPath) -> Result<Bytes> {
+        fs::read(Self::path(path)?)
+            .map(Bytes::from)
+            .map_err(|e| io_error("get", path, e))
+    }
+
+    fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
+        self.get_ranges(path, std::slice::from_ref(&range))
+            .map(|mut parts| parts.pop().unwrap_or_default())
+    }
+
+    fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
+        match runtime::pool() {
+            Ok(pool) if paths.len() > 4 => {
+                pool.install(|| paths.par_iter().with_min_len(4).map(|p| self.get(p)).collect())
+            }
+            _ => paths.iter().map(|p| self.get(p)).collect(),
+        }
+    }
+
+    fn get_ranges(&self, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let fail = |e| io_error("get", path, e);
+        let mut file = File::open(Self::path(path)?).map_err(fail)?;
+        ranges
+            .iter()
+            .map(|range| {
+                let wanted = range.end.saturating_sub(range.start);
+                file.seek(SeekFrom::Start(range.start)).map_err(fail)?;
+                let mut body = Vec::with_capacity(usize::try_from(wanted).unwrap_or_default().min(1 << 30));
+                Read::by_ref(&mut file)
+                    .take(wanted)
+                    .read_to_end(&mut body)
+                    .map_err(fail)?;
+                if body.len() as u64 != wanted {
+                    let reason = format!("has no bytes {}..{}: it is shorter", range.start, range.end);
+                    return Err(Error::storage("get", path.to_string(), reason));
+                }
+                Ok(Bytes::from(body))
+            })
+            .collect()
+    }
+
+    fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome> {
+        let fail = |e| io_error("put", path, e);
+        let local = Self::path(path)?;
+        let staged = stage(&local, &body).map_err(fail)?;
+        // a link cannot replace: it is the atomic create-if-absent of every local file system
+        let linked = fs::hard_link(&staged, &local);
+        let _ = fs::remove_file(&staged);
+        match linked {
+            Ok(()) => {
+                sync_dir(local.parent().unwrap_or(Path::new("/"))).map_err(fail)?;
+                Ok(PutOutcome::Created)
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(PutOutcome::AlreadyExists),
+            Err(e) => Err(fail(e)),
+        }
+    }
+
+    fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
+        let fail = |e| io_error("put", path, e);
+        let local = Self::path(path)?;
+        let staged = stage(&local, &body).map_err(fail)?;
+        if let Err(e) = fs::rename(&staged, &local) {
+            let _ = fs::remove_file(&staged);
+            return Err(fail(e));
+        }
+        sync_dir(local.parent().unwrap_or(Path::new("/"))).map_err(fail)
+    }
+
+    fn delete(&self, path: &ObjectPath) -> Result<()> {
+        fs::remove_file(Self::path(path)?).map_err(|e| io_error("delete", path, e))
+    }
+}

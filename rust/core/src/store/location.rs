@@ -1,0 +1,159 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use super::{LocalStore, ObjectAdapter, Store};
+use crate::actions::ObjectPath;
+use crate::error::{Error, Result};
+
+/// Options of a store: credentials, region, endpoint; the keys of the `object_store` crate.
+pub type StorageOptions = BTreeMap<String, String>;
+
+/// A table's place: its root and the store that holds it. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Location {
+    root: ObjectPath,
+    store: Arc<dyn Store>,
+    options: Arc<StorageOptions>,
+    /// Stores of other prefixes that absolute paths in the log lead to.
+    others: Arc<Mutex<BTreeMap<String, Arc<dyn Store>>>>,
+}
+
+impl Location {
+    /// The place that a path or URL names. Nothing is read.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] when the URL cannot be parsed or the scheme has no store in this build.
+    pub fn open(uri: &str, options: &StorageOptions) -> Result<Self> {
+        let root = parse_root(uri)?;
+        let store = open_store(&root, options)?;
+        let others = Arc::default();
+        Ok(Location {
+            root,
+            store,
+            options: Arc::new(options.clone()),
+            others,
+        })
+    }
+
+    /// A place in a store that is already open.
+    pub fn with_store(root: ObjectPath, store: Arc<dyn Store>) -> Self {
+        Location {
+            root,
+            store,
+            options: Arc::default(),
+            others: Arc::default(),
+        }
+    }
+
+    /// Root of the table.
+    pub fn root(&self) -> &ObjectPath {
+        &self.root
+    }
+
+    /// `_delta_log` of the table.
+    pub fn log_dir(&self) -> ObjectPath {
+        self.root.join("_delta_log")
+    }
+
+    /// The store of the root.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The store of a file: the table's own, or that of an absolute path elsewhere.
+    ///
+    /// # Errors
+    /// As [`Location::open`].
+    pub fn store_for(&self, path: &ObjectPath) -> Result<Arc<dyn Store>> {
+        if path.prefix() == self.root.prefix() {
+            return Ok(self.store.clone());
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = others.get(path.prefix()) {
+            return Ok(store.clone());
+        }
+        let store = open_store(path, &self.options)?;
+        others.insert(path.prefix().to_owned(), store.clone());
+        Ok(store)
+    }
+}
+
+fn invalid(uri: &str, reason: impl ToString) -> Error {
+    Error::InvalidArgument {
+        argument: uri.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+/// `s3a` and `s3n` are Hadoop's names of `s3`; `file:/x` is `file:///x`; what has no scheme is a local path.
+fn parse_root(uri: &str) -> Result<ObjectPath> {
+    let scheme = uri.split_once(':').map(|(s, _)| s).filter(|s| {
+        s.len() > 1
+            && s.bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
+    });
+    let Some(scheme) = scheme else {
+        if uri.is_empty() {
+            return Err(invalid(uri, "an empty path is no table"));
+        }
+        let absolute = std::path::absolute(uri).map_err(|e| invalid(uri, e))?;
+        let text = absolute.to_str().ok_or_else(|| invalid(uri, "not UTF-8"))?;
+        return Ok(ObjectPath::new(
+            "file://",
+            &text.replace(std::path::MAIN_SEPARATOR, "/"),
+        ));
+    };
+    if scheme == "file" {
+        let rest = uri["file:".len()..].trim_start_matches('/');
+        let decoded = percent_decode_str(rest)
+            .decode_utf8()
+            .map_err(|e| invalid(uri, e))?;
+        return Ok(ObjectPath::new("file://", &decoded));
+    }
+    let url = Url::parse(uri).map_err(|e| invalid(uri, e))?;
+    let prefix = &url[..url::Position::BeforePath];
+    let decoded = percent_decode_str(url.path())
+        .decode_utf8()
+        .map_err(|e| invalid(uri, e))?;
+    Ok(ObjectPath::new(prefix, &decoded))
+}
+
+fn open_store(path: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn Store>> {
+    if path.scheme() == "file" {
+        return Ok(Arc::new(LocalStore));
+    }
+    let uri = path.to_uri();
+    let url = Url::parse(&uri).map_err(|e| invalid(&uri, e))?;
+    let environment = std::env::vars()
+        .map(|(k, v)| (k.to_lowercase(), v))
+        .filter(|(k, _)| ["aws_", "azure_", "google_"].iter().any(|p| k.starts_with(p)));
+    let all = environment.chain(options.iter().map(|(k, v)| (k.clone(), v.clone())));
+    let (store, key) = object_store::parse_url_opts(&url, all).map_err(|e| invalid(&uri, e))?;
+    let skip = path.key().len().saturating_sub(key.as_ref().len() + 1);
+    Ok(Arc::new(ObjectAdapter::new(Arc::from(store), skip)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_of_a_local_table_is_one_root() {
+        for uri in [
+            "/data/a b",
+            "file:/data/a%20b",
+            "file:///data/a%20b/",
+            "/data/a b/",
+        ] {
+            assert_eq!(parse_root(uri).unwrap().to_uri(), "file:///data/a%20b", "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_local_path_is_not_decoded() {
+        assert_eq!(parse_root("/data/a%20b").unwrap().key(), "/data/a%20b");
+    }
+}

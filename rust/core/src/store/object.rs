@@ -1,0 +1,177 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use object_store::path::Path;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
+
+use super::{FileMeta, PutOutcome, Store, runtime};
+use crate::actions::ObjectPath;
+use crate::error::{Error, Result};
+
+/// Requests of one call that are under way at once.
+const CONCURRENCY: usize = 64;
+
+/// S3, Azure, GCS or memory, through the `object_store` crate.
+#[derive(Debug, Clone)]
+pub struct ObjectAdapter {
+    store: Arc<dyn ObjectStore>,
+    /// Leading part of a key that names the container in the URL and not the object.
+    skip: usize,
+}
+
+impl ObjectAdapter {
+    /// Adapts a store; `skip` bytes of every key belong to the container.
+    pub fn new(store: Arc<dyn ObjectStore>, skip: usize) -> Self {
+        ObjectAdapter { store, skip }
+    }
+
+    /// A store in memory, for tests and small tables.
+    pub fn memory() -> Self {
+        ObjectAdapter::new(Arc::new(object_store::memory::InMemory::new()), 0)
+    }
+
+    fn path(&self, path: &ObjectPath) -> Result<Path> {
+        let key = path.key().get(self.skip..).unwrap_or_default();
+        Path::parse(key).map_err(|e| Error::storage("address", path.to_string(), e))
+    }
+
+    fn run<T, F, Fut>(&self, operation: &'static str, path: &ObjectPath, call: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(Arc<dyn ObjectStore>, Path) -> Fut,
+        Fut: Future<Output = object_store::Result<T>> + Send + 'static,
+    {
+        let future = call(self.store.clone(), self.path(path)?);
+        runtime::block_on(future)?.map_err(|e| convert(operation, path, e))
+    }
+}
+
+fn convert(operation: &'static str, path: &ObjectPath, error: object_store::Error) -> Error {
+    match error {
+        object_store::Error::NotFound { .. } => Error::NotFound {
+            path: path.to_string(),
+        },
+        e => Error::storage(operation, path.to_string(), e),
+    }
+}
+
+fn meta(prefix: &Path, m: ObjectMeta) -> FileMeta {
+    let raw = m.location.as_ref();
+    let name = raw
+        .strip_prefix(prefix.as_ref())
+        .unwrap_or(raw)
+        .trim_start_matches('/')
+        .to_owned();
+    FileMeta {
+        name,
+        size: m.size,
+        modified: m.last_modified.timestamp_millis(),
+    }
+}
+
+impl Store for ObjectAdapter {
+    fn list_from(&self, dir: &ObjectPath, from: &str) -> Result<Vec<FileMeta>> {
+        let prefix = self.path(dir)?;
+        // the offset is exclusive: the greatest string below `from` does not exist, so one byte is taken off and
+        // what comes before `from` is filtered again
+        let mut shorter = from.to_owned();
+        shorter.pop();
+        let offset = Path::parse(format!("{}/{shorter}", prefix.as_ref())).unwrap_or_else(|_| prefix.clone());
+        let root = prefix.clone();
+        let found: Vec<ObjectMeta> = self.run("list", dir, move |store, _| async move {
+            store.list_with_offset(Some(&root), &offset).try_collect().await
+        })?;
+        let mut out: Vec<FileMeta> = found
+            .into_iter()
+            .map(|m| meta(&prefix, m))
+            .filter(|m| m.name.as_str() >= from && !m.name.contains('/'))
+            .collect();
+        out.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(out)
+    }
+
+    fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>> {
+        let prefix = self.path(dir)?;
+        let found: Vec<ObjectMeta> = self.run("list", dir, |store, root| async move {
+            store.list(Some(&root)).try_collect().await
+        })?;
+        Ok(found.into_iter().map(|m| meta(&prefix, m)).collect())
+    }
+
+    fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
+        let found = self.run("head", path, |store, at| async move { store.head(&at).await })?;
+        Ok(FileMeta {
+            name: path.name().to_owned(),
+            size: found.size,
+            modified: found.last_modified.timestamp_millis(),
+        })
+    }
+
+    fn get(&self, path: &ObjectPath) -> Result<Bytes> {
+        self.run("get", path, |store, at| async move {
+            store.get(&at).await?.bytes().await
+        })
+    }
+
+    fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
+        self.run("get", path, |store, at| async move {
+            store.get_range(&at, range).await
+        })
+    }
+
+    fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
+        let store = self.store.clone();
+        let places: Vec<Result<Path>> = paths.iter().map(|p| self.path(p)).collect();
+        let named: Vec<ObjectPath> = paths.to_vec();
+        let all = runtime::block_on(async move {
+            let requests = places.into_iter().zip(named).map(|(place, path)| {
+                let store = store.clone();
+                async move {
+                    let got = store.get(&place?).await.map_err(|e| convert("get", &path, e))?;
+                    got.bytes().await.map_err(|e| convert("get", &path, e))
+                }
+            });
+            stream::iter(requests)
+                .buffered(CONCURRENCY)
+                .collect::<Vec<_>>()
+                .await
+        });
+        all.unwrap_or_else(|e| paths.iter().map(|_| Err(e.clone())).collect())
+    }
+
+    fn get_ranges(&self, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let ranges = ranges.to_vec();
+        self.run("get", path, |store, at| async move {
+            store.get_ranges(&at, &ranges).await
+        })
+    }
+
+    fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome> {
+        let options = PutOptions {
+            mode: PutMode::Create,
+            ..PutOptions::default()
+        };
+        let at = self.path(path)?;
+        let store = self.store.clone();
+        match runtime::block_on(async move { store.put_opts(&at, body.into(), options).await })? {
+            Ok(_) => Ok(PutOutcome::Created),
+            Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
+                Ok(PutOutcome::AlreadyExists)
+            }
+            Err(e) => Err(convert("put", path, e)),
+        }
+    }
+
+    fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
+        self.run("put", path, |store, at| async move {
+            store.put(&at, body.into()).await
+        })
+        .map(drop)
+    }
+
+    fn delete(&self, path: &ObjectPath) -> Result<()> {
+        self.run("delete", path, |store, at| async move { store.delete(&at).await })
+    }
+}
