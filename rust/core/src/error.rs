@@ -214,35 +214,117 @@ pub enum Error {
     Interrupted,
 }
 
-impl Error {
-    /// The kind in one word: the name of the Python class without the suffix `Error`, and a stable key for programs.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Error::TableNotFound { .. } => "TableNotFound",
-            Error::TableAlreadyExists { .. } => "TableAlreadyExists",
-            Error::VersionNotFound { .. } => "VersionNotFound",
-            Error::TimestampOutOfRange { .. } => "TimestampOutOfRange",
-            Error::InvalidTimeTravel { .. } => "InvalidTimeTravel",
-            Error::LogGap { .. } => "LogGap",
-            Error::LogCorrupt { .. } => "LogCorrupt",
-            Error::MissingAction { .. } => "MissingAction",
-            Error::UnsupportedFeature { .. } => "UnsupportedFeature",
-            Error::Unsupported { .. } => "Unsupported",
-            Error::InvalidSchema { .. } => "InvalidSchema",
-            Error::SchemaMismatch { .. } => "SchemaMismatch",
-            Error::InvalidPredicate { .. } => "InvalidPredicate",
-            Error::InvalidArgument { .. } => "InvalidArgument",
-            Error::DataFile { .. } => "DataFile",
-            Error::DeletionVector { .. } => "DeletionVector",
-            Error::CommitConflict { .. } => "CommitConflict",
-            Error::CommitStateUnknown { .. } => "CommitStateUnknown",
-            Error::Storage { .. } => "Storage",
-            Error::NotFound { .. } => "NotFound",
-            Error::Arrow { .. } => "Arrow",
-            Error::Interrupted => "Interrupted",
-        }
-    }
+/// One field of an error, for languages that have no `enum`s.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fact {
+    /// Text; a cause is its message.
+    Text(String),
+    /// A version.
+    Number(u64),
+    /// Names.
+    Names(Vec<String>),
+    /// Not known.
+    Absent,
+}
 
+trait AsFact {
+    fn as_fact(&self) -> Fact;
+}
+
+impl AsFact for String {
+    fn as_fact(&self) -> Fact {
+        Fact::Text(self.clone())
+    }
+}
+
+impl AsFact for &'static str {
+    fn as_fact(&self) -> Fact {
+        Fact::Text((*self).to_owned())
+    }
+}
+
+impl AsFact for u64 {
+    fn as_fact(&self) -> Fact {
+        Fact::Number(*self)
+    }
+}
+
+impl AsFact for Vec<String> {
+    fn as_fact(&self) -> Fact {
+        Fact::Names(self.clone())
+    }
+}
+
+impl<T: AsFact> AsFact for Option<T> {
+    fn as_fact(&self) -> Fact {
+        self.as_ref().map_or(Fact::Absent, AsFact::as_fact)
+    }
+}
+
+impl AsFact for Arc<dyn std::error::Error + Send + Sync> {
+    fn as_fact(&self) -> Fact {
+        Fact::Text(self.to_string())
+    }
+}
+
+impl AsFact for Arc<arrow::error::ArrowError> {
+    fn as_fact(&self) -> Fact {
+        Fact::Text(self.to_string())
+    }
+}
+
+/// The one table of kinds and fields. The compiler holds it complete: a variant or field that is not in it is an error.
+macro_rules! kinds {
+    ($($kind:ident { $($field:ident),* }),* $(,)?) => {
+        impl Error {
+            /// Every kind with the names of its fields, in the order of the variants.
+            pub const KINDS: &'static [(&'static str, &'static [&'static str])] =
+                &[$((stringify!($kind), &[$(stringify!($field)),*] as &[&str])),*];
+
+            /// The kind in one word: the name of the Python class without the suffix `Error`, and a stable key for
+            /// programs.
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Error::$kind { .. } => stringify!($kind)),*
+                }
+            }
+
+            /// The fields by name.
+            pub fn facts(&self) -> Vec<(&'static str, Fact)> {
+                match self {
+                    $(Error::$kind { $($field),* } => vec![$((stringify!($field), $field.as_fact())),*]),*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    TableNotFound { path },
+    TableAlreadyExists { path, version },
+    VersionNotFound { path, version, earliest, latest },
+    TimestampOutOfRange { path, timestamp, earliest, earliest_version, latest, latest_version },
+    InvalidTimeTravel { path, reason },
+    LogGap { path, version, missing },
+    LogCorrupt { path, version, reason },
+    MissingAction { path, version, action },
+    UnsupportedFeature { path, role, features, supported },
+    Unsupported { path, what },
+    InvalidSchema { reason },
+    SchemaMismatch { path, reason },
+    InvalidPredicate { predicate, reason },
+    InvalidArgument { argument, reason },
+    DataFile { path, reason },
+    DeletionVector { path, reason },
+    CommitConflict { path, version, winner, reason },
+    CommitStateUnknown { path, version, reason },
+    Storage { operation, path, source },
+    NotFound { path },
+    Arrow { context, source },
+    Interrupted {},
+}
+
+impl Error {
     /// A storage failure.
     pub fn storage(
         operation: &'static str,
@@ -271,5 +353,22 @@ impl Error {
             version,
             reason: reason.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_of_an_error_is_a_fact() {
+        let error = Error::VersionNotFound { path: "t".into(), version: 9, earliest: 2, latest: 5 };
+        assert_eq!(error.kind(), "VersionNotFound");
+        let facts = error.facts();
+        assert_eq!(facts[0], ("path", Fact::Text("t".into())));
+        assert_eq!(facts[3], ("latest", Fact::Number(5)));
+        let kind = Error::KINDS.iter().find(|(kind, _)| *kind == "VersionNotFound").unwrap();
+        assert_eq!(kind.1, facts.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        assert_eq!(Error::corrupt("f", None, "torn").facts()[1], ("version", Fact::Absent));
     }
 }

@@ -1,1 +1,17 @@
-//! The extension module `deltaic._core`.
+//! The extension module `deltaic._core`: conversion between Python and the core, and nothing else. The module is the
+//! list below.
+
+mod arrow;
+mod errors;
+mod runtime;
+
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::errors::error_kinds;
+
+    /// Version of the extension.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

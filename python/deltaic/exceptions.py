@@ -1,0 +1,194 @@
+"""The errors of deltaic: `DeltaError` at the root, one class a kind, the facts as attributes.
+
+A class is the name of a kind of the Rust core (`deltaic::Error`) with `Error` behind it. Where a builtin says the same, the
+class is one of that too, and the names that `delta.exceptions` has for conflicts are bases here, so that `except` clauses
+carry over. Every error can be pickled, with its facts: Spark workers send theirs to the driver.
+"""
+
+from __future__ import annotations
+
+
+class DeltaError(Exception):
+    """The root. `str(error)` is one line that says what was looked at, what was found and what to do."""
+
+    def __init__(self, message: str = "", /, **facts: object) -> None:
+        super().__init__(message)
+        for name, value in facts.items():
+            setattr(self, name, value)
+
+    @property
+    def kind(self) -> str:
+        """The kind in one word, a stable key for programs: `TableNotFound`."""
+        return type(self).__name__.removesuffix("Error")
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """The fields of the error by name, those of `vars(error)`."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+
+class DeltaConcurrentModificationException(DeltaError):
+    """A commit that lost against another writer; the name that delta-spark has for all of them."""
+
+
+class TableNotFoundError(DeltaError, FileNotFoundError):
+    """No Delta log at the location."""
+
+    path: str
+
+
+class TableAlreadyExistsError(DeltaError, FileExistsError):
+    """A table is already there, and the operation must create one."""
+
+    path: str
+    version: int
+
+
+class VersionNotFoundError(DeltaError, LookupError):
+    """The version asked for is not in the log, or can no longer be rebuilt from it."""
+
+    path: str
+    version: int
+    earliest: int
+    latest: int
+
+
+class TimestampOutOfRangeError(DeltaError, LookupError):
+    """The timestamp asked for is before the first or after the last commit. Times are RFC 3339 text."""
+
+    path: str
+    timestamp: str
+    earliest: str
+    earliest_version: int
+    latest: str
+    latest_version: int
+
+
+class InvalidTimeTravelError(DeltaError, ValueError):
+    """A version or timestamp that cannot be parsed, or two that contradict each other."""
+
+    path: str
+    reason: str
+
+
+class LogGapError(DeltaError):
+    """Commits are missing between two that are there."""
+
+    path: str
+    version: int
+    missing: str
+
+
+class LogCorruptError(DeltaError):
+    """A log file is torn, empty or not what the protocol says."""
+
+    path: str
+    version: int | None
+    reason: str
+
+
+class MissingActionError(DeltaError):
+    """The log holds no `protocol` or no `metaData` action."""
+
+    path: str
+    version: int
+    action: str
+
+
+class UnsupportedFeatureError(DeltaError, NotImplementedError):
+    """The table needs features that this reader or writer does not have."""
+
+    path: str
+    role: str
+    features: list[str]
+    supported: list[str]
+
+
+class UnsupportedError(DeltaError, NotImplementedError):
+    """Something that the protocol allows and deltaic does not do."""
+
+    path: str
+    what: str
+
+
+class InvalidSchemaError(DeltaError, ValueError):
+    """A schema string, type or column that breaks the rules."""
+
+    reason: str
+
+
+class SchemaMismatchError(DeltaError, ValueError):
+    """Data that does not fit the schema of the table."""
+
+    path: str
+    reason: str
+
+
+class InvalidPredicateError(DeltaError, ValueError):
+    """A predicate that is no SQL, names an unknown column, or cannot be evaluated as asked."""
+
+    predicate: str
+    reason: str
+
+
+class InvalidArgumentError(DeltaError, ValueError):
+    """An argument that makes no sense."""
+
+    argument: str
+    reason: str
+
+
+class DataFileError(DeltaError):
+    """A data file that the log lists is missing or unreadable."""
+
+    path: str
+    reason: str
+
+
+class DeletionVectorError(DeltaError):
+    """A deletion vector is missing, torn or inconsistent. It is never read as "nothing deleted"."""
+
+    path: str
+    reason: str
+
+
+class CommitConflictError(DeltaConcurrentModificationException):
+    """Another writer took the version first, and this commit cannot follow it."""
+
+    path: str
+    version: int
+    winner: str | None
+    reason: str
+
+
+class CommitStateUnknownError(DeltaError):
+    """Whether the commit landed is unknown, and nothing was removed. Look at the log before you write again."""
+
+    path: str
+    version: int
+    reason: str
+
+
+class StorageError(DeltaError, OSError):
+    """The store refused or failed."""
+
+    operation: str
+    path: str
+    source: str
+
+
+class NotFoundError(DeltaError, FileNotFoundError):
+    """An object is not there."""
+
+    path: str
+
+
+class ArrowError(DeltaError):
+    """An Arrow computation failed: a bug or an overflow, never bad input alone."""
+
+    context: str
+    source: str
+
+
+class InterruptedError(DeltaError):  # noqa: A001 (named as its kind, as all are)
+    """The caller asked to stop."""

@@ -1,0 +1,125 @@
+//! Arrow data and schemas in and out, as PyCapsules of the Arrow C data interface. Nothing is copied.
+
+use std::ffi::CStr;
+
+use arrow::array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow::error::ArrowError;
+use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
+use arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use deltaic::Error;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+
+use crate::errors::to_python;
+use crate::runtime::interrupted;
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// The capsule of `__arrow_c_schema__`.
+pub(crate) fn schema_capsule<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
+    let ffi = FFI_ArrowSchema::try_from(schema)
+        .map_err(|e| to_python(py, &Error::arrow("schema as an Arrow C structure", e)))?;
+    PyCapsule::new(py, ffi, Some(SCHEMA.into()))
+}
+
+/// The capsule of `__arrow_c_stream__`. A peer that pulls batches on the main thread is stopped by Ctrl-C.
+pub(crate) fn stream_capsule<'py>(
+    py: Python<'py>,
+    schema: SchemaRef,
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'static,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let stopping = batches.map(|batch| {
+        if interrupted() {
+            Err(ArrowError::ExternalError(Box::new(Error::Interrupted)))
+        } else {
+            batch
+        }
+    });
+    let reader = RecordBatchIterator::new(stopping, schema);
+    PyCapsule::new(
+        py,
+        FFI_ArrowArrayStream::new(Box::new(reader)),
+        Some(STREAM.into()),
+    )
+}
+
+/// An error of the core on its way through an Arrow stream, where only text arrives.
+pub(crate) fn stream_error(error: Error) -> ArrowError {
+    ArrowError::ExternalError(Box::new(error))
+}
+
+/// The batches of anything with `__arrow_c_stream__` or `__arrow_c_array__`.
+///
+/// # Errors
+/// `InvalidArgumentError` when the object has neither, or gives something that is no table.
+pub(crate) fn import(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
+    if data.hasattr("__arrow_c_stream__")? {
+        stream(data)
+    } else if data.hasattr("__arrow_c_array__")? {
+        array(data)
+    } else {
+        let reason = format!(
+            "a {} is no Arrow data: it has neither `__arrow_c_stream__` nor `__arrow_c_array__`",
+            data.get_type().name()?
+        );
+        Err(to_python(
+            data.py(),
+            &Error::InvalidArgument {
+                argument: "data".into(),
+                reason,
+            },
+        ))
+    }
+}
+
+fn stream(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
+    let capsule = data
+        .call_method0("__arrow_c_stream__")?
+        .cast_into::<PyCapsule>()?;
+    let pointer = capsule
+        .pointer_checked(Some(STREAM))?
+        .as_ptr()
+        .cast::<FFI_ArrowArrayStream>();
+    // SAFETY: a capsule of this name holds a stream by the Arrow PyCapsule interface; it is moved out, and the capsule
+    // is left with a released one
+    let reader = unsafe { ArrowArrayStreamReader::from_raw(pointer) };
+    Ok(Box::new(reader.map_err(|e| not_a_table(data.py(), &e))?))
+}
+
+fn array(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
+    let pair = data.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
+    let schema = pair.get_item(0)?.cast_into::<PyCapsule>()?;
+    let array = pair.get_item(1)?.cast_into::<PyCapsule>()?;
+    let schema = schema
+        .pointer_checked(Some(SCHEMA))?
+        .as_ptr()
+        .cast::<FFI_ArrowSchema>();
+    let array = array
+        .pointer_checked(Some(ARRAY))?
+        .as_ptr()
+        .cast::<FFI_ArrowArray>();
+    // SAFETY: capsules of these names hold these structures by the Arrow PyCapsule interface; the array is moved out,
+    // and its capsule is left with a released one
+    let imported = unsafe { from_ffi(FFI_ArrowArray::from_raw(array), &*schema) };
+    let imported = imported.map_err(|e| not_a_table(data.py(), &e))?;
+    if imported.null_count() > 0 || !matches!(imported.data_type(), arrow::datatypes::DataType::Struct(_)) {
+        let error = ArrowError::SchemaError(format!("an array of {} is no table", imported.data_type()));
+        return Err(not_a_table(data.py(), &error));
+    }
+    let batch = RecordBatch::from(StructArray::from(imported));
+    let schema = batch.schema();
+    Ok(Box::new(RecordBatchIterator::new([Ok(batch)], schema)))
+}
+
+fn not_a_table(py: Python<'_>, error: &ArrowError) -> PyErr {
+    to_python(
+        py,
+        &Error::InvalidArgument {
+            argument: "data".into(),
+            reason: error.to_string(),
+        },
+    )
+}

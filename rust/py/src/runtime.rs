@@ -1,0 +1,86 @@
+//! The one door from Python into the core: it releases the GIL and lets Ctrl-C through.
+
+use std::cell::Cell;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use deltaic::{Error, Result};
+use pyo3::prelude::*;
+
+use crate::errors::to_python;
+
+/// How often a waiting call looks for Ctrl-C.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Runs `work` without the GIL. On the main thread, where Python delivers signals, the work goes to a thread of its own
+/// and Ctrl-C returns at once with KeyboardInterrupt; what the work then still finds is thrown away. So `work` must only
+/// read.
+pub(crate) fn read<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    if !note_thread(py)? {
+        return py.detach(work).map_err(|e| to_python(py, &e));
+    }
+    let (send, receive) = sync_channel(1);
+    let spawned = std::thread::Builder::new()
+        .name("deltaic-read".into())
+        .spawn(move || {
+            // the receiver is gone after Ctrl-C
+            let _ = send.send(work());
+        });
+    if let Err(source) = spawned {
+        return Err(to_python(
+            py,
+            &Error::storage("start a thread for", "this process", source),
+        ));
+    }
+    let receive = std::sync::Mutex::new(receive);
+    loop {
+        let answer = py.detach(|| match receive.lock() {
+            Ok(receive) => receive.recv_timeout(POLL),
+            Err(_) => Err(RecvTimeoutError::Disconnected),
+        });
+        match answer {
+            Ok(result) => return result.map_err(|e| to_python(py, &e)),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            // the thread ended without an answer: a panic, which it has printed
+            Err(RecvTimeoutError::Disconnected) => return Err(to_python(py, &Error::Interrupted)),
+        }
+    }
+}
+
+/// Runs `work` without the GIL and to its end: for commits, whose outcome must be known.
+pub(crate) fn write<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    note_thread(py)?;
+    py.detach(work).map_err(|e| to_python(py, &e))
+}
+
+thread_local! {
+    /// Process that this thread is the main thread of; 0 where it is not, or not yet known.
+    static MAIN_OF: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whether this is the main thread, the only one on which Python handles signals.
+fn note_thread(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import("threading")?;
+    let main = threading.call_method0("main_thread")?.getattr("ident")?;
+    let is_main = threading.call_method0("get_ident")?.eq(main)?;
+    MAIN_OF.set(if is_main { std::process::id() } else { 0 });
+    Ok(is_main)
+}
+
+/// Whether Ctrl-C waits, for a stream that a peer pulls. Off the main thread it is never asked, because the GIL may be
+/// held by whoever waits for this very batch. The interrupt is set again, so that Python raises KeyboardInterrupt as soon
+/// as the peer has returned.
+pub(crate) fn interrupted() -> bool {
+    if MAIN_OF.get() != std::process::id() {
+        return false;
+    }
+    let signalled = Python::try_attach(|py| py.check_signals().is_err()).unwrap_or(false);
+    if signalled {
+        // SAFETY: may be called from any thread, with or without the GIL
+        unsafe { pyo3::ffi::PyErr_SetInterrupt() };
+    }
+    signalled
+}
