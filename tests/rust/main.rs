@@ -3,4 +3,5 @@
 // a failed step of a test is a failed test
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+mod store;
 mod table_builder;

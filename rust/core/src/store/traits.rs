@@ -66,7 +66,7 @@ pub trait Store: Debug + Send + Sync {
     /// Creates or replaces an object.
     fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()>;
 
-    /// Removes an object; one that is not there is an error.
+    /// Removes an object. One that is not there is an error only where the store tells (S3 does not).
     fn delete(&self, path: &ObjectPath) -> Result<()>;
 }
 
