@@ -1,0 +1,119 @@
+package deltaic.spark;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.catalyst.expressions.*;
+import org.apache.spark.sql.catalyst.expressions.objects.Invoke;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.catalyst.types.DataTypeUtils;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.types.*;
+import org.roaringbitmap.RoaringBitmap;
+import scala.Function1;
+import scala.collection.immutable.Seq;
+
+/**
+ * Puts the deletion-vector filter on scans of tables that may have deletion vectors. It runs in the optimizer's last
+ * batch, so that analyzed plans, schemas and `_metadata` show nothing of it; a scan that it did not reach refuses files
+ * with deletion vectors (LogFileIndex).
+ */
+public final class DeletionVectorRule extends Rule {
+  /** The name under which Spark's Parquet readers fill in the position of a row in its file. */
+  private static final String ROW_INDEX = "_tmp_metadata_row_index";
+
+  public TreeNode apply(TreeNode plan) {
+    return (TreeNode) ((LogicalPlan) plan).transformWithSubqueries(new scala.runtime.AbstractPartialFunction() {
+      public boolean isDefinedAt(Object node) {
+        return unfiltered(node);
+      }
+
+      public Object applyOrElse(Object node, Function1 otherwise) {
+        return unfiltered(node) ? filtered((LogicalRelation) node) : otherwise.apply(node);
+      }
+    });
+  }
+
+  static boolean unfiltered(Object node) {
+    if (!(node instanceof LogicalRelation)) return false;
+    LogFileIndex index = indexOf((LogicalRelation) node);
+    return index != null && index.table.deletionVectors && !index.withVectors;
+  }
+
+  static LogFileIndex indexOf(LogicalRelation relation) {
+    if (!(relation.relation() instanceof HadoopFsRelation)) return null;
+    Object location = ((HadoopFsRelation) relation.relation()).location();
+    return location instanceof LogFileIndex ? (LogFileIndex) location : null;
+  }
+
+  static LogicalPlan filtered(LogicalRelation node) {
+    HadoopFsRelation old = (HadoopFsRelation) node.relation();
+    LogFileIndex index = indexOf(node);
+    StructType hidden = new StructType();
+    Expression rowIndex = metadataRowIndex(node.output());
+    StructType dataSchema = old.dataSchema();
+    if (rowIndex == null) {
+      hidden = hidden.add(ROW_INDEX, LongType$.MODULE$, false);
+      dataSchema = dataSchema.add(ROW_INDEX, LongType$.MODULE$, false);
+    }
+    hidden = hidden.add(LogFileIndex.VECTOR, LongType$.MODULE$, true);
+    List extra = Scala.list(DataTypeUtils.toAttributes(hidden));
+    Expression vector = (Expression) extra.get(extra.size() - 1);
+    if (rowIndex == null) rowIndex = (Expression) extra.get(0);
+
+    LogFileIndex withVectors = new LogFileIndex(index.table, index.lists, true);
+    HadoopFsRelation relation = new HadoopFsRelation(withVectors, withVectors.partitionSchema(), dataSchema,
+        old.bucketSpec(), old.fileFormat(), old.options(), old.sparkSession());
+    ArrayList output = new ArrayList(Scala.list(node.output()));
+    output.addAll(extra);
+    LogicalRelation scan =
+        new LogicalRelation(relation, Scala.seq(output), node.catalogTable(), false, Scala.nothing());
+    Expression alive = new Or(new IsNull(vector), new Not(deleted(index.lists.broadcasts, vector, rowIndex)));
+    return new Project(node.output(), new Filter(alive, scan));
+  }
+
+  /** `_metadata.row_index`, where the plan reads it anyway: the reader fills in only one of the two. */
+  private static Expression metadataRowIndex(Seq output) {
+    List attributes = Scala.list(output);
+    for (int i = 0; i < attributes.size(); i++) {
+      AttributeReference a = (AttributeReference) attributes.get(i);
+      if (!FileSourceMetadataAttribute$.MODULE$.unapply(a).isDefined() || !(a.dataType() instanceof StructType)) continue;
+      StructType type = (StructType) a.dataType();
+      for (int f = 0; f < type.length(); f++) {
+        if (type.fields()[f].name().equals("row_index")) return new GetStructField(a, f, Scala.nothing());
+      }
+    }
+    return null;
+  }
+
+  /** `broadcasts.get().get(code >>> 32).value().get((int) code).contains((int) rowIndex)`: classes of Java, Spark and
+   *  RoaringBitmap only, which every executor has. */
+  private static Expression deleted(AtomicReference broadcasts, Expression code, Expression rowIndex) {
+    Expression list = invoke(Literal.fromObject(broadcasts, type(AtomicReference.class)), "get", type(ArrayList.class), null);
+    Expression high = asInt(new ShiftRight(code, new Literal(Integer.valueOf(32), IntegerType$.MODULE$)));
+    Expression broadcast = invoke(list, "get", type(Broadcast.class), high);
+    Expression bitmaps = invoke(broadcast, "value", type(ArrayList.class), null);
+    Expression bitmap = invoke(bitmaps, "get", type(RoaringBitmap.class), asInt(code));
+    return invoke(bitmap, "contains", BooleanType$.MODULE$, asInt(rowIndex));
+  }
+
+  private static DataType type(Class c) {
+    return new ObjectType(c);
+  }
+
+  /** The low 32 bits. */
+  private static Expression asInt(Expression e) {
+    return new Cast(e, IntegerType$.MODULE$, Scala.nothing(), EvalMode$.MODULE$.LEGACY());
+  }
+
+  private static Expression invoke(Expression target, String method, DataType result, Expression argument) {
+    return new Invoke(target, method, result, argument == null ? Scala.none() : Scala.one(argument), Scala.none(), true,
+        false, true);
+  }
+}

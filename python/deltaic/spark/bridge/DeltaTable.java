@@ -1,0 +1,78 @@
+package deltaic.spark;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.catalog.TruncatableTable;
+import org.apache.spark.sql.connector.expressions.Expressions;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * A table as DataSource V2 names it. Reads of it become native scans (ResolveReads), writes become commands of ours or
+ * refusals (RouteWrites): Spark itself never executes anything on it.
+ */
+public final class DeltaTable implements Table, TruncatableTable {
+  private final String label;
+  /** Null for the provider's placeholder, which has no capabilities and sends Spark to the V1 interfaces. */
+  final OpenTable table;
+  private final StructType schema;
+
+  DeltaTable(String label, OpenTable table) {
+    this.label = label;
+    this.table = table;
+    this.schema = table.schema;
+  }
+
+  DeltaTable(StructType schema) {
+    this.label = Python.format();
+    this.table = null;
+    this.schema = schema;
+  }
+
+  public String name() {
+    return label;
+  }
+
+  public StructType schema() {
+    return schema;
+  }
+
+  public Transform[] partitioning() {
+    if (table == null) return new Transform[0];
+    Transform[] out = new Transform[table.partitionColumns.size()];
+    for (int i = 0; i < out.length; i++) out[i] = Expressions.identity((String) table.partitionColumns.get(i));
+    return out;
+  }
+
+  public Map properties() {
+    HashMap out = new HashMap();
+    if (table == null) return out;
+    out.putAll(table.properties);
+    out.put("provider", Python.format());
+    out.put("location", table.uri);
+    return out;
+  }
+
+  public Set capabilities() {
+    HashSet out = new HashSet();
+    if (table == null) return out;
+    out.add(TableCapability.BATCH_READ);
+    out.add(TableCapability.BATCH_WRITE);
+    out.add(TableCapability.OVERWRITE_BY_FILTER);
+    out.add(TableCapability.OVERWRITE_DYNAMIC);
+    out.add(TableCapability.TRUNCATE);
+    return out;
+  }
+
+  public boolean truncateTable() {
+    throw Refusal.of("TRUNCATE TABLE", "write the rows to keep to a new table", table.path);
+  }
+
+  public String toString() {
+    return label;
+  }
+}

@@ -1,0 +1,199 @@
+package deltaic.spark;
+
+import java.io.IOException;
+import java.lang.ref.SoftReference;
+import java.lang.ref.WeakReference;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Cast;
+import org.apache.spark.sql.catalyst.expressions.EvalMode$;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata;
+import org.apache.spark.sql.types.BinaryType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StringType;
+import org.apache.spark.sql.types.StringType$;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+import org.roaringbitmap.RoaringBitmap;
+import scala.Option;
+
+/**
+ * The file lists of one version of a table: asked for when Spark plans a scan, never before. All relations of a version
+ * share one of these, so that the same question is answered once and a deletion vector is broadcast once.
+ */
+final class FileLists {
+  private static final int REMEMBERED = 4;
+  private static final long BLOCK = 128L * 1024 * 1024;
+  private static final HashMap SHARED = new HashMap();
+
+  private final OpenTable table;
+  private final SparkSession session;
+  private final LinkedHashMap remembered = new LinkedHashMap(8, 0.75f, true);
+  private long size = -1;
+  /** Code of each deletion vector that was broadcast, by file: number of the broadcast << 32 | position in it. */
+  private final HashMap codes = new HashMap();
+  /**
+   * The broadcasts, an ArrayList that is replaced and never changed. The plan's expression holds this reference: it is
+   * serialized with the tasks, when the scan has been planned and the vectors are known.
+   */
+  final AtomicReference broadcasts = new AtomicReference(new ArrayList());
+
+  private FileLists(SparkSession session, OpenTable table) {
+    this.session = session;
+    this.table = table;
+  }
+
+  static synchronized FileLists of(SparkSession session, OpenTable table) {
+    String zone = session.conf().get("spark.sql.session.timeZone");
+    String key = session.sparkContext().applicationId() + "\n" + zone + "\n" + table.identity;
+    synchronized (SHARED) {
+      WeakReference known = (WeakReference) SHARED.get(key);
+      FileLists lists = known == null ? null : (FileLists) known.get();
+      if (lists == null) {
+        lists = new FileLists(session, table);
+        SHARED.values().removeIf(new java.util.function.Predicate() {
+          public boolean test(Object reference) {
+            return ((WeakReference) reference).get() == null;
+          }
+        });
+        SHARED.put(key, new WeakReference(lists));
+      }
+      return lists;
+    }
+  }
+
+  /** Files by partition values. */
+  static final class Group {
+    final InternalRow values;
+    final ArrayList files = new ArrayList();
+    /** Codes of deletion vectors, in the order of `files`; null where none has one. */
+    ArrayList vectors;
+
+    Group(InternalRow values) {
+      this.values = values;
+    }
+  }
+
+  /** The files that may hold a row for which `predicate` (JSON, or null for all) is true. */
+  synchronized ArrayList list(String predicate) {
+    SoftReference known = (SoftReference) remembered.get(predicate);
+    ArrayList groups = known == null ? null : (ArrayList) known.get();
+    if (groups != null) return groups;
+    HashMap request = table.request("plan");
+    request.put("predicate", predicate);
+    groups = decode(ByteBuffer.wrap((byte[]) Python.call(request, null)), predicate == null);
+    remembered.put(predicate, new SoftReference(groups));
+    if (remembered.size() > REMEMBERED) remembered.remove(remembered.keySet().iterator().next());
+    return groups;
+  }
+
+  /** Bytes of all files. */
+  synchronized long size() {
+    if (size < 0) size = ((Number) Python.call(table.request("size"), null)).longValue();
+    return size;
+  }
+
+  /** Reads the layout that rust/core/src/scan/handover.rs writes. */
+  private ArrayList decode(ByteBuffer in, boolean all) {
+    StructType schema = table.partitionSchema();
+    String zone = session.conf().get("spark.sql.session.timeZone");
+    String root = text(in);
+    ArrayList groups = new ArrayList();
+    int count = in.getInt();
+    for (int i = 0; i < count; i++) {
+      Object[] values = new Object[schema.length()];
+      for (int c = 0; c < values.length; c++) values[c] = cast(bytes(in), schema.fields()[c].dataType(), zone);
+      groups.add(new Group(new GenericInternalRow(values)));
+    }
+    ArrayList bitmaps = new ArrayList();
+    int broadcastNumber = ((ArrayList) broadcasts.get()).size();
+    int files = in.getInt();
+    long total = 0;
+    for (int i = 0; i < files; i++) {
+      Group group = (Group) groups.get(in.getInt());
+      long length = in.getLong();
+      long modified = in.getLong();
+      boolean relative = in.get() != 0;
+      String uri = relative ? root + text(in) : text(in);
+      FileStatus status = new FileStatus(length, false, 0, BLOCK, modified, new Path(java.net.URI.create(uri)));
+      group.files.add(FileStatusWithMetadata.apply(status, Scala.emptyMap()));
+      total += length;
+      int vector = in.getInt();
+      if (vector < 0) {
+        if (group.vectors != null) group.vectors.add(null);
+        continue;
+      }
+      if (group.vectors == null) {
+        group.vectors = new ArrayList();
+        while (group.vectors.size() < group.files.size() - 1) group.vectors.add(null);
+      }
+      Long code = (Long) codes.get(uri);
+      if (code == null) {
+        code = Long.valueOf(((long) broadcastNumber << 32) | bitmaps.size());
+        bitmaps.add(bitmap(in, vector));
+        codes.put(uri, code);
+      } else {
+        in.position(in.position() + vector);
+      }
+      group.vectors.add(code);
+    }
+    if (!bitmaps.isEmpty()) {
+      ArrayList next = new ArrayList((ArrayList) broadcasts.get());
+      next.add(JavaSparkContext.fromSparkContext(session.sparkContext()).broadcast(bitmaps));
+      broadcasts.set(next);
+    }
+    if (all) size = total;
+    return groups;
+  }
+
+  private static RoaringBitmap bitmap(ByteBuffer in, int length) {
+    try {
+      ByteBuffer part = (ByteBuffer) in.slice();
+      part.limit(length);
+      RoaringBitmap bitmap = new RoaringBitmap();
+      bitmap.deserialize(part);
+      in.position(in.position() + length);
+      return bitmap;
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static byte[] bytes(ByteBuffer in) {
+    int length = in.getInt();
+    if (length < 0) return null;
+    byte[] out = new byte[length];
+    in.get(out);
+    return out;
+  }
+
+  private static String text(ByteBuffer in) {
+    return new String(bytes(in), StandardCharsets.UTF_8);
+  }
+
+  /** The value of a partition column, as Spark casts the log's text in the session's time zone. */
+  private static Object cast(byte[] raw, DataType type, String zone) {
+    if (raw == null) return null;
+    if (type instanceof BinaryType) return raw;
+    UTF8String text = UTF8String.fromBytes(raw);
+    if (type instanceof StringType) return text;
+    Literal literal = new Literal(text, StringType$.MODULE$);
+    Object value = new Cast(literal, type, Option.apply(zone), EvalMode$.MODULE$.LEGACY()).eval(null);
+    if (value == null) {
+      throw new IllegalArgumentException("partition value '" + text + "' is not a " + type.simpleString());
+    }
+    return value;
+  }
+}

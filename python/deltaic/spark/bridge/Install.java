@@ -1,0 +1,77 @@
+package deltaic.spark;
+
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
+import org.apache.spark.sql.ExperimentalMethods;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.SparkSessionExtensions;
+import scala.collection.immutable.Seq;
+import scala.runtime.AbstractFunction1;
+
+/** Puts the rules into sessions: into a live one by reflection, into later ones by Spark's extensions. */
+public final class Install {
+  private static final Set INJECTED = Collections.newSetFromMap(new WeakHashMap());
+
+  private Install() {}
+
+  /** Makes the rules for a session that is being built. */
+  private static final class Builder extends AbstractFunction1 {
+    private final boolean reads;
+
+    Builder(boolean reads) {
+      this.reads = reads;
+    }
+
+    public Object apply(Object session) {
+      if (reads) return new ResolveReads((SparkSession) session);
+      // the optimizer's last batch has no extension point of its own: it is open through the session's `experimental`
+      deletionVectors((SparkSession) session);
+      return new RouteWrites();
+    }
+  }
+
+  /** Idempotent. */
+  public static synchronized void inLaterSessions(SparkSessionExtensions extensions) {
+    if (!INJECTED.add(extensions)) return;
+    extensions.injectResolutionRule(new Builder(true));
+    extensions.injectPostHocResolutionRule(new Builder(false));
+  }
+
+  /** Idempotent. */
+  public static void deletionVectors(SparkSession session) {
+    ExperimentalMethods methods = ((org.apache.spark.sql.classic.SparkSession) session).experimental();
+    List rules = new ArrayList(Scala.list(methods.extraOptimizations()));
+    for (int i = 0; i < rules.size(); i++) if (rules.get(i) instanceof DeletionVectorRule) return;
+    rules.add(new DeletionVectorRule());
+    methods.extraOptimizations_$eq(Scala.seq(rules));
+  }
+
+  /** Idempotent. False when this Spark's analyzer keeps its rules elsewhere. */
+  public static boolean inAnalyzer(SparkSession session, Object analyzer) throws Exception {
+    return append(analyzer, "extendedResolutionRules", new ResolveReads(session))
+        & append(analyzer, "postHocResolutionRules", new RouteWrites());
+  }
+
+  /** Appends a rule to a `val` of the analyzer that holds rules, unless it has one of that class. */
+  private static boolean append(Object analyzer, String name, Object rule) throws Exception {
+    for (Class c = analyzer.getClass(); c != null; c = c.getSuperclass()) {
+      Field[] fields = c.getDeclaredFields();
+      for (int i = 0; i < fields.length; i++) {
+        if (!fields[i].getName().endsWith(name) || !Seq.class.isAssignableFrom(fields[i].getType())) continue;
+        fields[i].setAccessible(true);
+        Object old = fields[i].get(analyzer);
+        if (old == null) continue;
+        List rules = new ArrayList(Scala.list((Seq) old));
+        for (int r = 0; r < rules.size(); r++) if (rules.get(r).getClass() == rule.getClass()) return true;
+        rules.add(rule);
+        fields[i].set(analyzer, Scala.seq(rules));
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,141 @@
+package deltaic.spark;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.expressions.Cast;
+import org.apache.spark.sql.catalyst.expressions.EvalMode$;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.execution.datasources.FileFormat;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StringType$;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.types.TimestampType$;
+import org.apache.spark.unsafe.types.UTF8String;
+import scala.Option;
+
+/** One version of a table: what the core says about it without reading file actions. Immutable. */
+final class OpenTable {
+  /** As the user wrote it. */
+  final String path;
+  /** Percent-encoded, as Spark spells it. */
+  final String uri;
+  final long version;
+  /** Differs whenever the content may differ. */
+  final String identity;
+  final StructType schema;
+  /** Names and field ids in the files, or null where they are the logical ones. */
+  final StructType physical;
+  final boolean byId;
+  final List partitionColumns;
+  final Map properties;
+  /** Whether files may have deletion vectors. */
+  final boolean deletionVectors;
+  final boolean timeTravel;
+  /** How the core finds this version again. */
+  private final Map reopen;
+
+  private OpenTable(String path, String json, Map reopen) {
+    this.path = path;
+    JsonNode facts = Python.read(json);
+    this.uri = facts.get("uri").asText();
+    this.version = facts.get("version").asLong();
+    this.identity = facts.get("identity").asText();
+    this.schema = (StructType) DataType.fromJson(facts.get("schema").toString());
+    JsonNode mapped = facts.get("physical");
+    this.physical = mapped == null || mapped.isNull() ? null : (StructType) DataType.fromJson(mapped.toString());
+    this.byId = facts.get("mapping").asText().equals("id");
+    this.partitionColumns = new ArrayList();
+    for (Iterator i = facts.get("partitionColumns").elements(); i.hasNext(); ) {
+      this.partitionColumns.add(((JsonNode) i.next()).asText());
+    }
+    this.properties = new HashMap();
+    for (Iterator i = facts.get("properties").fieldNames(); i.hasNext(); ) {
+      String key = (String) i.next();
+      this.properties.put(key, facts.get("properties").get(key).asText());
+    }
+    this.deletionVectors = facts.get("deletionVectors").asBoolean();
+    this.timeTravel = facts.get("timeTravel").asBoolean();
+    this.reopen = reopen;
+    this.reopen.put("uri", facts.get("uri").asText());
+    this.reopen.put("version", Long.valueOf(this.version));
+    this.reopen.put("identity", this.identity);
+  }
+
+  /**
+   * Opens a table. `version` and `micros` come from SQL, `options` from the reader; Python refuses what contradicts
+   * itself.
+   */
+  static OpenTable open(String path, Map options, String version, Long micros) {
+    HashMap request = new HashMap();
+    HashMap plain = new HashMap();
+    for (Iterator i = options.entrySet().iterator(); i.hasNext(); ) {
+      Map.Entry e = (Map.Entry) i.next();
+      plain.put(String.valueOf(e.getKey()).toLowerCase(Locale.ROOT), String.valueOf(e.getValue()));
+    }
+    request.put("op", "open");
+    request.put("path", path);
+    request.put("options", plain);
+    if (version != null) request.put("version", version);
+    if (micros != null) request.put("timestamp", Long.valueOf(Math.floorDiv(micros.longValue(), 1000L)));
+    Object text = plain.get("timestampasof");
+    if (text != null) {
+      Long parsed = parseTimestamp((String) text);
+      if (parsed != null) request.put("timestampOption", Long.valueOf(Math.floorDiv(parsed.longValue(), 1000L)));
+    }
+    String answer = (String) Python.call(request, null);
+    HashMap reopen = new HashMap();
+    reopen.put("options", plain);
+    return new OpenTable(path, answer, reopen);
+  }
+
+  /** Microseconds of a text, as Spark casts it in the session's time zone, or null. */
+  private static Long parseTimestamp(String text) {
+    Literal literal = new Literal(UTF8String.fromString(text), StringType$.MODULE$);
+    String zone = SparkSession.active().conf().get("spark.sql.session.timeZone");
+    Object value = new Cast(literal, TimestampType$.MODULE$, Option.apply(zone), EvalMode$.MODULE$.LEGACY()).eval(null);
+    return (Long) value;
+  }
+
+  /** A request of `op` about this version. */
+  HashMap request(String op) {
+    HashMap request = new HashMap(reopen);
+    request.put("op", op);
+    return request;
+  }
+
+  boolean isPartitionColumn(String name) {
+    return partitionColumns.contains(name);
+  }
+
+  StructType partitionSchema() {
+    StructField[] fields = new StructField[partitionColumns.size()];
+    for (int i = 0; i < fields.length; i++) fields[i] = schema.apply((String) partitionColumns.get(i));
+    return new StructType(fields);
+  }
+
+  StructType dataSchema() {
+    ArrayList fields = new ArrayList();
+    for (int i = 0; i < schema.length(); i++) {
+      if (!isPartitionColumn(schema.fields()[i].name())) fields.add(schema.fields()[i]);
+    }
+    return new StructType((StructField[]) fields.toArray(new StructField[0]));
+  }
+
+  /** A native Parquet relation over exactly the files of this version. */
+  HadoopFsRelation relation(SparkSession session) {
+    FileFormat format =
+        physical == null ? new ParquetFileFormat() : new MappedParquetFormat(schema, physical, byId);
+    return new HadoopFsRelation(
+        new LogFileIndex(this, FileLists.of(session, this), false),
+        partitionSchema(), dataSchema(), Scala.nothing(), format, Scala.emptyMap(), session);
+  }
+}

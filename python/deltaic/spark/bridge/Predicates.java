@@ -1,0 +1,250 @@
+package deltaic.spark;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.Cast;
+import org.apache.spark.sql.catalyst.expressions.EqualNullSafe;
+import org.apache.spark.sql.catalyst.expressions.EqualTo;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GetStructField;
+import org.apache.spark.sql.catalyst.expressions.GreaterThan;
+import org.apache.spark.sql.catalyst.expressions.GreaterThanOrEqual;
+import org.apache.spark.sql.catalyst.expressions.In;
+import org.apache.spark.sql.catalyst.expressions.InSet;
+import org.apache.spark.sql.catalyst.expressions.IsNotNull;
+import org.apache.spark.sql.catalyst.expressions.IsNull;
+import org.apache.spark.sql.catalyst.expressions.LessThan;
+import org.apache.spark.sql.catalyst.expressions.LessThanOrEqual;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.Not;
+import org.apache.spark.sql.catalyst.expressions.Or;
+import org.apache.spark.sql.catalyst.expressions.StartsWith;
+import org.apache.spark.sql.types.*;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * Catalyst filters as the JSON of rust/core/src/predicate/ast.rs. What has no exact counterpart becomes `unknown`, which
+ * keeps files; it is never left out of an OR or a NOT.
+ */
+final class Predicates {
+  private final OpenTable table;
+  private final boolean utc;
+
+  private Predicates(OpenTable table) {
+    this.table = table;
+    String zone = SparkSession.active().conf().get("spark.sql.session.timeZone");
+    this.utc = Arrays.asList(new Object[] {"UTC", "Etc/UTC", "Z", "GMT", "+00:00"}).contains(zone);
+  }
+
+  /** All filters together, or null when nothing in them is of use. */
+  static String translate(List filters, OpenTable table) {
+    Predicates translator = new Predicates(table);
+    ArrayList parts = new ArrayList();
+    for (int i = 0; i < filters.size(); i++) {
+      Map part = translator.predicate((Expression) filters.get(i));
+      if (!part.containsKey("unknown")) parts.add(part);
+    }
+    return parts.isEmpty() ? null : Python.write(tagged("and", parts));
+  }
+
+  private Map predicate(Expression e) {
+    if (e instanceof And) return tagged("and", both(((And) e).left(), ((And) e).right()));
+    if (e instanceof Or) return tagged("or", both(((Or) e).left(), ((Or) e).right()));
+    if (e instanceof Not) return tagged("not", predicate(((Not) e).child()));
+    if (e instanceof EqualTo) return compare("=", "=", ((EqualTo) e).left(), ((EqualTo) e).right());
+    if (e instanceof EqualNullSafe) {
+      return compare("<=>", "<=>", ((EqualNullSafe) e).left(), ((EqualNullSafe) e).right());
+    }
+    if (e instanceof LessThan) return compare("<", ">", ((LessThan) e).left(), ((LessThan) e).right());
+    if (e instanceof LessThanOrEqual) {
+      return compare("<=", ">=", ((LessThanOrEqual) e).left(), ((LessThanOrEqual) e).right());
+    }
+    if (e instanceof GreaterThan) return compare(">", "<", ((GreaterThan) e).left(), ((GreaterThan) e).right());
+    if (e instanceof GreaterThanOrEqual) {
+      return compare(">=", "<=", ((GreaterThanOrEqual) e).left(), ((GreaterThanOrEqual) e).right());
+    }
+    if (e instanceof In) return in(((In) e).value(), Scala.list(((In) e).list()), null);
+    if (e instanceof InSet) return in(((InSet) e).child(), null, ((InSet) e).hset());
+    if (e instanceof IsNull) return nullTest("isnull", ((IsNull) e).child(), e);
+    if (e instanceof IsNotNull) return nullTest("isnotnull", ((IsNotNull) e).child(), e);
+    if (e instanceof StartsWith) return startsWith((StartsWith) e);
+    if (e instanceof Literal && e.dataType() instanceof BooleanType) return tagged("constant", ((Literal) e).value());
+    if (e.dataType() instanceof BooleanType) {
+      List column = column(e);
+      if (column != null) return compared("=", column, literal(Boolean.TRUE, e.dataType()));
+    }
+    return unknown(e);
+  }
+
+  private List both(Expression left, Expression right) {
+    ArrayList list = new ArrayList();
+    list.add(predicate(left));
+    list.add(predicate(right));
+    return list;
+  }
+
+  private Map compare(String op, String flipped, Expression left, Expression right) {
+    List column = ordered(left);
+    if (column != null && right instanceof Literal) {
+      Map value = literal(((Literal) right).value(), right.dataType());
+      return value == null ? unknown(right) : compared(op, column, value);
+    }
+    column = ordered(right);
+    if (column != null && left instanceof Literal) {
+      Map value = literal(((Literal) left).value(), left.dataType());
+      return value == null ? unknown(left) : compared(flipped, column, value);
+    }
+    return unknown(left);
+  }
+
+  private static Map compared(String op, List column, Map value) {
+    HashMap body = new HashMap();
+    body.put("op", op);
+    body.put("column", column);
+    body.put("value", value);
+    return tagged("compare", body);
+  }
+
+  private Map in(Expression operand, List literals, scala.collection.immutable.Set set) {
+    List column = ordered(operand);
+    if (column == null) return unknown(operand);
+    ArrayList values = new ArrayList();
+    Iterator items = set == null
+        ? literals.iterator()
+        : scala.jdk.javaapi.CollectionConverters.asJava(set).iterator();
+    while (items.hasNext()) {
+      Object item = items.next();
+      if (set == null) {
+        if (!(item instanceof Literal)) return unknown(operand);
+        item = ((Literal) item).value();
+      }
+      Map value = literal(item, operand.dataType());
+      if (value == null) return unknown(operand);
+      values.add(value);
+    }
+    HashMap body = new HashMap();
+    body.put("column", column);
+    body.put("values", values);
+    return tagged("in", body);
+  }
+
+  private Map nullTest(String kind, Expression operand, Expression whole) {
+    List column = column(operand);
+    return column == null ? unknown(whole) : tagged(kind, Collections.singletonMap("column", column));
+  }
+
+  private Map startsWith(StartsWith e) {
+    List column = ordered(e.left());
+    if (column == null || !(e.right() instanceof Literal) || ((Literal) e.right()).value() == null) return unknown(e);
+    HashMap body = new HashMap();
+    body.put("column", column);
+    body.put("prefix", String.valueOf(((Literal) e.right()).value()));
+    return tagged("startswith", body);
+  }
+
+  /** A column of the table, or a field of one, whose order the core knows; through casts that keep the order exactly. */
+  private List ordered(Expression e) {
+    if (e instanceof Cast && keepsOrder(((Cast) e).child().dataType(), e.dataType())) return ordered(((Cast) e).child());
+    if (e.dataType() instanceof StringType && !StringType$.MODULE$.equals(e.dataType())) return null;  // collation
+    List path = column(e);
+    // the log's text of a partition value is cast in the session's time zone, which the core does not know
+    boolean zoned = path != null && e.dataType() instanceof TimestampType && table.isPartitionColumn((String) path.get(0));
+    return zoned && !utc ? null : path;
+  }
+
+  private List column(Expression e) {
+    if (e instanceof AttributeReference) {
+      String name = ((AttributeReference) e).name();
+      if (!Arrays.asList((Object[]) table.schema.fieldNames()).contains(name)) return null;
+      ArrayList path = new ArrayList();
+      path.add(name);
+      return path;
+    }
+    if (e instanceof GetStructField) {
+      GetStructField get = (GetStructField) e;
+      List path = column(get.child());
+      if (path != null) path.add(((StructType) get.child().dataType()).fields()[get.ordinal()].name());
+      return path;
+    }
+    return null;
+  }
+
+  private static int rank(DataType t) {
+    if (t instanceof ByteType) return 1;
+    if (t instanceof ShortType) return 2;
+    if (t instanceof IntegerType) return 3;
+    if (t instanceof LongType) return 4;
+    return 0;
+  }
+
+  /** Whether every value of `from` has its exact equal in `to`. */
+  private static boolean keepsOrder(DataType from, DataType to) {
+    int rank = rank(from);
+    if (rank > 0 && rank(to) >= rank) return true;
+    if (rank > 0 && rank <= 3 && to instanceof DoubleType) return true;
+    if (from instanceof FloatType && to instanceof DoubleType) return true;
+    if (to instanceof DecimalType) {
+      DecimalType wide = (DecimalType) to;
+      int[] digits = {0, 3, 5, 10, 19};
+      if (rank > 0) return wide.precision() - wide.scale() >= digits[rank];
+      if (from instanceof DecimalType) {
+        DecimalType narrow = (DecimalType) from;
+        return wide.scale() >= narrow.scale()
+            && wide.precision() - wide.scale() >= narrow.precision() - narrow.scale();
+      }
+    }
+    return false;
+  }
+
+  /** A constant in Catalyst's internal form, or null when the core has no such constant. */
+  private static Map literal(Object value, DataType type) {
+    if (value == null) return Collections.singletonMap("type", "null");
+    if (type instanceof BooleanType) return typed("boolean", value);
+    if (rank(type) > 0) return typed("long", Long.valueOf(((Number) value).longValue()));
+    if (type instanceof FloatType || type instanceof DoubleType) {
+      double number = ((Number) value).doubleValue();
+      boolean finite = !Double.isNaN(number) && !Double.isInfinite(number);
+      String word = Double.isNaN(number) ? "NaN" : number > 0 ? "inf" : "-inf";
+      return typed("double", finite ? (Object) Double.valueOf(number) : word);
+    }
+    if (type instanceof DecimalType) return typed("decimal", ((Decimal) value).toJavaBigDecimal().toPlainString());
+    if (StringType$.MODULE$.equals(type)) return typed("string", ((UTF8String) value).toString());
+    if (type instanceof DateType) return typed("date", value);
+    if (type instanceof TimestampType) return typed("timestamp", value);
+    if (type instanceof TimestampNTZType) return typed("timestampntz", value);
+    if (type instanceof BinaryType) {
+      StringBuilder hex = new StringBuilder();
+      byte[] bytes = (byte[]) value;
+      for (int i = 0; i < bytes.length; i++) {
+        hex.append(Character.forDigit((bytes[i] >> 4) & 15, 16)).append(Character.forDigit(bytes[i] & 15, 16));
+      }
+      return typed("binary", hex.toString());
+    }
+    return null;
+  }
+
+  private static Map typed(String type, Object value) {
+    HashMap literal = new HashMap();
+    literal.put("type", type);
+    literal.put("value", value);
+    return literal;
+  }
+
+  private static Map tagged(String kind, Object body) {
+    HashMap predicate = new HashMap();
+    predicate.put(kind, body);
+    return predicate;
+  }
+
+  private static Map unknown(Expression e) {
+    return tagged("unknown", e.getClass().getSimpleName());
+  }
+}

@@ -1,0 +1,54 @@
+package deltaic.spark;
+
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import scala.Function1;
+
+/** Turns our V2 relations into native Parquet relations, with the same output attributes. A resolution rule. */
+public final class ResolveReads extends Rule {
+  private final SparkSession session;
+
+  ResolveReads(SparkSession session) {
+    this.session = session;
+  }
+
+  static boolean isOurs(Object node) {
+    return node instanceof DataSourceV2Relation
+        && ((DataSourceV2Relation) node).table() instanceof DeltaTable
+        && ((DeltaTable) ((DataSourceV2Relation) node).table()).table != null;
+  }
+
+  public TreeNode apply(TreeNode plan) {
+    return (TreeNode) ((LogicalPlan) plan).resolveOperators(new scala.runtime.AbstractPartialFunction() {
+      public boolean isDefinedAt(Object node) {
+        return isOurs(node) || node instanceof InsertIntoStatement;
+      }
+
+      public Object applyOrElse(Object node, Function1 otherwise) {
+        if (isOurs(node)) return read((DataSourceV2Relation) node);
+        if (node instanceof InsertIntoStatement) {
+          // a temporary view of a table: Spark would write bare Parquet files beside the log
+          LogFileIndex index = RouteWrites.scanOf(((InsertIntoStatement) node).table());
+          if (index != null) {
+            throw Refusal.of("INSERT into a view of a Delta table", "INSERT INTO delta.`path`, or name the table itself",
+                index.table.path);
+          }
+        }
+        return otherwise.apply(node);
+      }
+    });
+  }
+
+  private LogicalPlan read(DataSourceV2Relation node) {
+    OpenTable table = ((DeltaTable) node.table()).table;
+    if (node.options().getBoolean("readChangeFeed", false)) {
+      throw Refusal.of("the option readChangeFeed", "compare two versions with versionAsOf", table.path);
+    }
+    return new LogicalRelation(table.relation(session), node.output(), Scala.nothing(), false, Scala.nothing());
+  }
+}

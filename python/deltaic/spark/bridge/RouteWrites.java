@@ -1,0 +1,90 @@
+package deltaic.spark;
+
+import org.apache.spark.sql.catalyst.plans.logical.AppendData;
+import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
+import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
+import org.apache.spark.sql.catalyst.plans.logical.View;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import scala.Function1;
+
+/**
+ * Sends appends to the writer and refuses every other statement that changes one of our tables, so that none of them
+ * goes around the log. A post-hoc resolution rule.
+ */
+public final class RouteWrites extends Rule {
+  private static final String REWRITE = "read the table, compute the new rows and write them to a new table";
+
+  public TreeNode apply(TreeNode plan) {
+    return (TreeNode) ((LogicalPlan) plan).resolveOperators(new scala.runtime.AbstractPartialFunction() {
+      public boolean isDefinedAt(Object node) {
+        return changes(node);
+      }
+
+      public Object applyOrElse(Object node, Function1 otherwise) {
+        return changes(node) ? route((LogicalPlan) node) : otherwise.apply(node);
+      }
+    });
+  }
+
+  /** The index of a plain scan of ours, or null. */
+  static LogFileIndex scanOf(LogicalPlan plan) {
+    LogicalPlan at = plan;
+    while (at instanceof SubqueryAlias || at instanceof View) at = (LogicalPlan) at.children().apply(0);
+    return at instanceof LogicalRelation ? DeletionVectorRule.indexOf((LogicalRelation) at) : null;
+  }
+
+  /** The table of ours that a statement changes, or null. */
+  private static OpenTable target(Object node) {
+    LogicalPlan table = null;
+    if (node instanceof V2WriteCommand) table = (LogicalPlan) ((V2WriteCommand) node).table();
+    if (node instanceof DeleteFromTable) table = ((DeleteFromTable) node).table();
+    if (node instanceof UpdateTable) table = ((UpdateTable) node).table();
+    if (node instanceof MergeIntoTable) table = ((MergeIntoTable) node).targetTable();
+    while (table instanceof SubqueryAlias) table = ((SubqueryAlias) table).child();
+    if (table == null) return null;
+    if (ResolveReads.isOurs(table)) return ((DeltaTable) ((DataSourceV2Relation) table).table()).table;
+    LogFileIndex index = scanOf(table);
+    return index == null ? null : index.table;
+  }
+
+  private static LogFileIndex bareFiles(Object node) {
+    if (!(node instanceof InsertIntoHadoopFsRelationCommand)) return null;
+    scala.Option index = ((InsertIntoHadoopFsRelationCommand) node).fileIndex();
+    return index.isDefined() && index.get() instanceof LogFileIndex ? (LogFileIndex) index.get() : null;
+  }
+
+  static boolean changes(Object node) {
+    return target(node) != null || bareFiles(node) != null;
+  }
+
+  private static LogicalPlan route(LogicalPlan node) {
+    if (bareFiles(node) != null) {
+      throw Refusal.of("INSERT into a view of a Delta table", "INSERT INTO delta.`path`, or name the table itself",
+          bareFiles(node).table.path);
+    }
+    OpenTable table = target(node);
+    if (node instanceof AppendData) {
+      AppendData append = (AppendData) node;
+      if (!append.resolved()) return node;
+      if (table.timeTravel) throw Refusal.of("INSERT into an old version", "name the table without a version", table.path);
+      return new AppendCommand(table.path, append.query());
+    }
+    String name = node.getClass().getSimpleName();
+    String what = name;
+    String instead = REWRITE;
+    if (name.equals("OverwriteByExpression")) what = "INSERT OVERWRITE (and REPLACE WHERE)";
+    if (name.equals("OverwritePartitionsDynamic")) what = "INSERT OVERWRITE with dynamic partitions";
+    if (node instanceof DeleteFromTable) what = "DELETE";
+    if (node instanceof UpdateTable) what = "UPDATE";
+    if (node instanceof MergeIntoTable) what = "MERGE INTO";
+    throw Refusal.of(what, instead, table.path);
+  }
+}

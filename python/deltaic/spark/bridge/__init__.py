@@ -1,0 +1,1 @@
+"""The bridge into classic sessions: Java sources that Spark's own compiler takes in, and the Python behind them."""

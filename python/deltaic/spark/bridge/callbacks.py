@@ -1,0 +1,44 @@
+"""What the JVM asks of Python: one function from a JSON request to an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from deltaic.exceptions import UnsupportedError
+from deltaic.spark.bridge import errors, tables, writes
+
+
+class Callback:
+    """The Python end of Python.java. An exception is kept and answered with its number."""
+
+    def apply(self, request: str, data: Any) -> Any:
+        """`java.util.function.BiFunction.apply`."""
+        try:
+            asked = json.loads(request)
+            return _OPERATIONS[asked.pop("op")](asked, data)
+        except BaseException as error:  # the JVM decides when it surfaces
+            return errors.keep(error)
+
+    class Java:
+        """The interface that py4j gives the JVM."""
+
+        implements = ("java.util.function.BiFunction",)
+
+
+def _refuse(asked: dict[str, Any], data: None) -> None:
+    what, instead, path = asked["what"], asked["instead"], asked["path"]
+    where = f"`{path}`: " if path else ""
+    raise UnsupportedError(f"{where}{what} is not supported: {instead}", path=path, what=what)
+
+
+_OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
+    "open": lambda asked, _: tables.describe(asked),
+    "plan": lambda asked, _: tables.files(asked),
+    "size": lambda asked, _: tables.size(asked),
+    "exists": lambda asked, _: tables.exists(asked["path"]),
+    "register": lambda asked, _: tables.check_registration(asked),
+    "save": writes.save,
+    "refuse": _refuse,
+}

@@ -1,0 +1,51 @@
+"""Lets an exception that was raised in a callback reach the user as it was, and not as a `Py4JJavaError`."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import OrderedDict
+from typing import Any
+
+from pyspark.errors.exceptions import captured
+
+# how a failed call answers: see Python.java
+_FAILED = "\0failed\0"
+# an exception that nobody comes for (Spark swallows some) is dropped when so many younger ones are kept
+_KEPT = 64
+
+_lock = threading.Lock()
+_numbers = itertools.count()
+_kept: OrderedDict[str, BaseException] = OrderedDict()
+
+
+def keep(error: BaseException) -> str:
+    """Keeps an exception for `converting`, and returns the answer that makes the JVM throw in its place."""
+    with _lock:
+        number = str(next(_numbers))
+        _kept[number] = error
+        while len(_kept) > _KEPT:
+            _kept.popitem(last=False)
+    return f"{_FAILED}{number}\0{type(error).__name__}: {error}"
+
+
+def convert_from(gateway: Any) -> None:
+    """Makes PySpark's conversion of JVM exceptions find the kept ones. Idempotent."""
+    if isinstance(captured.convert_exception, _Converter):
+        return
+    captured.convert_exception = _Converter(captured.convert_exception, gateway)
+
+
+class _Converter:
+    def __init__(self, otherwise: Any, gateway: Any) -> None:
+        self._otherwise = otherwise
+        self._gateway = gateway
+
+    def __call__(self, error: Any) -> BaseException:
+        number = self._gateway.jvm.deltaic.spark.PythonError.idOf(error)
+        with _lock:
+            kept = None if number is None else _kept.pop(number, None)
+        if kept is not None:
+            return kept
+        converted: BaseException = self._otherwise(error)
+        return converted

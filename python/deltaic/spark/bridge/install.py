@@ -1,0 +1,81 @@
+"""Installs the bridge in a classic session, in the live one and in those that it makes later."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from deltaic.spark.bridge import compiler, errors
+from deltaic.spark.bridge.callbacks import Callback
+
+_CATALOG = "spark.sql.catalog.spark_catalog"
+_DELTA_JAR = "org.apache.spark.sql.delta.sources.DeltaDataSource"
+_TESTED = ((4, 0), (4, 3))
+
+_lock = threading.Lock()
+
+
+def install(spark: Any) -> list[str]:
+    """Idempotent. A part that this Spark does not offer is left out; each warning that the user should see is returned."""
+    with _lock:
+        return _install(spark)
+
+
+def _install(spark: Any) -> list[str]:
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    gateway = spark.sparkContext._gateway
+    jvm = gateway.jvm
+    name = "deltaic" if compiler.is_loaded(gateway, _DELTA_JAR) else "delta"
+    try:
+        compiler.load(gateway)
+    except Exception as error:
+        return [_closed(spark, f'format("{name}") and all SQL on tables', "deltaic.Table(path).to_arrow()", error)]
+    ensure_callback_server_started(gateway)
+    errors.convert_from(gateway)
+    jvm.deltaic.spark.Python.connect(Callback(), name)
+    said = []
+    if name == "deltaic":
+        said.append("the Delta JAR is on the classpath and owns the format `delta`: use the format `deltaic`")
+    return said + _install_rules(spark, jvm, name) + _install_catalog(spark, name)
+
+
+def _install_rules(spark: Any, jvm: Any, name: str) -> list[str]:
+    java = spark._jsparkSession
+    bridge = jvm.deltaic.spark.Install
+    said = []
+    cause: Exception | None = None
+    try:
+        bridge.deletionVectors(java)
+        live = bridge.inAnalyzer(java, java.sessionState().analyzer())
+    except Exception as error:
+        live, cause = False, error
+    if not live:
+        door = f"tables named in SQL and in spark.table ({name}.`path`, USING {name}) in this session"
+        said.append(_closed(spark, door, f'spark.read.format("{name}").load(path)', cause))
+    try:
+        bridge.inLaterSessions(java.extensions())
+    except Exception as error:
+        said.append(_closed(spark, "sessions from spark.newSession()", "deltaic.enable(session) in each", error))
+    return said
+
+
+def _install_catalog(spark: Any, name: str) -> list[str]:
+    catalog = f"{compiler.PACKAGE}.SessionCatalog"
+    before = str(spark.conf.get(_CATALOG, "builtin"))
+    if before == catalog:
+        return []
+    if before != "builtin":
+        door = f"{name}.`path` and USING {name} in SQL (the session catalog is {before})"
+        return [_closed(spark, door, f'spark.read.format("{name}").load(path)', None)]
+    spark.conf.set(_CATALOG, catalog)
+    spark.sparkContext._jsc.sc().conf().set(_CATALOG, catalog)
+    return []
+
+
+def _closed(spark: Any, door: str, instead: str, cause: Exception | None) -> str:
+    low, high = (".".join(map(str, v)) for v in _TESTED)
+    # the text of a Py4JJavaError is a stack trace: the JVM's own exception says it in one line
+    reason = getattr(cause, "java_exception", cause)
+    because = "" if cause is None else f" ({str(reason).splitlines()[0]})"
+    return f"deltaic on Spark {spark.version} (tested on {low} to {high}): not available: {door}; use {instead}{because}"

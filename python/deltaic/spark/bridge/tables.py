@@ -1,0 +1,91 @@
+"""Opens tables for the JVM and plans their files; all of it happens in the core."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from typing import Any
+
+from deltaic import _core
+from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
+from deltaic.spark.bridge.options import split_storage, time_travel
+
+# opened versions that are kept, so that a plan does not open what its analysis opened
+_KEPT = 32
+
+_lock = threading.Lock()
+_opened: OrderedDict[str, Any] = OrderedDict()
+
+
+def describe(asked: dict[str, Any]) -> str:
+    """Opens the version that is asked for and says, as JSON, what Spark needs to know without its files."""
+    version, timestamp = time_travel(asked)
+    _, storage = split_storage(asked["options"])
+    table = _core.SparkTable(asked["path"], version, timestamp, storage)
+    return str(_keep(table).describe())
+
+
+def files(asked: dict[str, Any]) -> bytes:
+    """The files that may hold a row for which `predicate` (JSON) is true, in the layout of scan/handover.rs."""
+    return bytes(_again(asked).files(asked["predicate"]))
+
+
+def size(asked: dict[str, Any]) -> int:
+    """Bytes of all files."""
+    return int(_again(asked).size())
+
+
+def exists(path: str) -> bool:
+    """Whether there is a table."""
+    try:
+        _core.SparkTable(path, None, None, {})
+    except TableNotFoundError:
+        return False
+    return True
+
+
+def check_registration(asked: dict[str, Any]) -> None:
+    """Checks CREATE TABLE … LOCATION against the table that is there.
+
+    Raises:
+        TableNotFoundError: when none is there.
+        SchemaMismatchError: when columns or partitioning are given and differ.
+    """
+    path = asked["path"]
+    facts = json.loads(_core.SparkTable(path, None, None, {}).describe())
+    wanted = _columns(json.loads(asked["schema"]))
+    there = _columns(facts["schema"])
+    if wanted and wanted != there:
+        raise _mismatch(path, f"CREATE TABLE {asked['name']} gives the columns {wanted}, the table has {there}")
+    partitioning = asked["partitioning"]
+    if partitioning and partitioning != facts["partitionColumns"]:
+        is_partitioned = f"the table is partitioned by {facts['partitionColumns']}"
+        raise _mismatch(path, f"CREATE TABLE {asked['name']} is partitioned by {partitioning}, {is_partitioned}")
+
+
+def _columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [(field["name"], field["type"]) for field in schema["fields"]]
+
+
+def _mismatch(path: str, reason: str) -> SchemaMismatchError:
+    return SchemaMismatchError(f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason)
+
+
+def _keep(table: Any) -> Any:
+    """The table, or the same version as it was opened before, with what that one has loaded since."""
+    with _lock:
+        kept = _opened.setdefault(table.identity, table)
+        _opened.move_to_end(table.identity)
+        while len(_opened) > _KEPT:
+            _opened.popitem(last=False)
+    return kept
+
+
+def _again(asked: dict[str, Any]) -> Any:
+    with _lock:
+        table = _opened.get(asked["identity"])
+    if table is None:
+        _, storage = split_storage(asked["options"])
+        table = _keep(_core.SparkTable(asked["uri"], asked["version"], None, storage))
+    return table

@@ -1,0 +1,39 @@
+"""Hands what Spark writes to the writer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from deltaic.exceptions import InvalidArgumentError
+from deltaic.spark.bridge import options as reading
+
+
+def save(asked: dict[str, Any], data: Any) -> None:
+    """A write of `data`, a Java Dataset. Modes are Spark's names in lower case.
+
+    Raises:
+        InvalidArgumentError: without a path.
+    """
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    from deltaic.spark.writer import save as write
+
+    given: dict[str, str] = asked["options"]
+    path = next((value for name, value in given.items() if name.lower() == "path"), None)
+    if path is None:
+        reason = "a write needs one: save(path)"
+        raise InvalidArgumentError(f"path: {reason}", argument="path", reason=reason)
+    columns = given.get("__partition_columns")
+    partition_by = json.loads(columns) if columns else None
+    spark = _session(data)
+    rest, storage = reading.split_storage(given)
+    write(spark, DataFrame(data, spark), path, asked["mode"], partition_by, rest, storage or None)
+
+
+def _session(data: Any) -> Any:
+    from pyspark import SparkContext
+    from pyspark.sql.classic.dataframe import DataFrame  # noqa: F401  (registers the class)
+    from pyspark.sql.session import SparkSession
+
+    return SparkSession(SparkContext.getOrCreate(), data.sparkSession())
