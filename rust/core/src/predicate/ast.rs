@@ -111,11 +111,7 @@ mod float_text {
 
     /// JSON has no NaN and no infinity: these go as text.
     pub(super) fn serialize<S: Serializer>(v: &f64, s: S) -> Result<S::Ok, S::Error> {
-        if v.is_finite() {
-            v.serialize(s)
-        } else {
-            v.to_string().serialize(s)
-        }
+        if v.is_finite() { v.serialize(s) } else { v.to_string().serialize(s) }
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<f64, D::Error> {

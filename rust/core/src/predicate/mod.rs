@@ -1,8 +1,13 @@
 //! Predicates: the small tree that SQL text, Spark filters and Rust code become.
 
 mod ast;
-mod bind;
+pub(crate) mod bind;
+pub(crate) mod canonical;
+mod display;
 pub mod eval;
+mod literal;
+pub(crate) mod scalar;
+pub(crate) mod text;
 
 pub use ast::{ColumnPath, CompareOp, Literal, Predicate};
 pub use bind::BoundColumn;
