@@ -1,0 +1,59 @@
+"""What all tests share: a Java that Spark runs on, and one local Spark with deltaic on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+# settings of every session that a test makes: small, quiet, and the same everywhere
+SPARK_SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _spark_environment() -> None:
+    # the workers run this Python, and no name of this machine has to resolve
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A classic local session after `deltaic.enable`. Its warehouse is a temporary folder."""
+    from pyspark.sql import SparkSession
+
+    import deltaic
+    from deltaic.spark.java import ensure_java
+
+    ensure_java()
+    builder = SparkSession.builder.master("local[2]").appName("deltaic tests")
+    warehouse: Path = tmp_path_factory.mktemp("warehouse")
+    for key, value in {**SPARK_SETTINGS, "spark.sql.warehouse.dir": warehouse.as_uri()}.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    deltaic.enable(session)
+    yield session
+    session.stop()

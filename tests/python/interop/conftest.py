@@ -1,0 +1,236 @@
+"""The peers: delta-spark in its own process, from Maven Central, and `deltalake`."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyspark
+import pytest
+
+from deltaic.spark.java import ensure_java
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HERE = Path(__file__).parent
+# delta-spark 4.4 is built for this PySpark, whatever the tests run on
+PEER_PYSPARK = "4.1"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker("interop")
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "deltaic" / "peers"
+
+
+def _jars() -> list[str]:
+    """The JARs of delta-spark, fetched by Maven once a machine."""
+    folder = _cache() / "jars-4.4.0"
+    if not folder.exists():
+        maven = shutil.which("mvn")
+        if maven is None:
+            reason = (
+                "INTEROP NOT TESTED: Maven (mvn) is not installed, and delta-spark comes from Maven Central"
+            )
+            if os.environ.get("CI"):
+                pytest.fail(reason)
+            pytest.skip(reason)
+        draft = folder.with_suffix(f".{os.getpid()}")
+        copy = [
+            "dependency:copy-dependencies",
+            "-DincludeScope=runtime",
+            "-DincludeGroupIds=io.delta,io.unitycatalog",
+        ]
+        command = [maven, "-q", "-B", "-f", str(HERE / "pom.xml"), *copy, f"-DoutputDirectory={draft}"]
+        subprocess.run(command, check=True, timeout=900)
+        draft.replace(folder)
+    return sorted(map(str, folder.glob("*.jar")))
+
+
+def _python() -> str:
+    """A Python with the PySpark that delta-spark is built for: this one, or one in the cache folder."""
+    if pyspark.__version__.startswith(f"{PEER_PYSPARK}."):
+        return sys.executable
+    folder = _cache() / f"pyspark-{PEER_PYSPARK}-python-{sys.version_info.major}.{sys.version_info.minor}"
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not (folder / "complete").exists():
+        venv.create(folder, with_pip=True, clear=True)
+        subprocess.run(
+            [python, "-m", "pip", "install", "-q", f"pyspark=={PEER_PYSPARK}.*"], check=True, timeout=1800
+        )
+        (folder / "complete").touch()
+    return str(python)
+
+
+class DeltaSpark:
+    """delta-spark, by request and answer."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._reads = 0
+        ensure_java()
+        python = _python()
+        environment = {
+            **os.environ,
+            "PYSPARK_PYTHON": python,
+            "PYSPARK_DRIVER_PYTHON": python,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        }
+        environment.pop("SPARK_HOME", None)
+        arguments = [
+            python,
+            str(HERE / "delta_spark.py"),
+            os.pathsep.join(_jars()),
+            (folder / "warehouse").as_uri(),
+        ]
+        self._process = subprocess.Popen(
+            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+
+    def _ask(self, request: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, "delta-spark has ended"
+        error = json.loads(line).get("error")
+        assert error is None, error
+
+    def sql(self, *statements: str) -> None:
+        """Runs statements in order."""
+        for statement in statements:
+            self._ask({"sql": statement})
+
+    def read(self, path: Path | str, **options: str) -> pa.Table:
+        """The rows of a table."""
+        return self.read_where(path, "true", **options)
+
+    def read_where(self, path: Path | str, where: str, **options: str) -> pa.Table:
+        """The rows of a table that meet a condition."""
+        self._reads += 1
+        into = self._folder / f"rows-{self._reads}"
+        self._ask({"read": str(path), "options": options, "where": where, "into": str(into)})
+        return pq.ParquetDataset(into).read()
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=60)
+
+
+@pytest.fixture(scope="session")
+def delta_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeltaSpark]:
+    peer = DeltaSpark(tmp_path_factory.mktemp("delta-spark"))
+    yield peer
+    peer.close()
+
+
+def _plain(value: Any) -> Any:
+    """A value whose `repr` is the same whichever engine typed it."""
+    if isinstance(value, dict):
+        return {name: _plain(value[name]) for name in sorted(value)}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
+
+
+class Same:
+    """Asserts that two tables hold the same rows, whatever the order of rows and columns."""
+
+    def __call__(self, left: Any, right: Any) -> None:
+        ours, theirs = pa.table(left), pa.table(right)
+        assert sorted(ours.column_names) == sorted(theirs.column_names)
+        assert self.rows(ours) == self.rows(theirs)
+
+    @staticmethod
+    def rows(table: pa.Table) -> list[str]:
+        return sorted(repr(_plain(row)) for row in table.to_pylist())
+
+
+@pytest.fixture(scope="session")
+def same() -> Same:
+    return Same()
+
+
+@pytest.fixture(scope="session")
+def every_type() -> pa.Table:
+    """One column a type; the first row has low values, the second high ones, the third nulls."""
+    utc = datetime.timezone.utc
+    columns = {
+        "id": pa.array([1, 2, 3], pa.int64()),
+        "integer": pa.array([-(2**31), 2**31 - 1, None], pa.int32()),
+        "short": pa.array([-(2**15), 2**15 - 1, None], pa.int16()),
+        "byte": pa.array([-128, 127, None], pa.int8()),
+        "float": pa.array([-1.5, float("inf"), None], pa.float32()),
+        "double": pa.array([float("nan"), 1e300, None], pa.float64()),
+        "decimal": pa.array(
+            [decimal.Decimal("-1234567890123456.7890"), decimal.Decimal("0.0001"), None], pa.decimal128(20, 4)
+        ),
+        "flag": pa.array([False, True, None], pa.bool_()),
+        "text": pa.array(["", "zß水🦀", None], pa.string()),
+        "raw": pa.array([b"", b"\x00\xff", None], pa.binary()),
+        "day": pa.array([datetime.date(1900, 1, 1), datetime.date(9999, 12, 31), None], pa.date32()),
+        "at": pa.array(
+            [
+                datetime.datetime(1969, 12, 31, 23, 59, 59, 999999, utc),
+                datetime.datetime(2026, 1, 2, 3, 4, 5, 678901, utc),
+                None,
+            ],
+            pa.timestamp("us", "UTC"),
+        ),
+        "clock": pa.array(
+            [
+                datetime.datetime(1969, 12, 31, 23, 59, 59, 999999),
+                datetime.datetime(2026, 1, 2, 3, 4, 5, 678901),
+                None,
+            ],
+            pa.timestamp("us"),
+        ),
+        "list": pa.array([[], [1, None], None], pa.list_(pa.int32())),
+        "struct": pa.array(
+            [{"a": 1, "b": None}, {"a": None, "b": "x"}, None], pa.struct({"a": pa.int64(), "b": pa.string()})
+        ),
+        "map": pa.array([[], [("k", 1), ("l", None)], None], pa.map_(pa.string(), pa.int32())),
+    }
+    return pa.table(columns)
+
+
+# what a path has to escape, and what it must not
+PARTITIONS = [
+    "plain",
+    "a b",
+    "a%20b",
+    "100%",
+    "a/b",
+    "a=b",
+    "a:b",
+    "ü水",
+    "#?&;+",
+    "{[^~|\\\"']}",
+    "..",
+    None,
+]
+
+
+@pytest.fixture(scope="session")
+def odd_partitions() -> pa.Table:
+    """Partition values with every kind of character, and null."""
+    return pa.table(
+        {"id": pa.array(range(len(PARTITIONS)), pa.int64()), "p": pa.array(PARTITIONS, pa.string())}
+    )

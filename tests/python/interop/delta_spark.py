@@ -1,0 +1,56 @@
+"""A delta-spark in a process of its own: it runs on another Python, PySpark and class path than the tests.
+
+One request a line on stdin, one answer a line on stdout, both JSON: `{"sql": text}` runs a statement,
+`{"read": path, "options": {...}, "where": condition, "into": folder}` writes the rows of a table as Parquet.
+"""
+
+import json
+import os
+import sys
+
+from pyspark.sql import SparkSession
+
+
+def main() -> None:
+    # Spark prints to file descriptor 1 as it likes: the answers get one of their own
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    jars, warehouse = sys.argv[1:]
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.extraClassPath", jars)
+        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
+        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.memory", "1g")
+        .config("spark.log.level", "ERROR")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
+        .config("spark.sql.warehouse.dir", warehouse)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            if "sql" in request:
+                spark.sql(request["sql"])
+            else:
+                frame = (
+                    spark.read.format("delta")
+                    .options(**request["options"])
+                    .load(request["read"])
+                    .where(request["where"])
+                )
+                frame.coalesce(1).write.mode("overwrite").parquet(request["into"])
+            answer = {}
+        except Exception as error:
+            answer = {"error": str(error)}
+        print(json.dumps(answer), file=answers, flush=True)
+    spark.stop()
+
+
+main()

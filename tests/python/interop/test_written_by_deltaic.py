@@ -1,0 +1,91 @@
+"""Tables that deltaic writes are read back row for row by delta-spark and by `deltalake`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+import deltaic
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(params=["delta-spark", "deltalake"])
+def reader(request: pytest.FixtureRequest) -> Any:
+    if request.param == "deltalake":
+        return lambda path: DeltaTable(str(path)).to_pyarrow_table()
+    return request.getfixturevalue("delta_spark").read
+
+
+def test_every_type_from_python(reader: Any, every_type: pa.Table, same: Any, tmp_path: Path) -> None:
+    deltaic.write(str(tmp_path / "t"), every_type)
+    same(reader(tmp_path / "t"), every_type)
+
+
+def test_appends_from_python(reader: Any, every_type: pa.Table, same: Any, tmp_path: Path) -> None:
+    for _ in range(3):
+        deltaic.write(str(tmp_path / "t"), every_type, mode="append")
+    same(reader(tmp_path / "t"), pa.concat_tables([every_type] * 3))
+
+
+def test_odd_partitions_from_python(reader: Any, odd_partitions: pa.Table, same: Any, tmp_path: Path) -> None:
+    deltaic.write(str(tmp_path / "t"), odd_partitions, partition_by=["p"])
+    deltaic.write(str(tmp_path / "t"), odd_partitions, mode="append")
+    same(reader(tmp_path / "t"), pa.concat_tables([odd_partitions] * 2))
+
+
+def test_partitions_of_every_type_from_python(
+    reader: Any, every_type: pa.Table, same: Any, tmp_path: Path
+) -> None:
+    by = ["integer", "short", "byte", "decimal", "flag", "day", "at", "text"]
+    # an empty string is null as a partition value
+    data = every_type.drop_columns(["list", "struct", "map"]).filter(pa.compute.field("id") != 1)
+    deltaic.write(str(tmp_path / "t"), data, partition_by=by)
+    same(reader(tmp_path / "t"), data)
+
+
+def test_every_type_from_spark(
+    reader: Any, spark: Any, every_type: pa.Table, same: Any, tmp_path: Path
+) -> None:
+    frame = spark.createDataFrame(every_type)
+    for _ in range(2):
+        frame.write.format("delta").mode("append").save(str(tmp_path / "t"))
+    same(reader(tmp_path / "t"), pa.concat_tables([every_type] * 2))
+
+
+def test_odd_partitions_from_spark(
+    reader: Any, spark: Any, odd_partitions: pa.Table, same: Any, tmp_path: Path
+) -> None:
+    frame = spark.createDataFrame(odd_partitions)
+    frame.write.format("delta").partitionBy("p").save(str(tmp_path / "t"))
+    same(reader(tmp_path / "t"), odd_partitions)
+
+
+def test_delta_spark_appends_to_our_table(delta_spark: Any, same: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    data = pa.table({"id": pa.array([1, 2], pa.int64()), "p": ["a b", None]})
+    deltaic.write(str(path), data, partition_by=["p"])
+    delta_spark.sql(
+        f"INSERT INTO delta.`{path}` VALUES (3, 'c'), (4, 'a b')", f"DELETE FROM delta.`{path}` WHERE id = 1"
+    )
+    deltaic.write(str(path), pa.table({"id": pa.array([5], pa.int64()), "p": ["d"]}), mode="append")
+    expected = pa.table({"id": [2, 3, 4, 5], "p": [None, "c", "a b", "d"]})
+    same(deltaic.Table(str(path)).to_arrow(), expected)
+    same(delta_spark.read(path), expected)
+
+
+def test_delta_spark_skips_files_by_our_statistics(delta_spark: Any, same: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    for start in (0, 100, 200):
+        deltaic.write(
+            str(path), pa.table({"id": pa.array(range(start, start + 10), pa.int64())}), mode="append"
+        )
+    # an UPDATE that finds its files by statistics rewrites one of three
+    delta_spark.sql(f"UPDATE delta.`{path}` SET id = id + 1000 WHERE id BETWEEN 105 AND 107")
+    info = deltaic.Table(str(path)).history(limit=1)[0]
+    assert info["operation"] == "UPDATE"
+    assert info["operationMetrics"]["numRemovedFiles"] == "1"
