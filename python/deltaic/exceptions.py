@@ -1,8 +1,9 @@
 """The errors of deltaic: `DeltaError` at the root, one class a kind, the facts as attributes.
 
-A class is the name of a kind of the Rust core (`deltaic::Error`) with `Error` behind it. Where a builtin says the same, the
-class is one of that too, and the names that `delta.exceptions` has for conflicts are bases here, so that `except` clauses
-carry over. Every error can be pickled, with its facts: Spark workers send theirs to the driver.
+A class is the name of a kind of the Rust core (`deltaic::Error`) with `Error` behind it. Where a builtin
+says the same, the class is one of that too, and the names that `delta.exceptions` has for conflicts are
+bases here, so that `except` clauses carry over. Every error can be pickled, with its facts: Spark
+workers send theirs to the driver.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class DeltaError(Exception):
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
 
-class DeltaConcurrentModificationException(DeltaError):
+class DeltaConcurrentModificationException(DeltaError):  # noqa: N818 (the name that delta-spark has)
     """A commit that lost against another writer; the name that delta-spark has for all of them."""
 
 
@@ -162,7 +163,7 @@ class CommitConflictError(DeltaConcurrentModificationException):
 
 
 class CommitStateUnknownError(DeltaError):
-    """Whether the commit landed is unknown, and nothing was removed. Look at the log before you write again."""
+    """Whether the commit landed is unknown, and nothing was removed. Look at the log before you write."""
 
     path: str
     version: int
