@@ -59,8 +59,9 @@ public final class DeletionVectorRule extends Rule {
     Expression rowIndex = metadataRowIndex(node.output());
     StructType dataSchema = old.dataSchema();
     if (rowIndex == null) {
-      hidden = hidden.add(ROW_INDEX, LongType$.MODULE$, false);
-      dataSchema = dataSchema.add(ROW_INDEX, LongType$.MODULE$, false);
+      // nullable, or the reader demands it of the file before it fills it in
+      hidden = hidden.add(ROW_INDEX, LongType$.MODULE$, true);
+      dataSchema = dataSchema.add(ROW_INDEX, LongType$.MODULE$, true);
     }
     hidden = hidden.add(LogFileIndex.VECTOR, LongType$.MODULE$, true);
     List extra = Scala.list(DataTypeUtils.toAttributes(hidden));

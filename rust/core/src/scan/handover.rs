@@ -1,0 +1,335 @@
+//! A snapshot and its files in the forms that Spark takes over: schemas as Spark's JSON, and the files as one block of
+//! bytes, because a call for each file across the JVM boundary would take minutes where this takes milliseconds.
+//!
+//! The block, integers big-endian, a text or byte string as its `i32` length (-1 is null) and its bytes:
+//!
+//! | part | content |
+//! |---|---|
+//! | root | text: URI of the table |
+//! | groups | `i32` count; for each one the partition values, in the order of the partition columns, as text |
+//! | files | `i32` count; for each one group `i32`, size `i64`, modification time `i64` (ms), 1 if the path follows the root and 0 if it is a whole URI, path as text, deletion vector as a serialized 32-bit roaring bitmap or null |
+
+use std::collections::HashMap;
+
+use arrow::array::{Array, AsArray, MapArray, StringArray};
+use arrow::datatypes::Int64Type;
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use super::DeletionVector;
+use super::deletion_vector::Shared as SharedVectors;
+use crate::actions::{LogPath, ObjectPath};
+use crate::error::{Error, Result};
+use crate::predicate::Predicate;
+use crate::replay::{FileBatch, FilesRequest};
+use crate::schema::{ColumnMappingMode, DataType, FIELD_ID, StructField, StructType};
+use crate::snapshot::Snapshot;
+
+/// Where Spark's Parquet reader looks for field ids.
+const PARQUET_FIELD_ID: &str = "parquet.field.id";
+
+/// What Spark must know before it plans, without a look at the files: URI, version, an identity that differs whenever
+/// the content may differ, logical schema, physical schema (null where they are the same), partition columns,
+/// properties, and whether files may have deletion vectors.
+///
+/// # Errors
+/// Those of [`Snapshot::timestamp`].
+pub fn describe(snapshot: &Snapshot) -> Result<Value> {
+    let mode = snapshot.column_mapping();
+    let metadata = snapshot.metadata();
+    let uri = spark_uri(snapshot.location().root());
+    let vectors = snapshot
+        .protocol()
+        .reader_features
+        .as_ref()
+        .is_some_and(|f| f.iter().any(|f| f == "deletionVectors"));
+    let physical = match mode {
+        ColumnMappingMode::None => Value::Null,
+        _ => schema_json(snapshot.schema(), Some(mode)),
+    };
+    Ok(json!({
+        "identity": format!("{uri}@{}@{}@{}", snapshot.version(), metadata.id, snapshot.timestamp()?),
+        "uri": uri,
+        "version": snapshot.version(),
+        "schema": schema_json(snapshot.schema(), None),
+        "physical": physical,
+        "mapping": match mode {
+            ColumnMappingMode::None => "none",
+            ColumnMappingMode::Name => "name",
+            ColumnMappingMode::Id => "id",
+        },
+        "partitionColumns": snapshot.partition_columns(),
+        "properties": metadata.configuration,
+        "deletionVectors": vectors,
+    }))
+}
+
+/// Bytes of all files of the snapshot.
+///
+/// # Errors
+/// Those of [`Snapshot::files`].
+pub fn total_size(snapshot: &Snapshot) -> Result<i64> {
+    let mut total = 0;
+    for batch in snapshot.files(FilesRequest::default())? {
+        total += batch?.sizes().values().iter().sum::<i64>();
+    }
+    Ok(total)
+}
+
+/// The files that may hold a row for which `predicate` is true, as the block that the module describes.
+///
+/// # Errors
+/// Those of [`Snapshot::files`] and [`DeletionVector::load`]; [`Error::Unsupported`] for more than 2³¹ files or bytes of
+/// a value, and for a deletion vector with positions of more than 32 bits.
+pub fn encode(snapshot: &Snapshot, predicate: Option<Predicate>) -> Result<Vec<u8>> {
+    let mut encoder = Encoder::new(snapshot);
+    for batch in snapshot.files(FilesRequest { predicate, ..FilesRequest::default() })? {
+        encoder.add(&batch?)?;
+    }
+    Ok(encoder.finish())
+}
+
+struct Encoder<'a> {
+    snapshot: &'a Snapshot,
+    root: String,
+    /// Physical names of the partition columns, as the log has them.
+    columns: Vec<String>,
+    /// Number of each group, by its encoded values.
+    groups: HashMap<Vec<u8>, u32, RandomState>,
+    group_bytes: Vec<u8>,
+    files: u32,
+    file_bytes: Vec<u8>,
+}
+
+impl<'a> Encoder<'a> {
+    fn new(snapshot: &'a Snapshot) -> Self {
+        Encoder {
+            snapshot,
+            root: spark_uri(snapshot.location().root()),
+            columns: snapshot.schema().physical_names(snapshot.partition_columns(), snapshot.column_mapping()),
+            groups: HashMap::default(),
+            group_bytes: Vec::new(),
+            files: 0,
+            file_bytes: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, batch: &FileBatch) -> Result<()> {
+        let columns = batch.to_record_batch()?;
+        let modified = columns.column(3).as_primitive::<Int64Type>();
+        let vectors = self.vectors(batch)?;
+        let mut values = Values::new(batch.partition_values(), &self.columns);
+        let mut key = Vec::new();
+        let mut last: Option<(Vec<u8>, u32)> = None;
+        for row in 0..batch.num_files() {
+            key.clear();
+            values.encode(row, &mut key)?;
+            let group = match &last {
+                Some((known, group)) if *known == key => *group,
+                _ => {
+                    let group = self.group(&key)?;
+                    last = Some((key.clone(), group));
+                    group
+                }
+            };
+            self.file_bytes.extend_from_slice(&group.to_be_bytes());
+            self.file_bytes.extend_from_slice(&batch.sizes().value(row).to_be_bytes());
+            self.file_bytes.extend_from_slice(&modified.value(row).to_be_bytes());
+            self.path(batch.paths().value(row))?;
+            match vectors.get(&row) {
+                Some(vector) => put(&mut self.file_bytes, vector)?,
+                None => self.file_bytes.extend_from_slice(&NULL),
+            }
+            self.files = next(self.files)?;
+        }
+        Ok(())
+    }
+
+    /// The number of the group with these encoded values.
+    fn group(&mut self, key: &[u8]) -> Result<u32> {
+        if let Some(group) = self.groups.get(key) {
+            return Ok(*group);
+        }
+        let group = self.groups.len() as u32;
+        next(group)?;
+        self.group_bytes.extend_from_slice(key);
+        self.groups.insert(key.to_vec(), group);
+        Ok(group)
+    }
+
+    fn path(&mut self, written: &str) -> Result<()> {
+        if is_plain(written) {
+            self.file_bytes.push(1);
+            return put_joined(&mut self.file_bytes, b"/", written.as_bytes());
+        }
+        let uri = spark_uri(&LogPath::from_log(written).resolve(self.snapshot.location().root())?);
+        match uri.strip_prefix(&self.root) {
+            Some(relative) if relative.starts_with('/') => {
+                self.file_bytes.push(1);
+                put(&mut self.file_bytes, relative.as_bytes())
+            }
+            _ => {
+                self.file_bytes.push(0);
+                put(&mut self.file_bytes, uri.as_bytes())
+            }
+        }
+    }
+
+    /// The serialized deletion vectors of a batch, by row.
+    fn vectors(&self, batch: &FileBatch) -> Result<HashMap<usize, Vec<u8>>> {
+        let location = self.snapshot.location();
+        let wanted: Vec<_> =
+            (0..batch.num_files()).filter_map(|row| Some((row, batch.deletion_vector(row)?))).collect();
+        let shared = SharedVectors::of_descriptors(wanted.iter().map(|(_, d)| d), location.root());
+        wanted
+            .par_iter()
+            .map(|(row, descriptor)| Ok((*row, bitmap(&shared.load(descriptor, location)?, location.root())?)))
+            .collect()
+    }
+
+    fn finish(self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.root.len() + self.group_bytes.len() + self.file_bytes.len() + 16);
+        // a URI is far below the limit that `put` checks
+        out.extend_from_slice(&(self.root.len() as u32).to_be_bytes());
+        out.extend_from_slice(self.root.as_bytes());
+        out.extend_from_slice(&(self.groups.len() as u32).to_be_bytes());
+        out.extend_from_slice(&self.group_bytes);
+        out.extend_from_slice(&self.files.to_be_bytes());
+        out.extend_from_slice(&self.file_bytes);
+        out
+    }
+}
+
+const NULL: [u8; 4] = (-1_i32).to_be_bytes();
+
+/// The partition values of a batch.
+struct Values<'a> {
+    map: &'a MapArray,
+    keys: &'a StringArray,
+    values: &'a StringArray,
+    columns: &'a [String],
+}
+
+impl<'a> Values<'a> {
+    fn new(map: &'a MapArray, columns: &'a [String]) -> Self {
+        let keys = map.keys().as_string();
+        let values = map.values().as_string();
+        Values { map, keys, values, columns }
+    }
+
+    /// Appends the values of a row; absent and empty ones are null (PROTOCOL.md, "Partition Value Serialization").
+    fn encode(&mut self, row: usize, out: &mut Vec<u8>) -> Result<()> {
+        let offsets = self.map.value_offsets();
+        let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
+        for column in self.columns {
+            let at = (start..end).find(|i| self.keys.value(*i) == column);
+            match at.filter(|i| self.values.is_valid(*i) && !self.values.value(*i).is_empty()) {
+                Some(i) => put(out, self.values.value(i).as_bytes())?,
+                None => out.extend_from_slice(&NULL),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn put(out: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
+    put_joined(out, b"", bytes)
+}
+
+fn put_joined(out: &mut Vec<u8>, prefix: &[u8], bytes: &[u8]) -> Result<()> {
+    let length = i32::try_from(prefix.len() + bytes.len()).map_err(|_| too_large("a value of 2 GiB"))?;
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(prefix);
+    out.extend_from_slice(bytes);
+    Ok(())
+}
+
+fn next(count: u32) -> Result<u32> {
+    match count.checked_add(1) {
+        Some(n) if i32::try_from(n).is_ok() => Ok(n),
+        _ => Err(too_large("more than 2147483647 files in one scan")),
+    }
+}
+
+fn too_large(what: &str) -> Error {
+    Error::Unsupported { path: String::new(), what: what.into() }
+}
+
+/// Whether a written path is relative and the same in every spelling, so that it can be taken over as it is.
+fn is_plain(written: &str) -> bool {
+    !written.starts_with(['/', '.'])
+        && !written.contains("//")
+        && !written.contains("/.")
+        && written.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'=' | b'/'))
+}
+
+/// A place as Hadoop spells it: local paths with one slash behind the scheme.
+fn spark_uri(path: &ObjectPath) -> String {
+    let uri = path.to_uri();
+    match uri.strip_prefix("file://") {
+        Some(local) => format!("file:{local}"),
+        None => uri,
+    }
+}
+
+/// The standard 32-bit form, which RoaringBitmap in the JVM reads.
+fn bitmap(vector: &DeletionVector, root: &ObjectPath) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut low = roaring::RoaringBitmap::new();
+    for (high, rows) in vector.rows().bitmaps() {
+        if high == 0 {
+            low = rows.clone();
+        } else if !rows.is_empty() {
+            let what = "a deletion vector with row positions of more than 32 bits".into();
+            return Err(Error::Unsupported { path: root.to_string(), what });
+        }
+    }
+    // writing to memory does not fail
+    let _ = low.serialize_into(&mut out);
+    Ok(out)
+}
+
+/// The schema as Spark reads it: in logical names without the annotations that are ours alone, or in the names and field
+/// ids of the files.
+fn schema_json(schema: &StructType, physical: Option<ColumnMappingMode>) -> Value {
+    let fields: Vec<Value> = schema.fields.iter().map(|f| field_json(f, physical)).collect();
+    json!({"type": "struct", "fields": fields})
+}
+
+fn field_json(field: &StructField, physical: Option<ColumnMappingMode>) -> Value {
+    let mut metadata = serde_json::Map::new();
+    let mut name = field.name.as_str();
+    match physical {
+        None => metadata.extend(
+            field
+                .metadata
+                .iter()
+                .filter(|(key, _)| !key.starts_with("delta.") && !key.starts_with("parquet."))
+                .map(|(key, value)| (key.clone(), value.clone())),
+        ),
+        Some(mode) => {
+            name = field.physical_name(mode);
+            if mode == ColumnMappingMode::Id
+                && let Some(id) = field.metadata.get(FIELD_ID)
+            {
+                metadata.insert(PARQUET_FIELD_ID.to_owned(), id.clone());
+            }
+        }
+    }
+    json!({"name": name, "type": type_json(&field.data_type, physical), "nullable": field.nullable, "metadata": metadata})
+}
+
+fn type_json(data_type: &DataType, physical: Option<ColumnMappingMode>) -> Value {
+    match data_type {
+        DataType::Struct(s) => schema_json(s, physical),
+        DataType::Array(a) => {
+            json!({"type": "array", "elementType": type_json(&a.element_type, physical), "containsNull": a.contains_null})
+        }
+        DataType::Map(m) => json!({
+            "type": "map", "keyType": type_json(&m.key_type, physical), "valueType": type_json(&m.value_type, physical),
+            "valueContainsNull": m.value_contains_null
+        }),
+        primitive => primitive.to_json(),
+    }
+}

@@ -1,0 +1,85 @@
+//! `SparkTable`: one version of a table, for the bridge into classic Spark sessions.
+
+use deltaic::Error;
+use deltaic::predicate::Predicate;
+use deltaic::scan::handover;
+use deltaic::snapshot::{At, Snapshot, parse_table_path};
+use deltaic::store::{Location, StorageOptions};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors::to_python;
+use crate::runtime::read;
+
+/// One version of a table as Spark needs it; see `rust/core/src/scan/handover.rs`.
+#[pyclass(frozen, module = "deltaic._core")]
+pub(crate) struct SparkTable {
+    snapshot: Snapshot,
+    /// JSON of `handover::describe`.
+    facts: String,
+    identity: String,
+}
+
+#[pymethods]
+impl SparkTable {
+    /// Opens a version; `timestamp` is in milliseconds since the Unix epoch. No file action is read.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        uri: String,
+        version: Option<u64>,
+        timestamp: Option<i64>,
+        storage_options: StorageOptions,
+    ) -> PyResult<Self> {
+        read(py, move || {
+            let (path, in_path) = parse_table_path(&uri)?;
+            let at = match (version, timestamp, in_path) {
+                (None, None, at) => at,
+                (Some(version), None, At::Latest) => At::Version(version),
+                (None, Some(timestamp), At::Latest) => At::Timestamp(timestamp),
+                _ => {
+                    let reason = "give one version or one timestamp, in the path or as an option".into();
+                    return Err(Error::InvalidTimeTravel { path: uri, reason });
+                }
+            };
+            let travels = !matches!(at, At::Latest);
+            let snapshot = Snapshot::open(Location::open(&path, &storage_options)?, at)?;
+            let mut facts = handover::describe(&snapshot)?;
+            let identity = facts["identity"].as_str().unwrap_or_default().to_owned();
+            if let Some(facts) = facts.as_object_mut() {
+                facts.insert("timeTravel".into(), travels.into());
+            }
+            Ok(SparkTable { snapshot, facts: facts.to_string(), identity })
+        })
+    }
+
+    /// Differs whenever the content may differ.
+    #[getter]
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    /// Schema, partitioning and properties as JSON.
+    fn describe(&self) -> &str {
+        &self.facts
+    }
+
+    /// The files that may hold a row for which the predicate (JSON) is true, as one block.
+    #[pyo3(signature = (predicate=None))]
+    fn files<'py>(&self, py: Python<'py>, predicate: Option<&str>) -> PyResult<Bound<'py, PyBytes>> {
+        let predicate: Option<Predicate> =
+            predicate.map(serde_json::from_str).transpose().map_err(|e| {
+                let text = predicate.unwrap_or_default().to_owned();
+                to_python(py, &Error::InvalidPredicate { predicate: text, reason: e.to_string() })
+            })?;
+        let snapshot = self.snapshot.clone();
+        let block = read(py, move || handover::encode(&snapshot, predicate))?;
+        Ok(PyBytes::new(py, &block))
+    }
+
+    /// Bytes of all files.
+    fn size(&self, py: Python<'_>) -> PyResult<i64> {
+        let snapshot = self.snapshot.clone();
+        read(py, move || handover::total_size(&snapshot))
+    }
+}
