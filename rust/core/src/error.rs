@@ -331,28 +331,17 @@ impl Error {
         path: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
-        Error::Storage {
-            operation,
-            path: path.into(),
-            source: Arc::from(source.into()),
-        }
+        Error::Storage { operation, path: path.into(), source: Arc::from(source.into()) }
     }
 
     /// An Arrow failure with what was being done.
     pub fn arrow(context: impl Into<String>, source: arrow::error::ArrowError) -> Self {
-        Error::Arrow {
-            context: context.into(),
-            source: Arc::new(source),
-        }
+        Error::Arrow { context: context.into(), source: Arc::new(source) }
     }
 
     /// A corrupt log file.
     pub fn corrupt(path: impl Into<String>, version: Option<u64>, reason: impl Into<String>) -> Self {
-        Error::LogCorrupt {
-            path: path.into(),
-            version,
-            reason: reason.into(),
-        }
+        Error::LogCorrupt { path: path.into(), version, reason: reason.into() }
     }
 }
 

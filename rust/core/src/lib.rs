@@ -19,4 +19,4 @@ pub mod store;
 pub mod write;
 
 pub use error::{Error, Result};
-// pub use snapshot::Snapshot;
+pub use snapshot::Snapshot;

@@ -12,11 +12,7 @@ pub struct CommitInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_commit_timestamp: Option<i64>,
     /// Clock of the writer, in milliseconds since the Unix epoch.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient_millis"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_millis")]
     pub timestamp: Option<i64>,
     /// User id, where the writer knows one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

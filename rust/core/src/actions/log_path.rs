@@ -122,9 +122,7 @@ fn scheme_end(written: &str) -> Option<usize> {
     let end = written.find(':')?;
     let scheme = &written.as_bytes()[..end];
     let valid = scheme.first().is_some_and(u8::is_ascii_alphabetic)
-        && scheme
-            .iter()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
+        && scheme.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
         && written.as_bytes().get(end + 1) == Some(&b'/');
     valid.then_some(end)
 }
@@ -133,13 +131,7 @@ fn decode(text: &str) -> Result<String> {
     percent_decode_str(text)
         .decode_utf8()
         .map(|d| d.into_owned())
-        .map_err(|e| {
-            Error::corrupt(
-                text,
-                None,
-                format!("path is not UTF-8 after percent-decoding: {e}"),
-            )
-        })
+        .map_err(|e| Error::corrupt(text, None, format!("path is not UTF-8 after percent-decoding: {e}")))
 }
 
 /// Removes empty and `.` segments and resolves `..`, as `java.net.URI.normalize` does.
@@ -158,11 +150,7 @@ fn normalize(path: &str) -> String {
         }
     }
     let joined = out.join("/");
-    if path.starts_with('/') {
-        format!("/{joined}")
-    } else {
-        joined
-    }
+    if path.starts_with('/') { format!("/{joined}") } else { joined }
 }
 
 impl ObjectPath {
@@ -171,21 +159,14 @@ impl ObjectPath {
         let key = key.trim_matches('/');
         ObjectPath {
             prefix: prefix.into(),
-            key: if key.is_empty() {
-                String::new()
-            } else {
-                format!("/{key}")
-            },
+            key: if key.is_empty() { String::new() } else { format!("/{key}") },
         }
     }
 
     /// A place below this one; `relative` is decoded.
     pub fn join(&self, relative: &str) -> Self {
         let relative = relative.trim_start_matches("./").trim_matches('/');
-        ObjectPath {
-            prefix: self.prefix.clone(),
-            key: format!("{}/{relative}", self.key),
-        }
+        ObjectPath { prefix: self.prefix.clone(), key: format!("{}/{relative}", self.key) }
     }
 
     /// `file://`, `s3://bucket` …
@@ -252,9 +233,7 @@ mod tests {
 
     #[test]
     fn a_relative_path_is_decoded_and_joined() {
-        let path = LogPath::from_log("p=a%20b%2525/f%25.parquet")
-            .resolve(&root())
-            .unwrap();
+        let path = LogPath::from_log("p=a%20b%2525/f%25.parquet").resolve(&root()).unwrap();
         assert_eq!(path.to_string(), "/data/my table/p=a b%25/f%.parquet");
         assert_eq!(path.to_uri(), "file:///data/my%20table/p=a%20b%2525/f%25.parquet");
     }
@@ -279,17 +258,12 @@ mod tests {
     #[test]
     fn a_colon_in_a_partition_value_is_no_scheme() {
         let path = LogPath::from_log("ts=2020-01-01 10:00:00/f.parquet");
-        assert_eq!(
-            path.resolve(&root()).unwrap().key(),
-            "/data/my table/ts=2020-01-01 10:00:00/f.parquet"
-        );
+        assert_eq!(path.resolve(&root()).unwrap().key(), "/data/my table/ts=2020-01-01 10:00:00/f.parquet");
     }
 
     #[test]
     fn other_stores_keep_their_authority() {
-        let path = LogPath::from_log("s3://bucket/a%3Ab/c.parquet")
-            .resolve(&root())
-            .unwrap();
+        let path = LogPath::from_log("s3://bucket/a%3Ab/c.parquet").resolve(&root()).unwrap();
         assert_eq!((path.prefix(), path.key()), ("s3://bucket", "/a:b/c.parquet"));
     }
 }

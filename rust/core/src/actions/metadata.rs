@@ -43,9 +43,6 @@ pub struct Format {
 
 impl Default for Format {
     fn default() -> Self {
-        Format {
-            provider: "parquet".into(),
-            options: BTreeMap::new(),
-        }
+        Format { provider: "parquet".into(), options: BTreeMap::new() }
     }
 }

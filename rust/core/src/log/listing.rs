@@ -18,11 +18,7 @@ impl Listing {
     /// [`crate::Error::Storage`] when the store cannot list.
     pub fn read(location: &Location, from: u64) -> Result<Self> {
         // every name of the protocol starts with a digit: from version 0 on, start at the first digit
-        let start = if from == 0 {
-            "0".to_owned()
-        } else {
-            format!("{from:020}.")
-        };
+        let start = if from == 0 { "0".to_owned() } else { format!("{from:020}.") };
         let listed = location.store().list_from(&location.log_dir(), &start)?;
         let files = listed.into_iter().filter_map(LogFile::classify).collect();
         Ok(Listing { files, from })

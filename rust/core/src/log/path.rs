@@ -55,13 +55,7 @@ impl LogFile {
     /// Classifies a listed file; `None` for anything that is not part of the protocol.
     pub fn classify(file: FileMeta) -> Option<Self> {
         let (version, kind) = parse(&file.name)?;
-        Some(LogFile {
-            kind,
-            version,
-            name: file.name,
-            size: file.size,
-            modified: file.modified,
-        })
+        Some(LogFile { kind, version, name: file.name, size: file.size, modified: file.modified })
     }
 
     /// Whether it is a checkpoint or a part of one.
@@ -137,22 +131,13 @@ mod tests {
             (format!("{v}.json"), LogFileKind::Commit),
             (format!("{v}.crc"), LogFileKind::Checksum),
             (format!("{v}.checkpoint.parquet"), LogFileKind::ClassicCheckpoint),
-            (
-                format!("{v}.checkpoint.{id}.json"),
-                LogFileKind::UuidCheckpoint(CheckpointFormat::Json),
-            ),
-            (
-                format!("{v}.checkpoint.{id}.parquet"),
-                LogFileKind::UuidCheckpoint(CheckpointFormat::Parquet),
-            ),
+            (format!("{v}.checkpoint.{id}.json"), LogFileKind::UuidCheckpoint(CheckpointFormat::Json)),
+            (format!("{v}.checkpoint.{id}.parquet"), LogFileKind::UuidCheckpoint(CheckpointFormat::Parquet)),
             (
                 format!("{v}.checkpoint.0000000002.0000000003.parquet"),
                 LogFileKind::MultiPartCheckpoint { part: 2, parts: 3 },
             ),
-            (
-                format!("{v}.00000000000000000012.compacted.json"),
-                LogFileKind::Compacted { end: 12 },
-            ),
+            (format!("{v}.00000000000000000012.compacted.json"), LogFileKind::Compacted { end: 12 }),
         ];
         for (name, kind) in cases {
             assert_eq!(parse(&name), Some((10, kind)), "{name}");

@@ -40,17 +40,9 @@ impl LogSegment {
         version: Option<u64>,
         excluded: &BTreeSet<String>,
     ) -> Result<Option<Self>> {
-        let files: Vec<&LogFile> = listing
-            .files
-            .iter()
-            .filter(|f| !excluded.contains(&f.name))
-            .collect();
+        let files: Vec<&LogFile> = listing.files.iter().filter(|f| !excluded.contains(&f.name)).collect();
         let checkpoints = complete_checkpoints(&files);
-        let newest_commit = files
-            .iter()
-            .filter(|f| f.kind == LogFileKind::Commit)
-            .map(|f| f.version)
-            .max();
+        let newest_commit = files.iter().filter(|f| f.kind == LogFileKind::Commit).map(|f| f.version).max();
         let newest_checkpoint = checkpoints.last().map(|c| c.version);
         let Some(latest) = newest_commit.max(newest_checkpoint) else {
             return Ok(None);
@@ -58,12 +50,7 @@ impl LogSegment {
         let target = version.unwrap_or(latest);
         if target > latest {
             let earliest = earliest_version(&files, &checkpoints).unwrap_or(latest);
-            return Err(Error::VersionNotFound {
-                path: table.into(),
-                version: target,
-                earliest,
-                latest,
-            });
+            return Err(Error::VersionNotFound { path: table.into(), version: target, earliest, latest });
         }
         let checkpoint = checkpoints.iter().rev().find(|c| c.version <= target).cloned();
         let first = checkpoint.as_ref().map_or(0, |c| c.version + 1);
@@ -72,20 +59,11 @@ impl LogSegment {
             Err(missing) => {
                 let earliest = earliest_version(&files, &checkpoints).unwrap_or(latest);
                 return Err(if version.is_some() && target < earliest {
-                    Error::VersionNotFound {
-                        path: table.into(),
-                        version: target,
-                        earliest,
-                        latest,
-                    }
+                    Error::VersionNotFound { path: table.into(), version: target, earliest, latest }
                 } else {
                     let (version, missing) = missing_part(&files, first, target)
                         .unwrap_or_else(|| (missing, commit_name(missing)));
-                    Error::LogGap {
-                        path: table.into(),
-                        version,
-                        missing,
-                    }
+                    Error::LogGap { path: table.into(), version, missing }
                 });
             }
         };
@@ -93,17 +71,9 @@ impl LogSegment {
             .iter()
             .rfind(|f| f.kind == LogFileKind::Checksum && f.version <= target && f.version + 1 >= first)
             .map(|f| (*f).clone());
-        let last_commit = files
-            .iter()
-            .find(|f| f.kind == LogFileKind::Commit && f.version == target)
-            .map(|f| (*f).clone());
-        Ok(Some(LogSegment {
-            version: target,
-            checkpoint,
-            tail,
-            checksum,
-            last_commit,
-        }))
+        let last_commit =
+            files.iter().find(|f| f.kind == LogFileKind::Commit && f.version == target).map(|f| (*f).clone());
+        Ok(Some(LogSegment { version: target, checkpoint, tail, checksum, last_commit }))
     }
 
     /// Number of commits after the checkpoint.
@@ -122,31 +92,19 @@ fn complete_checkpoints(files: &[&LogFile]) -> Vec<Checkpoint> {
             LogFileKind::ClassicCheckpoint => 0,
             LogFileKind::UuidCheckpoint(_) => 2,
             LogFileKind::MultiPartCheckpoint { parts, .. } => {
-                parts_of
-                    .entry((file.version, parts))
-                    .or_default()
-                    .push((*file).clone());
+                parts_of.entry((file.version, parts)).or_default().push((*file).clone());
                 continue;
             }
             _ => continue,
         };
-        let checkpoint = Checkpoint {
-            version: file.version,
-            files: vec![(*file).clone()],
-        };
+        let checkpoint = Checkpoint { version: file.version, files: vec![(*file).clone()] };
         out.push(((file.version, rank, 1, file.name.clone()), checkpoint));
     }
     for ((version, parts), mut found) in parts_of {
         found.sort_by(|a, b| a.kind.cmp(&b.kind));
         found.dedup_by(|a, b| a.kind == b.kind);
         if found.len() == parts as usize {
-            out.push((
-                (version, 1, parts, String::new()),
-                Checkpoint {
-                    version,
-                    files: found,
-                },
-            ));
+            out.push(((version, 1, parts, String::new()), Checkpoint { version, files: found }));
         }
     }
     out.sort_by(|a, b| a.0.cmp(&b.0));
@@ -168,10 +126,7 @@ fn missing_part(files: &[&LogFile], first: u64, target: u64) -> Option<(u64, Str
         let kind = LogFileKind::MultiPartCheckpoint { part: *part, parts };
         !files.iter().any(|f| f.version == version && f.kind == kind)
     })?;
-    Some((
-        version,
-        format!("{version:020}.checkpoint.{missing:010}.{parts:010}.parquet"),
-    ))
+    Some((version, format!("{version:020}.checkpoint.{missing:010}.{parts:010}.parquet")))
 }
 
 /// Commits and compacted files that cover `first..=last` once each, or the first version that nothing covers.
@@ -204,14 +159,8 @@ fn cover(files: &[&LogFile], first: u64, last: u64) -> std::result::Result<Vec<L
 
 /// The oldest version that the listed files can rebuild.
 fn earliest_version(files: &[&LogFile], checkpoints: &[Checkpoint]) -> Option<u64> {
-    let has_first = files
-        .iter()
-        .any(|f| f.kind == LogFileKind::Commit && f.version == 0);
-    if has_first {
-        Some(0)
-    } else {
-        checkpoints.first().map(|c| c.version)
-    }
+    let has_first = files.iter().any(|f| f.kind == LogFileKind::Commit && f.version == 0);
+    if has_first { Some(0) } else { checkpoints.first().map(|c| c.version) }
 }
 
 #[cfg(test)]
@@ -222,13 +171,7 @@ mod tests {
     fn listing(names: &[&str]) -> Listing {
         let mut files: Vec<LogFile> = names
             .iter()
-            .filter_map(|n| {
-                LogFile::classify(FileMeta {
-                    name: (*n).to_owned(),
-                    size: 1,
-                    modified: 0,
-                })
-            })
+            .filter_map(|n| LogFile::classify(FileMeta { name: (*n).to_owned(), size: 1, modified: 0 }))
             .collect();
         files.sort_by(|a, b| a.name.cmp(&b.name));
         Listing { files, from: 0 }
@@ -263,17 +206,7 @@ mod tests {
         let names = [v(10, "checkpoint.parquet"), v(11, "json")];
         for asked in [3, 12] {
             let error = select(&names, Some(asked)).unwrap_err();
-            assert!(
-                matches!(
-                    error,
-                    Error::VersionNotFound {
-                        earliest: 10,
-                        latest: 11,
-                        ..
-                    }
-                ),
-                "{error}"
-            );
+            assert!(matches!(error, Error::VersionNotFound { earliest: 10, latest: 11, .. }), "{error}");
         }
     }
 
@@ -283,31 +216,14 @@ mod tests {
         names.push(v(4, "checkpoint.0000000001.0000000002.parquet"));
         assert_eq!(select(&names, None).unwrap().unwrap().checkpoint, None);
         names.push(v(4, "checkpoint.0000000002.0000000002.parquet"));
-        assert_eq!(
-            select(&names, None)
-                .unwrap()
-                .unwrap()
-                .checkpoint
-                .unwrap()
-                .files
-                .len(),
-            2
-        );
+        assert_eq!(select(&names, None).unwrap().unwrap().checkpoint.unwrap().files.len(), 2);
     }
 
     #[test]
     fn a_missing_part_is_named_where_nothing_else_gives_the_version() {
-        let error = select(
-            &[v(4, "checkpoint.0000000001.0000000002.parquet"), v(5, "json")],
-            None,
-        )
-        .unwrap_err();
-        let Error::LogGap {
-            version: 4, missing, ..
-        } = error
-        else {
-            unreachable!("{error}")
-        };
+        let error =
+            select(&[v(4, "checkpoint.0000000001.0000000002.parquet"), v(5, "json")], None).unwrap_err();
+        let Error::LogGap { version: 4, missing, .. } = error else { unreachable!("{error}") };
         assert_eq!(missing, v(4, "checkpoint.0000000002.0000000002.parquet"));
     }
 
@@ -316,10 +232,7 @@ mod tests {
         let mut names: Vec<String> = (0..=4).map(|i| v(i, "json")).collect();
         names.push(v(4, "checkpoint.parquet"));
         names.push(v(4, "checkpoint.0000000001.0000000001.parquet"));
-        for part in [
-            "checkpoint.0000000001.0000000002.parquet",
-            "checkpoint.0000000002.0000000002.parquet",
-        ] {
+        for part in ["checkpoint.0000000001.0000000002.parquet", "checkpoint.0000000002.0000000002.parquet"] {
             names.push(v(4, part));
         }
         let chosen = |names: &[String]| select(names, None).unwrap().unwrap().checkpoint.unwrap();
@@ -334,13 +247,8 @@ mod tests {
         names.push(v(1, "00000000000000000003.compacted.json"));
         names.push(v(1, "00000000000000000002.compacted.json"));
         names.push(v(5, "00000000000000000009.compacted.json"));
-        let tail: Vec<String> = select(&names, None)
-            .unwrap()
-            .unwrap()
-            .tail
-            .into_iter()
-            .map(|f| f.name)
-            .collect();
+        let tail: Vec<String> =
+            select(&names, None).unwrap().unwrap().tail.into_iter().map(|f| f.name).collect();
         assert_eq!(
             tail,
             [

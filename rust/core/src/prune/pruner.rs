@@ -68,12 +68,22 @@ impl Pruner {
 
     /// Which of the files in `keep` their statistics (JSON text) and partition values let live. Parses only those rows,
     /// and of them only the columns of the predicate.
-    pub fn by_stats_json(&self, _stats: &StringViewArray, _values: &MapArray, keep: &BooleanBuffer) -> BooleanBuffer {
+    pub fn by_stats_json(
+        &self,
+        _stats: &StringViewArray,
+        _values: &MapArray,
+        keep: &BooleanBuffer,
+    ) -> BooleanBuffer {
         keep.clone()
     }
 
     /// The same from `stats_parsed`.
-    pub fn by_stats_struct(&self, _parsed: &StructArray, _values: &MapArray, keep: &BooleanBuffer) -> BooleanBuffer {
+    pub fn by_stats_struct(
+        &self,
+        _parsed: &StructArray,
+        _values: &MapArray,
+        keep: &BooleanBuffer,
+    ) -> BooleanBuffer {
         keep.clone()
     }
 

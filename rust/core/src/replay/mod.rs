@@ -1,1 +1,27 @@
-//! `replay`
+//! Replay of the log in columns (PROTOCOL.md, "Action Reconciliation").
+//!
+//! 1. The commits after the checkpoint are parsed in parallel, newest first; only their keys (path, deletion-vector id)
+//!    enter a hash set, only the `add`s that survive become columns: the [`Tail`].
+//! 2. Checkpoint rows are columns from the start. Row groups are read in parallel, projected to what is asked for,
+//!    probed against the keys of the tail and marked in a selection bitmap; they never enter a hash map.
+//! 3. Pruning comes between: partition values first, then statistics of what is left, then the columns themselves.
+
+mod checkpoint;
+mod checksum;
+mod columns;
+mod commits;
+mod json_adds;
+mod keys;
+mod line;
+mod stats_json;
+mod stream;
+mod tail;
+
+pub(crate) use checkpoint::CheckpointReader;
+pub use checksum::Checksum;
+pub use columns::{FileBatch, FilesRequest};
+pub(crate) use commits::scan_for_protocol_and_metadata;
+pub use line::{Action, CommitActions};
+pub use stream::FileStream;
+pub(crate) use stream::ScanSource;
+pub(crate) use tail::Tail;

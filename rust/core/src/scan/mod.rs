@@ -1,1 +1,5 @@
 //! `scan`
+
+mod file;
+
+pub(crate) use file::DataFile;

@@ -31,20 +31,15 @@ pub fn arrow_type(data_type: &DataType) -> Arrow {
             Field::new("value", Arrow::Binary, false),
         ])),
         DataType::Struct(s) => Arrow::Struct(fields(s)),
-        DataType::Array(a) => Arrow::List(Arc::new(Field::new(
-            "element",
-            arrow_type(&a.element_type),
-            a.contains_null,
-        ))),
+        DataType::Array(a) => {
+            Arrow::List(Arc::new(Field::new("element", arrow_type(&a.element_type), a.contains_null)))
+        }
         DataType::Map(m) => {
             let entries = Fields::from(vec![
                 Field::new("key", arrow_type(&m.key_type), false),
                 Field::new("value", arrow_type(&m.value_type), m.value_contains_null),
             ]);
-            Arrow::Map(
-                Arc::new(Field::new("key_value", Arrow::Struct(entries), false)),
-                false,
-            )
+            Arrow::Map(Arc::new(Field::new("key_value", Arrow::Struct(entries), false)), false)
         }
     }
 }

@@ -21,11 +21,7 @@ pub enum ColumnMappingMode {
 impl ColumnMappingMode {
     /// The mode of a table, from `delta.columnMapping.mode`.
     pub fn of(metadata: &Metadata) -> Self {
-        match metadata
-            .configuration
-            .get("delta.columnMapping.mode")
-            .map(String::as_str)
-        {
+        match metadata.configuration.get("delta.columnMapping.mode").map(String::as_str) {
             Some("name") => ColumnMappingMode::Name,
             Some("id") => ColumnMappingMode::Id,
             _ => ColumnMappingMode::None,
@@ -38,20 +34,13 @@ impl StructField {
     pub fn physical_name(&self, mode: ColumnMappingMode) -> &str {
         match mode {
             ColumnMappingMode::None => &self.name,
-            _ => self
-                .metadata
-                .get(PHYSICAL_NAME)
-                .and_then(|v| v.as_str())
-                .unwrap_or(&self.name),
+            _ => self.metadata.get(PHYSICAL_NAME).and_then(|v| v.as_str()).unwrap_or(&self.name),
         }
     }
 
     /// The column id, where the field has one.
     pub fn field_id(&self) -> Option<i32> {
-        self.metadata
-            .get(FIELD_ID)
-            .and_then(|v| v.as_i64())
-            .and_then(|v| i32::try_from(v).ok())
+        self.metadata.get(FIELD_ID).and_then(|v| v.as_i64()).and_then(|v| i32::try_from(v).ok())
     }
 }
 
@@ -60,10 +49,7 @@ impl StructType {
     pub fn physical_names(&self, columns: &[String], mode: ColumnMappingMode) -> Vec<String> {
         columns
             .iter()
-            .map(|c| {
-                self.field(c)
-                    .map_or_else(|| c.clone(), |f| f.physical_name(mode).to_owned())
-            })
+            .map(|c| self.field(c).map_or_else(|| c.clone(), |f| f.physical_name(mode).to_owned()))
             .collect()
     }
 }

@@ -10,9 +10,8 @@ impl StructType {
     /// [`Error::InvalidSchema`] when it is not the JSON of a struct, or holds a type that this version does not know;
     /// the error names the column.
     pub fn from_json(text: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(text).map_err(|e| Error::InvalidSchema {
-            reason: format!("not JSON: {e}"),
-        })?;
+        let value: Value = serde_json::from_str(text)
+            .map_err(|e| Error::InvalidSchema { reason: format!("not JSON: {e}") })?;
         struct_from(&value, &mut Vec::new())
     }
 
@@ -76,11 +75,7 @@ fn struct_to(s: &StructType) -> Value {
 
 fn invalid(at: &[String], what: &str) -> Error {
     Error::InvalidSchema {
-        reason: if at.is_empty() {
-            what.to_owned()
-        } else {
-            format!("column `{}`: {what}", at.join("."))
-        },
+        reason: if at.is_empty() { what.to_owned() } else { format!("column `{}`: {what}", at.join(".")) },
     }
 }
 
@@ -88,10 +83,7 @@ fn struct_from(value: &Value, at: &mut Vec<String>) -> Result<StructType> {
     if value.get("type").and_then(Value::as_str) != Some("struct") {
         return Err(invalid(at, "not a struct"));
     }
-    let fields = value
-        .get("fields")
-        .and_then(Value::as_array)
-        .ok_or_else(|| invalid(at, "no `fields`"))?;
+    let fields = value.get("fields").and_then(Value::as_array).ok_or_else(|| invalid(at, "no `fields`"))?;
     let fields = fields
         .iter()
         .map(|field| {
@@ -106,11 +98,7 @@ fn struct_from(value: &Value, at: &mut Vec<String>) -> Result<StructType> {
                 name: name.to_owned(),
                 data_type,
                 nullable: field.get("nullable").and_then(Value::as_bool).unwrap_or(true),
-                metadata: field
-                    .get("metadata")
-                    .and_then(Value::as_object)
-                    .cloned()
-                    .unwrap_or_else(Map::new),
+                metadata: field.get("metadata").and_then(Value::as_object).cloned().unwrap_or_else(Map::new),
             })
         })
         .collect::<Result<Vec<_>>>()?;
@@ -166,21 +154,14 @@ fn primitive_from(name: &str) -> Option<DataType> {
 
 /// `decimal(p,s)`.
 fn decimal_from(name: &str) -> Option<DataType> {
-    let (p, s) = name
-        .strip_prefix("decimal(")?
-        .strip_suffix(')')?
-        .split_once(',')?;
+    let (p, s) = name.strip_prefix("decimal(")?.strip_suffix(')')?.split_once(',')?;
     let (p, s): (u8, i8) = (p.trim().parse().ok()?, s.trim().parse().ok()?);
     ((1..=38).contains(&p) && s >= 0 && s as u8 <= p).then_some(DataType::Decimal(p, s))
 }
 
 /// `char(n)`, `varchar(n)` and `string collate X` are stored as text.
 fn text_from(name: &str) -> Option<DataType> {
-    let sized = |prefix: &str| {
-        name.strip_prefix(prefix)
-            .and_then(|r| r.strip_suffix(')'))
-            .is_some()
-    };
+    let sized = |prefix: &str| name.strip_prefix(prefix).and_then(|r| r.strip_suffix(')')).is_some();
     (sized("char(") || sized("varchar(") || name.starts_with("string collate ")).then_some(DataType::String)
 }
 
@@ -209,9 +190,6 @@ mod tests {
     fn an_unknown_type_names_its_column() {
         let text = r#"{"type":"struct","fields":[{"name":"a","type":{"type":"array","elementType":"geometry(4326)","containsNull":true},"nullable":true,"metadata":{}}]}"#;
         let error = StructType::from_json(text).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "schema: column `a.element`: type `geometry(4326)` is not supported"
-        );
+        assert_eq!(error, "schema: column `a.element`: type `geometry(4326)` is not supported");
     }
 }

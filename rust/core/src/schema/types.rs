@@ -84,22 +84,16 @@ pub struct StructField {
 impl StructType {
     /// The field of this name: the exact one, else the one that differs only in case.
     pub fn field(&self, name: &str) -> Option<&StructField> {
-        self.fields.iter().find(|f| f.name == name).or_else(|| {
-            self.fields
-                .iter()
-                .find(|f| f.name.to_lowercase() == name.to_lowercase())
-        })
+        self.fields
+            .iter()
+            .find(|f| f.name == name)
+            .or_else(|| self.fields.iter().find(|f| f.name.to_lowercase() == name.to_lowercase()))
     }
 }
 
 impl StructField {
     /// A field without metadata.
     pub fn new(name: impl Into<String>, data_type: DataType, nullable: bool) -> Self {
-        StructField {
-            name: name.into(),
-            data_type,
-            nullable,
-            metadata: Map::new(),
-        }
+        StructField { name: name.into(), data_type, nullable, metadata: Map::new() }
     }
 }

@@ -26,13 +26,8 @@ impl LocalStore {
 }
 
 fn millis(meta: &fs::Metadata) -> i64 {
-    let modified = meta
-        .modified()
-        .ok()
-        .and_then(|m| m.duration_since(UNIX_EPOCH).ok());
-    modified
-        .and_then(|d| i64::try_from(d.as_millis()).ok())
-        .unwrap_or(0)
+    let modified = meta.modified().ok().and_then(|m| m.duration_since(UNIX_EPOCH).ok());
+    modified.and_then(|d| i64::try_from(d.as_millis()).ok()).unwrap_or(0)
 }
 
 fn walk(dir: &Path, below: &str, out: &mut Vec<FileMeta>) -> std::io::Result<()> {
@@ -43,11 +38,7 @@ fn walk(dir: &Path, below: &str, out: &mut Vec<FileMeta>) -> std::io::Result<()>
         if meta.is_dir() {
             walk(&entry.path(), &format!("{name}/"), out)?;
         } else {
-            out.push(FileMeta {
-                name,
-                size: meta.len(),
-                modified: millis(&meta),
-            });
+            out.push(FileMeta { name, size: meta.len(), modified: millis(&meta) });
         }
     }
     Ok(())
@@ -97,10 +88,7 @@ impl Store for LocalStore {
         let local = Self::path(dir)?;
         let entries = match fs::read_dir(&local) {
             Err(e)
-                if matches!(
-                    e.kind(),
-                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-                ) =>
+                if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
             {
                 return Ok(Vec::new());
             }
@@ -115,22 +103,14 @@ impl Store for LocalStore {
             }
             match entry.metadata() {
                 Ok(meta) if meta.is_file() => {
-                    out.push(FileMeta {
-                        name,
-                        size: meta.len(),
-                        modified: millis(&meta),
-                    });
+                    out.push(FileMeta { name, size: meta.len(), modified: millis(&meta) });
                 }
                 // a link counts as what it points to
                 Ok(meta) if meta.is_symlink() => {
                     if let Ok(meta) = fs::metadata(entry.path())
                         && meta.is_file()
                     {
-                        out.push(FileMeta {
-                            name,
-                            size: meta.len(),
-                            modified: millis(&meta),
-                        });
+                        out.push(FileMeta { name, size: meta.len(), modified: millis(&meta) });
                     }
                 }
                 // a folder, or removed since the folder was read
@@ -152,26 +132,17 @@ impl Store for LocalStore {
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         let meta = fs::metadata(Self::path(path)?).map_err(|e| io_error("head", path, e))?;
         if meta.is_dir() {
-            return Err(Error::NotFound {
-                path: path.to_string(),
-            });
+            return Err(Error::NotFound { path: path.to_string() });
         }
-        Ok(FileMeta {
-            name: path.name().to_owned(),
-            size: meta.len(),
-            modified: millis(&meta),
-        })
+        Ok(FileMeta { name: path.name().to_owned(), size: meta.len(), modified: millis(&meta) })
     }
 
     fn get(&self, path: &ObjectPath) -> Result<Bytes> {
-        fs::read(Self::path(path)?)
-            .map(Bytes::from)
-            .map_err(|e| io_error("get", path, e))
+        fs::read(Self::path(path)?).map(Bytes::from).map_err(|e| io_error("get", path, e))
     }
 
     fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
-        self.get_ranges(path, std::slice::from_ref(&range))
-            .map(|mut parts| parts.pop().unwrap_or_default())
+        self.get_ranges(path, std::slice::from_ref(&range)).map(|mut parts| parts.pop().unwrap_or_default())
     }
 
     fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
@@ -192,10 +163,7 @@ impl Store for LocalStore {
                 let wanted = range.end.saturating_sub(range.start);
                 file.seek(SeekFrom::Start(range.start)).map_err(fail)?;
                 let mut body = Vec::with_capacity(usize::try_from(wanted).unwrap_or_default().min(1 << 30));
-                Read::by_ref(&mut file)
-                    .take(wanted)
-                    .read_to_end(&mut body)
-                    .map_err(fail)?;
+                Read::by_ref(&mut file).take(wanted).read_to_end(&mut body).map_err(fail)?;
                 if body.len() as u64 != wanted {
                     let reason = format!("has no bytes {}..{}: it is shorter", range.start, range.end);
                     return Err(Error::storage("get", path.to_string(), reason));

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::{LocalStore, ObjectAdapter, Store};
+use super::{LocalStore, Meter, Metered, ObjectAdapter, Store};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
@@ -30,22 +30,18 @@ impl Location {
         let root = parse_root(uri)?;
         let store = open_store(&root, options)?;
         let others = Arc::default();
-        Ok(Location {
-            root,
-            store,
-            options: Arc::new(options.clone()),
-            others,
-        })
+        Ok(Location { root, store, options: Arc::new(options.clone()), others })
     }
 
     /// A place in a store that is already open.
     pub fn with_store(root: ObjectPath, store: Arc<dyn Store>) -> Self {
-        Location {
-            root,
-            store,
-            options: Arc::default(),
-            others: Arc::default(),
-        }
+        Location { root, store, options: Arc::default(), others: Arc::default() }
+    }
+
+    /// The same place with what is read from its own store counted.
+    pub(crate) fn metered(&self, meter: Arc<Meter>) -> Self {
+        let store: Arc<dyn Store> = Arc::new(Metered::new(self.store.clone(), meter));
+        Location { store, ..self.clone() }
     }
 
     /// Root of the table.
@@ -82,18 +78,13 @@ impl Location {
 }
 
 fn invalid(uri: &str, reason: impl ToString) -> Error {
-    Error::InvalidArgument {
-        argument: uri.to_owned(),
-        reason: reason.to_string(),
-    }
+    Error::InvalidArgument { argument: uri.to_owned(), reason: reason.to_string() }
 }
 
 /// `s3a` and `s3n` are Hadoop's names of `s3`; `file:/x` is `file:///x`; what has no scheme is a local path.
 fn parse_root(uri: &str) -> Result<ObjectPath> {
     let scheme = uri.split_once(':').map(|(s, _)| s).filter(|s| {
-        s.len() > 1
-            && s.bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
+        s.len() > 1 && s.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
     });
     let Some(scheme) = scheme else {
         if uri.is_empty() {
@@ -101,23 +92,16 @@ fn parse_root(uri: &str) -> Result<ObjectPath> {
         }
         let absolute = std::path::absolute(uri).map_err(|e| invalid(uri, e))?;
         let text = absolute.to_str().ok_or_else(|| invalid(uri, "not UTF-8"))?;
-        return Ok(ObjectPath::new(
-            "file://",
-            &text.replace(std::path::MAIN_SEPARATOR, "/"),
-        ));
+        return Ok(ObjectPath::new("file://", &text.replace(std::path::MAIN_SEPARATOR, "/")));
     };
     if scheme == "file" {
         let rest = uri["file:".len()..].trim_start_matches('/');
-        let decoded = percent_decode_str(rest)
-            .decode_utf8()
-            .map_err(|e| invalid(uri, e))?;
+        let decoded = percent_decode_str(rest).decode_utf8().map_err(|e| invalid(uri, e))?;
         return Ok(ObjectPath::new("file://", &decoded));
     }
     let url = Url::parse(uri).map_err(|e| invalid(uri, e))?;
     let prefix = &url[..url::Position::BeforePath];
-    let decoded = percent_decode_str(url.path())
-        .decode_utf8()
-        .map_err(|e| invalid(uri, e))?;
+    let decoded = percent_decode_str(url.path()).decode_utf8().map_err(|e| invalid(uri, e))?;
     Ok(ObjectPath::new(prefix, &decoded))
 }
 
@@ -142,12 +126,7 @@ mod tests {
 
     #[test]
     fn every_spelling_of_a_local_table_is_one_root() {
-        for uri in [
-            "/data/a b",
-            "file:/data/a%20b",
-            "file:///data/a%20b/",
-            "/data/a b/",
-        ] {
+        for uri in ["/data/a b", "file:/data/a%20b", "file:///data/a%20b/", "/data/a b/"] {
             assert_eq!(parse_root(uri).unwrap().to_uri(), "file:///data/a%20b", "{uri}");
         }
     }

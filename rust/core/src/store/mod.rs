@@ -2,12 +2,14 @@
 
 mod local;
 mod location;
+mod metered;
 mod object;
 pub mod runtime;
 mod traits;
 
 pub use local::LocalStore;
 pub use location::{Location, StorageOptions};
+pub(crate) use metered::{Meter, Metered};
 pub use object::ObjectAdapter;
 pub(crate) use traits::io_error;
 pub use traits::{FileMeta, PutOutcome, Store};

@@ -50,25 +50,15 @@ impl ObjectAdapter {
 
 fn convert(operation: &'static str, path: &ObjectPath, error: object_store::Error) -> Error {
     match error {
-        object_store::Error::NotFound { .. } => Error::NotFound {
-            path: path.to_string(),
-        },
+        object_store::Error::NotFound { .. } => Error::NotFound { path: path.to_string() },
         e => Error::storage(operation, path.to_string(), e),
     }
 }
 
 fn meta(prefix: &Path, m: ObjectMeta) -> FileMeta {
     let raw = m.location.as_ref();
-    let name = raw
-        .strip_prefix(prefix.as_ref())
-        .unwrap_or(raw)
-        .trim_start_matches('/')
-        .to_owned();
-    FileMeta {
-        name,
-        size: m.size,
-        modified: m.last_modified.timestamp_millis(),
-    }
+    let name = raw.strip_prefix(prefix.as_ref()).unwrap_or(raw).trim_start_matches('/').to_owned();
+    FileMeta { name, size: m.size, modified: m.last_modified.timestamp_millis() }
 }
 
 impl Store for ObjectAdapter {
@@ -94,9 +84,8 @@ impl Store for ObjectAdapter {
 
     fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>> {
         let prefix = self.path(dir)?;
-        let found: Vec<ObjectMeta> = self.run("list", dir, |store, root| async move {
-            store.list(Some(&root)).try_collect().await
-        })?;
+        let found: Vec<ObjectMeta> =
+            self.run("list", dir, |store, root| async move { store.list(Some(&root)).try_collect().await })?;
         Ok(found.into_iter().map(|m| meta(&prefix, m)).collect())
     }
 
@@ -110,15 +99,11 @@ impl Store for ObjectAdapter {
     }
 
     fn get(&self, path: &ObjectPath) -> Result<Bytes> {
-        self.run("get", path, |store, at| async move {
-            store.get(&at).await?.bytes().await
-        })
+        self.run("get", path, |store, at| async move { store.get(&at).await?.bytes().await })
     }
 
     fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
-        self.run("get", path, |store, at| async move {
-            store.get_range(&at, range).await
-        })
+        self.run("get", path, |store, at| async move { store.get_range(&at, range).await })
     }
 
     fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
@@ -133,26 +118,18 @@ impl Store for ObjectAdapter {
                     got.bytes().await.map_err(|e| convert("get", &path, e))
                 }
             });
-            stream::iter(requests)
-                .buffered(CONCURRENCY)
-                .collect::<Vec<_>>()
-                .await
+            stream::iter(requests).buffered(CONCURRENCY).collect::<Vec<_>>().await
         });
         all.unwrap_or_else(|e| paths.iter().map(|_| Err(e.clone())).collect())
     }
 
     fn get_ranges(&self, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let ranges = ranges.to_vec();
-        self.run("get", path, |store, at| async move {
-            store.get_ranges(&at, &ranges).await
-        })
+        self.run("get", path, |store, at| async move { store.get_ranges(&at, &ranges).await })
     }
 
     fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome> {
-        let options = PutOptions {
-            mode: PutMode::Create,
-            ..PutOptions::default()
-        };
+        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         let at = self.path(path)?;
         let store = self.store.clone();
         match runtime::block_on(async move { store.put_opts(&at, body.into(), options).await })? {
@@ -165,10 +142,7 @@ impl Store for ObjectAdapter {
     }
 
     fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
-        self.run("put", path, |store, at| async move {
-            store.put(&at, body.into()).await
-        })
-        .map(drop)
+        self.run("put", path, |store, at| async move { store.put(&at, body.into()).await }).map(drop)
     }
 
     fn delete(&self, path: &ObjectPath) -> Result<()> {

@@ -12,9 +12,7 @@ struct PerProcess<T: 'static> {
 
 impl<T> PerProcess<T> {
     const fn new() -> Self {
-        PerProcess {
-            slot: Mutex::new(None),
-        }
+        PerProcess { slot: Mutex::new(None) }
     }
 
     /// The value of this process. That of a parent process is leaked: its threads are not ours to join.

@@ -106,9 +106,7 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
 /// The error of an I/O failure at `path`.
 pub(crate) fn io_error(operation: &'static str, path: &ObjectPath, source: std::io::Error) -> Error {
     if source.kind() == std::io::ErrorKind::NotFound {
-        Error::NotFound {
-            path: path.to_string(),
-        }
+        Error::NotFound { path: path.to_string() }
     } else {
         Error::storage(operation, path.to_string(), source)
     }

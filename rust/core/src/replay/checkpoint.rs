@@ -1,0 +1,389 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StructArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Fields, Int64Type, Schema, SchemaRef};
+use parquet::DecodeResult;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowSelection};
+use parquet::arrow::push_decoder::ParquetPushDecoderBuilder;
+use parquet::file::metadata::ParquetMetaData;
+use rayon::prelude::*;
+
+use super::columns::{FileBatch, map_at};
+use super::tail::JsonCheckpoint;
+use crate::actions::{DomainMetadata, Format, LogPath, Metadata, ObjectPath, Protocol, Txn};
+use crate::error::{Error, Result};
+use crate::log::{Checkpoint, CheckpointFormat, LogFileKind};
+use crate::scan::DataFile;
+use crate::store::{Location, runtime};
+
+/// Rows of a decoded batch.
+const BATCH_ROWS: usize = 65_536;
+
+/// A checkpoint whose footers are read: all its Parquet files (parts, sidecars) and what its JSON holds.
+#[derive(Debug)]
+pub(crate) struct CheckpointReader {
+    pub(crate) parquet: Vec<CheckpointFile>,
+    /// `add`s of a V2 checkpoint in JSON, statistics raw.
+    pub(crate) json_adds: Vec<FileBatch>,
+    json: NonFileActions,
+}
+
+/// One Parquet file of a checkpoint.
+#[derive(Debug)]
+pub(crate) struct CheckpointFile {
+    file: DataFile,
+    version: u64,
+    reader: ArrowReaderMetadata,
+}
+
+/// What a checkpoint holds beside files.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NonFileActions {
+    pub(crate) protocol: Option<Protocol>,
+    pub(crate) metadata: Option<Metadata>,
+    pub(crate) txns: Vec<Txn>,
+    pub(crate) domains: Vec<DomainMetadata>,
+}
+
+impl CheckpointReader {
+    /// Opens all files of a checkpoint: one request a file for its footer, at once.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] when a file is missing, torn, or not Parquet where it should be.
+    pub(crate) fn open(location: &Location, checkpoint: &Checkpoint) -> Result<Self> {
+        let dir = location.log_dir();
+        let version = checkpoint.version;
+        let mut out =
+            CheckpointReader { parquet: Vec::new(), json_adds: Vec::new(), json: NonFileActions::default() };
+        let mut sidecars: Vec<(ObjectPath, i64)> = Vec::new();
+        let mut parquet = Vec::new();
+        for file in &checkpoint.files {
+            let path = dir.join(&file.name);
+            if file.kind == LogFileKind::UuidCheckpoint(CheckpointFormat::Json) {
+                let body = location.store().get(&path)?;
+                let parsed = JsonCheckpoint::parse(&body, file, &dir)?;
+                for sidecar in &parsed.sidecars {
+                    sidecars.push((sidecar_path(&sidecar.path, location)?, sidecar.size_in_bytes));
+                }
+                out.json_adds.extend(parsed.adds);
+                out.json = NonFileActions {
+                    protocol: parsed.protocol,
+                    metadata: parsed.metadata,
+                    txns: parsed.txns,
+                    domains: parsed.domains,
+                };
+            } else {
+                parquet.push((path, i64::try_from(file.size).unwrap_or(i64::MAX)));
+            }
+        }
+        out.parquet = open_all(location, parquet, version)?;
+        for file in &out.parquet {
+            for (path, size) in file.sidecars()? {
+                sidecars.push((sidecar_path(&path, location)?, size));
+            }
+        }
+        out.parquet.extend(open_all(location, sidecars, version)?);
+        Ok(out)
+    }
+
+    /// Protocol and metadata, from the columns that hold them; row groups without any are skipped.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] when they cannot be decoded.
+    pub(crate) fn protocol_and_metadata(&self) -> Result<(Option<Protocol>, Option<Metadata>)> {
+        let (mut protocol, mut metadata) = (self.json.protocol.clone(), self.json.metadata.clone());
+        for file in &self.parquet {
+            if protocol.is_none() {
+                protocol = file.first("protocol", "minReaderVersion", protocol_at)?;
+            }
+            if metadata.is_none() {
+                metadata = file.first("metaData", "id", metadata_at)?;
+            }
+            if protocol.is_some() && metadata.is_some() {
+                break;
+            }
+        }
+        Ok((protocol, metadata))
+    }
+
+    /// All transaction identifiers and domains.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] when they cannot be decoded.
+    pub(crate) fn txns_and_domains(&self) -> Result<(Vec<Txn>, Vec<DomainMetadata>)> {
+        let (mut txns, mut domains) = (self.json.txns.clone(), self.json.domains.clone());
+        for file in &self.parquet {
+            txns.extend(file.all("txn", "appId", txn_at)?);
+            domains.extend(file.all("domainMetadata", "domain", domain_at)?);
+        }
+        Ok((txns, domains))
+    }
+}
+
+/// A sidecar's name is relative to `_sidecars` unless it is a path of its own.
+fn sidecar_path(written: &str, location: &Location) -> Result<ObjectPath> {
+    if written.contains('/') {
+        return LogPath::from_log(written).resolve(location.root());
+    }
+    Ok(location.log_dir().join("_sidecars").join(written))
+}
+
+fn open_all(location: &Location, files: Vec<(ObjectPath, i64)>, version: u64) -> Result<Vec<CheckpointFile>> {
+    if let [(path, size)] = files.as_slice() {
+        return Ok(vec![CheckpointFile::open(location, path.clone(), *size, version)?]);
+    }
+    runtime::pool()?.install(|| {
+        files
+            .into_par_iter()
+            .map(|(path, size)| CheckpointFile::open(location, path, size, version))
+            .collect()
+    })
+}
+
+impl CheckpointFile {
+    fn open(location: &Location, path: ObjectPath, size: i64, version: u64) -> Result<Self> {
+        let name = path.to_string();
+        let broken = |reason: String| Error::corrupt(&name, Some(version), reason);
+        let file = DataFile::open(location, path, size).map_err(|e| broken(reason_of(&e)))?;
+        let metadata = file.metadata(true).map_err(|e| broken(reason_of(&e)))?;
+        let options = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let plain =
+            ArrowReaderMetadata::try_new(metadata.clone(), options()).map_err(|e| broken(e.to_string()))?;
+        let options = options().with_schema(with_views(plain.schema()));
+        let reader = ArrowReaderMetadata::try_new(metadata, options).map_err(|e| broken(e.to_string()))?;
+        Ok(CheckpointFile { file, version, reader })
+    }
+
+    pub(crate) fn metadata(&self) -> &ParquetMetaData {
+        self.reader.metadata()
+    }
+
+    /// The field of a top-level action column, by path; `None` where the file has none.
+    pub(crate) fn field(&self, path: &[&str]) -> Option<&Field> {
+        let (first, rest) = path.split_first()?;
+        let mut field = self.reader.schema().field_with_name(first).ok()?;
+        for name in rest {
+            let DataType::Struct(children) = field.data_type() else { return None };
+            field = children.iter().find(|f| f.name() == name)?;
+        }
+        Some(field)
+    }
+
+    /// Whether a row group holds an action, told by the null count of a leaf that is never null in it.
+    pub(crate) fn may_hold(&self, row_group: usize, action: &str, leaf: &str) -> bool {
+        let group = self.metadata().row_group(row_group);
+        let column = group.columns().iter().find(|c| {
+            let parts = c.column_path().parts();
+            matches!(parts, [a, b] if a == action && b == leaf)
+        });
+        let Some(column) = column else { return false };
+        let nulls = column.statistics().and_then(|s| s.null_count_opt());
+        nulls.is_none_or(|n| n < column.num_values().max(0) as u64)
+    }
+
+    /// Decodes columns of one row group, named by path (all leaves below it); with a selection only the rows in it.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] when a page is damaged, [`Error::Storage`] when it cannot be read.
+    pub(crate) fn decode(
+        &self,
+        row_group: usize,
+        columns: &[Vec<&str>],
+        selection: Option<RowSelection>,
+    ) -> Result<Vec<RecordBatch>> {
+        let broken = |e: parquet::errors::ParquetError| {
+            Error::corrupt(self.file.path(), Some(self.version), format!("row group {row_group}: {e}"))
+        };
+        let schema = self.reader.parquet_schema();
+        let leaves = schema.columns().iter().enumerate().filter(|(_, leaf)| {
+            let parts = leaf.path().parts();
+            columns.iter().any(|c| c.len() <= parts.len() && c.iter().zip(parts).all(|(a, b)| a == b))
+        });
+        let mask = ProjectionMask::leaves(schema, leaves.map(|(index, _)| index));
+        let mut builder = ParquetPushDecoderBuilder::new_with_metadata(self.reader.clone())
+            .with_projection(mask)
+            .with_row_groups(vec![row_group])
+            .with_batch_size(BATCH_ROWS);
+        if let Some(selection) = selection {
+            builder = builder.with_row_selection(selection);
+        }
+        let mut decoder = builder.build().map_err(broken)?;
+        let mut out = Vec::new();
+        loop {
+            match decoder.try_decode().map_err(broken)? {
+                DecodeResult::Data(batch) => out.push(batch),
+                DecodeResult::NeedsData(ranges) => {
+                    let bytes = self.file.ranges(&ranges).map_err(|e| match e {
+                        Error::DataFile { reason, .. } => {
+                            Error::corrupt(self.file.path(), Some(self.version), reason)
+                        }
+                        other => other,
+                    })?;
+                    decoder.push_ranges(ranges, bytes).map_err(broken)?;
+                }
+                DecodeResult::Finished => return Ok(out),
+            }
+        }
+    }
+
+    fn first<T>(
+        &self,
+        action: &str,
+        leaf: &str,
+        at: impl Fn(&StructArray, usize) -> Option<T>,
+    ) -> Result<Option<T>> {
+        for group in 0..self.metadata().num_row_groups() {
+            if let Some(found) = self.in_group(group, action, leaf, &at)?.into_iter().next() {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn all<T>(
+        &self,
+        action: &str,
+        leaf: &str,
+        at: impl Fn(&StructArray, usize) -> Option<T>,
+    ) -> Result<Vec<T>> {
+        let mut out = Vec::new();
+        for group in 0..self.metadata().num_row_groups() {
+            out.extend(self.in_group(group, action, leaf, &at)?);
+        }
+        Ok(out)
+    }
+
+    fn in_group<T>(
+        &self,
+        group: usize,
+        action: &str,
+        leaf: &str,
+        at: impl Fn(&StructArray, usize) -> Option<T>,
+    ) -> Result<Vec<T>> {
+        let mut out = Vec::new();
+        if !self.may_hold(group, action, leaf) {
+            return Ok(out);
+        }
+        for batch in self.decode(group, &[vec![action]], None)? {
+            let Some(rows) = batch.column_by_name(action).and_then(|c| c.as_struct_opt()) else { continue };
+            for row in (0..rows.len()).filter(|r| rows.is_valid(*r)) {
+                // writers that do not nest nulls leave a struct of nulls for every other action
+                out.extend(at(rows, row));
+            }
+        }
+        Ok(out)
+    }
+
+    fn sidecars(&self) -> Result<Vec<(String, i64)>> {
+        if self.field(&["sidecar"]).is_none() {
+            return Ok(Vec::new());
+        }
+        self.all("sidecar", "path", |s, row| Some((text(s, "path", row)?, long(s, "sizeInBytes", row)?)))
+    }
+}
+
+fn reason_of(error: &Error) -> String {
+    match error {
+        Error::DataFile { reason, .. } => reason.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The schema of a file with its long texts, `add.path` and `add.stats`, as views: they are not copied out of the page.
+fn with_views(schema: &SchemaRef) -> SchemaRef {
+    let view = |f: &Arc<Field>| match f.data_type() {
+        DataType::Utf8 if f.name() == "path" || f.name() == "stats" => {
+            Arc::new(f.as_ref().clone().with_data_type(DataType::Utf8View))
+        }
+        _ => f.clone(),
+    };
+    let fields: Fields = schema
+        .fields()
+        .iter()
+        .map(|f| match f.data_type() {
+            DataType::Struct(children) if f.name() == "add" => {
+                let children: Fields = children.iter().map(view).collect();
+                Arc::new(f.as_ref().clone().with_data_type(DataType::Struct(children)))
+            }
+            _ => f.clone(),
+        })
+        .collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+fn child(parent: &StructArray, name: &str, to: &DataType) -> Option<ArrayRef> {
+    cast(parent.column_by_name(name)?, to).ok()
+}
+
+fn text(parent: &StructArray, name: &str, row: usize) -> Option<String> {
+    let array = child(parent, name, &DataType::Utf8)?;
+    array.is_valid(row).then(|| array.as_string::<i32>().value(row).to_owned())
+}
+
+fn long(parent: &StructArray, name: &str, row: usize) -> Option<i64> {
+    let array = child(parent, name, &DataType::Int64)?;
+    array.is_valid(row).then(|| array.as_primitive::<Int64Type>().value(row))
+}
+
+fn int(parent: &StructArray, name: &str, row: usize) -> Option<i32> {
+    long(parent, name, row).and_then(|v| i32::try_from(v).ok())
+}
+
+fn texts(parent: &StructArray, name: &str, row: usize) -> Option<Vec<String>> {
+    let list = parent.column_by_name(name)?.as_list_opt::<i32>()?;
+    let values = list.is_valid(row).then(|| cast(&list.value(row), &DataType::Utf8))?.ok()?;
+    Some(values.as_string::<i32>().iter().flatten().map(str::to_owned).collect())
+}
+
+fn pairs(parent: &StructArray, name: &str, row: usize) -> BTreeMap<String, String> {
+    super::columns::conform(parent, name, &super::columns::STRING_MAP)
+        .map(|map| map_at(map.as_map(), row).into_iter().filter_map(|(k, v)| v.map(|v| (k, v))).collect())
+        .unwrap_or_default()
+}
+
+fn protocol_at(s: &StructArray, row: usize) -> Option<Protocol> {
+    let (min_reader_version, min_writer_version) =
+        (int(s, "minReaderVersion", row)?, int(s, "minWriterVersion", row)?);
+    // an empty list below the table-feature versions means none (lessons of other writers)
+    let reader_features =
+        texts(s, "readerFeatures", row).filter(|f| min_reader_version >= 3 || !f.is_empty());
+    let writer_features =
+        texts(s, "writerFeatures", row).filter(|f| min_writer_version >= 7 || !f.is_empty());
+    Some(Protocol { min_reader_version, min_writer_version, reader_features, writer_features })
+}
+
+fn metadata_at(s: &StructArray, row: usize) -> Option<Metadata> {
+    let format = s.column_by_name("format").and_then(|f| f.as_struct_opt());
+    let provider = format.and_then(|f| text(f, "provider", row)).unwrap_or_else(|| "parquet".into());
+    let options = format.map(|f| pairs(f, "options", row)).unwrap_or_default();
+    Some(Metadata {
+        id: text(s, "id", row)?,
+        name: text(s, "name", row),
+        description: text(s, "description", row),
+        format: Format { provider, options },
+        schema_string: text(s, "schemaString", row).unwrap_or_default(),
+        partition_columns: texts(s, "partitionColumns", row).unwrap_or_default(),
+        configuration: pairs(s, "configuration", row),
+        created_time: long(s, "createdTime", row),
+    })
+}
+
+fn txn_at(s: &StructArray, row: usize) -> Option<Txn> {
+    Some(Txn {
+        app_id: text(s, "appId", row)?,
+        version: long(s, "version", row)?,
+        last_updated: long(s, "lastUpdated", row),
+    })
+}
+
+fn domain_at(s: &StructArray, row: usize) -> Option<DomainMetadata> {
+    let removed = s.column_by_name("removed").and_then(|r| r.as_boolean_opt());
+    Some(DomainMetadata {
+        domain: text(s, "domain", row)?,
+        configuration: text(s, "configuration", row).unwrap_or_default(),
+        removed: removed.is_some_and(|r| r.is_valid(row) && r.value(row)),
+    })
+}

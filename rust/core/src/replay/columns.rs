@@ -1,0 +1,262 @@
+use std::sync::{Arc, LazyLock};
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, MapArray, RecordBatch, StringViewArray, StructArray,
+    new_null_array,
+};
+use arrow::compute::{cast, filter_record_batch};
+use arrow::datatypes::{DataType, Field, Fields, Int32Type, Int64Type, Schema, SchemaRef};
+use arrow::error::ArrowError;
+
+use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, LogPath, PartitionValues};
+use crate::error::{Error, Result};
+use crate::predicate::Predicate;
+
+/// What a listing of files asks for. The less it asks, the less is read of a checkpoint.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FilesRequest {
+    /// Only files that may hold a matching row.
+    pub predicate: Option<Predicate>,
+    /// With the statistics as JSON text.
+    pub stats: bool,
+    /// With `dataChange`, tags, row-tracking and clustering fields.
+    pub extended: bool,
+}
+
+/// Live files as columns:
+///
+/// | column | type |
+/// |---|---|
+/// | `path` | Utf8View, as written in the log |
+/// | `partition_values` | Map<Utf8, Utf8>, physical name to serialized value |
+/// | `size` | Int64, bytes |
+/// | `modification_time` | Int64, milliseconds since the Unix epoch |
+/// | `deletion_vector` | Struct of the descriptor, null where no row is deleted |
+/// | `stats` | Utf8View, JSON (only with [`FilesRequest::stats`]) |
+/// | `data_change`, `tags`, `base_row_id`, `default_row_commit_version`, `clustering_provider` | only with [`FilesRequest::extended`] |
+#[derive(Debug, Clone)]
+pub struct FileBatch {
+    batch: RecordBatch,
+}
+
+/// Map of strings as the log has it.
+pub(super) static STRING_MAP: LazyLock<DataType> = LazyLock::new(|| {
+    let entries = Fields::from(vec![
+        Field::new("key", DataType::Utf8, false),
+        Field::new("value", DataType::Utf8, true),
+    ]);
+    DataType::Map(Arc::new(Field::new("key_value", DataType::Struct(entries), false)), false)
+});
+
+pub(super) static VECTOR: LazyLock<Fields> = LazyLock::new(|| {
+    Fields::from(vec![
+        Field::new("storageType", DataType::Utf8, false),
+        Field::new("pathOrInlineDv", DataType::Utf8, false),
+        Field::new("offset", DataType::Int32, true),
+        Field::new("sizeInBytes", DataType::Int32, false),
+        Field::new("cardinality", DataType::Int64, false),
+    ])
+});
+
+/// A column of a [`FileBatch`]: its name, its field in a checkpoint's `add`, its type.
+pub(super) struct FileColumn {
+    pub(super) name: &'static str,
+    pub(super) field: &'static str,
+    pub(super) data_type: DataType,
+}
+
+/// The columns of a batch, in order.
+pub(super) fn file_columns(stats: bool, extended: bool) -> Vec<FileColumn> {
+    let column = |name, field, data_type| FileColumn { name, field, data_type };
+    let mut out = vec![
+        column("path", "path", DataType::Utf8View),
+        column("partition_values", "partitionValues", STRING_MAP.clone()),
+        column("size", "size", DataType::Int64),
+        column("modification_time", "modificationTime", DataType::Int64),
+        column("deletion_vector", "deletionVector", DataType::Struct(VECTOR.clone())),
+    ];
+    if stats {
+        out.push(column("stats", "stats", DataType::Utf8View));
+    }
+    if extended {
+        out.extend([
+            column("data_change", "dataChange", DataType::Boolean),
+            column("tags", "tags", STRING_MAP.clone()),
+            column("base_row_id", "baseRowId", DataType::Int64),
+            column("default_row_commit_version", "defaultRowCommitVersion", DataType::Int64),
+            column("clustering_provider", "clusteringProvider", DataType::Utf8),
+        ]);
+    }
+    out
+}
+
+pub(super) fn schema_of(columns: &[FileColumn]) -> SchemaRef {
+    Arc::new(Schema::new(
+        columns.iter().map(|c| Field::new(c.name, c.data_type.clone(), true)).collect::<Vec<_>>(),
+    ))
+}
+
+/// A field of a struct in the type it must have; null where the struct does not have it. Writers differ in the names of
+/// map entries and the width of integers and strings.
+pub(super) fn conform(parent: &StructArray, field: &str, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    match parent.column_by_name(field) {
+        None => Ok(new_null_array(to, parent.len())),
+        Some(array) => conform_array(array, to),
+    }
+}
+
+fn conform_array(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    match (array.data_type(), to) {
+        (from, to) if from == to => Ok(array.clone()),
+        (DataType::Map(..), DataType::Map(entry, ordered)) => {
+            let map = array.as_map();
+            let DataType::Struct(fields) = entry.data_type() else {
+                return Err(ArrowError::SchemaError("a map without entries".into()));
+            };
+            let keys = cast(map.keys(), fields[0].data_type())?;
+            let values = cast(map.values(), fields[1].data_type())?;
+            let entries = StructArray::try_new(fields.clone(), vec![keys, values], None)?;
+            let map = MapArray::try_new(
+                entry.clone(),
+                map.offsets().clone(),
+                entries,
+                map.nulls().cloned(),
+                *ordered,
+            )?;
+            Ok(Arc::new(map))
+        }
+        (DataType::Struct(_), DataType::Struct(fields)) => {
+            let parent = array.as_struct();
+            // a struct that is there with nothing in it (Snowflake, old writers) is no struct
+            let nulls = match parent.column_by_name("storageType") {
+                Some(child) => arrow::buffer::NullBuffer::union(parent.nulls(), child.nulls()),
+                None => parent.nulls().cloned(),
+            };
+            let columns = fields
+                .iter()
+                .map(|f| conform(parent, f.name(), f.data_type()))
+                .collect::<Result<Vec<_>, _>>()?;
+            Ok(Arc::new(StructArray::try_new(fields.clone(), columns, nulls)?))
+        }
+        (_, to) => cast(array, to),
+    }
+}
+
+impl FileBatch {
+    pub(super) fn new(batch: RecordBatch) -> Self {
+        FileBatch { batch }
+    }
+
+    /// Number of files.
+    pub fn num_files(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// The columns.
+    pub fn record_batch(&self) -> &RecordBatch {
+        &self.batch
+    }
+
+    /// The columns, owned. Nothing is copied.
+    ///
+    /// # Errors
+    /// None today; the signature leaves room for columns that are made on demand.
+    pub fn to_record_batch(&self) -> Result<RecordBatch> {
+        Ok(self.batch.clone())
+    }
+
+    /// Paths as written in the log.
+    pub fn paths(&self) -> &StringViewArray {
+        self.batch.column(0).as_string_view()
+    }
+
+    /// Serialized partition values by physical name.
+    pub fn partition_values(&self) -> &MapArray {
+        self.batch.column(1).as_map()
+    }
+
+    /// Sizes in bytes.
+    pub fn sizes(&self) -> &arrow::array::Int64Array {
+        self.batch.column(2).as_primitive::<Int64Type>()
+    }
+
+    pub(super) fn filter(&self, keep: &BooleanArray) -> Result<Self> {
+        if keep.true_count() == keep.len() {
+            return Ok(self.clone());
+        }
+        filter_record_batch(&self.batch, keep)
+            .map(FileBatch::new)
+            .map_err(|e| Error::arrow("selecting files", e))
+    }
+
+    /// Whether rows of a file are deleted.
+    pub(super) fn has_vector(&self, row: usize) -> bool {
+        self.batch.column(4).is_valid(row)
+    }
+
+    /// The deletion vector of a row.
+    pub fn deletion_vector(&self, row: usize) -> Option<DeletionVectorDescriptor> {
+        vector_at(self.batch.column(4).as_struct(), row)
+    }
+
+    /// The files one by one, as owned actions.
+    pub fn adds(&self) -> impl Iterator<Item = Result<Add>> + '_ {
+        let text = |name: &str| self.batch.column_by_name(name).map(|c| c.as_string_view().clone());
+        let long =
+            |name: &str| self.batch.column_by_name(name).map(|c| c.as_primitive::<Int64Type>().clone());
+        let stats = text("stats");
+        let (base, commit) = (long("base_row_id"), long("default_row_commit_version"));
+        let modified = self.batch.column(3).as_primitive::<Int64Type>();
+        let change = self.batch.column_by_name("data_change").map(|c| c.as_boolean().clone());
+        let tags = self.batch.column_by_name("tags").map(|c| c.as_map().clone());
+        let clustering =
+            self.batch.column_by_name("clustering_provider").map(|c| c.as_string::<i32>().clone());
+        (0..self.num_files()).map(move |row| {
+            let at = |a: &Option<arrow::array::Int64Array>| {
+                a.as_ref().and_then(|a| a.is_valid(row).then(|| a.value(row)))
+            };
+            Ok(Add {
+                path: LogPath::from_log(self.paths().value(row)),
+                partition_values: map_at(self.partition_values(), row),
+                size: self.sizes().value(row),
+                modification_time: modified.value(row),
+                data_change: change.as_ref().is_none_or(|c| c.is_null(row) || c.value(row)),
+                stats: stats.as_ref().and_then(|s| s.is_valid(row).then(|| s.value(row).to_owned())),
+                tags: tags.as_ref().and_then(|t| t.is_valid(row).then(|| map_at(t, row))),
+                deletion_vector: self.deletion_vector(row),
+                base_row_id: at(&base),
+                default_row_commit_version: at(&commit),
+                clustering_provider: clustering
+                    .as_ref()
+                    .and_then(|c| c.is_valid(row).then(|| c.value(row).to_owned())),
+            })
+        })
+    }
+}
+
+/// A string map of a row; null is empty.
+pub(super) fn map_at(map: &MapArray, row: usize) -> PartitionValues {
+    if map.is_null(row) {
+        return PartitionValues::new();
+    }
+    let entries = map.value(row);
+    let (keys, values) = (entries.column(0).as_string::<i32>(), entries.column(1).as_string::<i32>());
+    (0..entries.len())
+        .map(|i| (keys.value(i).to_owned(), values.is_valid(i).then(|| values.value(i).to_owned())))
+        .collect()
+}
+
+/// The descriptor in a row of a [`VECTOR`] struct.
+pub(super) fn vector_at(vectors: &StructArray, row: usize) -> Option<DeletionVectorDescriptor> {
+    if vectors.is_null(row) {
+        return None;
+    }
+    let offset = vectors.column(2).as_primitive::<Int32Type>();
+    Some(DeletionVectorDescriptor {
+        storage_type: DvStorage::from_code(vectors.column(0).as_string::<i32>().value(row))?,
+        path_or_inline_dv: vectors.column(1).as_string::<i32>().value(row).to_owned(),
+        offset: offset.is_valid(row).then(|| offset.value(row)),
+        size_in_bytes: vectors.column(3).as_primitive::<Int32Type>().value(row),
+        cardinality: vectors.column(4).as_primitive::<Int64Type>().value(row),
+    })
+}

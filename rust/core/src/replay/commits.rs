@@ -1,0 +1,79 @@
+use bytes::Bytes;
+use rayon::prelude::*;
+
+use super::line::{for_each_action, for_each_line, parse_whole, split};
+use crate::actions::{Metadata, Protocol};
+use crate::error::Result;
+use crate::log::LogFile;
+use crate::store::{Location, runtime};
+
+/// Commits that are fetched and parsed together: enough to keep all cores busy, few enough to bound the bodies held.
+pub(crate) const CHUNK: usize = 256;
+
+/// The bodies of log files, fetched at once, in order.
+pub(crate) fn fetch(location: &Location, files: &[LogFile]) -> Result<Vec<Bytes>> {
+    let dir = location.log_dir();
+    let paths: Vec<_> = files.iter().map(|f| dir.join(&f.name)).collect();
+    location.store().get_many(&paths).into_iter().collect()
+}
+
+/// The newest protocol and metadata of a run of commits (oldest first), and nothing else: no file action is parsed.
+/// Reads from the end and stops when both are found or `found` already holds what is missing.
+pub(crate) fn scan_for_protocol_and_metadata(
+    location: &Location,
+    commits: &[LogFile],
+) -> Result<(Option<Protocol>, Option<Metadata>)> {
+    let (mut protocol, mut metadata) = (None, None);
+    // short tails first: the newest commits often hold nothing, and a table has few metadata changes
+    let mut end = commits.len();
+    let mut take = 16;
+    while end > 0 && (protocol.is_none() || metadata.is_none()) {
+        let start = end.saturating_sub(take);
+        let files = &commits[start..end];
+        let bodies = fetch(location, files)?;
+        let found: Vec<_> = runtime::pool()?.install(|| {
+            bodies
+                .par_iter()
+                .zip(files)
+                .map(|(body, file)| in_commit(body, file, location))
+                .collect::<Result<_>>()
+        })?;
+        for (newer_protocol, newer_metadata) in found.into_iter().rev() {
+            protocol = protocol.or(newer_protocol);
+            metadata = metadata.or(newer_metadata);
+        }
+        end = start;
+        take = (take * 4).min(CHUNK);
+    }
+    Ok((protocol, metadata))
+}
+
+fn in_commit(
+    body: &Bytes,
+    file: &LogFile,
+    location: &Location,
+) -> Result<(Option<Protocol>, Option<Metadata>)> {
+    let (mut protocol, mut metadata) = (None, None);
+    let path = location.log_dir().join(&file.name).to_string();
+    for_each_line(body, &path, Some(file.version), |line| {
+        // file actions, nearly all lines, are told by their first bytes
+        if line.starts_with(br#"{"add":{"#) || line.starts_with(br#"{"remove":{"#) {
+            return split(line).map(|_| ());
+        }
+        for_each_action(line, |key, value| {
+            match key {
+                "protocol" => match parse_whole(value)? {
+                    Some(parsed) => protocol = Some(parsed),
+                    None => return Ok(false),
+                },
+                "metaData" => match parse_whole(value)? {
+                    Some(parsed) => metadata = Some(parsed),
+                    None => return Ok(false),
+                },
+                _ => return Ok(parse_whole::<serde::de::IgnoredAny>(value)?.is_some()),
+            }
+            Ok(true)
+        })
+    })?;
+    Ok((protocol, metadata))
+}

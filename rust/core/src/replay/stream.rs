@@ -1,0 +1,357 @@
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder, MapArray, RecordBatch, StringViewArray,
+    StringViewBuilder, StructArray, new_null_array,
+};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::DataType;
+use parquet::arrow::arrow_reader::RowSelection;
+use rayon::prelude::*;
+
+use super::checkpoint::{CheckpointFile, CheckpointReader};
+use super::columns::{FileBatch, FilesRequest, STRING_MAP, conform, file_columns, schema_of};
+use super::stats_json::stats_json;
+use super::tail::{Tail, without};
+use crate::error::{Error, Result};
+use crate::prune::Pruner;
+use crate::snapshot::Counters;
+use crate::store::{Location, runtime};
+
+/// What a listing reads: a tail over a checkpoint.
+#[derive(Clone)]
+pub(crate) struct ScanSource {
+    pub(crate) location: Location,
+    pub(crate) tail: Arc<Tail>,
+    pub(crate) checkpoint: Option<Arc<CheckpointReader>>,
+    pub(crate) counters: Arc<Counters>,
+}
+
+/// The live files of a snapshot, a batch at a time.
+///
+/// At most two row groups a core are decoded at once; nothing is kept behind the consumer.
+pub struct FileStream {
+    source: ScanSource,
+    plan: Arc<Plan>,
+    /// Batches of the tail and of a JSON checkpoint that are still to come.
+    batches: VecDeque<(FileBatch, bool)>,
+    /// Row groups that are still to come.
+    units: VecDeque<(usize, usize)>,
+    ready: VecDeque<FileBatch>,
+}
+
+/// What is asked of every file.
+struct Plan {
+    pruner: Option<Pruner>,
+    stats: bool,
+    extended: bool,
+}
+
+impl fmt::Debug for FileStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FileStream({} batches and {} row groups to come)", self.batches.len(), self.units.len())
+    }
+}
+
+fn failed(e: arrow::error::ArrowError) -> Error {
+    Error::arrow("listing the files of a snapshot", e)
+}
+
+impl FileStream {
+    pub(crate) fn new(source: ScanSource, request: &FilesRequest, pruner: Option<Pruner>) -> Self {
+        // rows of the tail are live by construction, rows of a checkpoint are not
+        let mut batches: VecDeque<(FileBatch, bool)> =
+            source.tail.batches.iter().map(|b| (b.clone(), true)).collect();
+        let mut units = VecDeque::new();
+        if let Some(checkpoint) = &source.checkpoint {
+            batches.extend(checkpoint.json_adds.iter().map(|b| (b.clone(), false)));
+            for (index, file) in checkpoint.parquet.iter().enumerate() {
+                let wanted = pruner.as_ref().map(|p| p.row_groups(file.metadata()));
+                for group in 0..file.metadata().num_row_groups() {
+                    if !file.may_hold(group, "add", "path") {
+                        continue;
+                    }
+                    if wanted.as_ref().is_some_and(|w| !w.get(group).copied().unwrap_or(true)) {
+                        source.counters.row_groups_skipped(1);
+                    } else {
+                        units.push_back((index, group));
+                    }
+                }
+            }
+        }
+        let plan = Arc::new(Plan { pruner, stats: request.stats, extended: request.extended });
+        FileStream { source, plan, batches, units, ready: VecDeque::new() }
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        if let Some((batch, live)) = self.batches.pop_front() {
+            let batch = if live {
+                batch
+            } else {
+                without(&batch, &self.source.tail.keys, self.source.location.root())?
+            };
+            self.ready.extend(self.plan.json_batch(&batch, &self.source.counters)?);
+            return Ok(());
+        }
+        let Some(checkpoint) = self.source.checkpoint.clone() else { return Ok(()) };
+        let pool = runtime::pool()?;
+        let wave: Vec<(usize, usize)> =
+            self.units.drain(..self.units.len().min(2 * pool.current_num_threads())).collect();
+        let (plan, source) = (&self.plan, &self.source);
+        let read = |(index, group): (usize, usize)| plan.row_group(&checkpoint.parquet[index], group, source);
+        let found: Vec<Vec<FileBatch>> =
+            pool.install(|| wave.into_par_iter().map(read).collect::<Result<_>>())?;
+        self.ready.extend(found.into_iter().flatten());
+        Ok(())
+    }
+}
+
+impl Iterator for FileStream {
+    type Item = Result<FileBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(batch) = self.ready.pop_front() {
+                self.source.counters.files_kept(batch.num_files() as u64);
+                return Some(Ok(batch));
+            }
+            if self.batches.is_empty() && self.units.is_empty() {
+                return None;
+            }
+            if let Err(error) = self.advance() {
+                self.batches.clear();
+                self.units.clear();
+                return Some(Err(error));
+            }
+        }
+    }
+}
+
+/// Statistics of commits are raw JSON strings: unescapes those of the rows in `keep`; others become null.
+fn unescape(raw: &StringViewArray, keep: &BooleanBuffer) -> StringViewArray {
+    let mut out = StringViewBuilder::with_capacity(raw.len());
+    for row in 0..raw.len() {
+        let text = (keep.value(row) && raw.is_valid(row)).then(|| raw.value(row));
+        match text.map(serde_json::from_str::<std::borrow::Cow<'_, str>>) {
+            Some(Ok(text)) => out.append_value(text),
+            // a few writers put an object where the text belongs
+            Some(Err(_)) if text.is_some_and(|t| t.starts_with('{')) => out.append_option(text),
+            _ => out.append_null(),
+        }
+    }
+    out.finish()
+}
+
+impl Plan {
+    /// Prunes and projects live rows that come from JSON.
+    fn json_batch(&self, batch: &FileBatch, counters: &Counters) -> Result<Option<FileBatch>> {
+        let rows = batch.record_batch();
+        let all = BooleanBuffer::new_set(rows.num_rows());
+        let mut keep = all.clone();
+        let raw = rows.column(5).as_string_view();
+        let mut stats: Option<StringViewArray> = None;
+        if let Some(pruner) = &self.pruner {
+            if pruner.uses_partitions() {
+                keep = pruner.by_partition_values(batch.partition_values());
+                counters.pruned_by_partition((all.len() - keep.count_set_bits()) as u64);
+            }
+            if pruner.uses_stats() && keep.count_set_bits() > 0 {
+                let before = keep.count_set_bits();
+                let text = unescape(raw, &keep);
+                keep = pruner.by_stats_json(&text, batch.partition_values(), &keep);
+                counters.pruned_by_stats((before - keep.count_set_bits()) as u64);
+                stats = Some(text);
+            }
+        }
+        if keep.count_set_bits() == 0 {
+            return Ok(None);
+        }
+        let columns = file_columns(self.stats, self.extended);
+        let text = if self.stats { Some(stats.unwrap_or_else(|| unescape(raw, &keep))) } else { None };
+        let arrays: Vec<ArrayRef> = columns
+            .iter()
+            .map(|c| match (c.name, &text) {
+                ("stats", Some(text)) => Arc::new(text.clone()) as ArrayRef,
+                (name, _) => match rows.column_by_name(name) {
+                    Some(array) => array.clone(),
+                    None => new_null_array(&c.data_type, rows.num_rows()),
+                },
+            })
+            .collect();
+        let batch = RecordBatch::try_new(schema_of(&columns), arrays).map_err(failed)?;
+        FileBatch::new(batch).filter(&BooleanArray::new(keep, None)).map(Some)
+    }
+
+    /// Reads the live files of one row group: prunes by partition values, then by statistics of what is left, then
+    /// decodes the columns of what is left.
+    fn row_group(&self, file: &CheckpointFile, group: usize, source: &ScanSource) -> Result<Vec<FileBatch>> {
+        let counters = &source.counters;
+        let rows = usize::try_from(file.metadata().row_group(group).num_rows()).unwrap_or_default();
+        counters.checkpoint_rows(rows as u64);
+        let mut keep: Option<BooleanBuffer> = None;
+        if let Some(pruner) = &self.pruner {
+            if pruner.uses_partitions() {
+                let (kept, adds) = by_partition(pruner, file, group)?;
+                counters.pruned_by_partition((adds - kept.count_set_bits()) as u64);
+                keep = Some(kept);
+            }
+            if pruner.uses_stats() && keep.as_ref().is_none_or(|k| k.count_set_bits() > 0) {
+                let (kept, adds) = by_stats(pruner, file, group, keep.as_ref(), rows)?;
+                counters.pruned_by_stats((adds - kept.count_set_bits()) as u64);
+                keep = Some(kept);
+            }
+        }
+        if keep.as_ref().is_some_and(|k| k.count_set_bits() == 0) {
+            return Ok(Vec::new());
+        }
+        let columns = file_columns(self.stats, self.extended);
+        let mut wanted: Vec<Vec<&str>> = columns.iter().map(|c| vec!["add", c.field]).collect();
+        let from_struct = self.stats && file.field(&["add", "stats_parsed"]).is_some();
+        if from_struct {
+            wanted.push(vec!["add", "stats_parsed"]);
+        }
+        let schema = schema_of(&columns);
+        let selection = keep.map(RowSelection::from_boolean_buffer);
+        let mut out = Vec::new();
+        for batch in file.decode(group, &wanted, selection)? {
+            let Some(adds) = adds_of(&batch) else { continue };
+            let mut arrays = columns
+                .iter()
+                .map(|c| conform(adds, c.field, &c.data_type))
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(failed)?;
+            if from_struct
+                && let Some(parsed) = adds.column_by_name("stats_parsed").and_then(|p| p.as_struct_opt())
+            {
+                arrays[5] = filled(arrays[5].as_string_view(), parsed);
+            }
+            let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(failed)?;
+            let batch = match adds.nulls() {
+                Some(valid) if valid.null_count() > 0 => {
+                    filter_record_batch(&batch, &BooleanArray::new(valid.inner().clone(), None))
+                        .map_err(failed)?
+                }
+                _ => batch,
+            };
+            let batch = without(&FileBatch::new(batch), &source.tail.keys, source.location.root())?;
+            if batch.num_files() > 0 {
+                out.push(batch);
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// The statistics as text, made from the struct where the text is missing.
+fn filled(text: &StringViewArray, parsed: &StructArray) -> ArrayRef {
+    let mut out = StringViewBuilder::with_capacity(text.len());
+    for row in 0..text.len() {
+        if text.is_valid(row) {
+            out.append_value(text.value(row));
+        } else {
+            out.append_option(stats_json(parsed, row));
+        }
+    }
+    Arc::new(out.finish())
+}
+
+fn adds_of(batch: &RecordBatch) -> Option<&StructArray> {
+    batch.column_by_name("add").and_then(|c| c.as_struct_opt())
+}
+
+fn and_valid(keep: BooleanBuffer, adds: &StructArray) -> BooleanBuffer {
+    match adds.nulls() {
+        Some(valid) if valid.null_count() > 0 => &keep & valid.inner(),
+        _ => keep,
+    }
+}
+
+/// The rows of a row group that are `add`s whose partition values may match, and the number of `add`s.
+fn by_partition(pruner: &Pruner, file: &CheckpointFile, group: usize) -> Result<(BooleanBuffer, usize)> {
+    let parsed = file.field(&["add", "partitionValues_parsed"]).is_some();
+    let columns: Vec<Vec<&str>> = if parsed {
+        let names = pruner.partition_columns().iter();
+        names
+            .filter_map(|c| Some(vec!["add", "partitionValues_parsed", c.physical.first()?.as_str()]))
+            .collect()
+    } else {
+        vec![vec!["add", "partitionValues"]]
+    };
+    let usable = parsed && columns.iter().all(|c| file.field(c).is_some());
+    let columns = if usable || !parsed { columns } else { vec![vec!["add", "partitionValues"]] };
+    let mut keep = BooleanBufferBuilder::new(0);
+    let mut adds = 0;
+    for batch in file.decode(group, &columns, None)? {
+        let Some(rows) = adds_of(&batch) else { continue };
+        adds += rows.len() - rows.null_count();
+        let judged = match rows.column_by_name("partitionValues_parsed").and_then(|p| p.as_struct_opt()) {
+            Some(parsed) => pruner.by_partition_struct(parsed),
+            None => {
+                let map = conform(rows, "partitionValues", &STRING_MAP).map_err(failed)?;
+                pruner.by_partition_values(map.as_map())
+            }
+        };
+        keep.append_buffer(&and_valid(judged, rows));
+    }
+    Ok((keep.finish(), adds))
+}
+
+/// The rows of a row group, among those in `before`, that are `add`s whose statistics may match, and how many of
+/// `before` are `add`s.
+fn by_stats(
+    pruner: &Pruner,
+    file: &CheckpointFile,
+    group: usize,
+    before: Option<&BooleanBuffer>,
+    rows: usize,
+) -> Result<(BooleanBuffer, usize)> {
+    let leaves = pruner.stats_leaves();
+    let mut columns: Vec<Vec<&str>> = Vec::new();
+    if file.field(&["add", "stats_parsed"]).is_some() {
+        for leaf in leaves {
+            for kind in ["minValues", "maxValues", "nullCount"] {
+                let mut path = vec!["add", "stats_parsed", kind];
+                path.extend(leaf.physical.iter().map(String::as_str));
+                if file.field(&path).is_some() {
+                    columns.push(path);
+                }
+            }
+        }
+    }
+    let from_struct = !columns.is_empty();
+    columns.push(if from_struct { vec!["add", "stats_parsed", "numRecords"] } else { vec!["add", "stats"] });
+    if pruner.uses_partitions() {
+        columns.push(vec!["add", "partitionValues"]);
+    }
+    let selection = before.map(|k| RowSelection::from_boolean_buffer(k.clone()));
+    let mut judged = BooleanBufferBuilder::new(0);
+    let mut adds = 0;
+    for batch in file.decode(group, &columns, selection)? {
+        let Some(rows) = adds_of(&batch) else { continue };
+        adds += rows.len() - rows.null_count();
+        let all = and_valid(BooleanBuffer::new_set(rows.len()), rows);
+        let values = conform(rows, "partitionValues", &STRING_MAP).map_err(failed)?;
+        let values: &MapArray = values.as_map();
+        judged.append_buffer(&match rows.column_by_name("stats_parsed").and_then(|p| p.as_struct_opt()) {
+            Some(parsed) => pruner.by_stats_struct(parsed, values, &all),
+            None => {
+                let stats = conform(rows, "stats", &DataType::Utf8View).map_err(failed)?;
+                pruner.by_stats_json(stats.as_string_view(), values, &all)
+            }
+        });
+    }
+    let judged = judged.finish();
+    let Some(before) = before else { return Ok((judged, adds)) };
+    // back to positions in the row group
+    let mut keep = BooleanBufferBuilder::new(rows);
+    keep.append_n(rows, false);
+    for (index, row) in before.set_indices().enumerate() {
+        if judged.value(index) {
+            keep.set_bit(row, true);
+        }
+    }
+    Ok((keep.finish(), adds))
+}

@@ -1,0 +1,202 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::BooleanArray;
+use rayon::prelude::*;
+
+use super::columns::FileBatch;
+use super::commits::{CHUNK, fetch};
+use super::json_adds::AddColumns;
+use super::keys::{KeyLayer, KeySet, key};
+use super::line::{AddLine, RemoveLine, for_each_action, for_each_line, parse_whole};
+use crate::actions::{DomainMetadata, Metadata, ObjectPath, Protocol, Sidecar, Txn};
+use crate::error::Result;
+use crate::log::LogFile;
+use crate::store::{Location, runtime};
+
+/// What the commits after a checkpoint do: the files that they add and that live, and the keys that they mention.
+/// Immutable; an advanced tail shares the columns of the old one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tail {
+    /// Live `add`s, with all columns and raw statistics.
+    pub(crate) batches: Vec<FileBatch>,
+    /// Keys of all file actions: a checkpoint row with one of them is not live any more.
+    pub(crate) keys: KeySet,
+    /// Newest `txn` of each application.
+    pub(crate) txns: Arc<BTreeMap<String, Txn>>,
+    /// Newest action of each domain, tombstones included.
+    pub(crate) domains: Arc<BTreeMap<String, DomainMetadata>>,
+    /// Number of file actions that were read.
+    pub(crate) actions: u64,
+}
+
+/// File actions of one commit in order, borrowed from its body.
+enum FileAction<'a> {
+    Add(AddLine<'a>),
+    Remove(RemoveLine<'a>),
+}
+
+/// What replay needs of one commit.
+#[derive(Default)]
+struct Parsed<'a> {
+    files: Vec<FileAction<'a>>,
+    txns: Vec<Txn>,
+    domains: Vec<DomainMetadata>,
+    sidecars: Vec<Sidecar>,
+    protocol: Option<Protocol>,
+    metadata: Option<Metadata>,
+}
+
+fn parse<'a>(body: &'a [u8], file: &LogFile, dir: &ObjectPath) -> Result<Parsed<'a>> {
+    let mut out = Parsed::default();
+    let path = dir.join(&file.name).to_string();
+    for_each_line(body, &path, Some(file.version), |line| {
+        for_each_action(line, |action, value| {
+            let parsed = match action {
+                "add" => parse_whole(value).map(|v| v.map(|v| out.files.push(FileAction::Add(v)))),
+                "remove" => parse_whole(value).map(|v| v.map(|v| out.files.push(FileAction::Remove(v)))),
+                "txn" => parse_whole(value).map(|v| v.map(|v| out.txns.push(v))),
+                "domainMetadata" => parse_whole(value).map(|v| v.map(|v| out.domains.push(v))),
+                "protocol" => parse_whole(value).map(|v| v.map(|v| out.protocol = Some(v))),
+                "metaData" => parse_whole(value).map(|v| v.map(|v| out.metadata = Some(v))),
+                "sidecar" => parse_whole(value).map(|v| v.map(|v| out.sidecars.push(v))),
+                _ => parse_whole::<serde::de::IgnoredAny>(value).map(|v| v.map(drop)),
+            };
+            parsed.map(|p| p.is_some()).map_err(|reason| format!("`{action}`: {reason}"))
+        })
+    })?;
+    Ok(out)
+}
+
+/// Batches are closed at this number of rows.
+const BATCH_ROWS: usize = 65_536;
+
+impl Tail {
+    /// Replays commits (oldest first) on top of this tail. Bodies are fetched a chunk at a time, newest chunk first,
+    /// and dropped as soon as their surviving rows are columns.
+    ///
+    /// # Errors
+    /// [`crate::Error::LogCorrupt`] with file, version and line.
+    pub(crate) fn advance(&self, location: &Location, commits: &[LogFile]) -> Result<Self> {
+        let mut layer = KeyLayer::default();
+        let mut txns: BTreeMap<String, Txn> = BTreeMap::new();
+        let mut domains: BTreeMap<String, DomainMetadata> = BTreeMap::new();
+        let mut newest_first: Vec<FileBatch> = Vec::new();
+        let mut actions = self.actions;
+        let dir = location.log_dir();
+        let mut columns = AddColumns::new();
+        for chunk in commits.rchunks(CHUNK) {
+            let bodies = fetch(location, chunk)?;
+            let parsed: Vec<Parsed<'_>> = runtime::pool()?.install(|| {
+                bodies
+                    .par_iter()
+                    .zip(chunk)
+                    .map(|(body, file)| parse(body, file, &dir))
+                    .collect::<Result<_>>()
+            })?;
+            for commit in parsed.into_iter().rev() {
+                actions += commit.files.len() as u64;
+                for action in commit.files.iter().rev() {
+                    match action {
+                        FileAction::Add(add) => {
+                            let vector = add.deletion_vector.as_ref();
+                            let key = key(&add.path, vector, location.root())?;
+                            if layer.insert(key, vector.is_some()) {
+                                columns.push(add)?;
+                            }
+                        }
+                        FileAction::Remove(remove) => {
+                            let vector = remove.deletion_vector.as_ref();
+                            layer.insert(key(&remove.path, vector, location.root())?, vector.is_some());
+                        }
+                    }
+                }
+                if columns.len() >= BATCH_ROWS {
+                    newest_first.push(std::mem::replace(&mut columns, AddColumns::new()).finish()?);
+                }
+                for txn in commit.txns.into_iter().rev() {
+                    txns.entry(txn.app_id.clone()).or_insert(txn);
+                }
+                for domain in commit.domains.into_iter().rev() {
+                    domains.entry(domain.domain.clone()).or_insert(domain);
+                }
+            }
+        }
+        if columns.len() > 0 {
+            newest_first.push(columns.finish()?);
+        }
+        let newer = layer.finish();
+        let mut batches = Vec::with_capacity(self.batches.len() + newest_first.len());
+        for batch in &self.batches {
+            let kept = without(batch, &newer, location.root())?;
+            if kept.num_files() > 0 {
+                batches.push(kept);
+            }
+        }
+        batches.extend(newest_first.into_iter().rev());
+        let mut all_txns = txns;
+        for (app, txn) in self.txns.iter() {
+            all_txns.entry(app.clone()).or_insert_with(|| txn.clone());
+        }
+        let mut all_domains = domains;
+        for (name, domain) in self.domains.iter() {
+            all_domains.entry(name.clone()).or_insert_with(|| domain.clone());
+        }
+        Ok(Tail {
+            batches,
+            keys: self.keys.stacked(newer),
+            txns: Arc::new(all_txns),
+            domains: Arc::new(all_domains),
+            actions,
+        })
+    }
+}
+
+/// The rows of a batch that newer commits, whose keys are given, let live.
+pub(crate) fn without(batch: &FileBatch, keys: &KeySet, root: &ObjectPath) -> Result<FileBatch> {
+    if keys.is_empty() {
+        return Ok(batch.clone());
+    }
+    let paths = batch.paths();
+    let live = (0..batch.num_files())
+        .map(|row| {
+            // without any vector in the keys, a row that has one cannot be among them
+            if !keys.has_vectors() && batch.has_vector(row) {
+                return Ok(Some(true));
+            }
+            key(paths.value(row), batch.deletion_vector(row).as_ref(), root).map(|k| Some(!keys.contains(&k)))
+        })
+        .collect::<Result<BooleanArray>>()?;
+    batch.filter(&live)
+}
+
+/// A V2 checkpoint in JSON: its `add`s as columns, its sidecars, and the keys of nothing (it is already reconciled).
+pub(crate) struct JsonCheckpoint {
+    pub(crate) adds: Option<FileBatch>,
+    pub(crate) sidecars: Vec<Sidecar>,
+    pub(crate) txns: Vec<Txn>,
+    pub(crate) domains: Vec<DomainMetadata>,
+    pub(crate) protocol: Option<Protocol>,
+    pub(crate) metadata: Option<Metadata>,
+}
+
+impl JsonCheckpoint {
+    pub(crate) fn parse(body: &[u8], file: &LogFile, dir: &ObjectPath) -> Result<Self> {
+        let parsed = parse(body, file, dir)?;
+        let mut columns = AddColumns::new();
+        for action in &parsed.files {
+            if let FileAction::Add(add) = action {
+                columns.push(add)?;
+            }
+        }
+        let adds = if columns.len() > 0 { Some(columns.finish()?) } else { None };
+        Ok(JsonCheckpoint {
+            adds,
+            sidecars: parsed.sidecars,
+            txns: parsed.txns,
+            domains: parsed.domains,
+            protocol: parsed.protocol,
+            metadata: parsed.metadata,
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! One data file in its store: the footer by one request for its tail, then the ranges that are asked for.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::DecodeResult;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataPushDecoder, ParquetStatisticsPolicy,
+};
+
+use crate::actions::ObjectPath;
+use crate::error::{Error, Result};
+use crate::store::{Location, Store};
+
+/// What is read from the end of a file at first: most footers fit.
+const TAIL: u64 = 64 << 10;
+/// A file up to this size is read whole: a second request costs more than the bytes.
+const WHOLE: u64 = 256 << 10;
+
+/// A data file that is being read.
+#[derive(Debug)]
+pub(crate) struct DataFile {
+    store: Arc<dyn Store>,
+    path: ObjectPath,
+    size: u64,
+    /// The end of the file, from `size - tail.len()` on.
+    tail: Bytes,
+}
+
+impl DataFile {
+    /// Opens the file that the log lists at `path` with `size` bytes. One request.
+    ///
+    /// # Errors
+    /// [`Error::DataFile`] when it is missing or is not as large as the log says.
+    pub(crate) fn open(location: &Location, path: ObjectPath, size: i64) -> Result<Self> {
+        let store = location.store_for(&path)?;
+        let size = u64::try_from(size).map_err(|_| Error::DataFile {
+            path: path.to_string(),
+            reason: format!("the log says {size} bytes"),
+        })?;
+        let mut file = DataFile { store, path, size, tail: Bytes::new() };
+        let tail = if size <= WHOLE { size } else { TAIL };
+        file.tail = match file.get(&[size - tail..size]) {
+            Ok(mut got) => got.pop().unwrap_or_default(),
+            // an end behind the end fails in each store in its own words
+            Err(error @ Error::Storage { .. }) => return Err(file.resized().unwrap_or(error)),
+            Err(error) => return Err(error),
+        };
+        if file.tail.len() as u64 != tail {
+            return Err(file.resized().unwrap_or_else(|| file.error("it ends before its size in the log")));
+        }
+        Ok(file)
+    }
+
+    /// The file, for errors.
+    pub(crate) fn path(&self) -> String {
+        self.path.to_string()
+    }
+
+    /// An error about this file.
+    pub(crate) fn error(&self, reason: impl ToString) -> Error {
+        Error::DataFile { path: self.path(), reason: reason.to_string() }
+    }
+
+    /// Reads the footer; statistics only if they are wanted.
+    pub(crate) fn metadata(&self, statistics: bool) -> Result<Arc<ParquetMetaData>> {
+        self.decode_metadata(statistics).map_err(|error| match error {
+            Error::DataFile { .. } => self.resized().unwrap_or(error),
+            other => other,
+        })
+    }
+
+    fn decode_metadata(&self, statistics: bool) -> Result<Arc<ParquetMetaData>> {
+        let damaged = |e: ParquetError| self.error(e);
+        let mut options = ParquetMetaDataOptions::new();
+        options.set_encoding_stats_policy(ParquetStatisticsPolicy::SkipAll);
+        options.set_size_stats_policy(ParquetStatisticsPolicy::SkipAll);
+        if !statistics {
+            options.set_column_stats_policy(ParquetStatisticsPolicy::SkipAll);
+        }
+        let mut decoder = ParquetMetaDataPushDecoder::try_new(self.size)
+            .map_err(damaged)?
+            .with_page_index_policy(parquet::file::metadata::PageIndexPolicy::Skip)
+            .with_metadata_options(Some(Arc::new(options)));
+        decoder
+            .push_range(self.size - self.tail.len() as u64..self.size, self.tail.clone())
+            .map_err(damaged)?;
+        loop {
+            match decoder.try_decode().map_err(damaged)? {
+                DecodeResult::Data(metadata) => return Ok(Arc::new(metadata)),
+                DecodeResult::NeedsData(ranges) => {
+                    let bytes = self.ranges(&ranges)?;
+                    decoder.push_ranges(ranges, bytes).map_err(damaged)?;
+                }
+                DecodeResult::Finished => return Err(self.error("it has no footer")),
+            }
+        }
+    }
+
+    /// Ranges of the file, in order: from its tail where that has them, the rest with one call to the store.
+    pub(crate) fn ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let start = self.size - self.tail.len() as u64;
+        let here = |r: &Range<u64>| r.start >= start && r.end <= self.size && r.start <= r.end;
+        let wanted: Vec<Range<u64>> = ranges.iter().filter(|r| !here(r)).cloned().collect();
+        let mut fetched = if wanted.is_empty() { Vec::new() } else { self.get(&wanted)? }.into_iter();
+        ranges
+            .iter()
+            .map(|r| {
+                if here(r) {
+                    return Ok(self.tail.slice((r.start - start) as usize..(r.end - start) as usize));
+                }
+                let bytes = fetched.next().filter(|b| b.len() as u64 == r.end - r.start);
+                bytes.ok_or_else(|| self.error(format!("bytes {} to {} are not there", r.start, r.end)))
+            })
+            .collect()
+    }
+
+    fn get(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.store.get_ranges(&self.path, ranges).map_err(|error| match error {
+            Error::NotFound { .. } => self.error(
+                "it does not exist, but the log lists it: VACUUM or another writer may have removed it. \
+                 Read a newer version",
+            ),
+            other => other,
+        })
+    }
+
+    /// The error that the file has another size than the log says, if that is so.
+    fn resized(&self) -> Option<Error> {
+        let meta = self.store.head(&self.path).ok()?;
+        let reason =
+            || format!("it has {} bytes, but the log says {}: it was replaced or cut", meta.size, self.size);
+        (meta.size != self.size).then(|| self.error(reason()))
+    }
+}

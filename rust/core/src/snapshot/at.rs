@@ -1,0 +1,60 @@
+use chrono::{DateTime, NaiveDateTime, SecondsFormat};
+
+use crate::error::{Error, Result};
+
+/// Which version of a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum At {
+    /// The newest one.
+    #[default]
+    Latest,
+    /// This one.
+    Version(u64),
+    /// The newest one that was committed at or before this time, in milliseconds since the Unix epoch.
+    Timestamp(i64),
+}
+
+/// Splits `path@v5` and `path@20260101000000000` (`yyyyMMddHHmmssSSS`, UTC) into the path and the version. A suffix of
+/// any other shape belongs to the path.
+///
+/// # Errors
+/// [`Error::InvalidTimeTravel`] when the suffix has the shape of a version or timestamp and is none.
+pub fn parse_table_path(uri: &str) -> Result<(String, At)> {
+    let Some((path, suffix)) = uri.rsplit_once('@') else { return Ok((uri.to_owned(), At::Latest)) };
+    let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    let invalid =
+        |reason: &str| Error::InvalidTimeTravel { path: path.to_owned(), reason: reason.to_owned() };
+    if let Some(version) = suffix.strip_prefix(['v', 'V']).filter(|v| digits(v)) {
+        let version = version.parse().map_err(|_| invalid(&format!("`{suffix}` is not a version")))?;
+        return Ok((path.to_owned(), At::Version(version)));
+    }
+    if suffix.len() == 17 && digits(suffix) {
+        let (seconds, millis) = suffix.split_at(14);
+        let at = NaiveDateTime::parse_from_str(seconds, "%Y%m%d%H%M%S")
+            .map_err(|e| invalid(&format!("`{suffix}` is not a time of the form yyyyMMddHHmmssSSS: {e}")))?;
+        let millis: i64 = millis.parse().map_err(|_| invalid("no milliseconds"))?;
+        return Ok((path.to_owned(), At::Timestamp(at.and_utc().timestamp_millis() + millis)));
+    }
+    Ok((uri.to_owned(), At::Latest))
+}
+
+/// Milliseconds since the Unix epoch as RFC 3339 in UTC.
+pub fn format_timestamp(millis: i64) -> String {
+    DateTime::from_timestamp_millis(millis)
+        .map_or_else(|| format!("{millis} ms"), |t| t.to_rfc3339_opts(SecondsFormat::Millis, true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suffixes_of_delta_spark_are_understood() {
+        let parsed = |uri: &str| parse_table_path(uri).unwrap();
+        assert_eq!(parsed("/t@v5"), ("/t".into(), At::Version(5)));
+        assert_eq!(parsed("/t@20260101000000123"), ("/t".into(), At::Timestamp(1_767_225_600_123)));
+        assert_eq!(parsed("s3://user@bucket/t"), ("s3://user@bucket/t".into(), At::Latest));
+        assert_eq!(parsed("/t@vault"), ("/t@vault".into(), At::Latest));
+        assert!(parse_table_path("/t@20261301000000000").is_err());
+    }
+}

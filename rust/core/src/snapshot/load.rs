@@ -1,0 +1,266 @@
+//! Opening: listing, segment, protocol and metadata. No file action is read.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::at::{At, format_timestamp};
+use super::clock::{in_commit_since, in_commit_timestamp, monotonic};
+use super::report::Counters;
+use crate::actions::{Metadata, Protocol};
+use crate::error::{Error, Result};
+use crate::log::{LastCheckpoint, Listing, LogFile, LogFileKind, LogSegment};
+use crate::replay::{CheckpointReader, Checksum, scan_for_protocol_and_metadata};
+use crate::store::Location;
+
+/// A version whose protocol and metadata are known.
+pub(super) struct Opened {
+    pub(super) segment: LogSegment,
+    pub(super) protocol: Protocol,
+    pub(super) metadata: Metadata,
+    pub(super) opened_from: &'static str,
+    /// Files that turned out to be broken.
+    pub(super) excluded: BTreeSet<String>,
+    /// The checkpoint, where it had to be opened.
+    pub(super) checkpoint: Option<Arc<CheckpointReader>>,
+}
+
+/// Opens a version: one listing (from the hint on), one GET of a checksum or of the commits after the checkpoint.
+pub(super) fn open(location: &Location, at: At, counters: &Counters) -> Result<Opened> {
+    let version = match at {
+        At::Latest => None,
+        At::Version(version) => Some(version),
+        At::Timestamp(millis) => return at_time(location, millis, counters),
+    };
+    let hint = hint(location, counters).filter(|h| version.is_none_or(|v| h.version <= v));
+    let Some(hint) = hint else {
+        return open_listed(location, &Listing::read(location, 0)?, version, counters);
+    };
+    let listing = Listing::read(location, hint.version)?;
+    match LogSegment::select(&location.root().to_string(), &listing, version, &BTreeSet::new()) {
+        Ok(Some(segment)) if segment.checkpoint.is_some() => {
+            match finish(location, segment, BTreeSet::new(), counters) {
+                Err(Retry::Without(files)) => {
+                    let listing = Listing::read(location, 0)?;
+                    reopen(location, &listing, version, files, counters)
+                }
+                Err(Retry::Never(error)) => Err(error),
+                Ok(opened) => Ok(opened),
+            }
+        }
+        // the listing from the hint on is not enough to tell what is wrong
+        _ => {
+            let listing = Listing::read(location, 0)?;
+            if !listing.files.iter().any(|f| f.is_checkpoint() && f.version == hint.version) {
+                let what = format!(
+                    "`{}` names a checkpoint of version {} that is not there",
+                    LastCheckpoint::NAME,
+                    hint.version
+                );
+                counters.fell_back(what);
+            }
+            open_listed(location, &listing, version, counters)
+        }
+    }
+}
+
+fn hint(location: &Location, counters: &Counters) -> Option<LastCheckpoint> {
+    LastCheckpoint::read(location).unwrap_or_else(|error| {
+        counters.fell_back(format!("the hint was passed over: {error}"));
+        None
+    })
+}
+
+fn open_listed(
+    location: &Location,
+    listing: &Listing,
+    version: Option<u64>,
+    counters: &Counters,
+) -> Result<Opened> {
+    reopen(location, listing, version, BTreeSet::new(), counters)
+}
+
+/// Opens from a listing of the whole log, passing over the files in `excluded` and those that turn out to be broken.
+pub(super) fn reopen(
+    location: &Location,
+    listing: &Listing,
+    version: Option<u64>,
+    mut excluded: BTreeSet<String>,
+    counters: &Counters,
+) -> Result<Opened> {
+    let table = location.root().to_string();
+    loop {
+        let segment = LogSegment::select(&table, listing, version, &excluded)?;
+        let Some(segment) = segment else { return Err(Error::TableNotFound { path: table }) };
+        match finish(location, segment, excluded.clone(), counters) {
+            Ok(opened) => return Ok(opened),
+            Err(Retry::Never(error)) => return Err(error),
+            Err(Retry::Without(files)) => excluded.extend(files),
+        }
+    }
+}
+
+/// Why opening did not succeed.
+enum Retry {
+    /// For good.
+    Never(Error),
+    /// These files are caches and broken: another selection may do without them.
+    Without(BTreeSet<String>),
+}
+
+impl From<Error> for Retry {
+    fn from(error: Error) -> Self {
+        Retry::Never(error)
+    }
+}
+
+fn finish(
+    location: &Location,
+    segment: LogSegment,
+    excluded: BTreeSet<String>,
+    counters: &Counters,
+) -> Result<Opened, Retry> {
+    let mut opened_from = "commits";
+    let checksum = read_checksum(location, &segment, counters);
+    let since = checksum.as_ref().map_or(0, |(version, _)| version + 1);
+    let newer: Vec<LogFile> = segment.tail.iter().filter(|f| last_version(f) >= since).cloned().collect();
+    let (mut protocol, mut metadata) = match scan_for_protocol_and_metadata(location, &newer) {
+        Err(Error::LogCorrupt { path, reason, .. }) if compacted(&newer, &path).is_some() => {
+            let name = compacted(&newer, &path).unwrap_or_default();
+            counters.fell_back(format!("`{name}` was passed over: {reason}"));
+            return Err(Retry::Without(BTreeSet::from([name])));
+        }
+        found => found?,
+    };
+    if let Some((_, checksum)) = checksum {
+        if protocol.is_none() || metadata.is_none() {
+            opened_from = "checksum";
+        }
+        protocol = protocol.or(checksum.protocol);
+        metadata = metadata.or(checksum.metadata);
+    }
+    let mut reader = None;
+    if protocol.is_none() || metadata.is_none() {
+        if let Some(checkpoint) = &segment.checkpoint {
+            opened_from = "checkpoint";
+            let read = CheckpointReader::open(location, checkpoint)
+                .and_then(|c| c.protocol_and_metadata().map(|found| (c, found)));
+            let (opened, (p, m)) = read.map_err(|error| {
+                let names = checkpoint.files.iter().map(|f| f.name.clone()).collect();
+                give_up_checkpoint(error, checkpoint.version, names, counters)
+            })?;
+            protocol = protocol.or(p);
+            metadata = metadata.or(m);
+            reader = Some(Arc::new(opened));
+        }
+    }
+    let missing =
+        |action| Error::MissingAction { path: location.root().to_string(), version: segment.version, action };
+    let protocol = protocol.ok_or_else(|| missing("protocol"))?;
+    let metadata = metadata.ok_or_else(|| missing("metaData"))?;
+    Ok(Opened { segment, protocol, metadata, opened_from, excluded, checkpoint: reader })
+}
+
+/// A checkpoint that cannot be read is passed over; a store that fails is an error.
+fn give_up_checkpoint(error: Error, version: u64, names: BTreeSet<String>, counters: &Counters) -> Retry {
+    if !matches!(error, Error::LogCorrupt { .. } | Error::NotFound { .. }) {
+        return Retry::Never(error);
+    }
+    counters.fell_back(format!("the checkpoint of version {version} was passed over: {error}"));
+    Retry::Without(names)
+}
+
+fn last_version(file: &LogFile) -> u64 {
+    match file.kind {
+        LogFileKind::Compacted { end } => end,
+        _ => file.version,
+    }
+}
+
+/// The compacted file of this path, if it is one of `files`.
+pub(super) fn compacted(files: &[LogFile], path: &str) -> Option<String> {
+    let is = |f: &&LogFile| matches!(f.kind, LogFileKind::Compacted { .. }) && path.ends_with(&f.name);
+    files.iter().find(is).map(|f| f.name.clone())
+}
+
+/// The checksum of the segment with its version, if it has protocol and metadata.
+fn read_checksum(location: &Location, segment: &LogSegment, counters: &Counters) -> Option<(u64, Checksum)> {
+    let file = segment.checksum.as_ref()?;
+    match Checksum::read(location, file) {
+        Ok(checksum) if checksum.protocol.is_some() && checksum.metadata.is_some() => {
+            Some((file.version, checksum))
+        }
+        Ok(_) => None,
+        Err(error) => {
+            counters.fell_back(format!("the checksum was passed over: {error}"));
+            None
+        }
+    }
+}
+
+/// Opens the newest version that was committed at or before a time.
+fn at_time(location: &Location, millis: i64, counters: &Counters) -> Result<Opened> {
+    let listing = Listing::read(location, 0)?;
+    let latest = open_listed(location, &listing, None, counters)?;
+    let times = CommitTimes::new(location, &listing, &latest)?;
+    let version = times.at(millis)?;
+    if version == latest.segment.version {
+        return Ok(latest);
+    }
+    reopen(location, &listing, Some(version), latest.excluded, counters)
+}
+
+/// The commits that can be rebuilt, with the time at which each counts as committed.
+struct CommitTimes<'a> {
+    location: &'a Location,
+    commits: Vec<&'a LogFile>,
+    file_times: Vec<i64>,
+    in_commit_since: Option<u64>,
+}
+
+impl<'a> CommitTimes<'a> {
+    fn new(location: &'a Location, listing: &'a Listing, latest: &Opened) -> Result<Self> {
+        let times = monotonic(listing.commits());
+        // a version can be rebuilt from commit 0 or from the first checkpoint on
+        let first_commit = listing.commits().next().map(|c| c.version);
+        let first_checkpoint = listing.files.iter().find(|f| f.is_checkpoint()).map(|f| f.version);
+        let earliest = if first_commit == Some(0) { 0 } else { first_checkpoint.unwrap_or(0) };
+        let commits: Vec<&LogFile> = listing.commits().filter(|c| c.version >= earliest).collect();
+        if commits.is_empty() {
+            let reason = "the log holds no commit with a time, only a checkpoint".to_owned();
+            return Err(Error::InvalidTimeTravel { path: location.root().to_string(), reason });
+        }
+        let file_times =
+            commits.iter().map(|c| times.get(&c.version).copied().unwrap_or(c.modified)).collect();
+        Ok(CommitTimes { location, commits, file_times, in_commit_since: in_commit_since(&latest.metadata) })
+    }
+
+    fn time(&self, index: usize) -> Result<i64> {
+        let commit = self.commits[index];
+        match self.in_commit_since {
+            Some(since) if commit.version >= since => in_commit_timestamp(self.location, commit),
+            _ => Ok(self.file_times[index]),
+        }
+    }
+
+    /// The last commit at or before a time; times grow with the version.
+    fn at(&self, millis: i64) -> Result<u64> {
+        let last = self.commits.len() - 1;
+        let (earliest, latest) = (self.time(0)?, self.time(last)?);
+        if millis < earliest || millis > latest {
+            return Err(Error::TimestampOutOfRange {
+                path: self.location.root().to_string(),
+                timestamp: format_timestamp(millis),
+                earliest: format_timestamp(earliest),
+                earliest_version: self.commits[0].version,
+                latest: format_timestamp(latest),
+                latest_version: self.commits[last].version,
+            });
+        }
+        let (mut low, mut high) = (0, last);
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            if self.time(middle)? <= millis { low = middle } else { high = middle - 1 }
+        }
+        Ok(self.commits[low].version)
+    }
+}

@@ -1,0 +1,356 @@
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use super::at::At;
+use super::load::{Opened, compacted, open, reopen};
+use super::report::{Counters, Report};
+use crate::actions::{DomainMetadata, Metadata, Protocol, Txn};
+use crate::error::{Error, Result};
+use crate::features::check_reader;
+use crate::log::{Listing, LogFile, LogSegment};
+use crate::prune::Pruner;
+use crate::replay::{
+    CheckpointReader, FileStream, FilesRequest, ScanSource, Tail, scan_for_protocol_and_metadata,
+};
+use crate::schema::{ColumnMappingMode, StructType};
+use crate::store::Location;
+
+/// One version of a table. It never changes; cloning shares it.
+///
+/// Opening reads protocol and metadata only. The commits after the checkpoint are replayed when files are first asked
+/// for; checkpoint rows are read again by each listing, projected and pruned, and never kept.
+#[derive(Clone)]
+pub struct Snapshot {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    location: Location,
+    /// The location without counting, for the next snapshot.
+    plain: Location,
+    version: u64,
+    protocol: Protocol,
+    metadata: Metadata,
+    schema: Arc<StructType>,
+    mode: ColumnMappingMode,
+    opened_from: &'static str,
+    counters: Arc<Counters>,
+    state: Mutex<State>,
+}
+
+struct State {
+    segment: LogSegment,
+    excluded: BTreeSet<String>,
+    checkpoint: Option<Arc<CheckpointReader>>,
+    /// Replay up to `base_version`, from an older snapshot.
+    base: Option<(u64, Arc<Tail>)>,
+    tail: Option<Arc<Tail>>,
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let report = self.report();
+        write!(
+            f,
+            "Snapshot({}, version {}, {} requests, {} bytes read)",
+            self.inner.location.root(),
+            self.version(),
+            report.lists + report.gets,
+            report.bytes
+        )
+    }
+}
+
+impl Snapshot {
+    /// Opens a version of the table at a location.
+    ///
+    /// # Errors
+    /// [`Error::TableNotFound`]; [`Error::VersionNotFound`] and [`Error::TimestampOutOfRange`] with the available range;
+    /// [`Error::LogGap`] and [`Error::LogCorrupt`] for a broken log; [`Error::UnsupportedFeature`] for a table that
+    /// needs more of a reader; [`Error::InvalidSchema`] for a type that is not known.
+    ///
+    /// # Cost
+    /// One GET of the hint, one listing from there, and one GET of the newest checksum, or of the commits after the
+    /// checkpoint and the footer of the checkpoint. A version by timestamp lists the whole log.
+    pub fn open(location: Location, at: At) -> Result<Self> {
+        let started = Instant::now();
+        let counters = Arc::new(Counters::default());
+        let metered = location.metered(counters.meter.clone());
+        let opened = open(&metered, at, &counters)?;
+        counters.opened(started.elapsed());
+        let Opened { segment, protocol, metadata, opened_from, excluded, checkpoint } = opened;
+        let state = State { segment, excluded, checkpoint, base: None, tail: None };
+        Snapshot::new(location, metered, protocol, metadata, opened_from, counters, state)
+    }
+
+    fn new(
+        plain: Location,
+        location: Location,
+        protocol: Protocol,
+        metadata: Metadata,
+        opened_from: &'static str,
+        counters: Arc<Counters>,
+        state: State,
+    ) -> Result<Self> {
+        let table = location.root().to_string();
+        check_reader(&table, &protocol)?;
+        if !metadata.format.provider.eq_ignore_ascii_case("parquet") {
+            let what = format!("data files in the format `{}`", metadata.format.provider);
+            return Err(Error::Unsupported { path: table, what });
+        }
+        let schema = match metadata.schema_string.as_str() {
+            "" => StructType::default(),
+            text => StructType::from_json(text)?,
+        };
+        let mode = ColumnMappingMode::of(&metadata);
+        let version = state.segment.version;
+        Ok(Snapshot {
+            inner: Arc::new(Inner {
+                location,
+                plain,
+                version,
+                protocol,
+                metadata,
+                schema: Arc::new(schema),
+                mode,
+                opened_from,
+                counters,
+                state: Mutex::new(state),
+            }),
+        })
+    }
+
+    /// Where the table is.
+    pub fn location(&self) -> &Location {
+        &self.inner.location
+    }
+
+    /// Version.
+    pub fn version(&self) -> u64 {
+        self.inner.version
+    }
+
+    /// Protocol of the version.
+    pub fn protocol(&self) -> &Protocol {
+        &self.inner.protocol
+    }
+
+    /// Metadata of the version.
+    pub fn metadata(&self) -> &Metadata {
+        &self.inner.metadata
+    }
+
+    /// Schema of the version; empty for a table without columns.
+    pub fn schema(&self) -> &Arc<StructType> {
+        &self.inner.schema
+    }
+
+    /// Column-mapping mode of the version.
+    pub fn column_mapping(&self) -> ColumnMappingMode {
+        self.inner.mode
+    }
+
+    /// Partition columns by logical name, in order.
+    pub fn partition_columns(&self) -> &[String] {
+        &self.inner.metadata.partition_columns
+    }
+
+    /// When the version was committed, in milliseconds since the Unix epoch: the in-commit timestamp, or the file time
+    /// made monotonic.
+    ///
+    /// # Errors
+    /// [`Error::InvalidTimeTravel`] when the commit file is gone.
+    ///
+    /// # Cost
+    /// One listing of the log and one GET.
+    pub fn timestamp(&self) -> Result<i64> {
+        let newest = self.history(Some(1))?.into_iter().next().filter(|c| c.version == self.version());
+        newest.map(|c| c.timestamp).ok_or_else(|| Error::InvalidTimeTravel {
+            path: self.inner.location.root().to_string(),
+            reason: format!("the commit of version {} is gone, and with it its time", self.version()),
+        })
+    }
+
+    /// The live files, pruned, as a stream of columns.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPredicate`] for an unknown column; [`Error::LogCorrupt`] for a torn or empty commit. A broken
+    /// checkpoint is passed over, and the report says so.
+    ///
+    /// # Cost
+    /// The commits after the checkpoint once in the life of the snapshot; of the checkpoint the columns asked for, in
+    /// the row groups that may match. Memory: the live files of the commits and two row groups a core.
+    pub fn files(&self, request: FilesRequest) -> Result<FileStream> {
+        let pruner = match &request.predicate {
+            Some(predicate) => {
+                Some(Pruner::bind(predicate, self.schema(), self.partition_columns(), self.column_mapping())?)
+            }
+            None => None,
+        };
+        let (tail, checkpoint) = self.replayed()?;
+        let source = ScanSource {
+            location: self.inner.location.clone(),
+            tail,
+            checkpoint,
+            counters: self.inner.counters.clone(),
+        };
+        Ok(FileStream::new(source, &request, pruner))
+    }
+
+    /// The newest transaction identifier of an application, if it has one.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`].
+    pub fn app_transaction(&self, app_id: &str) -> Result<Option<Txn>> {
+        let (tail, checkpoint) = self.replayed()?;
+        if let Some(txn) = tail.txns.get(app_id) {
+            return Ok(Some(txn.clone()));
+        }
+        let Some(checkpoint) = checkpoint else { return Ok(None) };
+        Ok(checkpoint.txns_and_domains()?.0.into_iter().find(|t| t.app_id == app_id))
+    }
+
+    /// The configuration of all live domains.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`].
+    pub fn domain_metadata(&self) -> Result<Vec<DomainMetadata>> {
+        let (tail, checkpoint) = self.replayed()?;
+        let mut all = (*tail.domains).clone();
+        if let Some(checkpoint) = checkpoint {
+            for domain in checkpoint.txns_and_domains()?.1 {
+                all.entry(domain.domain.clone()).or_insert(domain);
+            }
+        }
+        Ok(all.into_values().filter(|d| !d.removed).collect())
+    }
+
+    /// The tail and the open checkpoint; made once, then shared.
+    fn replayed(&self) -> Result<(Arc<Tail>, Option<Arc<CheckpointReader>>)> {
+        let inner = &self.inner;
+        let mut state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(tail) = &state.tail {
+                return Ok((tail.clone(), state.checkpoint.clone()));
+            }
+            let started = Instant::now();
+            match replay(&inner.location, &mut state) {
+                Ok(tail) => inner.counters.replayed(started.elapsed(), tail.actions),
+                Err(error) => self.pass_over(&mut state, error)?,
+            }
+        }
+    }
+
+    /// Selects other files after a checkpoint or a compacted file turned out to be broken.
+    fn pass_over(&self, state: &mut State, error: Error) -> Result<()> {
+        let broken = match &error {
+            Error::LogCorrupt { path, .. } | Error::NotFound { path } => {
+                match compacted(&state.segment.tail, path) {
+                    Some(name) => BTreeSet::from([name]),
+                    // a commit is not a cache
+                    None if state.segment.tail.iter().any(|f| path.ends_with(&f.name)) => return Err(error),
+                    None => {
+                        let files = state.segment.checkpoint.iter().flat_map(|c| &c.files);
+                        files.map(|f| f.name.clone()).collect()
+                    }
+                }
+            }
+            _ => return Err(error),
+        };
+        if broken.is_empty() || broken.iter().all(|b| state.excluded.contains(b)) {
+            return Err(error);
+        }
+        self.inner.counters.fell_back(format!("passed over {broken:?}: {error}"));
+        state.excluded.extend(broken);
+        let listing = Listing::read(&self.inner.location, 0)?;
+        let excluded = state.excluded.clone();
+        // what is left may not give the version any more: then the first error is the one that matters
+        let again =
+            reopen(&self.inner.location, &listing, Some(self.version()), excluded, &self.inner.counters);
+        let opened = again.map_err(|_| error)?;
+        state.segment = opened.segment;
+        state.excluded = opened.excluded;
+        state.checkpoint = opened.checkpoint;
+        state.base = None;
+        Ok(())
+    }
+
+    /// The newest version: this snapshot where nothing was committed since, otherwise one that shares its columns and
+    /// reads new commits only. Equal to a cold load.
+    ///
+    /// # Errors
+    /// As [`Snapshot::open`].
+    ///
+    /// # Cost
+    /// One listing from this version on and the new commits.
+    pub fn update(&self) -> Result<Snapshot> {
+        let inner = &self.inner;
+        let started = Instant::now();
+        let counters = Arc::new(Counters::default());
+        let location = inner.plain.metered(counters.meter.clone());
+        let listing = Listing::read(&location, self.version())?;
+        let newer: Vec<LogFile> = listing.commits().filter(|c| c.version > self.version()).cloned().collect();
+        let newest = listing.files.iter().filter(|f| f.is_checkpoint()).map(|f| f.version).max().unwrap_or(0);
+        let contiguous = newer.iter().zip(self.version() + 1..).all(|(c, v)| c.version == v);
+        let head = newer.last().map_or(self.version(), |c| c.version);
+        if !contiguous || newest > head || listing.files.is_empty() {
+            return Snapshot::open(inner.plain.clone(), At::Latest);
+        }
+        if newer.is_empty() {
+            return Ok(self.clone());
+        }
+        let state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.tail.is_none() && newest > self.version() {
+            // nothing was replayed that could be shared, and a newer checkpoint saves the commits
+            drop(state);
+            return Snapshot::open(inner.plain.clone(), At::Latest);
+        }
+        let base = state.tail.clone().map(|t| (self.version(), t)).or_else(|| state.base.clone());
+        let mut segment = state.segment.clone();
+        let (excluded, checkpoint) = (state.excluded.clone(), state.checkpoint.clone());
+        drop(state);
+        segment.version = head;
+        segment.last_commit = newer.last().cloned();
+        segment.tail.extend(newer.iter().cloned());
+        let (protocol, metadata) = scan_for_protocol_and_metadata(&location, &newer)?;
+        let protocol = protocol.unwrap_or_else(|| inner.protocol.clone());
+        let metadata = metadata.unwrap_or_else(|| inner.metadata.clone());
+        counters.opened(started.elapsed());
+        let state = State { segment, excluded, checkpoint, base, tail: None };
+        Snapshot::new(inner.plain.clone(), location, protocol, metadata, "previous snapshot", counters, state)
+    }
+
+    /// What this snapshot listed, read and skipped so far.
+    pub fn report(&self) -> Report {
+        let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Report {
+            checkpoint_version: state.segment.checkpoint.as_ref().map(|c| c.version),
+            commits: state.segment.tail.len() as u64,
+            opened_from: self.inner.opened_from.to_owned(),
+            ..self.inner.counters.report(self.version())
+        }
+    }
+}
+
+/// Opens the checkpoint and replays the commits that are not replayed yet.
+fn replay(location: &Location, state: &mut State) -> Result<Arc<Tail>> {
+    if state.checkpoint.is_none()
+        && let Some(checkpoint) = &state.segment.checkpoint
+    {
+        state.checkpoint = Some(Arc::new(CheckpointReader::open(location, checkpoint)?));
+    }
+    let tail = match &state.base {
+        Some((version, base)) => {
+            let newer: Vec<LogFile> =
+                state.segment.tail.iter().filter(|f| f.version > *version).cloned().collect();
+            base.advance(location, &newer)?
+        }
+        None => Tail::default().advance(location, &state.segment.tail)?,
+    };
+    let tail = Arc::new(tail);
+    state.tail = Some(tail.clone());
+    state.base = None;
+    Ok(tail)
+}

@@ -1,0 +1,92 @@
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use bytes::Bytes;
+
+use super::{FileMeta, PutOutcome, Store};
+use crate::actions::ObjectPath;
+use crate::error::Result;
+
+/// Requests and bytes that went through a [`Metered`] store.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    pub(crate) lists: AtomicU64,
+    pub(crate) listed: AtomicU64,
+    pub(crate) gets: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+}
+
+/// A store that counts what is read through it.
+#[derive(Debug)]
+pub(crate) struct Metered {
+    inner: Arc<dyn Store>,
+    meter: Arc<Meter>,
+}
+
+impl Metered {
+    pub(crate) fn new(inner: Arc<dyn Store>, meter: Arc<Meter>) -> Self {
+        Metered { inner, meter }
+    }
+
+    fn listed(&self, files: Result<Vec<FileMeta>>) -> Result<Vec<FileMeta>> {
+        self.meter.lists.fetch_add(1, Relaxed);
+        if let Ok(files) = &files {
+            self.meter.listed.fetch_add(files.len() as u64, Relaxed);
+        }
+        files
+    }
+
+    fn got(&self, body: &Bytes) {
+        self.meter.bytes.fetch_add(body.len() as u64, Relaxed);
+    }
+}
+
+impl Store for Metered {
+    fn list_from(&self, dir: &ObjectPath, from: &str) -> Result<Vec<FileMeta>> {
+        self.listed(self.inner.list_from(dir, from))
+    }
+
+    fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>> {
+        self.listed(self.inner.list_all(dir))
+    }
+
+    fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
+        self.meter.gets.fetch_add(1, Relaxed);
+        self.inner.head(path)
+    }
+
+    fn get(&self, path: &ObjectPath) -> Result<Bytes> {
+        self.meter.gets.fetch_add(1, Relaxed);
+        self.inner.get(path).inspect(|b| self.got(b))
+    }
+
+    fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
+        self.meter.gets.fetch_add(1, Relaxed);
+        self.inner.get_range(path, range).inspect(|b| self.got(b))
+    }
+
+    fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
+        self.meter.gets.fetch_add(paths.len() as u64, Relaxed);
+        let got = self.inner.get_many(paths);
+        got.iter().flatten().for_each(|b| self.got(b));
+        got
+    }
+
+    fn get_ranges(&self, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.meter.gets.fetch_add(1, Relaxed);
+        self.inner.get_ranges(path, ranges).inspect(|all| all.iter().for_each(|b| self.got(b)))
+    }
+
+    fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome> {
+        self.inner.put_if_absent(path, body)
+    }
+
+    fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
+        self.inner.put(path, body)
+    }
+
+    fn delete(&self, path: &ObjectPath) -> Result<()> {
+        self.inner.delete(path)
+    }
+}
