@@ -3,5 +3,6 @@
 // a failed step of a test is a failed test
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+mod commit;
 mod store;
 mod table_builder;

@@ -1,0 +1,211 @@
+//! What this writer may append to, by table feature.
+
+use crate::actions::{Metadata, Protocol};
+use crate::error::{Error, Result};
+use crate::schema::{DataType, StructField, StructType};
+
+/// Writer features that an append honours, or that ask nothing of an append.
+pub const SUPPORTED_WRITER_FEATURES: [&str; 18] = [
+    "allowColumnDefaults",
+    "appendOnly",
+    "changeDataFeed",
+    "checkpointProtection",
+    "clustering",
+    "columnMapping",
+    "deletionVectors",
+    "domainMetadata",
+    "inCommitTimestamp",
+    "timestampNtz",
+    "typeWidening",
+    "typeWidening-preview",
+    "v2Checkpoint",
+    "vacuumProtocolCheck",
+    "variantShredding",
+    "variantShredding-preview",
+    "variantType",
+    "variantType-preview",
+];
+
+/// Features that ask something of a writer only where the table makes use of them: the feature, and what the use looks
+/// like. In use they are refused; a table that merely lists them is written to.
+const REFUSED_IN_USE: [(&str, Use); 7] = [
+    ("invariants", Use::Column("delta.invariants")),
+    ("checkConstraints", Use::PropertyPrefix("delta.constraints.")),
+    ("generatedColumns", Use::Column("delta.generationExpression")),
+    ("identityColumns", Use::Column("delta.identity.start")),
+    ("rowTracking", Use::NotProperty("delta.rowTrackingSuspended")),
+    ("icebergCompatV1", Use::Property("delta.enableIcebergCompatV1")),
+    ("icebergCompatV2", Use::Property("delta.enableIcebergCompatV2")),
+];
+
+#[derive(Clone, Copy)]
+enum Use {
+    /// A column carries this metadata key.
+    Column(&'static str),
+    /// A property is `true`.
+    Property(&'static str),
+    /// A property is not `true`, and the feature is listed.
+    NotProperty(&'static str),
+    /// A property begins so.
+    PropertyPrefix(&'static str),
+}
+
+/// Checks that an append by this writer keeps every rule of the table. Called before anything is written.
+///
+/// # Errors
+/// [`Error::UnsupportedFeature`] with the role `writer`, which names every feature that stands in the way.
+pub fn check_writer(path: &str, protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
+    let mut refused = Vec::new();
+    if !(1..=7).contains(&protocol.min_writer_version) {
+        refused.push(format!("writer version {}", protocol.min_writer_version));
+    }
+    let listed: &[String] = match protocol.min_writer_version {
+        7 => protocol.writer_features.as_deref().unwrap_or_default(),
+        _ => &[],
+    };
+    for feature in listed {
+        let known = SUPPORTED_WRITER_FEATURES.contains(&feature.as_str())
+            || REFUSED_IN_USE.iter().any(|(name, _)| name == feature);
+        if !known {
+            refused.push(feature.clone());
+        }
+    }
+    for (feature, usage) in REFUSED_IN_USE {
+        if let Some(what) = usage.find(metadata, schema, listed.iter().any(|f| f == feature)) {
+            refused.push(format!("{feature} ({what})"));
+        }
+    }
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(Error::UnsupportedFeature {
+        path: path.to_owned(),
+        role: "writer",
+        features: refused,
+        supported: SUPPORTED_WRITER_FEATURES.iter().map(|f| (*f).to_owned()).collect(),
+    })
+}
+
+impl Use {
+    /// Where the table makes use of it.
+    fn find(self, metadata: &Metadata, schema: &StructType, listed: bool) -> Option<String> {
+        let is_true =
+            |key: &str| metadata.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
+        match self {
+            Use::Column(key) => column_with(schema, key).map(|column| format!("column `{column}`")),
+            Use::Property(key) => is_true(key).then(|| key.to_owned()),
+            Use::NotProperty(key) => (listed && !is_true(key)).then(|| "it is not suspended".to_owned()),
+            Use::PropertyPrefix(prefix) => {
+                metadata.configuration.keys().find(|k| k.starts_with(prefix)).cloned()
+            }
+        }
+    }
+}
+
+/// Dotted path of the first column, at any depth of structs, that carries a metadata key.
+fn column_with(schema: &StructType, key: &str) -> Option<String> {
+    fn within(data_type: &DataType, key: &str) -> Option<String> {
+        match data_type {
+            DataType::Struct(s) => column_with(s, key),
+            DataType::Array(a) => within(&a.element_type, key),
+            DataType::Map(m) => within(&m.key_type, key).or_else(|| within(&m.value_type, key)),
+            _ => None,
+        }
+    }
+    schema.fields.iter().find_map(|f: &StructField| {
+        if f.metadata.contains_key(key) {
+            return Some(f.name.clone());
+        }
+        within(&f.data_type, key).map(|inner| format!("{}.{inner}", f.name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn protocol(features: &[&str]) -> Protocol {
+        Protocol {
+            min_reader_version: 3,
+            min_writer_version: 7,
+            reader_features: Some(Vec::new()),
+            writer_features: Some(features.iter().map(|f| (*f).to_owned()).collect()),
+        }
+    }
+
+    fn schema(key: Option<&str>) -> StructType {
+        let mut inner = StructField::new("x", DataType::Long, true);
+        inner.metadata.extend(key.map(|k| (k.to_owned(), "1".into())));
+        let s = DataType::Struct(Box::new(StructType { fields: vec![inner] }));
+        StructType { fields: vec![StructField::new("s", s, true)] }
+    }
+
+    fn refused(protocol: &Protocol, properties: &[(&str, &str)], schema: &StructType) -> Vec<String> {
+        let configuration = properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        match check_writer("t", protocol, &Metadata { configuration, ..Default::default() }, schema) {
+            Ok(()) => Vec::new(),
+            Err(Error::UnsupportedFeature { features, role: "writer", .. }) => features,
+            Err(other) => vec![other.to_string()],
+        }
+    }
+
+    #[test]
+    fn features_that_are_only_listed_are_no_obstacle() {
+        let listed = protocol(&[
+            "invariants",
+            "checkConstraints",
+            "generatedColumns",
+            "identityColumns",
+            "icebergCompatV2",
+        ]);
+        assert!(refused(&listed, &[], &schema(None)).is_empty());
+        assert!(refused(&protocol(&SUPPORTED_WRITER_FEATURES), &[], &schema(None)).is_empty());
+    }
+
+    #[test]
+    fn features_in_use_are_refused_by_name_and_place() {
+        let legacy = Protocol {
+            min_reader_version: 1,
+            min_writer_version: 6,
+            reader_features: None,
+            writer_features: None,
+        };
+        for p in
+            [&legacy, &protocol(&["invariants", "generatedColumns", "identityColumns", "checkConstraints"])]
+        {
+            assert_eq!(refused(p, &[], &schema(Some("delta.invariants"))), ["invariants (column `s.x`)"]);
+            assert_eq!(
+                refused(p, &[], &schema(Some("delta.generationExpression"))),
+                ["generatedColumns (column `s.x`)"]
+            );
+            assert_eq!(
+                refused(p, &[], &schema(Some("delta.identity.start"))),
+                ["identityColumns (column `s.x`)"]
+            );
+            let check = [("delta.constraints.c", "x > 1")];
+            assert_eq!(refused(p, &check, &schema(None)), ["checkConstraints (delta.constraints.c)"]);
+        }
+        let iceberg = [("delta.enableIcebergCompatV1", "true")];
+        assert_eq!(
+            refused(&protocol(&["icebergCompatV1"]), &iceberg, &schema(None)),
+            ["icebergCompatV1 (delta.enableIcebergCompatV1)"]
+        );
+    }
+
+    #[test]
+    fn row_tracking_is_refused_unless_suspended() {
+        let tracked = protocol(&["rowTracking", "domainMetadata"]);
+        assert_eq!(refused(&tracked, &[], &schema(None)), ["rowTracking (it is not suspended)"]);
+        assert!(refused(&tracked, &[("delta.rowTrackingSuspended", "true")], &schema(None)).is_empty());
+    }
+
+    #[test]
+    fn what_is_unknown_is_refused() {
+        assert_eq!(
+            refused(&protocol(&["appendOnly", "catalogManaged", "x-new"]), &[], &schema(None)),
+            ["catalogManaged", "x-new"]
+        );
+        let future = Protocol { min_writer_version: 8, ..protocol(&[]) };
+        assert_eq!(refused(&future, &[], &schema(None)), ["writer version 8"]);
+    }
+}

@@ -1,0 +1,137 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// What a write does when a table is, or is not, there. Every mode creates a table where there is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WriteMode {
+    /// Adds the rows.
+    Append,
+    /// Refuses with [`Error::TableAlreadyExists`]. Spark's own default.
+    #[default]
+    ErrorIfExists,
+    /// Does nothing.
+    Ignore,
+}
+
+impl WriteMode {
+    /// From its name in any case: `append`, `error`, `errorifexists`, `default`, `ignore`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for any other name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name.to_lowercase().as_str() {
+            "append" => Ok(WriteMode::Append),
+            "error" | "errorifexists" | "default" => Ok(WriteMode::ErrorIfExists),
+            "ignore" => Ok(WriteMode::Ignore),
+            "overwrite" => Err(Error::Unsupported { path: "mode".into(), what: "overwrite".into() }),
+            _ => Err(Error::InvalidArgument {
+                argument: "mode".into(),
+                reason: format!("`{name}` is none of append, errorifexists, ignore"),
+            }),
+        }
+    }
+
+    /// The name that Spark and the log use.
+    pub fn name(self) -> &'static str {
+        match self {
+            WriteMode::Append => "Append",
+            WriteMode::ErrorIfExists => "ErrorIfExists",
+            WriteMode::Ignore => "Ignore",
+        }
+    }
+}
+
+/// How to write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WriteOptions {
+    /// What to do when the table is there.
+    pub mode: WriteMode,
+    /// Partition columns. They are set at creation; on an existing table they may be left out, and must be its own.
+    pub partition_by: Vec<String>,
+    /// Table properties for creation. On an existing table they must be its own.
+    pub configuration: BTreeMap<String, String>,
+    /// Name of the table, for creation.
+    pub name: Option<String>,
+    /// Description of the table, for creation.
+    pub description: Option<String>,
+    /// Makes every column nullable at creation, as Spark's writer does.
+    pub all_nullable: bool,
+    /// Size in bytes at which a data file is closed and the next begun.
+    pub target_file_size: u64,
+    /// Compression of data files; none takes `delta.parquet.compression.codec` of the table, or snappy.
+    pub compression: Option<String>,
+    /// Text for `commitInfo.userMetadata`.
+    pub user_metadata: Option<String>,
+    /// Application id and its version: a version that the table has already recorded, or an older one, is not written
+    /// again.
+    pub app_transaction: Option<(String, i64)>,
+    /// Engine that `commitInfo.engineInfo` names before deltaic itself, such as `Apache-Spark/4.1.4`.
+    pub engine: Option<String>,
+    /// How long a commit that loses races tries again.
+    pub commit_budget: Duration,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        WriteOptions {
+            mode: WriteMode::default(),
+            partition_by: Vec::new(),
+            configuration: BTreeMap::new(),
+            name: None,
+            description: None,
+            all_nullable: false,
+            target_file_size: 128 << 20,
+            compression: None,
+            user_metadata: None,
+            app_transaction: None,
+            engine: None,
+            commit_budget: Duration::from_secs(300),
+        }
+    }
+}
+
+/// What a write did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WriteResult {
+    /// Version that was committed, or the newest one when nothing was.
+    pub version: u64,
+    /// Data files added.
+    pub files: u64,
+    /// Rows added.
+    pub rows: u64,
+    /// Bytes of the files added.
+    pub bytes: u64,
+    /// Whether the table was created.
+    pub created: bool,
+    /// Whether nothing was committed: the mode is [`WriteMode::Ignore`] and the table was there, the application
+    /// transaction was already recorded, or there were no rows to append.
+    pub skipped: bool,
+}
+
+impl WriteResult {
+    /// Nothing was committed; the table is at `version`.
+    pub(super) fn skipped(version: u64) -> Self {
+        WriteResult { version, skipped: true, ..Default::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_have_the_names_of_spark() {
+        for (name, mode) in [
+            ("append", WriteMode::Append),
+            ("ErrorIfExists", WriteMode::ErrorIfExists),
+            ("IGNORE", WriteMode::Ignore),
+        ] {
+            assert_eq!(WriteMode::parse(name).unwrap(), mode);
+            assert_eq!(WriteMode::parse(mode.name()).unwrap(), mode);
+        }
+        assert_eq!(WriteMode::parse("overwrite").unwrap_err().kind(), "Unsupported");
+        assert_eq!(WriteMode::parse("upsert").unwrap_err().kind(), "InvalidArgument");
+    }
+}
