@@ -1,9 +1,29 @@
 //! Writes: Arrow batches become data files with statistics, and the files a commit.
 
+mod append;
+mod assign;
+mod compression;
+mod create;
 mod features;
+mod fit;
+mod footer_stats;
 mod mode;
+mod names;
+mod parquet_writer;
+mod partition_path;
+mod partition_value;
+mod plan;
 mod schema;
+mod split;
+mod stats;
+mod stats_columns;
+mod stats_json;
+mod uploads;
 
+pub use append::{commit_adds, write};
 pub use features::{SUPPORTED_WRITER_FEATURES, check_writer};
+pub use footer_stats::{WrittenFile, footer_adds};
 pub use mode::{WriteMode, WriteOptions, WriteResult};
+pub use plan::{Target, WritePlan, plan_write};
 pub use schema::{as_nullable, from_arrow};
+pub use stats_columns::StatsColumns;

@@ -1,0 +1,216 @@
+//! Whether data of one schema may be written into a table of another.
+
+use crate::error::{Error, Result};
+use crate::schema::{DataType, StructType};
+
+/// Checks that the data fits the table: columns are matched by name without regard to case; a nullable column may be
+/// missing and becomes null; types must be equal or widen without loss.
+///
+/// # Errors
+/// [`Error::SchemaMismatch`] with the columns that differ and both schemas.
+pub(super) fn check_assignable(path: &str, data: &StructType, table: &StructType) -> Result<()> {
+    let mut problems = Vec::new();
+    compare(data, table, "", &mut problems);
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(Error::SchemaMismatch {
+        path: path.to_owned(),
+        reason: format!("{}. Table: {}. Data: {}", problems.join("; "), show(table), show(data)),
+    })
+}
+
+/// `struct<a long not null, b string>`.
+pub(super) fn show(schema: &StructType) -> String {
+    let fields: Vec<_> = schema
+        .fields
+        .iter()
+        .map(|f| {
+            format!("{} {}{}", f.name, show_type(&f.data_type), if f.nullable { "" } else { " not null" })
+        })
+        .collect();
+    format!("struct<{}>", fields.join(", "))
+}
+
+fn show_type(data_type: &DataType) -> String {
+    match data_type {
+        DataType::Struct(s) => show(s),
+        DataType::Array(a) => {
+            format!("array<{}{}>", show_type(&a.element_type), if a.contains_null { "" } else { " not null" })
+        }
+        DataType::Map(m) => format!("map<{}, {}>", show_type(&m.key_type), show_type(&m.value_type)),
+        primitive => primitive.name(),
+    }
+}
+
+fn compare(data: &StructType, table: &StructType, parent: &str, problems: &mut Vec<String>) {
+    for field in &data.fields {
+        if table.field(&field.name).is_none() {
+            problems.push(format!("`{parent}{}` is not in the table", field.name));
+        }
+        let same = |name: &str| name.to_lowercase() == field.name.to_lowercase();
+        if data.fields.iter().find(|f| same(&f.name)).is_some_and(|f| !std::ptr::eq(f, field)) {
+            problems.push(format!(
+                "`{parent}{}` is in the data twice; case does not tell columns apart",
+                field.name
+            ));
+        }
+    }
+    for field in &table.fields {
+        let path = format!("{parent}{}", field.name);
+        match data.field(&field.name) {
+            Some(given) => compare_type(&given.data_type, &field.data_type, &path, problems),
+            None if field.metadata.contains_key("CURRENT_DEFAULT") => problems.push(format!(
+                "`{path}` is missing and has a default ({}), which deltaic does not compute: give the column",
+                field.metadata["CURRENT_DEFAULT"]
+            )),
+            None if !field.nullable => problems.push(format!("`{path}` is missing and must not be null")),
+            None => {}
+        }
+    }
+}
+
+fn compare_type(data: &DataType, table: &DataType, path: &str, problems: &mut Vec<String>) {
+    match (data, table) {
+        (DataType::Struct(d), DataType::Struct(t)) => compare(d, t, &format!("{path}."), problems),
+        (DataType::Array(d), DataType::Array(t)) => {
+            compare_type(&d.element_type, &t.element_type, &format!("{path}.element"), problems);
+        }
+        (DataType::Map(d), DataType::Map(t)) => {
+            compare_type(&d.key_type, &t.key_type, &format!("{path}.key"), problems);
+            compare_type(&d.value_type, &t.value_type, &format!("{path}.value"), problems);
+        }
+        (DataType::Struct(d), DataType::Variant) if is_variant_struct(d) => {}
+        _ if widens(data, table) => {}
+        _ => problems.push(format!(
+            "`{path}` is {} in the data and {} in the table",
+            show_type(data),
+            show_type(table)
+        )),
+    }
+}
+
+/// A variant that came without its extension type: its two binary parts.
+pub(super) fn is_variant_struct(s: &StructType) -> bool {
+    s.fields.len() == 2
+        && ["metadata", "value"]
+            .iter()
+            .all(|n| s.fields.iter().any(|f| f.name == *n && f.data_type == DataType::Binary))
+}
+
+/// Whether every value of one primitive type is, unchanged, a value of the other.
+fn widens(from: &DataType, to: &DataType) -> bool {
+    use DataType::{Byte, Date, Decimal, Double, Float, Integer, Long, Short, TimestampNtz, Void};
+    // digits of the widest value of an integer type
+    let digits = |t: &DataType| match t {
+        Byte => Some(3),
+        Short => Some(5),
+        Integer => Some(10),
+        Long => Some(19),
+        _ => None,
+    };
+    match (from, to) {
+        _ if from == to => true,
+        (Void, _) => true,
+        (Byte, Short | Integer | Long | Float | Double) => true,
+        (Short, Integer | Long | Float | Double) => true,
+        (Integer, Long | Double) => true,
+        (Float, Double) => true,
+        (Decimal(p, s), Decimal(tp, ts)) => {
+            ts >= s && i16::from(*tp) - i16::from(*ts) >= i16::from(*p) - i16::from(*s)
+        }
+        (integer, Decimal(p, s)) => digits(integer).is_some_and(|d| i16::from(*p) - i16::from(*s) >= d),
+        (Date, TimestampNtz) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::StructField;
+
+    fn schema(fields: &[(&str, DataType, bool)]) -> StructType {
+        StructType {
+            fields: fields.iter().map(|(n, t, null)| StructField::new(*n, t.clone(), *null)).collect(),
+        }
+    }
+
+    #[test]
+    fn types_widen_and_never_narrow() {
+        use DataType::{
+            Byte, Date, Decimal, Double, Float, Integer, Long, String, Timestamp, TimestampNtz, Void,
+        };
+        for (from, to) in [
+            (Byte, Long),
+            (Integer, Double),
+            (Float, Double),
+            (Decimal(10, 2), Decimal(12, 4)),
+            (Integer, Decimal(10, 0)),
+            (Long, Decimal(21, 2)),
+            (Date, TimestampNtz),
+            (Void, String),
+        ] {
+            assert!(widens(&from, &to), "{from:?} {to:?}");
+        }
+        for (from, to) in [
+            (Long, Integer),
+            (Long, Double),
+            (Integer, Float),
+            (Double, Float),
+            (Decimal(10, 2), Decimal(11, 4)),
+            (Decimal(10, 4), Decimal(12, 2)),
+            (Integer, Decimal(9, 0)),
+            (Long, String),
+            (TimestampNtz, Timestamp),
+            (Timestamp, TimestampNtz),
+            (Decimal(5, 0), Long),
+        ] {
+            assert!(!widens(&from, &to), "{from:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn a_mismatch_names_every_column_and_both_schemas() {
+        let table = schema(&[
+            ("id", DataType::Long, false),
+            ("name", DataType::String, true),
+            ("n", DataType::Integer, true),
+        ]);
+        let data = schema(&[
+            ("Name", DataType::String, true),
+            ("n", DataType::Long, true),
+            ("x", DataType::Long, true),
+        ]);
+        let error = check_assignable("t", &data, &table).unwrap_err();
+        assert_eq!(error.kind(), "SchemaMismatch");
+        assert_eq!(
+            error.to_string(),
+            "the data does not fit the table `t`: `x` is not in the table; `id` is missing and must not be null; `n` is \
+             long in the data and integer in the table. Table: struct<id long not null, name string, n integer>. Data: \
+             struct<Name string, n long, x long>"
+        );
+    }
+
+    #[test]
+    fn nullable_columns_may_be_missing_and_defaults_may_not() {
+        let mut table = schema(&[("id", DataType::Long, false), ("d", DataType::Long, true)]);
+        let data = schema(&[("ID", DataType::Integer, true)]);
+        assert!(check_assignable("t", &data, &table).is_ok());
+        table.fields[1].metadata.insert("CURRENT_DEFAULT".into(), "42".into());
+        assert!(
+            check_assignable("t", &data, &table).unwrap_err().to_string().contains("has a default (\"42\")")
+        );
+        let twice = schema(&[
+            ("id", DataType::Long, true),
+            ("ID", DataType::Long, true),
+            ("d", DataType::Long, true),
+        ]);
+        assert!(
+            check_assignable("t", &twice, &table)
+                .unwrap_err()
+                .to_string()
+                .contains("`ID` is in the data twice")
+        );
+    }
+}

@@ -1,0 +1,204 @@
+//! Data files: one open Parquet file a partition, a bounded number of them.
+
+use std::collections::HashMap;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use bytes::Bytes;
+use chrono::Utc;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use rayon::prelude::*;
+use uuid::Uuid;
+
+use super::compression::Codec;
+use super::partition_path;
+use super::plan::WritePlan;
+use super::split::PartitionKey;
+use super::stats::StatsCollector;
+use super::uploads::Uploads;
+use crate::actions::{Add, LogPath};
+use crate::error::{Error, Result};
+
+/// Files that are open at once; the one that was written to longest ago is closed for the next.
+const MAX_OPEN: usize = 64;
+/// Bytes that all open files hold in memory; the largest is closed above it.
+const MAX_BUFFERED: usize = 512 << 20;
+/// Rows that are written before the sizes are looked at again.
+const STEP: usize = 64 * 1024;
+/// Rows of a row group.
+const ROW_GROUP_ROWS: usize = 1 << 20;
+/// Bytes of a row group.
+const ROW_GROUP_BYTES: usize = 128 << 20;
+
+/// Writes the rows of all partitions into data files below the table.
+pub(super) struct DataFiles<'a> {
+    plan: &'a WritePlan,
+    uploads: &'a Uploads,
+    schema: SchemaRef,
+    codec: Codec,
+    target_size: u64,
+    open: HashMap<PartitionKey, OpenFile>,
+    clock: u64,
+    number: usize,
+    done: Vec<WrittenData>,
+}
+
+/// A data file in the store.
+pub(super) struct WrittenData {
+    pub add: Add,
+    pub rows: u64,
+}
+
+struct OpenFile {
+    writer: ArrowWriter<Vec<u8>>,
+    stats: StatsCollector,
+    /// Decoded path, relative to the table.
+    path: String,
+    key: PartitionKey,
+    last_used: u64,
+}
+
+impl OpenFile {
+    fn size(&self) -> usize {
+        self.writer.bytes_written() + self.writer.in_progress_size()
+    }
+}
+
+impl<'a> DataFiles<'a> {
+    pub(super) fn new(plan: &'a WritePlan, uploads: &'a Uploads, codec: Codec, target_size: u64) -> Self {
+        DataFiles {
+            plan,
+            uploads,
+            schema: plan.file_schema(),
+            codec,
+            target_size: target_size.max(1),
+            open: HashMap::new(),
+            clock: 0,
+            number: 0,
+            done: Vec::new(),
+        }
+    }
+
+    /// Appends rows to the open file of a partition.
+    pub(super) fn write(&mut self, key: PartitionKey, rows: &RecordBatch) -> Result<()> {
+        for start in (0..rows.num_rows()).step_by(STEP) {
+            let step = rows.slice(start, STEP.min(rows.num_rows() - start));
+            self.clock += 1;
+            if !self.open.contains_key(&key) {
+                if self.open.len() >= MAX_OPEN {
+                    self.close_by(|f| std::cmp::Reverse(f.last_used))?;
+                }
+                let file = self.create(key.clone())?;
+                self.open.insert(key.clone(), file);
+            }
+            let Some(file) = self.open.get_mut(&key) else { continue };
+            file.last_used = self.clock;
+            file.stats.update(&self.plan.stats, &step);
+            file.writer.write(&step).map_err(|e| failed(&file.path, e))?;
+            if file.size() as u64 >= self.target_size {
+                self.close(&key)?;
+            } else if self.open.values().map(OpenFile::size).sum::<usize>() > MAX_BUFFERED {
+                self.close_by(|f| f.size())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes all files, several at a time.
+    pub(super) fn finish(mut self) -> Result<Vec<WrittenData>> {
+        let mut files: Vec<_> = self.open.drain().map(|(_, file)| file).collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let (plan, uploads) = (self.plan, self.uploads);
+        let last: Vec<_> =
+            files.into_par_iter().map(|file| upload(plan, uploads, file)).collect::<Result<_>>()?;
+        self.done.extend(last);
+        Ok(self.done)
+    }
+
+    fn close_by<K: Ord>(&mut self, rank: impl Fn(&OpenFile) -> K) -> Result<()> {
+        match self.open.iter().max_by_key(|(_, f)| rank(f)).map(|(key, _)| key.clone()) {
+            Some(key) => self.close(&key),
+            None => Ok(()),
+        }
+    }
+
+    fn close(&mut self, key: &PartitionKey) -> Result<()> {
+        if let Some(file) = self.open.remove(key) {
+            self.done.push(upload(self.plan, self.uploads, file)?);
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, key: PartitionKey) -> Result<OpenFile> {
+        let name = format!("part-{:05}-{}.c000{}.parquet", self.number, Uuid::new_v4(), self.codec.extension);
+        self.number += 1;
+        let folder = match self.plan.random_prefix() {
+            Some(length) => random_text(length),
+            None => partition_path::folder(
+                self.plan
+                    .partition_columns
+                    .iter()
+                    .map(String::as_str)
+                    .zip(key.iter().map(|v| v.as_ref().map(|t| t.folder.as_str()))),
+            ),
+        };
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        let properties = WriterProperties::builder()
+            .set_compression(self.codec.compression)
+            .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+            .set_max_row_group_bytes(Some(ROW_GROUP_BYTES))
+            .build();
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties)
+            // the table's schema is in the log; Spark reads the Parquet schema alone
+            .with_skip_arrow_metadata(true)
+            .with_schema_root("spark_schema".to_owned());
+        let writer = ArrowWriter::try_new_with_options(Vec::new(), self.schema.clone(), options)
+            .map_err(|e| failed(&path, e))?;
+        Ok(OpenFile {
+            writer,
+            stats: StatsCollector::new(&self.plan.stats),
+            path,
+            key,
+            last_used: self.clock,
+        })
+    }
+}
+
+fn upload(plan: &WritePlan, uploads: &Uploads, file: OpenFile) -> Result<WrittenData> {
+    let OpenFile { writer, stats, path, key, .. } = file;
+    let body = Bytes::from(writer.into_inner().map_err(|e| failed(&path, e))?);
+    let size = body.len() as i64;
+    uploads.put(&plan.location.root().join(&path), body)?;
+    let values =
+        plan.physical_partition_columns.iter().cloned().zip(key.into_iter().map(|v| v.map(|t| t.log)));
+    let add = Add {
+        path: LogPath::encode(&path),
+        partition_values: values.collect(),
+        size,
+        modification_time: Utc::now().timestamp_millis(),
+        data_change: true,
+        stats: Some(stats.to_json(&plan.stats)),
+        ..Default::default()
+    };
+    Ok(WrittenData { add, rows: stats.num_records() })
+}
+
+/// Letters and digits from random UUIDs.
+fn random_text(length: usize) -> String {
+    let mut text = String::with_capacity(length);
+    while text.len() < length {
+        // the last group of a version 4 UUID is all random
+        let group = Uuid::new_v4().simple().to_string();
+        text.extend(group.chars().skip(20).take(length - text.len()));
+    }
+    text
+}
+
+fn failed(path: &str, error: ParquetError) -> Error {
+    Error::DataFile { path: path.to_owned(), reason: error.to_string() }
+}

@@ -1,0 +1,267 @@
+//! The checks of a write, all made before anything is written.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use serde_json::Value;
+
+use super::assign::check_assignable;
+use super::compression::{Codec, codec};
+use super::create::new_table;
+use super::features::check_writer;
+use super::fit::physical_schema;
+use super::mode::{WriteMode, WriteOptions};
+use super::names::check_partition_columns;
+use super::stats_columns::StatsColumns;
+use crate::actions::{Metadata, Protocol};
+use crate::error::{Error, Result};
+use crate::schema::{ColumnMappingMode, DataType, StructType};
+use crate::snapshot::{At, Snapshot};
+use crate::store::Location;
+
+/// What the write finds at its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// No table: version 0 is to be created.
+    New,
+    /// A table at this version, to be appended to.
+    Existing(u64),
+    /// A table at this version, and nothing is to be written: the mode is [`WriteMode::Ignore`], or the application
+    /// transaction is already recorded.
+    Skip(u64),
+}
+
+/// A write that may go ahead: what [`super::write`], or Spark and then [`super::commit_adds`], need to know.
+#[derive(Debug, Clone)]
+pub struct WritePlan {
+    /// The table.
+    pub location: Location,
+    /// What is there.
+    pub target: Target,
+    /// Protocol of the table, or of the one to be created.
+    pub protocol: Protocol,
+    /// Metadata of the table, or of the one to be created.
+    pub metadata: Metadata,
+    /// All columns, with logical names.
+    pub schema: StructType,
+    /// How columns are named in the files.
+    pub column_mapping: ColumnMappingMode,
+    /// Partition columns, logical names.
+    pub partition_columns: Vec<String>,
+    /// Partition columns as `add.partitionValues` names them.
+    pub physical_partition_columns: Vec<String>,
+    /// Which columns get statistics.
+    pub stats: StatsColumns,
+    /// In-commit timestamp of the version found, where in-commit timestamps are on.
+    pub(super) in_commit_timestamp: Option<i64>,
+    pub(super) codec: Codec,
+}
+
+/// Checks a write of data of this schema. Nothing is written.
+///
+/// # Errors
+/// * [`Error::TableAlreadyExists`] by mode.
+/// * [`Error::UnsupportedFeature`] when the table asks more of a writer than this one does.
+/// * [`Error::SchemaMismatch`] when the data does not fit the table.
+/// * [`Error::InvalidSchema`], [`Error::InvalidArgument`] for what a table cannot be created with, and for partition
+///   columns or properties that are not the table's own.
+pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions) -> Result<WritePlan> {
+    let snapshot = match Snapshot::open(location.clone(), At::Latest) {
+        Ok(snapshot) => snapshot,
+        Err(Error::TableNotFound { .. }) => {
+            let (protocol, metadata) = new_table(data, options)?;
+            return plan(location, Target::New, protocol, metadata, options);
+        }
+        Err(error) => return Err(error),
+    };
+    let path = location.root().to_string();
+    let version = snapshot.version();
+    let mut target = Target::Existing(version);
+    match options.mode {
+        WriteMode::ErrorIfExists => return Err(Error::TableAlreadyExists { path, version }),
+        WriteMode::Ignore => target = Target::Skip(version),
+        WriteMode::Append => {
+            if let Some((app_id, app_version)) = &options.app_transaction
+                && snapshot.app_transaction(app_id)?.is_some_and(|recorded| recorded.version >= *app_version)
+            {
+                target = Target::Skip(version);
+            }
+        }
+    }
+    let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
+    let mut plan = plan(location, target, protocol, metadata, options)?;
+    if matches!(target, Target::Skip(_)) {
+        return Ok(plan);
+    }
+    check_writer(&path, &plan.protocol, &plan.metadata, &plan.schema)?;
+    check_same_partitioning(&plan, options)?;
+    check_same_properties(&plan.metadata, options)?;
+    check_assignable(&path, data, &plan.schema)?;
+    if is_true(&plan.metadata, "delta.enableInCommitTimestamps") {
+        plan.in_commit_timestamp = Some(snapshot.timestamp()?);
+    }
+    Ok(plan)
+}
+
+fn plan(
+    location: &Location,
+    target: Target,
+    protocol: Protocol,
+    metadata: Metadata,
+    options: &WriteOptions,
+) -> Result<WritePlan> {
+    let schema = StructType::from_json(&metadata.schema_string)?;
+    let mode = ColumnMappingMode::of(&metadata);
+    let name = options.compression.as_deref();
+    let codec = codec(
+        name.or(metadata.configuration.get("delta.parquet.compression.codec").map(String::as_str))
+            .unwrap_or("snappy"),
+    )?;
+    let partition_columns = metadata.partition_columns.clone();
+    let data = data_columns(&schema, &partition_columns);
+    let has_vectors = protocol.writer_features.iter().flatten().any(|f| f == "deletionVectors");
+    let new = matches!(target, Target::New) && is_true(&metadata, "delta.enableInCommitTimestamps");
+    Ok(WritePlan {
+        location: location.clone(),
+        target,
+        column_mapping: mode,
+        physical_partition_columns: schema.physical_names(&partition_columns, mode),
+        stats: StatsColumns::of(&data, &metadata, mode, has_vectors)?,
+        in_commit_timestamp: new.then_some(0),
+        codec,
+        partition_columns,
+        protocol,
+        metadata,
+        schema,
+    })
+}
+
+fn is_true(metadata: &Metadata, key: &str) -> bool {
+    metadata.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+}
+
+/// The columns that data files hold: no partition columns, and none that are void.
+fn data_columns(schema: &StructType, partition_columns: &[String]) -> StructType {
+    let stored = |f: &&crate::schema::StructField| {
+        f.data_type != DataType::Void && !partition_columns.contains(&f.name)
+    };
+    StructType { fields: schema.fields.iter().filter(stored).cloned().collect() }
+}
+
+impl WritePlan {
+    /// The columns of the data files, logical names.
+    pub fn data_schema(&self) -> StructType {
+        data_columns(&self.schema, &self.partition_columns)
+    }
+
+    /// The columns of the table as Spark must write them: physical names, and under column mapping the field ids as
+    /// `parquet.field.id`. Partition columns included.
+    pub fn physical_schema(&self) -> StructType {
+        renamed(&self.schema, self.column_mapping)
+    }
+
+    /// The Arrow schema of the data files.
+    pub(super) fn file_schema(&self) -> SchemaRef {
+        physical_schema(&self.data_schema(), self.column_mapping)
+    }
+
+    /// The Arrow schema of fitted batches: all columns, physical names.
+    pub(super) fn fitted_schema(&self) -> SchemaRef {
+        let schema: Arc<Schema> = physical_schema(&self.schema, self.column_mapping);
+        schema
+    }
+
+    /// Places of the data files' columns among all columns.
+    pub(super) fn data_positions(&self) -> Vec<usize> {
+        let data = self.data_schema();
+        (0..self.schema.fields.len()).filter(|i| data.fields.contains(&self.schema.fields[*i])).collect()
+    }
+
+    /// Length of the random folder that takes the place of partition folders, as delta-spark does it under column
+    /// mapping and where the table asks for it.
+    pub(super) fn random_prefix(&self) -> Option<usize> {
+        let random = self.column_mapping != ColumnMappingMode::None
+            || is_true(&self.metadata, "delta.randomizeFilePrefixes");
+        let length = self.metadata.configuration.get("delta.randomPrefixLength").and_then(|v| v.parse().ok());
+        random.then(|| length.unwrap_or(2).clamp(1, 32))
+    }
+
+    /// Version that the checks were made against.
+    pub(super) fn read_version(&self) -> Option<u64> {
+        match self.target {
+            Target::New => None,
+            Target::Existing(version) | Target::Skip(version) => Some(version),
+        }
+    }
+}
+
+fn renamed(schema: &StructType, mode: ColumnMappingMode) -> StructType {
+    fn within(data_type: &DataType, mode: ColumnMappingMode) -> DataType {
+        match data_type {
+            DataType::Struct(s) => DataType::Struct(Box::new(renamed(s, mode))),
+            DataType::Array(a) => {
+                let mut a = a.clone();
+                a.element_type = within(&a.element_type, mode);
+                DataType::Array(a)
+            }
+            DataType::Map(m) => {
+                let mut m = m.clone();
+                m.key_type = within(&m.key_type, mode);
+                m.value_type = within(&m.value_type, mode);
+                DataType::Map(m)
+            }
+            primitive => primitive.clone(),
+        }
+    }
+    let mut renamed = schema.clone();
+    for field in &mut renamed.fields {
+        field.data_type = within(&field.data_type, mode);
+        if mode != ColumnMappingMode::None {
+            let id = field.field_id();
+            field.name = field.physical_name(mode).to_owned();
+            field.metadata.clear();
+            field.metadata.extend(id.map(|id| ("parquet.field.id".to_owned(), Value::from(id))));
+        }
+    }
+    renamed
+}
+
+fn check_same_partitioning(plan: &WritePlan, options: &WriteOptions) -> Result<()> {
+    if options.partition_by.is_empty() {
+        return Ok(());
+    }
+    let asked = check_partition_columns(&plan.schema, &options.partition_by)?;
+    if asked == plan.partition_columns {
+        return Ok(());
+    }
+    let own = match plan.partition_columns.as_slice() {
+        [] => "not partitioned".to_owned(),
+        columns => format!("partitioned by {}", columns.join(", ")),
+    };
+    Err(Error::InvalidArgument {
+        argument: "partition_by".into(),
+        reason: format!(
+            "the table is {own}, not by {}; leave it out, or give the table's own",
+            asked.join(", ")
+        ),
+    })
+}
+
+fn check_same_properties(metadata: &Metadata, options: &WriteOptions) -> Result<()> {
+    for (key, value) in &options.configuration {
+        if key.to_lowercase().starts_with("delta.feature.") {
+            continue;
+        }
+        let own = metadata.configuration.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v);
+        if own != Some(value) {
+            return Err(Error::InvalidArgument {
+                argument: key.clone(),
+                reason: format!(
+                    "properties are set when a table is created; here it is {}, and an append does not change it",
+                    own.map_or("not set".to_owned(), |v| format!("`{v}`"))
+                ),
+            });
+        }
+    }
+    Ok(())
+}
