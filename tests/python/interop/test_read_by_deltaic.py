@@ -15,25 +15,35 @@ if TYPE_CHECKING:
 
 # one row of low values, one of high ones, one of nulls
 TYPES = """
-    CREATE TABLE delta.`{path}` USING delta {properties} AS SELECT * FROM VALUES
-    (1L, -2147483648, -32768S, -128Y, CAST(-1.5 AS FLOAT), CAST('NaN' AS DOUBLE), CAST('-1234567890123456.7890' AS DECIMAL(20, 4)),
-     false, '', X'', DATE'1900-01-01', TIMESTAMP'1969-12-31 23:59:59.999999', TIMESTAMP_NTZ'1969-12-31 23:59:59.999999',
-     array(), named_struct('a', 1L, 'b', CAST(NULL AS STRING)), map()),
-    (2L, 2147483647, 32767S, 127Y, CAST('Infinity' AS FLOAT), 1e300D, CAST('0.0001' AS DECIMAL(20, 4)),
-     true, 'zß水🦀', X'00FF', DATE'9999-12-31', TIMESTAMP'2026-01-02 03:04:05.678901', TIMESTAMP_NTZ'2026-01-02 03:04:05.678901',
-     array(1, NULL), named_struct('a', CAST(NULL AS LONG), 'b', 'x'), map('k', 1, 'l', NULL)),
+    CREATE TABLE delta.`{path}` USING delta AS SELECT * FROM VALUES
+    (
+        1L, -2147483648, -32768S, -128Y, CAST(-1.5 AS FLOAT), CAST('NaN' AS DOUBLE),
+        CAST('-1234567890123456.7890' AS DECIMAL(20, 4)), false, '', X'', DATE'1900-01-01',
+        TIMESTAMP'1969-12-31 23:59:59.999999', TIMESTAMP_NTZ'1969-12-31 23:59:59.999999',
+        array(), named_struct('a', 1L, 'b', CAST(NULL AS STRING)), map()
+    ),
+    (
+        2L, 2147483647, 32767S, 127Y, CAST('Infinity' AS FLOAT), 1e300D,
+        CAST('0.0001' AS DECIMAL(20, 4)), true, 'zß水🦀', X'00FF', DATE'9999-12-31',
+        TIMESTAMP'2026-01-02 03:04:05.678901', TIMESTAMP_NTZ'2026-01-02 03:04:05.678901',
+        array(1, NULL), named_struct('a', CAST(NULL AS LONG), 'b', 'x'), map('k', 1, 'l', NULL)
+    ),
     (3L, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
-    AS t(id, integer, short, byte, float, double, decimal, flag, text, raw, day, at, clock, list, struct, map)
+    AS t(
+        id, integer, short, byte, float, double, decimal, flag, text, raw, day, at, clock, list, struct, map
+    )
 """
 CHECKPOINTS = {
     "V1": "TBLPROPERTIES ('delta.checkpointInterval' = '2')",
-    "V1 with struct statistics": "TBLPROPERTIES ('delta.checkpointInterval' = '2', 'delta.checkpoint.writeStatsAsStruct' = 'true')",
+    "V1 with struct statistics": (
+        "TBLPROPERTIES ('delta.checkpointInterval' = '2', 'delta.checkpoint.writeStatsAsStruct' = 'true')"
+    ),
     "V2": "TBLPROPERTIES ('delta.checkpointInterval' = '2', 'delta.checkpointPolicy' = 'v2')",
 }
 
 
 def test_every_type_of_delta_spark(delta_spark: Any, every_type: pa.Table, same: Any, tmp_path: Path) -> None:
-    delta_spark.sql(TYPES.format(path=tmp_path / "t", properties=""))
+    delta_spark.sql(TYPES.format(path=tmp_path / "t"))
     same(deltaic.Table(str(tmp_path / "t")).to_arrow(), every_type)
 
 
@@ -83,8 +93,8 @@ def test_odd_partitions_of_delta_spark(
 def test_column_mapping_of_delta_spark(mode: str, delta_spark: Any, same: Any, tmp_path: Path) -> None:
     path = tmp_path / "t"
     delta_spark.sql(
-        f"CREATE TABLE delta.`{path}` (`a b` LONG, s STRUCT<`x,y`: INT, z: STRING>, gone INT, p STRING) USING delta PARTITIONED BY (p) "
-        f"TBLPROPERTIES ('delta.columnMapping.mode' = '{mode}')",
+        f"CREATE TABLE delta.`{path}` (`a b` LONG, s STRUCT<`x,y`: INT, z: STRING>, gone INT, p STRING) "
+        f"USING delta PARTITIONED BY (p) TBLPROPERTIES ('delta.columnMapping.mode' = '{mode}')",
         f"INSERT INTO delta.`{path}` VALUES (1, struct(1, 'u'), 7, 'k'), (2, NULL, 8, NULL)",
         f"ALTER TABLE delta.`{path}` RENAME COLUMN `a b` TO `c;d`",
         f"ALTER TABLE delta.`{path}` RENAME COLUMN s.z TO w",
