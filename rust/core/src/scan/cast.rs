@@ -178,8 +178,8 @@ mod tests {
     use super::*;
     use crate::scan::testing::text;
     use arrow::array::{
-        BinaryArray, Decimal256Array, DictionaryArray, Float32Array, Int8Array, Int32Array,
-        StringArray, TimestampMillisecondArray, TimestampNanosecondArray, UInt32Array,
+        BinaryArray, Decimal256Array, DictionaryArray, Float32Array, Int8Array, Int32Array, StringArray,
+        TimestampMillisecondArray, TimestampNanosecondArray, UInt32Array,
     };
     use arrow::datatypes::{Int32Type, i256};
 
