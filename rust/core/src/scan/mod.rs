@@ -7,6 +7,7 @@ pub mod partition;
 mod project;
 mod read;
 mod request;
+mod rows;
 mod stream;
 #[cfg(test)]
 mod testing;
@@ -15,4 +16,5 @@ pub use deletion_vector::DeletionVector;
 pub(crate) use file::DataFile;
 pub use read::{FileRows, RowScan, read_file};
 pub use request::ReadRequest;
+pub use rows::read;
 pub use stream::RowStream;

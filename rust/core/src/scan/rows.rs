@@ -7,7 +7,8 @@ use super::request::ReadRequest;
 use super::stream::RowStream;
 use crate::actions::Add;
 use crate::error::Result;
-use crate::snapshot::{FilesRequest, Snapshot};
+use crate::replay::FilesRequest;
+use crate::snapshot::Snapshot;
 
 /// Most files that are read at once. More hides the latency of a store; a local disk needs no more than its cores.
 const MOST_WORKERS: usize = 8;

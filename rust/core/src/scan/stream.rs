@@ -48,7 +48,7 @@ impl RowStream {
     ///
     /// # Errors
     /// [`Error::Storage`] when no thread can be started.
-    pub fn start<I>(scan: Arc<RowScan>, batches: I, workers: usize) -> Result<Self>
+    pub(crate) fn start<I>(scan: Arc<RowScan>, batches: I, workers: usize) -> Result<Self>
     where
         I: Iterator<Item = Result<Vec<Add>>> + Send + 'static,
     {
