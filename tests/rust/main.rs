@@ -4,5 +4,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod commit;
+mod load;
 mod store;
 mod table_builder;
+mod time_travel;
