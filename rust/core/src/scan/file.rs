@@ -42,7 +42,8 @@ impl DataFile {
         })?;
         let mut file = DataFile { store, path, size, tail: Bytes::new() };
         let tail = if size <= WHOLE { size } else { TAIL };
-        file.tail = match file.get(&[size - tail..size]) {
+        let end = size - tail..size;
+        file.tail = match file.get(std::slice::from_ref(&end)) {
             Ok(mut got) => got.pop().unwrap_or_default(),
             // an end behind the end fails in each store in its own words
             Err(error @ Error::Storage { .. }) => return Err(file.resized().unwrap_or(error)),

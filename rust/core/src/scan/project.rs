@@ -1,0 +1,633 @@
+//! From the table's schema to the columns of one Parquet file: which leaves to read, and what becomes of them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType as Arrow, Field, FieldRef, Fields, Schema, SchemaRef};
+use parquet::arrow::{PARQUET_FIELD_ID_META_KEY, ProjectionMask, parquet_to_arrow_schema};
+use parquet::basic::Type as Physical;
+use parquet::schema::types::SchemaDescriptor;
+
+use super::cast::{Convert, primitive};
+use crate::error::{Error, Result};
+use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, arrow_type};
+
+/// What of a file makes up the columns of a read.
+#[derive(Debug)]
+pub(crate) struct Projection {
+    /// The leaves that are read.
+    pub(crate) mask: ProjectionMask,
+    /// Arrow types to read the file as, where they are not the ones that Parquet suggests.
+    pub(crate) supplied: Option<SchemaRef>,
+    /// For each column of the read schema: where it is in the batches of the file, and what to do with it. `None` is
+    /// missing in the file, or no column of files at all.
+    pub(crate) columns: Vec<Option<(usize, Convert)>>,
+}
+
+impl Projection {
+    /// Matches the columns that `wanted` marks with those of a file: by logical name without column mapping
+    /// (annotations that are left over are ignored), by physical name or by field id with it, at every depth. The
+    /// rest of the file is not read.
+    ///
+    /// # Errors
+    /// [`Error::DataFile`] for a column that the table's type cannot hold, for names or ids that are ambiguous, and
+    /// for a file without field ids in a table that maps by id; [`Error::Unsupported`] for a shredded variant.
+    pub(crate) fn new(
+        path: &str,
+        schema: &StructType,
+        wanted: &[bool],
+        mode: ColumnMappingMode,
+        parquet: &SchemaDescriptor,
+    ) -> Result<Self> {
+        let file = parquet_to_arrow_schema(parquet, None)
+            .map_err(|e| Error::DataFile { path: path.to_owned(), reason: e.to_string() })?;
+        let matcher = Matcher { path, mode };
+        if mode == ColumnMappingMode::Id
+            && wanted.iter().zip(&schema.fields).any(|(w, f)| *w && f.data_type != DataType::Void)
+            && !any_field_id(file.fields())
+        {
+            return Err(matcher.error("it has no field ids, and the table maps its columns by id".into()));
+        }
+        let read: Vec<&StructField> =
+            schema.fields.iter().zip(wanted).filter(|(_, wanted)| **wanted).map(|(f, _)| f).collect();
+
+        let mut leaves = Leaves { parquet, chosen: BTreeSet::new(), retyped: HashMap::new() };
+        matcher.choose_struct(&read, file.fields(), 0, &mut leaves, "")?;
+        let supplied = (!leaves.retyped.is_empty()).then(|| {
+            let fields = retype(file.fields(), &mut 0, &leaves.retyped);
+            Arc::new(Schema::new_with_metadata(fields, file.metadata().clone()))
+        });
+        let full = supplied.as_deref().unwrap_or(&file);
+        let masked = keep_leaves(full.fields(), &mut 0, &leaves.chosen);
+
+        let names = matcher.names(&masked, "")?;
+        let columns = schema
+            .fields
+            .iter()
+            .zip(wanted)
+            .map(|(field, wanted)| {
+                let index = if *wanted { matcher.find(&names, field, "")? } else { None };
+                index
+                    .map(|i| Ok((i, matcher.convert(&field.data_type, masked[i].data_type(), &field.name)?)))
+                    .transpose()
+            })
+            .collect::<Result<_>>()?;
+        Ok(Projection { mask: ProjectionMask::leaves(parquet, leaves.chosen), supplied, columns })
+    }
+
+    /// Whether nothing of the file's columns is read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.columns.iter().all(Option::is_none)
+    }
+}
+
+/// The leaves that were chosen, by their index in the file.
+struct Leaves<'a> {
+    parquet: &'a SchemaDescriptor,
+    chosen: BTreeSet<usize>,
+    retyped: HashMap<usize, Arrow>,
+}
+
+struct Matcher<'a> {
+    path: &'a str,
+    mode: ColumnMappingMode,
+}
+
+/// The fields of one struct of the file, by what a column is found with.
+enum Names<'a> {
+    Ids(HashMap<i32, usize>),
+    /// Exact names, and lower-case ones with all their bearers.
+    Text(HashMap<&'a str, usize>, HashMap<String, Vec<usize>>),
+}
+
+impl Matcher<'_> {
+    fn error(&self, reason: String) -> Error {
+        Error::DataFile { path: self.path.to_owned(), reason }
+    }
+
+    fn names<'f>(&self, fields: &'f Fields, at: &str) -> Result<Names<'f>> {
+        if self.mode == ColumnMappingMode::Id {
+            let mut ids = HashMap::with_capacity(fields.len());
+            for (index, field) in fields.iter().enumerate() {
+                let Some(id) = field_id(field) else { continue };
+                if ids.insert(id, index).is_some() {
+                    return Err(self.error(format!("field id {id} is there twice{}", within(at))));
+                }
+            }
+            return Ok(Names::Ids(ids));
+        }
+        let mut lower: HashMap<String, Vec<usize>> = HashMap::with_capacity(fields.len());
+        for (index, field) in fields.iter().enumerate() {
+            lower.entry(field.name().to_lowercase()).or_default().push(index);
+        }
+        Ok(Names::Text(fields.iter().enumerate().map(|(i, f)| (f.name().as_str(), i)).collect(), lower))
+    }
+
+    /// The index of the file's field that is `field`.
+    fn find(&self, names: &Names<'_>, field: &StructField, at: &str) -> Result<Option<usize>> {
+        if field.data_type == DataType::Void {
+            return Ok(None);
+        }
+        match names {
+            Names::Ids(ids) => {
+                let id = field.field_id().ok_or_else(|| Error::InvalidSchema {
+                    reason: format!(
+                        "column `{}`{} has no id, and the table maps by id",
+                        field.name,
+                        within(at)
+                    ),
+                })?;
+                Ok(ids.get(&id).copied())
+            }
+            Names::Text(exact, lower) => {
+                let name = field.physical_name(self.mode);
+                if let Some(index) = exact.get(name) {
+                    return Ok(Some(*index));
+                }
+                match lower.get(&name.to_lowercase()).map(Vec::as_slice) {
+                    None => Ok(None),
+                    Some([index]) => Ok(Some(*index)),
+                    Some(_) => {
+                        Err(self
+                            .error(format!("column `{name}`{} is there in several spellings", within(at))))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Chooses the leaves of `wanted` among the `fields` of a struct whose first leaf is `first`. A struct none of
+    /// whose fields are there gives one leaf all the same: it tells which of the structs are null.
+    fn choose_struct(
+        &self,
+        wanted: &[&StructField],
+        fields: &Fields,
+        first: usize,
+        leaves: &mut Leaves<'_>,
+        at: &str,
+    ) -> Result<bool> {
+        let names = self.names(fields, at)?;
+        let starts: Vec<usize> = fields
+            .iter()
+            .scan(first, |leaf, field| {
+                let start = *leaf;
+                *leaf += leaf_count(field.data_type());
+                Some(start)
+            })
+            .collect();
+        let mut any = false;
+        for field in wanted {
+            if let Some(index) = self.find(&names, field, at)? {
+                let place = if at.is_empty() { field.name.clone() } else { format!("{at}.{}", field.name) };
+                self.choose(&field.data_type, fields[index].data_type(), starts[index], leaves, &place)?;
+                any = true;
+            }
+        }
+        Ok(any)
+    }
+
+    fn choose(
+        &self,
+        data_type: &DataType,
+        file: &Arrow,
+        first: usize,
+        leaves: &mut Leaves<'_>,
+        at: &str,
+    ) -> Result<()> {
+        match (data_type, file) {
+            (DataType::Struct(s), Arrow::Struct(fields)) => {
+                let wanted: Vec<&StructField> = s.fields.iter().collect();
+                if !self.choose_struct(&wanted, fields, first, leaves, at)? {
+                    leaves.chosen.insert(first + witness(file));
+                }
+            }
+            (DataType::Array(a), Arrow::List(element)) => {
+                self.choose(&a.element_type, element.data_type(), first, leaves, &format!("{at}.element"))?;
+            }
+            (DataType::Map(m), Arrow::Map(entries, _)) => {
+                let Arrow::Struct(fields) = entries.data_type() else { return Ok(()) };
+                let (key, value) = (fields[0].data_type(), fields[1].data_type());
+                self.choose(&m.key_type, key, first, leaves, &format!("{at}.key"))?;
+                self.choose(&m.value_type, value, first + leaf_count(key), leaves, &format!("{at}.value"))?;
+            }
+            _ => {
+                leaves.chosen.extend(first..first + leaf_count(file));
+                if leaf_count(file) == 1 && !file.is_nested() {
+                    let physical = leaves.parquet.column(first).physical_type();
+                    let retyped = match (data_type, physical, file) {
+                        // twelve bytes of nanoseconds span more than an i64 of them does
+                        (DataType::Timestamp | DataType::TimestampNtz, Physical::INT96, _) => {
+                            Some(arrow_type(data_type))
+                        }
+                        // text without an annotation: decoded as text it is checked once, without a copy
+                        (DataType::String, Physical::BYTE_ARRAY, Arrow::Binary) => Some(Arrow::Utf8),
+                        _ => None,
+                    };
+                    if let Some(retyped) = retyped {
+                        leaves.retyped.insert(first, retyped);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How an array of type `file` becomes one of `data_type`.
+    fn convert(&self, data_type: &DataType, file: &Arrow, at: &str) -> Result<Convert> {
+        let target = arrow_type(data_type);
+        if *file == target {
+            return Ok(Convert::Keep);
+        }
+        let mismatch = || {
+            self.error(format!(
+                "column `{at}` is {file} in the file and cannot be read as {}",
+                data_type.name()
+            ))
+        };
+        match (data_type, file) {
+            (DataType::Struct(s), Arrow::Struct(fields)) => {
+                let Arrow::Struct(to) = target else { return Err(mismatch()) };
+                Ok(Convert::Struct(to, self.convert_fields(s, fields, at)?))
+            }
+            (DataType::Array(a), Arrow::List(element)) => {
+                let Arrow::List(to) = target else { return Err(mismatch()) };
+                let inner = self.convert(&a.element_type, element.data_type(), &format!("{at}.element"))?;
+                Ok(Convert::List(to, Box::new(inner)))
+            }
+            (DataType::Map(m), Arrow::Map(entries, _)) => {
+                let (Arrow::Map(to, _), Arrow::Struct(fields)) = (target, entries.data_type()) else {
+                    return Err(mismatch());
+                };
+                let key = self.convert(&m.key_type, fields[0].data_type(), &format!("{at}.key"))?;
+                let value = self.convert(&m.value_type, fields[1].data_type(), &format!("{at}.value"))?;
+                Ok(Convert::Map(to, Box::new(key), Box::new(value)))
+            }
+            (DataType::Variant, Arrow::Struct(fields)) => self.convert_variant(fields, target, at),
+            _ if file.is_nested() || target.is_nested() => Err(mismatch()),
+            _ => primitive(file, &target).ok_or_else(mismatch),
+        }
+    }
+
+    fn convert_fields(
+        &self,
+        wanted: &StructType,
+        fields: &Fields,
+        at: &str,
+    ) -> Result<Vec<Option<(usize, Convert)>>> {
+        let names = self.names(fields, at)?;
+        let convert = |field: &StructField| {
+            let Some(index) = self.find(&names, field, at)? else { return Ok(None) };
+            let place = format!("{at}.{}", field.name);
+            Ok(Some((index, self.convert(&field.data_type, fields[index].data_type(), &place)?)))
+        };
+        wanted.fields.iter().map(convert).collect()
+    }
+
+    /// An unshredded variant: two binary fields, in either order.
+    fn convert_variant(&self, fields: &Fields, target: Arrow, at: &str) -> Result<Convert> {
+        if fields.iter().any(|f| f.name() == "typed_value") {
+            return Err(Error::Unsupported {
+                path: self.path.to_owned(),
+                what: format!("the shredded variant of column `{at}`"),
+            });
+        }
+        let Arrow::Struct(to) = target else {
+            return Err(self.error(format!("column `{at}` is no variant")));
+        };
+        let children = to
+            .iter()
+            .map(|part| {
+                let (index, found) = fields.find(part.name()).ok_or_else(|| {
+                    self.error(format!("the variant of column `{at}` has no `{}`", part.name()))
+                })?;
+                let convert = primitive(found.data_type(), part.data_type()).ok_or_else(|| {
+                    self.error(format!("`{}` of the variant `{at}` is not binary", part.name()))
+                })?;
+                Ok(Some((index, convert)))
+            })
+            .collect::<Result<_>>()?;
+        Ok(Convert::Struct(to, children))
+    }
+}
+
+fn within(at: &str) -> String {
+    if at.is_empty() { String::new() } else { format!(" of `{at}`") }
+}
+
+fn field_id(field: &Field) -> Option<i32> {
+    field.metadata().get(PARQUET_FIELD_ID_META_KEY).and_then(|id| id.parse().ok())
+}
+
+fn any_field_id(fields: &Fields) -> bool {
+    fn any(field: &Field) -> bool {
+        field_id(field).is_some() || children(field.data_type()).into_iter().any(|c| any(c))
+    }
+    fields.iter().any(|f| any(f))
+}
+
+fn children(data_type: &Arrow) -> Vec<&FieldRef> {
+    match data_type {
+        Arrow::Struct(fields) => fields.iter().collect(),
+        Arrow::List(element) => vec![element],
+        Arrow::Map(entries, _) => children(entries.data_type()),
+        _ => Vec::new(),
+    }
+}
+
+/// Number of Parquet leaves below a type of the file.
+fn leaf_count(data_type: &Arrow) -> usize {
+    match data_type {
+        Arrow::Struct(_) | Arrow::List(_) | Arrow::Map(_, _) => {
+            children(data_type).iter().map(|c| leaf_count(c.data_type())).sum()
+        }
+        _ => 1,
+    }
+}
+
+/// The leaf that tells cheapest whether a struct is null: the first that no list or map lies above, else the first.
+fn witness(data_type: &Arrow) -> usize {
+    fn plain(data_type: &Arrow, leaf: &mut usize) -> Option<usize> {
+        match data_type {
+            Arrow::Struct(fields) => fields.iter().find_map(|f| plain(f.data_type(), leaf)),
+            Arrow::List(_) | Arrow::Map(_, _) => {
+                *leaf += leaf_count(data_type);
+                None
+            }
+            _ => Some(*leaf),
+        }
+    }
+    plain(data_type, &mut 0).unwrap_or(0)
+}
+
+/// The fields with some leaves read as another type.
+fn retype(fields: &Fields, leaf: &mut usize, types: &HashMap<usize, Arrow>) -> Fields {
+    rebuild(fields, &mut |_| {
+        let found = types.get(leaf).cloned();
+        *leaf += 1;
+        Some(found)
+    })
+}
+
+/// The fields that are left when only some leaves are read, as the Parquet reader forms them.
+fn keep_leaves(fields: &Fields, leaf: &mut usize, kept: &BTreeSet<usize>) -> Fields {
+    rebuild(fields, &mut |_| {
+        let keep = kept.contains(leaf);
+        *leaf += 1;
+        keep.then_some(None)
+    })
+}
+
+/// Rebuilds fields leaf by leaf: `each` drops a leaf (`None`), keeps it, or gives it another type. What has no leaf
+/// left is dropped.
+fn rebuild(fields: &Fields, each: &mut dyn FnMut(&Arrow) -> Option<Option<Arrow>>) -> Fields {
+    fields.iter().filter_map(|f| rebuild_field(f, each)).collect()
+}
+
+fn rebuild_field(
+    field: &FieldRef,
+    each: &mut dyn FnMut(&Arrow) -> Option<Option<Arrow>>,
+) -> Option<FieldRef> {
+    let data_type = match field.data_type() {
+        Arrow::Struct(fields) => {
+            let fields = rebuild(fields, each);
+            if fields.is_empty() {
+                return None;
+            }
+            Arrow::Struct(fields)
+        }
+        Arrow::List(element) => Arrow::List(rebuild_field(element, each)?),
+        Arrow::Map(entries, sorted) => Arrow::Map(rebuild_field(entries, each)?, *sorted),
+        leaf => match each(leaf)? {
+            Some(other) => other,
+            None => return Some(field.clone()),
+        },
+    };
+    Some(Arc::new(field.as_ref().clone().with_data_type(data_type)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    use arrow::array::{
+        Array, ArrayRef, Int32Array, Int64Array, ListArray, MapArray, RecordBatch, StringArray, StructArray,
+    };
+    use arrow::buffer::{NullBuffer, OffsetBuffer};
+    use arrow::datatypes::{DataType as Arrow, Field, Fields, Schema};
+    use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
+
+    use crate::error::{Error, Result};
+    use crate::scan::ReadRequest;
+    use crate::scan::testing::{Folder, field, lines, mapped, read_all, schema};
+    use crate::schema::{ColumnMappingMode, StructType, to_arrow_schema};
+
+    fn with_id(field: Field, id: i32) -> Field {
+        field.with_metadata(HashMap::from([(PARQUET_FIELD_ID_META_KEY.to_owned(), id.to_string())]))
+    }
+
+    fn ints(values: &[i32]) -> ArrayRef {
+        Arc::new(Int32Array::from(values.to_vec()))
+    }
+
+    fn longs(values: &[i64]) -> ArrayRef {
+        Arc::new(Int64Array::from(values.to_vec()))
+    }
+
+    fn batch(columns: Vec<(Field, ArrayRef)>) -> RecordBatch {
+        let (fields, arrays): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
+    }
+
+    /// Reads all columns of a file that holds `batch`, and checks that the types are those of the table.
+    fn read(table: &StructType, mode: ColumnMappingMode, batch: &RecordBatch) -> Result<Vec<String>> {
+        let folder = Folder::new();
+        let add = folder.parquet("f.parquet", batch, 2);
+        let got = read_all(&folder.scan_mapped(table, &[], mode, ReadRequest::default()), &add)?;
+        assert_eq!(got.schema().as_ref(), &to_arrow_schema(table));
+        Ok(lines(&got))
+    }
+
+    fn reason(result: Result<Vec<String>>) -> String {
+        match result {
+            Err(Error::DataFile { reason, .. }) => reason,
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn t35_annotations_without_column_mapping_are_ignored() {
+        let table =
+            schema(&[mapped("a", r#""integer""#, "col-1", 1), mapped("b", r#""integer""#, "a", 2)].join(","));
+        let file = batch(vec![
+            (with_id(Field::new("b", Arrow::Int32, true), 1), ints(&[1, 2])),
+            (with_id(Field::new("a", Arrow::Int32, true), 9), ints(&[10, 20])),
+        ]);
+        assert_eq!(read(&table, ColumnMappingMode::None, &file).unwrap(), ["10|1", "20|2"]);
+    }
+
+    #[test]
+    fn t35_fields_of_structs_are_paired_by_name_at_every_depth() {
+        let pair = |x: Vec<i32>, y: Vec<i32>| {
+            // the file has them in another order and one that the table dropped
+            let fields = Fields::from(vec![
+                Field::new("old", Arrow::Int32, true),
+                Field::new("y", Arrow::Int32, true),
+                Field::new("x", Arrow::Int32, true),
+            ]);
+            StructArray::new(fields, vec![ints(&vec![0; x.len()]), ints(&y), ints(&x)], None)
+        };
+        let offsets = OffsetBuffer::from_lengths([2, 1]);
+        let inner = pair(vec![1, 2, 3], vec![4, 5, 6]);
+        let element = Arc::new(Field::new("element", inner.data_type().clone(), true));
+        let list = ListArray::new(element, offsets.clone(), Arc::new(inner.clone()), None);
+        let keys = Arc::new(StringArray::from(vec!["k", "l", "k"]));
+        let entries = StructArray::from(vec![
+            (Arc::new(Field::new("key", Arrow::Utf8, false)), keys as ArrayRef),
+            (Arc::new(Field::new("value", inner.data_type().clone(), true)), Arc::new(inner) as ArrayRef),
+        ]);
+        let entry = Arc::new(Field::new("key_value", entries.data_type().clone(), false));
+        let map = MapArray::new(entry, offsets, entries, None, false);
+        let file = batch(vec![
+            (Field::new("m", map.data_type().clone(), true), Arc::new(map)),
+            (Field::new("l", list.data_type().clone(), true), Arc::new(list)),
+        ]);
+        let of = r#"{"type":"struct","fields":[{"name":"x","type":"long","nullable":true,"metadata":{}},{"name":"new","type":"string","nullable":true,"metadata":{}},{"name":"y","type":"integer","nullable":true,"metadata":{}}]}"#;
+        let list = format!(r#"{{"type":"array","elementType":{of},"containsNull":true}}"#);
+        let map = format!(r#"{{"type":"map","keyType":"string","valueType":{of},"valueContainsNull":true}}"#);
+        let table = schema(&[field("l", &list), field("m", &map)].join(","));
+        assert_eq!(
+            read(&table, ColumnMappingMode::None, &file).unwrap(),
+            [
+                "[{x: 1, new: , y: 4}, {x: 2, new: , y: 5}]|{k: {x: 1, new: , y: 4}, l: {x: 2, new: , y: 5}}",
+                "[{x: 3, new: , y: 6}]|{k: {x: 3, new: , y: 6}}",
+            ]
+        );
+    }
+
+    #[test]
+    fn physical_names_and_ids_find_renamed_columns_at_every_depth() {
+        let inner = Fields::from(vec![
+            with_id(Field::new("p3", Arrow::Int32, true), 3),
+            with_id(Field::new("p4", Arrow::Int32, true), 4),
+        ]);
+        let nested = StructArray::new(inner.clone(), vec![ints(&[1, 2]), ints(&[3, 4])], None);
+        let file = batch(vec![
+            (with_id(Field::new("p1", Arrow::Int32, true), 1), ints(&[7, 8])),
+            (with_id(Field::new("p2", Arrow::Struct(inner), true), 2), Arc::new(nested)),
+        ]);
+        let of = format!(
+            r#"{{"type":"struct","fields":[{},{}]}}"#,
+            mapped("p3", r#""integer""#, "p4", 4),
+            mapped("n", r#""integer""#, "p5", 5)
+        );
+        let table = schema(&[mapped("p2", r#""integer""#, "p1", 1), mapped("s", &of, "p2", 2)].join(","));
+        for mode in [ColumnMappingMode::Name, ColumnMappingMode::Id] {
+            assert_eq!(read(&table, mode, &file).unwrap(), ["7|{p3: 3, n: }", "8|{p3: 4, n: }"], "{mode:?}");
+        }
+        // ids decide in id mode: names may be anything
+        let renamed = batch(vec![
+            (with_id(Field::new("p2", Arrow::Int32, true), 1), ints(&[7])),
+            (with_id(Field::new("p1", Arrow::Int32, true), 6), ints(&[9])),
+        ]);
+        assert_eq!(read(&table, ColumnMappingMode::Id, &renamed).unwrap(), ["7|"]);
+    }
+
+    #[test]
+    fn a_file_without_ids_is_refused_where_the_table_maps_by_id() {
+        let table = schema(&mapped("a", r#""integer""#, "p1", 1));
+        let file = batch(vec![(Field::new("p1", Arrow::Int32, true), ints(&[1]))]);
+        let refused = reason(read(&table, ColumnMappingMode::Id, &file));
+        assert_eq!(refused, "it has no field ids, and the table maps its columns by id");
+        let twice = batch(vec![
+            (with_id(Field::new("a", Arrow::Int32, true), 1), ints(&[1])),
+            (with_id(Field::new("b", Arrow::Int32, true), 1), ints(&[1])),
+        ]);
+        assert_eq!(reason(read(&table, ColumnMappingMode::Id, &twice)), "field id 1 is there twice");
+    }
+
+    #[test]
+    fn names_match_exactly_first_then_without_case() {
+        let table = schema(&field("Id", r#""integer""#));
+        let file = |names: &[&str]| {
+            batch(
+                names
+                    .iter()
+                    .enumerate()
+                    .map(|(i, n)| (Field::new(*n, Arrow::Int32, true), ints(&[i as i32])))
+                    .collect(),
+            )
+        };
+        let read = |names: &[&str]| read(&table, ColumnMappingMode::None, &file(names));
+        assert_eq!(read(&["id", "Id"]).unwrap(), ["1"]);
+        assert_eq!(read(&["x", "ID"]).unwrap(), ["1"]);
+        assert_eq!(read(&["x"]).unwrap(), [""]);
+        assert_eq!(reason(read(&["id", "ID"])), "column `Id` is there in several spellings");
+    }
+
+    #[test]
+    fn a_struct_whose_fields_are_all_missing_keeps_its_nulls() {
+        let inner = Fields::from(vec![
+            Field::new("deep", Arrow::Struct(Fields::from(vec![Field::new("z", Arrow::Int32, true)])), true),
+            Field::new("old", Arrow::Int32, true),
+        ]);
+        let deep = StructArray::new(
+            Fields::from(vec![Field::new("z", Arrow::Int32, true)]),
+            vec![ints(&[1, 2, 3])],
+            None,
+        );
+        let nulls = NullBuffer::from(vec![true, false, true]);
+        let nested = StructArray::new(inner.clone(), vec![Arc::new(deep), ints(&[1, 2, 3])], Some(nulls));
+        let file = batch(vec![
+            (Field::new("s", Arrow::Struct(inner), true), Arc::new(nested)),
+            (Field::new("_change_type", Arrow::Utf8, true), Arc::new(StringArray::from(vec!["a", "b", "c"]))),
+        ]);
+        let of = r#"{"type":"struct","fields":[{"name":"new","type":"integer","nullable":true,"metadata":{}},{"name":"v","type":"void","nullable":true,"metadata":{}}]}"#;
+        let table = schema(&[field("s", of), field("old", r#""void""#)].join(","));
+        let want = ["{new: , v: }|", "|", "{new: , v: }|"];
+        assert_eq!(read(&table, ColumnMappingMode::None, &file).unwrap(), want);
+    }
+
+    #[test]
+    fn a_shredded_variant_is_refused_by_name() {
+        let bytes = |v: &[u8]| Arc::new(arrow::array::BinaryArray::from_vec(vec![v])) as ArrayRef;
+        let variant = |extra: Option<&str>| {
+            let mut parts = vec![
+                (Arc::new(Field::new("value", Arrow::Binary, false)), bytes(&[12, 1])),
+                (Arc::new(Field::new("metadata", Arrow::Binary, false)), bytes(&[1, 0, 0])),
+            ];
+            if let Some(name) = extra {
+                parts.push((Arc::new(Field::new(name, Arrow::Int64, true)), longs(&[1])));
+            }
+            let array = StructArray::from(parts);
+            batch(vec![(Field::new("v", array.data_type().clone(), true), Arc::new(array))])
+        };
+        let table = schema(&field("v", r#""variant""#));
+        assert_eq!(
+            read(&table, ColumnMappingMode::None, &variant(None)).unwrap(),
+            ["{metadata: 010000, value: 0c01}"]
+        );
+        let error = read(&table, ColumnMappingMode::None, &variant(Some("typed_value"))).unwrap_err();
+        assert!(
+            error.to_string().ends_with("the shredded variant of column `v` is not supported"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_the_table_cannot_hold_is_refused_by_column_and_type() {
+        let table = schema(&field("a", r#"{"type":"array","elementType":"date","containsNull":true}"#));
+        let list = ListArray::new(
+            Arc::new(Field::new("element", Arrow::Int32, true)),
+            OffsetBuffer::from_lengths([1]),
+            ints(&[1]),
+            None,
+        );
+        let file = batch(vec![(Field::new("a", list.data_type().clone(), true), Arc::new(list))]);
+        let refused = reason(read(&table, ColumnMappingMode::None, &file));
+        assert_eq!(refused, "column `a.element` is Int32 in the file and cannot be read as date");
+        let flat = batch(vec![(Field::new("a", Arrow::Int32, true), ints(&[1]))]);
+        let refused = reason(read(&table, ColumnMappingMode::None, &flat));
+        assert_eq!(refused, "column `a` is Int32 in the file and cannot be read as array");
+    }
+}

@@ -1,0 +1,566 @@
+//! The rows of one logical file: its Parquet rows without the deleted ones, in the table's types, with partition
+//! values, filtered.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{Schema, SchemaRef};
+use parquet::DecodeResult;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowSelection,
+};
+use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder, RowGroupSelection};
+use parquet::file::metadata::ParquetMetaData;
+
+use super::deletion_vector::{DeletionVector, Shared};
+use super::file::DataFile;
+use super::partition;
+use super::project::Projection;
+use super::request::{ReadRequest, resolve};
+use crate::actions::Add;
+use crate::error::{Error, Result};
+use crate::predicate::{Predicate, eval::filter_mask};
+use crate::schema::{ColumnMappingMode, StructType, to_arrow_schema};
+use crate::store::Location;
+
+/// What all files of a read have in common: the columns, the filter, and where the table is.
+#[derive(Debug)]
+pub struct RowScan {
+    location: Location,
+    mode: ColumnMappingMode,
+    /// The requested columns, then those that only the predicate needs.
+    columns: StructType,
+    arrow: SchemaRef,
+    /// For each column whether data files can have it.
+    in_files: Vec<bool>,
+    requested: usize,
+    output: SchemaRef,
+    predicate: Option<Predicate>,
+    batch_size: usize,
+}
+
+impl RowScan {
+    /// Plans a read of a table with this schema. Nothing is read.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a column that is unknown or named twice, [`Error::InvalidPredicate`] for a
+    /// predicate on an unknown column or one that cannot be evaluated.
+    pub fn new(
+        location: Location,
+        schema: &StructType,
+        partition_columns: &[String],
+        mode: ColumnMappingMode,
+        request: ReadRequest,
+    ) -> Result<Self> {
+        let (columns, requested) = resolve(schema, request.columns.as_deref(), request.predicate.as_ref())?;
+        if request.batch_size == 0 {
+            return Err(Error::InvalidArgument {
+                argument: "batch_size".into(),
+                reason: "0 rows: at least 1".into(),
+            });
+        }
+        let arrow = Arc::new(to_arrow_schema(&columns));
+        let is_partition = |name: &str| partition_columns.iter().any(|p| p.eq_ignore_ascii_case(name));
+        Ok(RowScan {
+            in_files: columns.fields.iter().map(|f| !is_partition(&f.name)).collect(),
+            output: Arc::new(Schema::new(arrow.fields()[..requested].to_vec())),
+            location,
+            mode,
+            columns,
+            arrow,
+            requested,
+            predicate: request.predicate,
+            batch_size: request.batch_size,
+        })
+    }
+
+    /// The schema of every batch.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.output
+    }
+
+    /// The table's place.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+}
+
+/// The rows of one file, batch by batch.
+#[derive(Debug)]
+pub struct FileRows {
+    scan: Arc<RowScan>,
+    file: DataFile,
+    columns: Vec<Source>,
+    rows: Rows,
+}
+
+/// Where a column of the read comes from.
+#[derive(Debug)]
+enum Source {
+    File(usize, super::cast::Convert),
+    /// The same in every row: an array of one row, and one of as many as a batch has needed so far.
+    Constant(ArrayRef, ArrayRef),
+}
+
+/// What produces rows.
+#[derive(Debug)]
+enum Rows {
+    /// No column of the file is needed: the number of rows that are left.
+    Counted(u64),
+    Decoded(Box<ParquetPushDecoder>, Option<ParquetRecordBatchReader>),
+    Done,
+}
+
+/// Opens one logical file of a read.
+///
+/// # Errors
+/// [`Error::DataFile`] when the file is missing, damaged, or holds what the table's types cannot;
+/// [`Error::DeletionVector`] when its deletion vector is missing, damaged, or not of this file.
+///
+/// # Cost
+/// One request for the end of the file (all of a small one), one for each deletion-vector file; then one for the
+/// needed columns of each row group. A read of no column of the file reads its footer only.
+pub fn read_file(scan: &Arc<RowScan>, add: &Add) -> Result<FileRows> {
+    open(scan, add, &Shared::default())
+}
+
+/// [`read_file`] with deletion vectors that come for many files at once.
+pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, vectors: &Shared) -> Result<FileRows> {
+    let path = add.path.resolve(scan.location.root())?;
+    let deleted = match &add.deletion_vector {
+        Some(descriptor) => Some(vectors.load(descriptor, &scan.location)?),
+        None => None,
+    };
+    let file = DataFile::open(&scan.location, path, add.size)?;
+    let metadata = file.metadata(scan.predicate.is_some())?;
+    check_vector(deleted.as_ref(), &metadata, &file)?;
+
+    let parquet = metadata.file_metadata().schema_descr();
+    let projection = Projection::new(&file.path(), &scan.columns, &scan.in_files, scan.mode, parquet)?;
+    let empty = projection.is_empty();
+    let rows = if empty {
+        let deleted = deleted.as_ref().map_or(0, DeletionVector::cardinality);
+        Rows::Counted(row_count(&metadata).saturating_sub(deleted))
+    } else {
+        let selections = select(&metadata, deleted.as_ref());
+        if selections.is_empty() {
+            Rows::Done
+        } else {
+            decode(scan, &file, metadata, &projection, selections)?
+        }
+    };
+    let columns = sources(scan, add, projection)?;
+    Ok(FileRows { scan: scan.clone(), file, columns, rows })
+}
+
+fn row_count(metadata: &ParquetMetaData) -> u64 {
+    metadata.row_groups().iter().map(|g| g.num_rows().max(0) as u64).sum()
+}
+
+/// A vector that deletes rows the file does not have belongs to another file.
+fn check_vector(deleted: Option<&DeletionVector>, metadata: &ParquetMetaData, file: &DataFile) -> Result<()> {
+    let rows = row_count(metadata);
+    match deleted.and_then(|d| d.rows().max()) {
+        Some(last) if last >= rows => Err(Error::DeletionVector {
+            path: file.path(),
+            reason: format!("it deletes row {last}, but the data file has {rows} rows"),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The row groups to read, each with the rows that are left. Positions are those in the file, whatever is skipped.
+fn select(metadata: &ParquetMetaData, deleted: Option<&DeletionVector>) -> Vec<RowGroupSelection> {
+    let mut start = 0;
+    let mut selections = Vec::with_capacity(metadata.num_row_groups());
+    for (index, group) in metadata.row_groups().iter().enumerate() {
+        let end = start + group.num_rows().max(0) as u64;
+        let keep = deleted.and_then(|d| d.keep(start..end));
+        if start < end && keep.as_ref().is_none_or(|k| k.count_set_bits() > 0) {
+            selections.push(RowGroupSelection::new(index, keep.map(RowSelection::from_boolean_buffer)));
+        }
+        start = end;
+    }
+    selections
+}
+
+fn decode(
+    scan: &RowScan,
+    file: &DataFile,
+    metadata: Arc<ParquetMetaData>,
+    projection: &Projection,
+    selections: Vec<RowGroupSelection>,
+) -> Result<Rows> {
+    // the Arrow types of the writer are no matter: the table's schema says what the columns are
+    let mut options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    if let Some(supplied) = &projection.supplied {
+        options = options.with_schema(supplied.clone());
+    }
+    let reader = ArrowReaderMetadata::try_new(metadata, options).map_err(|e| file.error(e))?;
+    let decoder = ParquetPushDecoderBuilder::new_with_metadata(reader)
+        .with_projection(projection.mask.clone())
+        .with_batch_size(scan.batch_size)
+        .with_row_group_selections(selections)
+        .build()
+        .map_err(|e| file.error(e))?;
+    Ok(Rows::Decoded(Box::new(decoder), None))
+}
+
+/// Where each column comes from: the file, the log (partition values) or nowhere (null).
+fn sources(scan: &RowScan, add: &Add, projection: Projection) -> Result<Vec<Source>> {
+    projection
+        .columns
+        .into_iter()
+        .zip(&scan.columns.fields)
+        .zip(&scan.in_files)
+        .map(|((found, field), in_files)| {
+            let value = match found {
+                Some((index, convert)) => return Ok(Source::File(index, convert)),
+                None if *in_files => new_null_array(&crate::schema::arrow_type(&field.data_type), 1),
+                None => {
+                    let text =
+                        add.partition_values.get(field.physical_name(scan.mode)).and_then(Option::as_deref);
+                    partition::parse(&field.name, text, &field.data_type)?
+                }
+            };
+            Ok(Source::Constant(value.clone(), value))
+        })
+        .collect()
+}
+
+impl FileRows {
+    /// The schema of every batch.
+    pub fn schema(&self) -> &SchemaRef {
+        self.scan.schema()
+    }
+
+    /// The next batch of the file's rows, before the filter.
+    fn physical(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            match &mut self.rows {
+                Rows::Done => return Ok(None),
+                Rows::Counted(0) => self.rows = Rows::Done,
+                Rows::Counted(left) => {
+                    let rows = (*left).min(self.scan.batch_size as u64);
+                    *left -= rows;
+                    let options = RecordBatchOptions::new().with_row_count(usize::try_from(rows).ok());
+                    let batch =
+                        RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options);
+                    return batch.map(Some).map_err(|e| self.file.error(e));
+                }
+                Rows::Decoded(decoder, reader) => {
+                    if let Some(batch) = reader.as_mut().and_then(Iterator::next) {
+                        return batch.map(Some).map_err(|e| self.file.error(e));
+                    }
+                    *reader = None;
+                    match decoder.try_next_reader().map_err(|e| self.file.error(e))? {
+                        DecodeResult::Data(next) => *reader = Some(next),
+                        DecodeResult::NeedsData(ranges) => {
+                            let bytes = self.file.ranges(&ranges)?;
+                            decoder.push_ranges(ranges, bytes).map_err(|e| self.file.error(e))?;
+                        }
+                        DecodeResult::Finished => self.rows = Rows::Done,
+                    }
+                }
+            }
+        }
+    }
+
+    /// A batch of the file as one of the table.
+    fn logical(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let fields = self.scan.arrow.fields();
+        let columns = self
+            .columns
+            .iter_mut()
+            .zip(fields)
+            .map(|(source, field)| match source {
+                Source::File(index, convert) => convert
+                    .apply(batch.column(*index))
+                    .map_err(|e| self.file.error(format!("column `{}`: {e}", field.name()))),
+                Source::Constant(value, cached) => {
+                    if cached.len() < rows {
+                        *cached = partition::repeat(value, rows)?;
+                    }
+                    Ok(cached.slice(0, rows))
+                }
+            })
+            .collect::<Result<Vec<_>>>()?;
+        if let Some((field, column)) = fields
+            .iter()
+            .zip(&columns)
+            .find(|(field, column)| !field.is_nullable() && column.logical_null_count() > 0)
+        {
+            let nulls = column.logical_null_count();
+            return Err(self
+                .file
+                .error(format!("column `{}` is NOT NULL and has {nulls} nulls", field.name())));
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.scan.arrow.clone(), columns, &options)
+            .map_err(|e| self.file.error(e))
+    }
+
+    /// The requested columns of the rows that match.
+    fn filtered(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        let scan = &self.scan;
+        let batch = match &scan.predicate {
+            None => return Ok(batch),
+            Some(predicate) => {
+                let mask = filter_mask(predicate, &batch)?;
+                let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                let columns = batch.columns()[..scan.requested].to_vec();
+                RecordBatch::try_new_with_options(scan.output.clone(), columns, &options)
+                    .and_then(|requested| filter_record_batch(&requested, &mask))
+            }
+        };
+        batch.map_err(|e| Error::arrow("filtering rows", e))
+    }
+}
+
+impl Iterator for FileRows {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let batch = match self.physical() {
+                Ok(Some(batch)) => batch,
+                Ok(None) => return None,
+                Err(error) => {
+                    self.rows = Rows::Done;
+                    return Some(Err(error));
+                }
+            };
+            match self.logical(&batch).and_then(|b| self.filtered(b)) {
+                Ok(batch) if batch.num_rows() == 0 => {}
+                Ok(batch) => return Some(Ok(batch)),
+                Err(error) => {
+                    self.rows = Rows::Done;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::predicate::{CompareOp, Literal};
+    use crate::scan::testing::{Folder, field, lines, read_all, schema};
+    use arrow::array::{Int64Array, StringArray};
+    use proptest::prelude::*;
+
+    fn numbers(rows: i64) -> RecordBatch {
+        let ids = Int64Array::from_iter_values(0..rows);
+        let names = StringArray::from_iter((0..rows).map(|i| (i % 3 != 0).then(|| format!("n{i}"))));
+        RecordBatch::try_from_iter_with_nullable([
+            ("id", Arc::new(ids) as ArrayRef, true),
+            ("name", Arc::new(names) as ArrayRef, true),
+        ])
+        .unwrap()
+    }
+
+    fn numbers_schema() -> StructType {
+        schema(&[field("id", r#""long""#), field("name", r#""string""#)].join(","))
+    }
+
+    fn only(columns: &[&str]) -> ReadRequest {
+        ReadRequest {
+            columns: Some(columns.iter().map(|c| (*c).to_owned()).collect()),
+            ..ReadRequest::default()
+        }
+    }
+
+    fn ids(batch: &RecordBatch) -> Vec<i64> {
+        let column = batch.column_by_name("id").unwrap();
+        column.as_any().downcast_ref::<Int64Array>().unwrap().values().to_vec()
+    }
+
+    #[test]
+    fn columns_come_in_the_order_asked_for_with_partition_values_in_place() {
+        let folder = Folder::new();
+        let mut add = folder.parquet("a b.parquet", &numbers(3), 2);
+        add.partition_values.insert("p".into(), Some("7".into()));
+        let with_partition = schema(
+            &[field("id", r#""long""#), field("p", r#""integer""#), field("name", r#""string""#)].join(","),
+        );
+        let all = folder.scan(&with_partition, &["p"], ReadRequest::default());
+        assert_eq!(lines(&read_all(&all, &add).unwrap()), ["0|7|", "1|7|n1", "2|7|n2"]);
+        let some = folder.scan(&with_partition, &["p"], only(&["name", "P"]));
+        let batch = read_all(&some, &add).unwrap();
+        assert_eq!(lines(&batch), ["|7", "n1|7", "n2|7"]);
+        assert_eq!(batch.schema().field(1).name(), "p");
+    }
+
+    #[test]
+    fn a_partition_column_that_the_file_also_has_comes_from_the_log() {
+        let folder = Folder::new();
+        let mut add = folder.parquet("f.parquet", &numbers(2), 10);
+        add.partition_values.insert("id".into(), None);
+        let scan = folder.scan(&numbers_schema(), &["id"], ReadRequest::default());
+        assert_eq!(lines(&read_all(&scan, &add).unwrap()), ["|", "|n1"]);
+    }
+
+    #[test]
+    fn a_read_of_no_column_counts_the_rows() {
+        let folder = Folder::new();
+        let mut add = folder.parquet("f.parquet", &numbers(1000), 300);
+        let scan = folder.scan(&numbers_schema(), &[], ReadRequest { batch_size: 64, ..only(&[]) });
+        let count = |add: &Add| read_file(&scan, add).unwrap().map(|b| b.unwrap().num_rows()).sum::<usize>();
+        assert_eq!(count(&add), 1000);
+        add.deletion_vector = Some([0, 299, 300, 999].into_iter().collect::<DeletionVector>().to_inline());
+        assert_eq!(count(&add), 996);
+    }
+
+    #[test]
+    fn t32_deleted_rows_are_physical_positions_across_batches_and_row_groups() {
+        let folder = Folder::new();
+        let mut add = folder.parquet("f.parquet", &numbers(10_000), 777);
+        // a whole row group, its neighbours' edges, and every fifth row of the rest
+        let deleted: DeletionVector =
+            (1554..2331).chain([1553, 2331]).chain((0..10_000).step_by(5)).collect();
+        add.deletion_vector = Some(deleted.to_inline());
+        for batch_size in [1, 100, 1000, 100_000] {
+            let request = ReadRequest { batch_size, ..only(&["id"]) };
+            let got = read_all(&folder.scan(&numbers_schema(), &[], request), &add).unwrap();
+            let want: Vec<i64> = (0..10_000).filter(|i| !deleted.rows().contains(*i as u64)).collect();
+            assert_eq!(got.num_rows() as u64, 10_000 - deleted.cardinality());
+            assert_eq!(ids(&got), want, "batches of {batch_size}");
+        }
+    }
+
+    #[test]
+    fn t33_a_missing_deletion_vector_is_an_error_and_never_no_deletes() {
+        let folder = Folder::new();
+        let mut add = folder.parquet("f.parquet", &numbers(10), 10);
+        let vector: DeletionVector = [3].into_iter().collect();
+        let (body, descriptors) =
+            super::super::deletion_vector::write_file(&[vector], "", uuid::Uuid::from_u128(7)).unwrap();
+        add.deletion_vector = Some(descriptors[0].clone());
+        let scan = folder.scan(&numbers_schema(), &[], ReadRequest::default());
+        let error = read_file(&scan, &add).unwrap_err();
+        assert_eq!(error.kind(), "DeletionVector");
+        assert!(error.to_string().ends_with("the file does not exist, but the log refers to it"), "{error}");
+        // a count of rows is not answered from the file alone either
+        let count = folder.scan(&numbers_schema(), &[], only(&[]));
+        assert_eq!(read_file(&count, &add).unwrap_err().kind(), "DeletionVector");
+        folder.put("deletion_vector_00000000-0000-0000-0000-000000000007.bin", &body);
+        assert_eq!(read_all(&scan, &add).unwrap().num_rows(), 9);
+    }
+
+    #[test]
+    fn a_deletion_vector_of_another_file_is_refused() {
+        let folder = Folder::new();
+        let mut add = folder.parquet("f.parquet", &numbers(10), 10);
+        add.deletion_vector = Some([10].into_iter().collect::<DeletionVector>().to_inline());
+        let error =
+            read_file(&folder.scan(&numbers_schema(), &[], ReadRequest::default()), &add).unwrap_err();
+        assert!(
+            matches!(&error, Error::DeletionVector { reason, .. }
+            if reason == "it deletes row 10, but the data file has 10 rows"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_missing_a_cut_and_a_foreign_file_are_named() {
+        let folder = Folder::new();
+        let scan = folder.scan(&numbers_schema(), &[], ReadRequest::default());
+        let mut add = folder.parquet("f.parquet", &numbers(10), 10);
+        let reason = |add: &Add| match read_file(&scan, add).unwrap_err() {
+            Error::DataFile { path, reason } => {
+                assert!(path.ends_with(add.path.as_str()), "{path}");
+                reason
+            }
+            other => other.to_string(),
+        };
+        add.size += 1;
+        assert!(reason(&add).ends_with("it was replaced or cut"), "{}", reason(&add));
+        add.size -= 2;
+        assert!(reason(&add).ends_with("it was replaced or cut"), "{}", reason(&add));
+        let text = folder.put("t.parquet", b"this is no Parquet file");
+        assert!(reason(&text).contains("Parquet"), "{}", reason(&text));
+        std::fs::remove_file(folder.dir.path().join("t.parquet")).unwrap();
+        assert!(reason(&text).contains("VACUUM or another writer may have removed it"), "{}", reason(&text));
+    }
+
+    #[test]
+    fn a_null_in_a_column_that_has_none_is_refused() {
+        let folder = Folder::new();
+        let add = folder.parquet("f.parquet", &numbers(10), 10);
+        let mut strict = numbers_schema();
+        strict.fields[1].nullable = false;
+        let error = read_all(&folder.scan(&strict, &[], ReadRequest::default()), &add).unwrap_err();
+        assert!(error.to_string().ends_with("column `name` is NOT NULL and has 4 nulls"), "{error}");
+        // what is not read is not checked
+        assert_eq!(read_all(&folder.scan(&strict, &[], only(&["id"])), &add).unwrap().num_rows(), 10);
+    }
+
+    #[test]
+    fn only_matching_rows_come_and_the_columns_of_the_predicate_do_not() {
+        let folder = Folder::new();
+        let mut add = folder.parquet("f.parquet", &numbers(10), 4);
+        add.deletion_vector = Some([7].into_iter().collect::<DeletionVector>().to_inline());
+        let predicate =
+            Predicate::Compare { op: CompareOp::Ge, column: vec!["ID".into()], value: Literal::Long(6) };
+        let request = ReadRequest { predicate: Some(predicate), ..only(&["name"]) };
+        let batch = read_all(&folder.scan(&numbers_schema(), &[], request), &add).unwrap();
+        assert_eq!((batch.num_columns(), lines(&batch)), (1, vec!["".into(), "n8".into(), "".into()]));
+    }
+
+    #[test]
+    fn unknown_and_repeated_columns_are_refused() {
+        let folder = Folder::new();
+        let plan = |request| {
+            let schema = numbers_schema();
+            RowScan::new(folder.location.clone(), &schema, &[], ColumnMappingMode::None, request)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(plan(only(&["x"])), "columns: no column `x`. The table has id, name");
+        assert_eq!(plan(only(&["id", "ID"])), "columns: `id` is asked for twice");
+        let on = |predicate| ReadRequest { predicate: Some(predicate), ..ReadRequest::default() };
+        let unknown = Predicate::IsNull { column: vec!["s".into(), "x".into()] };
+        assert_eq!(plan(on(unknown)), "predicate `s.x`: no such column. The table has id, name");
+        assert_eq!(
+            plan(on(Predicate::Unknown("f(id)".into()))),
+            "predicate `f(id)`: rows cannot be filtered by it"
+        );
+        assert_eq!(plan(ReadRequest { batch_size: 0, ..only(&[]) }), "batch_size: 0 rows: at least 1");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_deletes_row_groups_batches_and_projection_give_the_rows_of_brute_force(
+            total in 1_i64..400,
+            group in 1_usize..150,
+            batch_size in 1_usize..200,
+            dense in any::<bool>(),
+            seed in proptest::collection::vec(0_u64..400, 0..60),
+            projection in proptest::sample::subsequence(vec!["id", "name"], 0..=2),
+        ) {
+            let folder = Folder::new();
+            let batch = numbers(total);
+            let mut add = folder.parquet("f.parquet", &batch, group);
+            let mut deleted: std::collections::BTreeSet<u64> = seed.into_iter().filter(|r| *r < total as u64).collect();
+            if dense {
+                deleted = (0..total as u64).filter(|r| !deleted.contains(r)).collect();
+            }
+            if !deleted.is_empty() {
+                add.deletion_vector = Some(deleted.iter().copied().collect::<DeletionVector>().to_inline());
+            }
+            let request = ReadRequest { batch_size, ..only(&projection) };
+            let got = read_all(&folder.scan(&numbers_schema(), &[], request), &add).unwrap();
+            let keep = (0..total as u64).map(|r| Some(!deleted.contains(&r))).collect();
+            let want = filter_record_batch(&batch, &keep).unwrap();
+            prop_assert_eq!(got.num_rows(), want.num_rows());
+            for name in projection {
+                prop_assert_eq!(got.column_by_name(name).unwrap(), want.column_by_name(name).unwrap());
+            }
+        }
+    }
+}
