@@ -8,3 +8,4 @@ mod load;
 mod store;
 mod table_builder;
 mod time_travel;
+mod write;
