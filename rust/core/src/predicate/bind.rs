@@ -243,7 +243,7 @@ impl Columns for TableColumns<'_> {
                 level
                     .fields
                     .iter()
-                    .map(|f| [&logical[..], &[f.name.clone()]].concat().join("."))
+                    .map(|f| [&logical[..], std::slice::from_ref(&f.name)].concat().join("."))
                     .collect::<Vec<_>>()
             })?;
             logical.push(field.name.clone());

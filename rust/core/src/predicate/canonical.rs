@@ -43,7 +43,9 @@ pub(crate) fn canonical(array: &ArrayRef, data_type: &DataType) -> Option<Canoni
             Canonical::Integer(array.as_primitive_opt::<Date32Type>()?.unary(i64::from))
         }
         DataType::Timestamp | DataType::TimestampNtz if exact_as_micros(from, data_type) => {
-            let micros = Arrow::Timestamp(TimeUnit::Microsecond, None);
+            // with its zone kept: without one the cast could mean the wall clock
+            let zone = if let Arrow::Timestamp(_, zone) = from { zone.clone() } else { None };
+            let micros = Arrow::Timestamp(TimeUnit::Microsecond, zone);
             let micros = converted::<TimestampMicrosecondType>(&array, &micros)?;
             Canonical::Integer(micros.reinterpret_cast())
         }

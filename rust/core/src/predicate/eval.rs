@@ -17,7 +17,7 @@ use super::canonical::{Canonical, canonical};
 use super::scalar::{Scalar, compare_doubles, decimal_to_double};
 use super::{CompareOp, Predicate};
 use crate::error::{Error, Result};
-use crate::schema::{DataType, StructType};
+use crate::schema::DataType;
 
 /// For each row TRUE, FALSE or null, exactly as Spark would say: NaN equals NaN and is above every number, the two
 /// zeros are equal, names are found without case, a field of a null struct is null.
@@ -128,7 +128,7 @@ fn column_type(field: &Field) -> Option<DataType> {
             Arrow::Timestamp(_, None) => DataType::TimestampNtz,
             Arrow::Dictionary(_, values) => return of(values),
             Arrow::RunEndEncoded(_, values) => return of(values.data_type()),
-            Arrow::Struct(_) => DataType::Struct(Box::new(StructType::default())),
+            Arrow::Struct(_) => DataType::Struct(Box::default()),
             _ => return None,
         })
     }

@@ -2,8 +2,31 @@
 //!
 //! Sound by construction: every rule answers with the set of truth values that the rows of a file may give, and a file
 //! is dropped only where TRUE is not among them. What is absent, torn or not understood widens the set.
+//!
+//! | file | says |
+//! |---|---|
+//! | `partition` | what a serialized or parsed partition value means |
+//! | `stats_json`, `stats_struct` | where statistics are found |
+//! | `bounds`, `timestamps`, `nulls` | what a minimum, maximum or null count promises of the rows |
+//! | `row_groups` | what the Parquet statistics of a checkpoint promise of its files |
+//! | `range`, `outcomes`, `plan` | what follows for a predicate |
 
+mod bounds;
+mod nulls;
+mod outcomes;
+mod partition;
+mod plan;
 mod pruner;
+mod range;
+mod row_groups;
+mod stats_json;
+mod stats_struct;
+mod timestamps;
+
+#[cfg(test)]
+mod proptests;
+#[cfg(test)]
+mod tests;
 
 pub use crate::predicate::BoundColumn;
-pub use pruner::{Pruner, Verdict};
+pub use pruner::Pruner;

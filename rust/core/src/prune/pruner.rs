@@ -1,14 +1,22 @@
 use arrow::array::{Array, MapArray, StringViewArray, StructArray};
-use arrow_buffer::BooleanBuffer;
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use parquet::file::metadata::ParquetMetaData;
 
+use super::bounds::has_null_count;
+use super::partition::{MapReader, StructReader};
+use super::plan::Plan;
+use super::range::Facts;
+use super::row_groups::RowGroupReader;
+use super::stats_json::JsonReader;
+use super::stats_struct::StatsReader;
 use crate::error::Result;
+use crate::predicate::bind::{TableColumns, bind};
 use crate::predicate::{BoundColumn, Predicate};
 use crate::schema::{ColumnMappingMode, StructType};
 
 /// What pruning says of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// Some row may match. Not a promise that one does.
     Keep,
     /// No row matches.
@@ -16,34 +24,60 @@ pub enum Verdict {
 }
 
 /// A predicate bound to a table, ready to judge files.
+///
+/// A file is dropped only where no row of it can make the predicate TRUE, for every statistic and partition value that
+/// the protocol allows. A kept file may still hold rows that do not match: the rows are to be filtered as well, by
+/// partition columns too.
 #[derive(Debug)]
 pub struct Pruner {
+    plan: Plan,
+    /// Partition columns, then data columns with statistics, then the others.
     columns: Vec<BoundColumn>,
     partitions: usize,
+    leaves: usize,
+    json: JsonReader,
 }
 
 impl Pruner {
-    /// Binds a predicate to the columns of a table.
+    /// Binds a predicate to the columns of a table. `partition_columns` are logical names.
     ///
     /// # Errors
-    /// [`Error::InvalidPredicate`](crate::Error::InvalidPredicate) when it names a column that the schema does not have.
+    /// [`Error::InvalidPredicate`](crate::Error::InvalidPredicate) when it names a column that the schema does not have;
+    /// the error lists those that it has.
     pub fn bind(
-        _predicate: &Predicate,
-        _schema: &StructType,
-        _partition_columns: &[String],
-        _mode: ColumnMappingMode,
+        predicate: &Predicate,
+        schema: &StructType,
+        partition_columns: &[String],
+        mode: ColumnMappingMode,
     ) -> Result<Pruner> {
-        Ok(Pruner { columns: Vec::new(), partitions: 0 })
+        let mut found = TableColumns { schema, partition_columns, mode, found: Vec::new() };
+        let bound = bind(predicate, &mut found)?;
+        let rank = |column: &BoundColumn| match column {
+            BoundColumn { partition: true, .. } => 0,
+            BoundColumn { data_type, .. } if has_null_count(data_type) => 1,
+            _ => 2,
+        };
+        let mut order: Vec<usize> = (0..found.found.len()).collect();
+        order.sort_by_key(|i| rank(&found.found[*i]));
+        let mut renumber = vec![0; order.len()];
+        for (new, old) in order.iter().enumerate() {
+            renumber[*old] = new;
+        }
+        let columns: Vec<BoundColumn> = order.iter().map(|i| found.found[*i].clone()).collect();
+        let partitions = columns.partition_point(|c| rank(c) < 1);
+        let leaves = columns.partition_point(|c| rank(c) < 2);
+        let json = JsonReader::new(&columns[partitions..leaves]);
+        Ok(Pruner { plan: Plan::new(bound, &renumber), columns, partitions, leaves, json })
     }
 
     /// Whether partition values alone can drop a file.
     pub fn uses_partitions(&self) -> bool {
-        self.partitions > 0
+        self.plan.can_drop(&|column| column < self.partitions)
     }
 
-    /// Whether statistics can drop a file that its partition values cannot.
+    /// Whether statistics can drop a file, alone or together with its partition values.
     pub fn uses_stats(&self) -> bool {
-        self.columns.len() > self.partitions
+        self.leaves > self.partitions && self.plan.can_drop(&|column| column < self.leaves)
     }
 
     /// The partition columns that the predicate reads; `physical` has one part.
@@ -53,43 +87,111 @@ impl Pruner {
 
     /// The data columns whose minimum, maximum and null count are of use.
     pub fn stats_leaves(&self) -> &[BoundColumn] {
-        &self.columns[self.partitions..]
+        &self.columns[self.partitions..self.leaves]
     }
 
     /// Which files their raw partition values (physical name to text) let live: a set bit keeps.
+    ///
+    /// Each distinct combination of values is judged once; a file costs a look-up.
     pub fn by_partition_values(&self, values: &MapArray) -> BooleanBuffer {
-        BooleanBuffer::new_set(values.len())
+        let all = BooleanBuffer::new_set(values.len());
+        if !self.uses_partitions() {
+            return all;
+        }
+        let Some(reader) = MapReader::new(self.partition_columns(), values) else { return all };
+        let (numbers, combinations) = reader.combinations(&all);
+        let verdicts: Vec<Verdict> =
+            combinations.into_iter().map(|mut facts| self.judge(&mut facts)).collect();
+        BooleanBuffer::collect_bool(values.len(), |row| verdicts[numbers[row]] == Verdict::Keep)
     }
 
-    /// The same from `partitionValues_parsed`, whose fields have physical names.
+    /// The same from `partitionValues_parsed`, whose fields have physical names. It may keep more: a null there need
+    /// not be a null partition value, and a timestamp was parsed in a zone that is not known.
     pub fn by_partition_struct(&self, parsed: &StructArray) -> BooleanBuffer {
-        BooleanBuffer::new_set(parsed.len())
+        if !self.uses_partitions() {
+            return BooleanBuffer::new_set(parsed.len());
+        }
+        let reader = StructReader::new(self.partition_columns(), parsed);
+        BooleanBuffer::collect_bool(parsed.len(), |row| self.judge(&mut reader.facts(row)) == Verdict::Keep)
     }
 
     /// Which of the files in `keep` their statistics (JSON text) and partition values let live. Parses only those rows,
     /// and of them only the columns of the predicate.
     pub fn by_stats_json(
         &self,
-        _stats: &StringViewArray,
-        _values: &MapArray,
+        stats: &StringViewArray,
+        values: &MapArray,
         keep: &BooleanBuffer,
     ) -> BooleanBuffer {
-        keep.clone()
+        let partitions = self.map_reader(values);
+        let mut leaves = self.json.leaves();
+        self.by_stats(partitions.as_ref(), keep, |row, facts| {
+            if stats.is_valid(row) && self.json.read(stats.value(row), &mut leaves) {
+                let columns = self.stats_leaves().iter().enumerate();
+                facts.extend(columns.map(|(i, column)| leaves.facts(i, column)));
+            }
+        })
     }
 
-    /// The same from `stats_parsed`.
+    /// The same from `stats_parsed`. Timestamps are to be read as microseconds: INT96 overflows in nanoseconds, so these
+    /// are not looked at.
     pub fn by_stats_struct(
         &self,
-        _parsed: &StructArray,
-        _values: &MapArray,
+        parsed: &StructArray,
+        values: &MapArray,
         keep: &BooleanBuffer,
     ) -> BooleanBuffer {
-        keep.clone()
+        let partitions = self.map_reader(values);
+        let reader = StatsReader::new(self.stats_leaves(), parsed);
+        self.by_stats(partitions.as_ref(), keep, |row, facts| reader.facts(row, facts))
     }
 
     /// Which row groups of a checkpoint can hold an `add` whose file may match, from the Parquet statistics of
-    /// `add.partitionValues_parsed` and `add.stats_parsed`.
+    /// `add.partitionValues_parsed` and `add.stats_parsed`. A row group without any `add` cannot.
     pub fn row_groups(&self, metadata: &ParquetMetaData) -> Vec<bool> {
-        vec![true; metadata.num_row_groups()]
+        let reader = RowGroupReader::new(self.partition_columns(), self.stats_leaves(), metadata);
+        let judge = |group| match reader.facts(group) {
+            Some(mut facts) => self.judge(&mut facts) == Verdict::Keep,
+            None => false,
+        };
+        (0..metadata.num_row_groups()).map(judge).collect()
+    }
+
+    fn map_reader<'a>(&'a self, values: &'a MapArray) -> Option<MapReader<'a>> {
+        if self.partitions == 0 { None } else { MapReader::new(self.partition_columns(), values) }
+    }
+
+    /// `append` adds the facts of the data columns to those of the partition columns, or nothing.
+    fn by_stats<'f>(
+        &self,
+        partitions: Option<&'f MapReader<'f>>,
+        keep: &BooleanBuffer,
+        mut append: impl FnMut(usize, &mut Vec<Facts<'f>>),
+    ) -> BooleanBuffer {
+        if !self.uses_stats() {
+            return keep.clone();
+        }
+        let combinations = partitions.map(|reader| reader.combinations(keep));
+        let mut kept = BooleanBufferBuilder::new(keep.len());
+        kept.append_n(keep.len(), false);
+        let mut facts = Vec::with_capacity(self.columns.len());
+        for row in keep.set_indices() {
+            facts.clear();
+            match &combinations {
+                Some((numbers, combinations)) => facts.extend_from_slice(&combinations[numbers[row]]),
+                None => facts.resize_with(self.partitions, Facts::default),
+            }
+            append(row, &mut facts);
+            if self.judge(&mut facts) == Verdict::Keep {
+                kept.set_bit(row, true);
+            }
+        }
+        kept.finish()
+    }
+
+    /// Judges a file by its facts; columns behind the last one are unknown.
+    fn judge(&self, facts: &mut Vec<Facts<'_>>) -> Verdict {
+        facts.resize_with(self.columns.len(), Facts::default);
+        if self.plan.outcomes(facts).may_be_true() { Verdict::Keep } else { Verdict::Drop }
     }
 }
