@@ -12,6 +12,8 @@ use arrow::datatypes::{
 };
 use arrow::error::ArrowError;
 
+use super::calendar::{rebase_dates, rebase_instants};
+
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 
 /// How an array of a file becomes an array of the table.
@@ -29,6 +31,10 @@ pub(crate) enum Convert {
     Rescale(TimeUnit, Arrow),
     /// Midnight of the day.
     DateToTimestamp,
+    /// Dates of the hybrid calendar, then the conversion.
+    HybridDates(Box<Convert>),
+    /// The conversion, whose result are instants of the hybrid calendar and this time zone.
+    HybridInstants(Box<Convert>, String),
     /// Fields of a struct, each from the child of this index; missing ones are null.
     Struct(Fields, Vec<Option<(usize, Convert)>>),
     /// Elements.
@@ -95,6 +101,8 @@ impl Convert {
                 })?;
                 Arc::new(micros)
             }
+            Convert::HybridDates(then) => then.apply(&rebase_dates(array)?)?,
+            Convert::HybridInstants(first, zone) => rebase_instants(&first.apply(array)?, zone)?,
             Convert::Struct(fields, children) => {
                 let source = array.as_struct();
                 let columns = children

@@ -1,8 +1,10 @@
 //! Reading rows: data files without their deleted rows, as Arrow batches in the table's types.
 
+mod calendar;
 mod cast;
 pub mod deletion_vector;
 mod file;
+mod leaves;
 pub mod partition;
 mod project;
 mod read;

@@ -3,12 +3,15 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType as Arrow, Field, FieldRef, Fields, Schema, SchemaRef};
-use parquet::arrow::{PARQUET_FIELD_ID_META_KEY, ProjectionMask, parquet_to_arrow_schema};
+use arrow::datatypes::{DataType as Arrow, Fields, Schema, SchemaRef};
+use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use parquet::basic::Type as Physical;
+use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::SchemaDescriptor;
 
+use super::calendar::Calendar;
 use super::cast::{Convert, primitive};
+use super::leaves::{any_field_id, field_id, keep_leaves, leaf_count, retype, witness};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, arrow_type};
 
@@ -37,11 +40,12 @@ impl Projection {
         schema: &StructType,
         wanted: &[bool],
         mode: ColumnMappingMode,
-        parquet: &SchemaDescriptor,
+        footer: &FileMetaData,
     ) -> Result<Self> {
+        let parquet = footer.schema_descr();
         let file = parquet_to_arrow_schema(parquet, None)
             .map_err(|e| Error::DataFile { path: path.to_owned(), reason: e.to_string() })?;
-        let matcher = Matcher { path, mode };
+        let matcher = Matcher { path, mode, calendar: Calendar::of(footer) };
         if mode == ColumnMappingMode::Id
             && wanted.iter().zip(&schema.fields).any(|(w, f)| *w && f.data_type != DataType::Void)
             && !any_field_id(file.fields())
@@ -91,6 +95,7 @@ struct Leaves<'a> {
 struct Matcher<'a> {
     path: &'a str,
     mode: ColumnMappingMode,
+    calendar: Calendar,
 }
 
 /// The fields of one struct of the file, by what a column is found with.
@@ -235,7 +240,7 @@ impl Matcher<'_> {
     /// How an array of type `file` becomes one of `data_type`.
     fn convert(&self, data_type: &DataType, file: &Arrow, at: &str) -> Result<Convert> {
         let target = arrow_type(data_type);
-        if *file == target {
+        if *file == target && !self.calendar.is_hybrid() {
             return Ok(Convert::Keep);
         }
         let mismatch = || {
@@ -264,7 +269,18 @@ impl Matcher<'_> {
             }
             (DataType::Variant, Arrow::Struct(fields)) => self.convert_variant(fields, target, at),
             _ if file.is_nested() || target.is_nested() => Err(mismatch()),
-            _ => primitive(file, &target).ok_or_else(mismatch),
+            _ => Ok(self.rebased(data_type, file, primitive(file, &target).ok_or_else(mismatch)?)),
+        }
+    }
+
+    /// The conversion, with a change of the calendar where the file has the hybrid one.
+    fn rebased(&self, data_type: &DataType, file: &Arrow, convert: Convert) -> Convert {
+        match (file, data_type, &self.calendar.instants) {
+            (Arrow::Date32, _, _) if self.calendar.dates => Convert::HybridDates(Box::new(convert)),
+            (Arrow::Timestamp(_, _), DataType::Timestamp, Some(zone)) => {
+                Convert::HybridInstants(Box::new(convert), zone.clone())
+            }
+            _ => convert,
         }
     }
 
@@ -314,97 +330,6 @@ fn within(at: &str) -> String {
     if at.is_empty() { String::new() } else { format!(" of `{at}`") }
 }
 
-fn field_id(field: &Field) -> Option<i32> {
-    field.metadata().get(PARQUET_FIELD_ID_META_KEY).and_then(|id| id.parse().ok())
-}
-
-fn any_field_id(fields: &Fields) -> bool {
-    fn any(field: &Field) -> bool {
-        field_id(field).is_some() || children(field.data_type()).into_iter().any(|c| any(c))
-    }
-    fields.iter().any(|f| any(f))
-}
-
-fn children(data_type: &Arrow) -> Vec<&FieldRef> {
-    match data_type {
-        Arrow::Struct(fields) => fields.iter().collect(),
-        Arrow::List(element) => vec![element],
-        Arrow::Map(entries, _) => children(entries.data_type()),
-        _ => Vec::new(),
-    }
-}
-
-/// Number of Parquet leaves below a type of the file.
-fn leaf_count(data_type: &Arrow) -> usize {
-    match data_type {
-        Arrow::Struct(_) | Arrow::List(_) | Arrow::Map(_, _) => {
-            children(data_type).iter().map(|c| leaf_count(c.data_type())).sum()
-        }
-        _ => 1,
-    }
-}
-
-/// The leaf that tells cheapest whether a struct is null: the first that no list or map lies above, else the first.
-fn witness(data_type: &Arrow) -> usize {
-    fn plain(data_type: &Arrow, leaf: &mut usize) -> Option<usize> {
-        match data_type {
-            Arrow::Struct(fields) => fields.iter().find_map(|f| plain(f.data_type(), leaf)),
-            Arrow::List(_) | Arrow::Map(_, _) => {
-                *leaf += leaf_count(data_type);
-                None
-            }
-            _ => Some(*leaf),
-        }
-    }
-    plain(data_type, &mut 0).unwrap_or(0)
-}
-
-/// The fields with some leaves read as another type.
-fn retype(fields: &Fields, leaf: &mut usize, types: &HashMap<usize, Arrow>) -> Fields {
-    rebuild(fields, &mut |_| {
-        let found = types.get(leaf).cloned();
-        *leaf += 1;
-        Some(found)
-    })
-}
-
-/// The fields that are left when only some leaves are read, as the Parquet reader forms them.
-fn keep_leaves(fields: &Fields, leaf: &mut usize, kept: &BTreeSet<usize>) -> Fields {
-    rebuild(fields, &mut |_| {
-        let keep = kept.contains(leaf);
-        *leaf += 1;
-        keep.then_some(None)
-    })
-}
-
-/// Rebuilds fields leaf by leaf: `each` drops a leaf (`None`), keeps it, or gives it another type. What has no leaf
-/// left is dropped.
-fn rebuild(fields: &Fields, each: &mut dyn FnMut(&Arrow) -> Option<Option<Arrow>>) -> Fields {
-    fields.iter().filter_map(|f| rebuild_field(f, each)).collect()
-}
-
-fn rebuild_field(
-    field: &FieldRef,
-    each: &mut dyn FnMut(&Arrow) -> Option<Option<Arrow>>,
-) -> Option<FieldRef> {
-    let data_type = match field.data_type() {
-        Arrow::Struct(fields) => {
-            let fields = rebuild(fields, each);
-            if fields.is_empty() {
-                return None;
-            }
-            Arrow::Struct(fields)
-        }
-        Arrow::List(element) => Arrow::List(rebuild_field(element, each)?),
-        Arrow::Map(entries, sorted) => Arrow::Map(rebuild_field(entries, each)?, *sorted),
-        leaf => match each(leaf)? {
-            Some(other) => other,
-            None => return Some(field.clone()),
-        },
-    };
-    Some(Arc::new(field.as_ref().clone().with_data_type(data_type)))
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -415,7 +340,9 @@ mod tests {
     };
     use arrow::buffer::{NullBuffer, OffsetBuffer};
     use arrow::datatypes::{DataType as Arrow, Field, Fields, Schema};
-    use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
+    use parquet::arrow::{ArrowWriter, PARQUET_FIELD_ID_META_KEY};
+    use parquet::file::metadata::KeyValue;
+    use parquet::file::properties::WriterProperties;
 
     use crate::error::{Error, Result};
     use crate::scan::ReadRequest;
@@ -629,5 +556,59 @@ mod tests {
         let flat = batch(vec![(Field::new("a", Arrow::Int32, true), ints(&[1]))]);
         let refused = reason(read(&table, ColumnMappingMode::None, &flat));
         assert_eq!(refused, "column `a` is Int32 in the file and cannot be read as array");
+    }
+
+    #[test]
+    fn the_hybrid_calendar_of_a_legacy_file_is_seen_in_its_footer() {
+        let folder = Folder::new();
+        let dates = Arc::new(arrow::array::Date32Array::from(vec![-719_164, 0])) as ArrayRef;
+        let file = batch(vec![(Field::new("d", Arrow::Date32, true), dates)]);
+        let note =
+            |key: &str, value: &str| KeyValue::new(format!("org.apache.spark.{key}"), value.to_owned());
+        let write = |name: &str, notes: Vec<KeyValue>| {
+            let properties = WriterProperties::builder().set_key_value_metadata(Some(notes)).build();
+            let mut bytes = Vec::new();
+            let mut writer = ArrowWriter::try_new(&mut bytes, file.schema(), Some(properties)).unwrap();
+            writer.write(&file).unwrap();
+            writer.close().unwrap();
+            folder.put(name, &bytes)
+        };
+        for (kind, want) in [("date", ""), ("timestamp_ntz", "T00:00:00")] {
+            let table = schema(&field("d", &format!("{kind:?}")));
+            let scan = folder.scan(&table, &[], ReadRequest::default());
+            let read = |add| lines(&read_all(&scan, &add).unwrap());
+            let legacy = write("l.parquet", vec![note("version", "3.5.0"), note("legacyDateTime", "")]);
+            assert_eq!(read(legacy), [format!("0001-01-01{want}"), format!("1970-01-01{want}")]);
+            let plain = write("p.parquet", vec![note("version", "3.5.0")]);
+            assert_eq!(read(plain), [format!("0000-12-30{want}"), format!("1970-01-01{want}")]);
+        }
+    }
+
+    #[test]
+    fn twelve_byte_timestamps_are_read_over_the_whole_range_of_years() {
+        use parquet::data_type::{Int96, Int96Type};
+        use parquet::file::writer::SerializedFileWriter;
+        let parquet = "message m { optional int96 t; optional int96 n; }";
+        let parquet = Arc::new(parquet::schema::parser::parse_message_type(parquet).unwrap());
+        let mut bytes = Vec::new();
+        let mut writer = SerializedFileWriter::new(&mut bytes, parquet, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        // Julian days of 0001-01-01, 1969-12-31 and 9999-12-31, each with 1.5 µs
+        let values: Vec<Int96> = [1_721_426_u32, 2_440_587, 5_373_484]
+            .into_iter()
+            .map(|day| Int96::from(vec![1500, 0, day]))
+            .collect();
+        while let Some(mut column) = group.next_column().unwrap() {
+            column.typed::<Int96Type>().write_batch(&values, Some(&[1, 1, 1]), None).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.close().unwrap();
+        let folder = Folder::new();
+        let add = folder.put("f.parquet", &bytes);
+        let table = schema(&[field("t", r#""timestamp""#), field("n", r#""timestamp_ntz""#)].join(","));
+        let got = read_all(&folder.scan(&table, &[], ReadRequest::default()), &add).unwrap();
+        let want = ["0001-01-01T00:00:00.000001", "1969-12-31T00:00:00.000001", "9999-12-31T00:00:00.000001"];
+        assert_eq!(lines(&got), want.map(|t| format!("{t}Z|{t}")));
     }
 }

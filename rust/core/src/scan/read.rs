@@ -136,8 +136,8 @@ pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, vectors: &Shared) -> Result<F
     let metadata = file.metadata(scan.predicate.is_some())?;
     check_vector(deleted.as_ref(), &metadata, &file)?;
 
-    let parquet = metadata.file_metadata().schema_descr();
-    let projection = Projection::new(&file.path(), &scan.columns, &scan.in_files, scan.mode, parquet)?;
+    let footer = metadata.file_metadata();
+    let projection = Projection::new(&file.path(), &scan.columns, &scan.in_files, scan.mode, footer)?;
     let empty = projection.is_empty();
     let rows = if empty {
         let deleted = deleted.as_ref().map_or(0, DeletionVector::cardinality);
