@@ -1,0 +1,1 @@
+//! Benches only: `cargo bench -p deltaic-benches`. See README.md.
