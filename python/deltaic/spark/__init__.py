@@ -1,1 +1,1 @@
-"""Delta tables in PySpark: classic sessions through the bridge, Spark Connect through the Python Data Source."""
+"""Delta tables in PySpark: the bridge in classic sessions, the Python Data Source in Spark Connect."""

@@ -11,10 +11,10 @@ Session = TypeVar("Session")
 def enable(spark: Session) -> Session:
     """Makes `format("delta")` and Delta tables in SQL work in this session, and returns the session.
 
-    A classic session gets the bridge, and with it every session that it makes later (`newSession`); a Spark Connect
-    session gets the Python Data Source. Calling it again does nothing. Where Delta's own JAR is on the classpath, the
-    format is named `deltaic`, and a warning says so. A door that this Spark does not have is named in a warning, with
-    what replaces it.
+    A classic session gets the bridge, and so does every session that it makes later (`newSession`); a Spark
+    Connect session gets the Python Data Source. Calling it again does nothing. Where Delta's own JAR is on
+    the classpath, the format is named `deltaic`, and a warning says so. A door that this Spark does not have
+    is named in a warning, with what replaces it.
 
     The first call in a JVM compiles a few small classes, which takes about two seconds.
 

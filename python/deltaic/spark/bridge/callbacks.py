@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import UnsupportedError
 from deltaic.spark.bridge import errors, tables, writes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Callback:
@@ -18,7 +20,7 @@ class Callback:
         try:
             asked = json.loads(request)
             return _OPERATIONS[asked.pop("op")](asked, data)
-        except BaseException as error:  # the JVM decides when it surfaces
+        except BaseException as error:  # noqa: BLE001  (the user gets it from the JVM)
             return errors.keep(error)
 
     class Java:

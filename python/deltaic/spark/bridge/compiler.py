@@ -1,4 +1,4 @@
-"""Compiles the Java sources of the bridge in the JVM of a classic session, with the Janino that Spark carries."""
+"""Compiles the Java sources of the bridge in the JVM of a session, with the Janino that Spark carries."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _compile(gateway: Any, loader: Any, folder: Path) -> None:
         units[i] = resource.StringResource(name, text)
     compiler = jvm.org.codehaus.janino.Compiler()
     compiler.setIClassLoader(jvm.org.codehaus.janino.ClassLoaderIClassLoader(loader))
-    # 8 is the first with static methods in interfaces, which Spark has, and the newest that Janino writes well
+    # 8 is the first with static methods in interfaces, which Spark has, and the newest Janino writes well
     compiler.setSourceVersion(8)
     compiler.setTargetVersion(8)
     compiler.setClassFileCreator(resource.DirectoryResourceCreator(jvm.java.io.File(str(folder))))

@@ -5,18 +5,22 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from py4j.protocol import Py4JError
+
 from deltaic.spark.bridge import compiler, errors
 from deltaic.spark.bridge.callbacks import Callback
 
 _CATALOG = "spark.sql.catalog.spark_catalog"
 _DELTA_JAR = "org.apache.spark.sql.delta.sources.DeltaDataSource"
 _TESTED = ((4, 0), (4, 3))
+# what py4j raises for a failure in the JVM, and for a class that is not there
+_REFUSALS = (Py4JError, TypeError)
 
 _lock = threading.Lock()
 
 
 def install(spark: Any) -> list[str]:
-    """Idempotent. A part that this Spark does not offer is left out; each warning that the user should see is returned."""
+    """Idempotent. A part that this Spark does not offer is left out, and a text for the user names it."""
     with _lock:
         return _install(spark)
 
@@ -29,8 +33,10 @@ def _install(spark: Any) -> list[str]:
     name = "deltaic" if compiler.is_loaded(gateway, _DELTA_JAR) else "delta"
     try:
         compiler.load(gateway)
-    except Exception as error:
-        return [_closed(spark, f'format("{name}") and all SQL on tables', "deltaic.Table(path).to_arrow()", error)]
+    except _REFUSALS as error:
+        return [
+            _closed(spark, f'format("{name}") and all SQL on tables', "deltaic.Table(path).to_arrow()", error)
+        ]
     ensure_callback_server_started(gateway)
     errors.convert_from(gateway)
     jvm.deltaic.spark.Python.connect(Callback(), name)
@@ -48,15 +54,17 @@ def _install_rules(spark: Any, jvm: Any, name: str) -> list[str]:
     try:
         bridge.deletionVectors(java)
         live = bridge.inAnalyzer(java, java.sessionState().analyzer())
-    except Exception as error:
+    except _REFUSALS as error:
         live, cause = False, error
     if not live:
         door = f"tables named in SQL and in spark.table ({name}.`path`, USING {name}) in this session"
         said.append(_closed(spark, door, f'spark.read.format("{name}").load(path)', cause))
     try:
         bridge.inLaterSessions(java.extensions())
-    except Exception as error:
-        said.append(_closed(spark, "sessions from spark.newSession()", "deltaic.enable(session) in each", error))
+    except _REFUSALS as error:
+        said.append(
+            _closed(spark, "sessions from spark.newSession()", "deltaic.enable(session) in each", error)
+        )
     return said
 
 
@@ -78,4 +86,5 @@ def _closed(spark: Any, door: str, instead: str, cause: Exception | None) -> str
     # the text of a Py4JJavaError is a stack trace: the JVM's own exception says it in one line
     reason = getattr(cause, "java_exception", cause)
     because = "" if cause is None else f" ({str(reason).splitlines()[0]})"
-    return f"deltaic on Spark {spark.version} (tested on {low} to {high}): not available: {door}; use {instead}{because}"
+    here = f"deltaic on Spark {spark.version} (tested on {low} to {high})"
+    return f"{here}: not available: {door}; use {instead}{because}"

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import InvalidTimeTravelError, UnsupportedError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 # names that object stores understand start like this; they go to the core
-_STORAGE = ("aws_", "azure_", "google_", "allow_http", "s3_", "gs_", "account_", "container_", "proxy_", "endpoint")
+_STORAGE = (
+    "aws_",
+    "azure_",
+    "google_",
+    "allow_http",
+    "s3_",
+    "gs_",
+    "account_",
+    "container_",
+    "proxy_",
+    "endpoint",
+)
 _ROW_CHANGES = ("readchangefeed", "readchangedata")
 
 
@@ -42,7 +55,10 @@ def time_travel(asked: dict[str, Any]) -> tuple[int | None, int | None]:
         return int(text), None
     if "timestampasof" in given:
         if asked.get("timestampOption") is None:
-            raise _invalid(path, f"`{given['timestampasof']}` is not a timestamp: write 2026-01-31 or 2026-01-31 12:30:00")
+            raise _invalid(
+                path,
+                f"`{given['timestampasof']}` is not a timestamp: write 2026-01-31 or 2026-01-31 12:30:00",
+            )
         return None, int(asked["timestampOption"])
     return None, asked.get("timestamp")
 

@@ -27,7 +27,7 @@ def describe(asked: dict[str, Any]) -> str:
 
 
 def files(asked: dict[str, Any]) -> bytes:
-    """The files that may hold a row for which `predicate` (JSON) is true, in the layout of scan/handover.rs."""
+    """The files that may hold a row for which `predicate` is true, in the layout of scan/handover.rs."""
     return bytes(_again(asked).files(asked["predicate"]))
 
 
@@ -57,11 +57,15 @@ def check_registration(asked: dict[str, Any]) -> None:
     wanted = _columns(json.loads(asked["schema"]))
     there = _columns(facts["schema"])
     if wanted and wanted != there:
-        raise _mismatch(path, f"CREATE TABLE {asked['name']} gives the columns {wanted}, the table has {there}")
+        raise _mismatch(
+            path, f"CREATE TABLE {asked['name']} gives the columns {wanted}, the table has {there}"
+        )
     partitioning = asked["partitioning"]
     if partitioning and partitioning != facts["partitionColumns"]:
         is_partitioned = f"the table is partitioned by {facts['partitionColumns']}"
-        raise _mismatch(path, f"CREATE TABLE {asked['name']} is partitioned by {partitioning}, {is_partitioned}")
+        raise _mismatch(
+            path, f"CREATE TABLE {asked['name']} is partitioned by {partitioning}, {is_partitioned}"
+        )
 
 
 def _columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -69,7 +73,9 @@ def _columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _mismatch(path: str, reason: str) -> SchemaMismatchError:
-    return SchemaMismatchError(f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason)
+    return SchemaMismatchError(
+        f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason
+    )
 
 
 def _keep(table: Any) -> Any:

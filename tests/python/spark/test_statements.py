@@ -1,0 +1,127 @@
+"""Statements that change a table go to the writer or are refused; none writes around the log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from bridge_tables import data_files, numbers
+
+import deltaic
+from deltaic.exceptions import SchemaMismatchError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "partitioned"])
+def path(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -> Iterator[Path]:
+    """A table that is also known as `target`, and as the view `target_view`."""
+    path = numbers(tmp_path / "t", partitioned=request.param)
+    spark.sql(f"CREATE TABLE target USING delta LOCATION '{path}'")
+    spark.read.format("delta").load(str(path)).createOrReplaceTempView("target_view")
+    yield path
+    spark.sql("DROP TABLE IF EXISTS target")
+
+
+def _more(spark: SparkSession):
+    return spark.sql("SELECT 100L AS id, '9' AS p, 1.5D AS x")
+
+
+APPENDS: dict[str, Callable[[SparkSession, Path], object]] = {
+    "insert into name": lambda s, p: s.sql("INSERT INTO target VALUES (100, '9', 1.5)"),
+    "insert into path": lambda s, p: s.sql(f"INSERT INTO delta.`{p}` VALUES (100, '9', 1.5)"),
+    "insert with columns": lambda s, p: s.sql("INSERT INTO target (x, p, id) VALUES (1.5, '9', 100)"),
+    "insert by name": lambda s, p: s.sql("INSERT INTO target BY NAME SELECT 1.5D AS x, '9' AS p, 100L AS id"),
+    "insertInto": lambda s, p: _more(s).write.insertInto("target"),
+    "writeTo name": lambda s, p: _more(s).writeTo("target").append(),
+    "writeTo path": lambda s, p: _more(s).writeTo(f"delta.`{p}`").append(),
+    "saveAsTable": lambda s, p: _more(s).write.format("delta").mode("append").saveAsTable("target"),
+    "save": lambda s, p: _more(s).write.format("delta").mode("append").save(str(p)),
+}
+
+
+@pytest.mark.parametrize("append", APPENDS.values(), ids=APPENDS.keys())
+def test_appends_are_commits(
+    spark: SparkSession, path: Path, append: Callable[[SparkSession, Path], object]
+) -> None:
+    append(spark, path)
+    table = deltaic.Table(str(path))
+    assert table.version == 3
+    (row,) = spark.read.format("delta").load(str(path)).where("id = 100").collect()
+    assert row.asDict() == {"id": 100, "p": "9", "x": 1.5}
+    assert spark.table("target").count() == 31
+
+
+def test_insert_into_a_partition_is_a_commit(spark: SparkSession, tmp_path: Path) -> None:
+    path = numbers(tmp_path / "t", partitioned=True)
+    spark.sql(f"INSERT INTO delta.`{path}` PARTITION (p = '7') VALUES (100, 1.5)")
+    (row,) = spark.read.format("delta").load(str(path)).where("p = '7'").collect()
+    assert row.asDict() == {"id": 100, "p": "7", "x": 1.5}
+
+
+REFUSED: dict[str, Callable[[SparkSession, Path], object]] = {
+    "insert into view": lambda s, p: s.sql("INSERT INTO target_view VALUES (100, '9', 1.5)"),
+    "insertInto view": lambda s, p: _more(s).write.insertInto("target_view"),
+    "insert overwrite view": lambda s, p: s.sql("INSERT OVERWRITE target_view VALUES (100, '9', 1.5)"),
+    "insert overwrite": lambda s, p: s.sql("INSERT OVERWRITE target VALUES (100, '9', 1.5)"),
+    "insert overwrite path": lambda s, p: s.sql(f"INSERT OVERWRITE delta.`{p}` VALUES (100, '9', 1.5)"),
+    "replace where": lambda s, p: s.sql("INSERT INTO target REPLACE WHERE id = 1 VALUES (1, '9', 1.5)"),
+    "insertInto overwrite": lambda s, p: _more(s).write.insertInto("target", overwrite=True),
+    "writeTo overwrite": lambda s, p: _more(s).writeTo("target").overwritePartitions(),
+    "saveAsTable overwrite": lambda s, p: (
+        _more(s).write.format("delta").mode("overwrite").saveAsTable("target")
+    ),
+    "createOrReplace": lambda s, p: _more(s).writeTo("target").using("delta").createOrReplace(),
+    "replace table": lambda s, p: s.sql("REPLACE TABLE target (id INT) USING delta"),
+    "insert into a version": lambda s, p: s.sql(f"INSERT INTO delta.`{p}@v1` VALUES (100, '9', 1.5)"),
+    "delete": lambda s, p: s.sql("DELETE FROM target WHERE id = 1"),
+    "delete path": lambda s, p: s.sql(f"DELETE FROM delta.`{p}`"),
+    "delete view": lambda s, p: s.sql("DELETE FROM target_view WHERE id = 1"),
+    "update": lambda s, p: s.sql("UPDATE target SET x = 0"),
+    "merge": lambda s, p: s.sql(
+        "MERGE INTO target t USING target_view s ON t.id = s.id WHEN MATCHED THEN DELETE"
+    ),
+    "truncate": lambda s, p: s.sql("TRUNCATE TABLE target"),
+    "alter": lambda s, p: s.sql("ALTER TABLE target ADD COLUMN more INT"),
+    "alter path": lambda s, p: s.sql(f"ALTER TABLE delta.`{p}` ADD COLUMN more INT"),
+    "drop path": lambda s, p: s.sql(f"DROP TABLE delta.`{p}`"),
+    "purge": lambda s, p: s.sql("DROP TABLE target PURGE"),
+    "create as select": lambda s, p: s.sql("CREATE TABLE other USING delta AS SELECT 1 AS a"),
+    "create without a location": lambda s, p: s.sql("CREATE TABLE other (a INT) USING delta"),
+    "create by path": lambda s, p: s.sql(f"CREATE TABLE delta.`{p}2` (a INT) USING delta"),
+    "saveAsTable new": lambda s, p: _more(s).write.format("delta").saveAsTable("other"),
+}
+
+
+@pytest.mark.parametrize("statement", REFUSED.values(), ids=REFUSED.keys())
+def test_other_changes_are_refused_by_name_and_leave_all_as_it_was(
+    spark: SparkSession, path: Path, statement: Callable[[SparkSession, Path], object]
+) -> None:
+    before = data_files(path)
+    with pytest.raises(UnsupportedError, match="not supported: "):
+        statement(spark, path)
+    assert data_files(path) == before
+    assert spark.table("target").count() == 30
+    assert deltaic.Table(str(path)).version == 2
+    assert not spark.catalog.tableExists("other")
+
+
+def test_explain_runs_nothing(spark: SparkSession, path: Path) -> None:
+    spark.sql("EXPLAIN INSERT INTO target VALUES (100, '9', 1.5)").collect()
+    assert deltaic.Table(str(path)).version == 2
+
+
+def test_create_table_checks_what_it_is_given(spark: SparkSession, path: Path) -> None:
+    with pytest.raises(SchemaMismatchError, match="columns"):
+        spark.sql(f"CREATE TABLE other (id INT) USING delta LOCATION '{path}'")
+    with pytest.raises(SchemaMismatchError, match="partitioned by"):
+        spark.sql(
+            f"CREATE TABLE other (id BIGINT, p STRING, x DOUBLE) USING delta PARTITIONED BY (x) LOCATION '{path}'"
+        )
+    spark.sql(f"CREATE TABLE other (id BIGINT, p STRING, x DOUBLE) USING delta LOCATION '{path}'")
+    spark.sql("DROP TABLE other")
+    assert data_files(path)
