@@ -24,7 +24,7 @@ def _with_id(name: str, data_type: pa.DataType, number: int) -> pa.Field:
 
 
 def _table(path: Path, mode: str) -> Log:
-    """Logical `id`, `s {a, b}`, `l [{c}]`, `m {text: {d}}`, `missing`, partition `p`; in id mode the names in the
+    """Logical `id`, `s {a, b}`, `l [{c}]`, `m {text: {d}}`, `missing`, partition `p`; by id, the names in the
     file are of no use."""
     log = Log(path)
     inner = _struct([mapped("a", "integer", "col-a", 3), mapped("b", "string", "col-b", 4)])

@@ -120,7 +120,8 @@ def test_create_table_checks_what_it_is_given(spark: SparkSession, path: Path) -
         spark.sql(f"CREATE TABLE other (id INT) USING delta LOCATION '{path}'")
     with pytest.raises(SchemaMismatchError, match="partitioned by"):
         spark.sql(
-            f"CREATE TABLE other (id BIGINT, p STRING, x DOUBLE) USING delta PARTITIONED BY (x) LOCATION '{path}'"
+            "CREATE TABLE other (id BIGINT, p STRING, x DOUBLE) USING delta PARTITIONED BY (x)"
+            f" LOCATION '{path}'"
         )
     spark.sql(f"CREATE TABLE other (id BIGINT, p STRING, x DOUBLE) USING delta LOCATION '{path}'")
     spark.sql("DROP TABLE other")
