@@ -4,11 +4,14 @@
 mod arrow;
 mod errors;
 mod runtime;
+mod spark;
 
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
     use crate::errors::error_kinds;
+    #[pymodule_export]
+    use crate::spark::SparkTable;
 
     /// Version of the extension.
     #[pymodule_export]

@@ -44,7 +44,7 @@ impl SparkTable {
             };
             let travels = !matches!(at, At::Latest);
             let snapshot = Snapshot::open(Location::open(&path, &storage_options)?, at)?;
-            let mut facts = handover::describe(&snapshot)?;
+            let mut facts = handover::describe(&snapshot);
             let identity = facts["identity"].as_str().unwrap_or_default().to_owned();
             if let Some(facts) = facts.as_object_mut() {
                 facts.insert("timeTravel".into(), travels.into());
@@ -67,11 +67,10 @@ impl SparkTable {
     /// The files that may hold a row for which the predicate (JSON) is true, as one block.
     #[pyo3(signature = (predicate=None))]
     fn files<'py>(&self, py: Python<'py>, predicate: Option<&str>) -> PyResult<Bound<'py, PyBytes>> {
-        let predicate: Option<Predicate> =
-            predicate.map(serde_json::from_str).transpose().map_err(|e| {
-                let text = predicate.unwrap_or_default().to_owned();
-                to_python(py, &Error::InvalidPredicate { predicate: text, reason: e.to_string() })
-            })?;
+        let predicate: Option<Predicate> = predicate.map(serde_json::from_str).transpose().map_err(|e| {
+            let text = predicate.unwrap_or_default().to_owned();
+            to_python(py, &Error::InvalidPredicate { predicate: text, reason: e.to_string() })
+        })?;
         let snapshot = self.snapshot.clone();
         let block = read(py, move || handover::encode(&snapshot, predicate))?;
         Ok(PyBytes::new(py, &block))

@@ -279,8 +279,16 @@ enum Fetched {
 impl Shared {
     /// Collects what the files of a batch will need. Nothing is read.
     pub(crate) fn of(adds: &[Add], root: &ObjectPath) -> Self {
+        Self::of_descriptors(adds.iter().filter_map(|a| a.deletion_vector.as_ref()), root)
+    }
+
+    /// [`Shared::of`] for descriptors alone.
+    pub(crate) fn of_descriptors<'a>(
+        descriptors: impl Iterator<Item = &'a DeletionVectorDescriptor>,
+        root: &ObjectPath,
+    ) -> Self {
         let mut files: HashMap<ObjectPath, Vec<Range<u64>>> = HashMap::new();
-        for descriptor in adds.iter().filter_map(|a| a.deletion_vector.as_ref()) {
+        for descriptor in descriptors {
             // a descriptor that makes no sense is reported by the file that has it
             if let Ok(Place::File(path, range)) = Place::of(descriptor, root) {
                 files.entry(path).or_default().push(range);

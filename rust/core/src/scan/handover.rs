@@ -10,6 +10,7 @@
 //! | files | `i32` count; for each one group `i32`, size `i64`, modification time `i64` (ms), 1 if the path follows the root and 0 if it is a whole URI, path as text, deletion vector as a serialized 32-bit roaring bitmap or null |
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, MapArray, StringArray};
 use arrow::datatypes::Int64Type;
@@ -32,10 +33,7 @@ const PARQUET_FIELD_ID: &str = "parquet.field.id";
 /// What Spark must know before it plans, without a look at the files: URI, version, an identity that differs whenever
 /// the content may differ, logical schema, physical schema (null where they are the same), partition columns,
 /// properties, and whether files may have deletion vectors.
-///
-/// # Errors
-/// Those of [`Snapshot::timestamp`].
-pub fn describe(snapshot: &Snapshot) -> Result<Value> {
+pub fn describe(snapshot: &Snapshot) -> Value {
     let mode = snapshot.column_mapping();
     let metadata = snapshot.metadata();
     let uri = spark_uri(snapshot.location().root());
@@ -48,8 +46,9 @@ pub fn describe(snapshot: &Snapshot) -> Result<Value> {
         ColumnMappingMode::None => Value::Null,
         _ => schema_json(snapshot.schema(), Some(mode)),
     };
-    Ok(json!({
-        "identity": format!("{uri}@{}@{}@{}", snapshot.version(), metadata.id, snapshot.timestamp()?),
+    let (size, modified) = snapshot.commit_stamp().unwrap_or_default();
+    json!({
+        "identity": format!("{uri}@{}@{}@{size}@{modified}", snapshot.version(), metadata.id),
         "uri": uri,
         "version": snapshot.version(),
         "schema": schema_json(snapshot.schema(), None),
@@ -62,7 +61,7 @@ pub fn describe(snapshot: &Snapshot) -> Result<Value> {
         "partitionColumns": snapshot.partition_columns(),
         "properties": metadata.configuration,
         "deletionVectors": vectors,
-    }))
+    })
 }
 
 /// Bytes of all files of the snapshot.
@@ -94,7 +93,7 @@ struct Encoder<'a> {
     snapshot: &'a Snapshot,
     root: String,
     /// Physical names of the partition columns, as the log has them.
-    columns: Vec<String>,
+    columns: Arc<[String]>,
     /// Number of each group, by its encoded values.
     groups: HashMap<Vec<u8>, u32, RandomState>,
     group_bytes: Vec<u8>,
@@ -107,7 +106,10 @@ impl<'a> Encoder<'a> {
         Encoder {
             snapshot,
             root: spark_uri(snapshot.location().root()),
-            columns: snapshot.schema().physical_names(snapshot.partition_columns(), snapshot.column_mapping()),
+            columns: snapshot
+                .schema()
+                .physical_names(snapshot.partition_columns(), snapshot.column_mapping())
+                .into(),
             groups: HashMap::default(),
             group_bytes: Vec::new(),
             files: 0,
@@ -119,7 +121,8 @@ impl<'a> Encoder<'a> {
         let columns = batch.to_record_batch()?;
         let modified = columns.column(3).as_primitive::<Int64Type>();
         let vectors = self.vectors(batch)?;
-        let mut values = Values::new(batch.partition_values(), &self.columns);
+        let names = self.columns.clone();
+        let values = Values::new(batch.partition_values(), &names);
         let mut key = Vec::new();
         let mut last: Option<(Vec<u8>, u32)> = None;
         for row in 0..batch.num_files() {
@@ -184,12 +187,15 @@ impl<'a> Encoder<'a> {
         let shared = SharedVectors::of_descriptors(wanted.iter().map(|(_, d)| d), location.root());
         wanted
             .par_iter()
-            .map(|(row, descriptor)| Ok((*row, bitmap(&shared.load(descriptor, location)?, location.root())?)))
+            .map(|(row, descriptor)| {
+                Ok((*row, bitmap(&shared.load(descriptor, location)?, location.root())?))
+            })
             .collect()
     }
 
     fn finish(self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.root.len() + self.group_bytes.len() + self.file_bytes.len() + 16);
+        let mut out =
+            Vec::with_capacity(self.root.len() + self.group_bytes.len() + self.file_bytes.len() + 16);
         // a URI is far below the limit that `put` checks
         out.extend_from_slice(&(self.root.len() as u32).to_be_bytes());
         out.extend_from_slice(self.root.as_bytes());
@@ -219,7 +225,7 @@ impl<'a> Values<'a> {
     }
 
     /// Appends the values of a row; absent and empty ones are null (PROTOCOL.md, "Partition Value Serialization").
-    fn encode(&mut self, row: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn encode(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
         let offsets = self.map.value_offsets();
         let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
         for column in self.columns {

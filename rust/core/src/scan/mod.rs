@@ -4,6 +4,7 @@ mod calendar;
 mod cast;
 pub mod deletion_vector;
 mod file;
+pub mod handover;
 mod leaves;
 pub mod partition;
 mod project;

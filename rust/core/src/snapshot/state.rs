@@ -173,6 +173,13 @@ impl Snapshot {
         })
     }
 
+    /// Size and modification time of the newest commit file, as the listing had them: they tell a version apart from
+    /// another one of the same number that was put in its place.
+    pub(crate) fn commit_stamp(&self) -> Option<(u64, i64)> {
+        let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.segment.last_commit.as_ref().map(|c| (c.size, c.modified))
+    }
+
     /// The live files, pruned, as a stream of columns.
     ///
     /// # Errors
