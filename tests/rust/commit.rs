@@ -9,7 +9,7 @@ use deltaic::actions::{Add, CommitInfo, LogPath, ObjectPath, Txn};
 use deltaic::commit::{
     Action, AppendCommit, CommitOutcome, Landed, commit_append, commit_path, winners_from, write_commit,
 };
-use deltaic::store::{LocalStore, Location, ObjectAdapter, Store};
+use deltaic::store::{FileMeta, LocalStore, Location, ObjectAdapter, PutOutcome, Store};
 use deltaic_testkit::{Fault, FaultStore, Op, Rule};
 
 fn table() -> (FaultStore, Location) {
@@ -212,4 +212,56 @@ fn appends_of_many_writers_all_land_once() {
     let mut expected: Vec<_> = (0..8).flat_map(|w| (0..20).map(move |n| format!("{w}-{n}"))).collect();
     expected.sort();
     assert_eq!(ids, expected);
+}
+
+/// A store that takes every put, whatever its condition.
+#[derive(Debug)]
+struct Careless(ObjectAdapter);
+
+impl Store for Careless {
+    fn list_from(&self, dir: &ObjectPath, from: &str) -> deltaic::Result<Vec<FileMeta>> {
+        self.0.list_from(dir, from)
+    }
+    fn list_all(&self, dir: &ObjectPath) -> deltaic::Result<Vec<FileMeta>> {
+        self.0.list_all(dir)
+    }
+    fn head(&self, path: &ObjectPath) -> deltaic::Result<FileMeta> {
+        self.0.head(path)
+    }
+    fn get(&self, path: &ObjectPath) -> deltaic::Result<Bytes> {
+        self.0.get(path)
+    }
+    fn get_range(&self, path: &ObjectPath, range: std::ops::Range<u64>) -> deltaic::Result<Bytes> {
+        self.0.get_range(path, range)
+    }
+    fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> deltaic::Result<PutOutcome> {
+        self.0.put(path, body).map(|()| PutOutcome::Created)
+    }
+    fn put(&self, path: &ObjectPath, body: Bytes) -> deltaic::Result<()> {
+        self.0.put(path, body)
+    }
+    fn delete(&self, path: &ObjectPath) -> deltaic::Result<()> {
+        self.0.delete(path)
+    }
+}
+
+#[test]
+fn a_store_that_ignores_the_condition_is_refused_before_the_first_commit() {
+    let root = ObjectPath::new("s3://careless", "/t");
+    let careless = Location::with_store(root, Arc::new(Careless(ObjectAdapter::memory())));
+    let error = write_commit(&careless, 0, &info("mine"), &add("a")).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    assert!(error.to_string().contains("If-None-Match"), "{error}");
+    assert!(careless.store().list_all(careless.root()).unwrap().is_empty());
+}
+
+#[test]
+fn a_store_that_keeps_the_condition_is_tried_once() {
+    let store = FaultStore::new(Arc::new(ObjectAdapter::memory()));
+    let location = Location::with_store(ObjectPath::new("s3://careful", "/t"), Arc::new(store.clone()));
+    for version in 0..3 {
+        write_commit(&location, version, &info(&version.to_string()), &add("a")).unwrap();
+    }
+    assert_eq!((store.count(Op::PutIfAbsent, "_probe_"), store.count(Op::PutIfAbsent, "")), (2, 5));
+    assert_eq!(location.store().list_all(location.root()).unwrap().len(), 3);
 }

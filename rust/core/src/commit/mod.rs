@@ -3,6 +3,7 @@
 mod action;
 mod append;
 mod outcome;
+mod probe;
 mod retry;
 mod winner;
 mod write;

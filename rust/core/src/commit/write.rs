@@ -4,7 +4,7 @@ use crate::actions::{CommitInfo, ObjectPath};
 use crate::error::{Error, Result};
 use crate::store::{Location, PutOutcome};
 
-use super::{Action, Backoff, CommitOutcome, Winner, action::encode};
+use super::{Action, Backoff, CommitOutcome, Winner, action::encode, probe::check_store};
 
 /// How often a put without a clear answer is repeated, and an unreadable answer read again.
 const ATTEMPTS: usize = 5;
@@ -33,7 +33,8 @@ enum ReadBack {
 /// reason.
 ///
 /// # Errors
-/// An error means that the commit was **not** made. [`CommitOutcome::Unknown`] is not an error here because the caller
+/// An error means that the commit was **not** made; [`Error::Unsupported`] that the store cannot hold a log, because it
+/// ignores the condition of put-if-absent (tried once for each remote store). [`CommitOutcome::Unknown`] is not an error here because the caller
 /// must act on it: nothing that the commit refers to may be deleted.
 pub fn write_commit(
     location: &Location,
@@ -41,6 +42,7 @@ pub fn write_commit(
     info: &CommitInfo,
     actions: &[Action],
 ) -> Result<CommitOutcome> {
+    check_store(location)?;
     let path = commit_path(location, version);
     let body = encode(info, actions, &path.to_string())?;
     let id = info.txn_id.as_deref().unwrap_or_default();
