@@ -6,5 +6,8 @@ teaches a Spark session the format `delta`. Errors are the classes of `deltaic.e
 
 from deltaic import exceptions
 from deltaic._core import __version__
+from deltaic.spark.session import enable
+from deltaic.table import Table
+from deltaic.write import WriteResult, write
 
-__all__ = ["__version__", "exceptions"]
+__all__ = ["Table", "WriteResult", "__version__", "enable", "exceptions", "write"]

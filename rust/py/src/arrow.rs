@@ -2,11 +2,11 @@
 
 use std::ffi::CStr;
 
-use arrow::array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
+use arrow::array::{RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use arrow::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use deltaic::Error;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -22,7 +22,7 @@ const STREAM: &CStr = c"arrow_array_stream";
 pub(crate) fn schema_capsule<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     let ffi = FFI_ArrowSchema::try_from(schema)
         .map_err(|e| to_python(py, &Error::arrow("schema as an Arrow C structure", e)))?;
-    PyCapsule::new(py, ffi, Some(SCHEMA.into()))
+    PyCapsule::new_with_value(py, ffi, SCHEMA)
 }
 
 /// The capsule of `__arrow_c_stream__`. A peer that pulls batches on the main thread is stopped by Ctrl-C.
@@ -39,11 +39,7 @@ pub(crate) fn stream_capsule<'py>(
         }
     });
     let reader = RecordBatchIterator::new(stopping, schema);
-    PyCapsule::new(
-        py,
-        FFI_ArrowArrayStream::new(Box::new(reader)),
-        Some(STREAM.into()),
-    )
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
 }
 
 /// An error of the core on its way through an Arrow stream, where only text arrives.
@@ -85,7 +81,7 @@ fn stream(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>
         .cast::<FFI_ArrowArrayStream>();
     // SAFETY: a capsule of this name holds a stream by the Arrow PyCapsule interface; it is moved out, and the capsule
     // is left with a released one
-    let reader = unsafe { ArrowArrayStreamReader::from_raw(pointer) };
+    let reader = unsafe { RecordBatchStreamReader::from_raw(pointer) };
     Ok(Box::new(reader.map_err(|e| not_a_table(data.py(), &e))?))
 }
 

@@ -2,16 +2,29 @@
 //! list below.
 
 mod arrow;
+mod commits;
 mod errors;
+mod files;
 mod runtime;
 mod spark;
+mod stream;
+mod table;
+mod write;
 
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
     use crate::errors::error_kinds;
     #[pymodule_export]
+    use crate::files::FileLines;
+    #[pymodule_export]
     use crate::spark::SparkTable;
+    #[pymodule_export]
+    use crate::stream::Stream;
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    use crate::write::write;
 
     /// Version of the extension.
     #[pymodule_export]

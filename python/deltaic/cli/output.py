@@ -1,0 +1,104 @@
+"""Tables and colours for people, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table as Grid
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def console() -> Console:
+    """Standard output. Colours only on a terminal; into a file or pipe, lines are as long as they must be."""
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, width=10_000, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document; times as ISO 8601."""
+    click.echo(json.dumps(value, default=_plain, indent=2, ensure_ascii=False))
+
+
+def print_json_line(value: Any) -> None:
+    """One line of JSON, for lists too long to hold."""
+    click.echo(json.dumps(value, default=_plain, ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="milliseconds")
+    if isinstance(value, (tuple, set, frozenset)):
+        return list(value)
+    return str(value)
+
+
+def grid(*columns: str, right: Iterable[str] = ()) -> Grid:
+    """A table with these headings; those of `right` are numbers."""
+    numbers = set(right)
+    made = Grid(box=None, header_style="bold", pad_edge=False)
+    for name in columns:
+        made.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
+    return made
+
+
+def facts(rows: Iterable[tuple[str, object]]) -> Grid:
+    """Names and values, one a line."""
+    made = Grid.grid(padding=(0, 2))
+    made.add_column(style="bold")
+    made.add_column(overflow="fold")
+    for name, value in rows:
+        made.add_row(name, cell(value))
+    return made
+
+
+def cell(value: object) -> Text:
+    """A value as people read it; text is shown as it is, markup and all."""
+    if value is None:
+        return Text("-", style="dim")
+    if isinstance(value, datetime):
+        return Text(value.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + " UTC")
+    if isinstance(value, dict):
+        return Text(", ".join(f"{k}={v}" for k, v in value.items()) or "-")
+    if isinstance(value, (list, tuple)):
+        return Text(", ".join(map(str, value)) or "-")
+    return Text(str(value))
+
+
+def size(count: int | None) -> str:
+    """Bytes in the unit that reads best."""
+    if count is None:
+        return "-"
+    amount, units = float(count), iter(("B", "KiB", "MiB", "GiB", "TiB"))
+    unit = next(units)
+    while amount >= 1024 and unit != "TiB":
+        amount, unit = amount / 1024, next(units)
+    return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+@contextmanager
+def progress(what: str, total: int | None = None) -> Iterator[Any]:
+    """Shows on standard error that work goes on, where that is a terminal; yields what to call after each step."""
+    shown = Console(stderr=True)
+    counter = (BarColumn(), MofNCompleteColumn()) if total else ()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), *counter, TimeElapsedColumn())
+    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda steps=1: bar.advance(task, steps)

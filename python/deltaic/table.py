@@ -1,0 +1,291 @@
+"""A Delta table, without an engine."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from datetime import date, datetime, timezone
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Protocol as Interface
+
+from deltaic import _core, times
+from deltaic.exceptions import InvalidTimeTravelError
+from deltaic.predicates import from_sql
+from deltaic.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+class ArrowStream(Interface):
+    """Batches that Arrow peers take as they are: `pyarrow.table(x)`, `polars.DataFrame(x)`, `duckdb.from_arrow(x)` ….
+
+    Nothing is read before a peer asks for batches; each export is a new scan.
+    """
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """A capsule of the Arrow C stream interface."""
+
+    def __arrow_c_schema__(self) -> object:
+        """A capsule of the schema of every batch."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What a client must be able to do to read and write the table."""
+
+    min_reader_version: int
+    """Minimum reader version."""
+    min_writer_version: int
+    """Minimum writer version."""
+    reader_features: tuple[str, ...]
+    """Table features that a reader must have; none before reader version 3."""
+    writer_features: tuple[str, ...]
+    """Table features that a writer must have; none before writer version 7."""
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Identity, partitioning and properties of the table."""
+
+    id: str
+    """Unique id of the table."""
+    name: str | None
+    """Name given by the user."""
+    description: str | None
+    """Description given by the user."""
+    partition_columns: tuple[str, ...]
+    """Partition columns in order."""
+    configuration: dict[str, str]
+    """Table properties."""
+    created_time: datetime | None
+    """When this metadata was made."""
+
+
+class FileTotals(NamedTuple):
+    """Numbers of a set of files."""
+
+    files: int
+    """Files."""
+    bytes: int
+    """Their bytes."""
+    deletion_vectors: int
+    """Files of which rows are deleted by deletion vectors."""
+    deleted_rows: int
+    """The rows that these delete."""
+
+
+class Table:
+    """One version of a Delta table.
+
+    Opening reads the protocol and the metadata and no file actions. A table is a picture of one version: it changes
+    only by `update()`. It may be shared by threads, and opened in a forked process.
+
+    Args:
+        uri: A path, or a URL such as `s3://bucket/table`. With `@v5` or `@20260101000000000` behind it, it is that
+            version, or the version at that time.
+        version: Version to open, instead of the newest one.
+        timestamp: Time whose version is opened: the newest commit at or before it. Text as Spark writes it, a
+            datetime, or a date (its midnight). Without a time zone, all of them are UTC.
+        storage_options: Credentials, region, endpoint … of the store, by the keys of the Rust crate `object_store`.
+
+    Raises:
+        TableNotFoundError: there is no Delta log at the location.
+        VersionNotFoundError: the version is not in the log; the error says which are.
+        TimestampOutOfRangeError: the time is before the first or after the last commit.
+        InvalidTimeTravelError: a version or time that makes no sense, or two at once.
+        UnsupportedFeatureError: reading the table needs a table feature that deltaic does not have.
+        LogGapError, LogCorruptError, MissingActionError: the log is broken; the error names the file and the version.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(
+        self,
+        uri: str | os.PathLike[str],
+        version: int | None = None,
+        timestamp: str | datetime | date | None = None,
+        storage_options: Mapping[str, str] | None = None,
+    ) -> None:
+        path = os.fspath(uri)
+        if version is not None and version < 0:
+            _no_time_travel(path, f"version {version} is below 0")
+        at = None if timestamp is None else _millis(path, timestamp)
+        self._core = _core.Table(path, version, at, dict(storage_options or {}))
+
+    @property
+    def version(self) -> int:
+        """The version."""
+        return self._core.version
+
+    @property
+    def timestamp(self) -> datetime:
+        """When the version was committed: its in-commit timestamp, or the (monotonic) time of its log file."""
+        return times.from_millis(self._core.timestamp())
+
+    @property
+    def uri(self) -> str:
+        """The location: an absolute path, or a URL."""
+        return self._core.uri
+
+    @property
+    def protocol(self) -> Protocol:
+        """What a client must be able to do."""
+        found = json.loads(self._core.protocol())
+        return Protocol(
+            found["minReaderVersion"],
+            found["minWriterVersion"],
+            tuple(found.get("readerFeatures") or ()),
+            tuple(found.get("writerFeatures") or ()),
+        )
+
+    @property
+    def metadata(self) -> Metadata:
+        """Identity, partitioning and properties."""
+        found = json.loads(self._core.metadata())
+        created = found.get("createdTime")
+        return Metadata(
+            found["id"],
+            found.get("name"),
+            found.get("description"),
+            tuple(found["partitionColumns"]),
+            found["configuration"],
+            None if created is None else times.from_millis(created),
+        )
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Table properties."""
+        return self.metadata.configuration
+
+    @property
+    def partition_columns(self) -> list[str]:
+        """Partition columns in order."""
+        return self._core.partition_columns
+
+    @property
+    def schema(self) -> Schema:
+        """The columns, as an Arrow schema and as the protocol writes them."""
+        return Schema(self._core.schema_json(), self._core.schema_capsule)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What was listed, read and skipped, with bytes and milliseconds."""
+        found: dict[str, Any] = json.loads(self._core.report())
+        return found
+
+    def files(self, where: str | None = None, *, stats: bool = False) -> ArrowStream:
+        """The data files of this version, without those in which no row can match `where`.
+
+        The columns are `path` (as written in the log), `size`, `modification_time`, `partition_values` (a map of
+        text), `deletion_vector`, and with `stats` also `num_records` and `stats` (JSON).
+
+        Args:
+            where: A condition in SQL. A part that statistics cannot decide keeps the file.
+            stats: Whether to read the statistics, which are most of a log.
+
+        Raises:
+            InvalidPredicateError: `where` is no condition, or names an unknown column.
+        """
+        return self._core.files(None if where is None else from_sql(where), stats)
+
+    def totals(self, where: str | None = None) -> FileTotals:
+        """Numbers of the files that `files(where)` lists, without listing them one by one."""
+        return FileTotals(*self._core.files_totals(None if where is None else from_sql(where)))
+
+    def to_arrow(self, columns: Sequence[str] | None = None, where: str | None = None) -> ArrowStream:
+        """The rows, read file by file: memory is bounded by the batches in flight.
+
+        Args:
+            columns: Columns to read, in this order, instead of all.
+            where: A condition in SQL; exactly the rows for which it is true are given.
+
+        Raises:
+            InvalidPredicateError: `where` is no condition, names an unknown column, or cannot be evaluated here.
+            InvalidArgumentError: there is no such column.
+        """
+        return self._core.rows(
+            None if columns is None else list(columns), None if where is None else from_sql(where)
+        )
+
+    def history(self, limit: int | None = None) -> list[dict[str, Any]]:
+        """The commits, newest first, in the columns of `DESCRIBE HISTORY`; what a commit does not tell is None.
+
+        Args:
+            limit: At most so many; each one costs a read of its commit.
+        """
+        return [_commit(entry) for entry in json.loads(self._core.history(limit))]
+
+    def file_list(self, where: str | None = None, *, stats: bool = False) -> Iterator[dict[str, Any]]:
+        """The files of `files()` one by one as dictionaries, for programs without an Arrow library."""
+        for batch in self._core.files_json(None if where is None else from_sql(where), stats):
+            yield from json.loads(batch)
+
+    def commit(self, version: int) -> dict[str, Any]:
+        """What the commit of a version did: its `commitInfo`, its actions counted and summed, the rare ones whole.
+
+        Raises:
+            NotFoundError: the log does not hold this commit any more.
+        """
+        found: dict[str, Any] = json.loads(self._core.commit(version))
+        return found
+
+    def update(self) -> Table:
+        """Moves to the newest version by reading the new commits only, and returns the table."""
+        self._core = self._core.update()
+        return self
+
+    def __repr__(self) -> str:
+        return f"<deltaic.Table {self.uri} version {self.version}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.uri, self.version, self._core.storage_options)
+
+
+def _reopen(uri: str, version: int, storage_options: dict[str, str]) -> Table:
+    return Table(uri, version=version, storage_options=storage_options)
+
+
+_HISTORY = (
+    "version",
+    "timestamp",
+    "userId",
+    "userName",
+    "operation",
+    "operationParameters",
+    "job",
+    "notebook",
+    "clusterId",
+    "readVersion",
+    "isolationLevel",
+    "isBlindAppend",
+    "operationMetrics",
+    "userMetadata",
+    "engineInfo",
+)
+
+
+def _commit(entry: dict[str, Any]) -> dict[str, Any]:
+    info = entry["info"] or {}
+    row = {name: info.get(name) for name in _HISTORY}
+    row["version"] = entry["version"]
+    row["timestamp"] = times.from_millis(entry["timestamp"])
+    return row
+
+
+def _millis(path: str, when: str | datetime | date) -> int:
+    if isinstance(when, str):
+        try:
+            return times.micros(when) // 1000
+        except ValueError as error:
+            _no_time_travel(path, str(error))
+    if not isinstance(when, datetime):
+        when = datetime(when.year, when.month, when.day, tzinfo=timezone.utc)
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=timezone.utc)
+    return times.since_epoch(when) // 1000
+
+
+def _no_time_travel(path: str, reason: str) -> NoReturn:
+    raise InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason)

@@ -1,0 +1,88 @@
+"""Creating a table and appending to it, from Arrow data."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from deltaic import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class WriteResult:
+    """What a write did."""
+
+    version: int
+    """Version that was committed, or the newest one when nothing was."""
+    files: int
+    """Data files added."""
+    rows: int
+    """Rows added."""
+    bytes: int
+    """Bytes of the files added."""
+    created: bool
+    """Whether the table was created."""
+    skipped: bool
+    """Whether nothing was committed: `ignore` found a table, the transaction was recorded, or there were no rows."""
+
+
+def write(
+    uri: str | os.PathLike[str],
+    data: Any,
+    mode: str = "append",
+    partition_by: str | Sequence[str] | None = None,
+    *,
+    configuration: Mapping[str, str] | None = None,
+    name: str | None = None,
+    description: str | None = None,
+    compression: str | None = None,
+    target_file_size: int | None = None,
+    user_metadata: str | None = None,
+    app_transaction: tuple[str, int] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> WriteResult:
+    """Appends the data to a table, or creates the table. All of it is there afterwards, in one version, or none.
+
+    Args:
+        uri: A path, or a URL such as `s3://bucket/table`.
+        data: Anything with `__arrow_c_stream__` or `__arrow_c_array__`: a table or reader of pyarrow, a frame of
+            Polars or pandas, a relation of DuckDB. It is read once, batch by batch.
+        mode: What to do where there is a table: `append`, `errorifexists` or `ignore`.
+        partition_by: Partition columns of a new table; for an existing one, its own or none.
+        configuration: Table properties of a new table.
+        name: Name of a new table.
+        description: Description of a new table.
+        compression: Codec of the data files, instead of the table's own.
+        target_file_size: Bytes at which a data file is closed and the next one begins.
+        user_metadata: Text that the history shows with the commit.
+        app_transaction: Application id and its version. A version that the table has recorded is not written again.
+        storage_options: Credentials, region, endpoint … of the store.
+
+    Raises:
+        TableAlreadyExistsError: the mode is `errorifexists`, and there is a table.
+        SchemaMismatchError: the data does not fit the table.
+        InvalidArgumentError, InvalidSchemaError: something that a table cannot be created with.
+        CommitConflictError: another writer changed the table so that this data may not follow.
+        CommitStateUnknownError: the store did not say whether the commit landed. Nothing was removed.
+    """
+    if isinstance(partition_by, str):
+        partition_by = [partition_by]
+    written = _core.write(
+        os.fspath(uri),
+        data,
+        dict(storage_options or {}),
+        mode=mode,
+        partition_by=list(partition_by or ()),
+        configuration=dict(configuration or {}),
+        name=name,
+        description=description,
+        compression=compression,
+        target_file_size=target_file_size,
+        user_metadata=user_metadata,
+        app_transaction=app_transaction,
+    )
+    return WriteResult(*written)

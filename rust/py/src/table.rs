@@ -1,0 +1,220 @@
+//! `deltaic._core.Table`: one version of a table. What is small crosses as JSON, what is large as Arrow.
+
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use deltaic::predicate::Predicate;
+use deltaic::replay::FilesRequest;
+use deltaic::scan::{ReadRequest, RowScan};
+use deltaic::schema::to_arrow_schema;
+use deltaic::snapshot::{At, Snapshot, parse_table_path};
+use deltaic::store::{Location, StorageOptions};
+use deltaic::{Error, Result, scan};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::arrow::schema_capsule;
+use crate::errors::to_python;
+use crate::files::FileLines;
+use crate::stream::{Batches, Open, Stream};
+use crate::{commits, files, runtime};
+
+/// One version of a Delta table.
+#[pyclass(frozen, module = "deltaic._core")]
+pub(crate) struct Table {
+    snapshot: Snapshot,
+    options: StorageOptions,
+}
+
+impl Table {
+    fn predicate(py: Python<'_>, json: Option<&str>) -> PyResult<Option<Predicate>> {
+        json.map(|text| parse_predicate(text).map_err(|e| to_python(py, &e))).transpose()
+    }
+}
+
+/// The predicate of its JSON form.
+pub(crate) fn parse_predicate(json: &str) -> Result<Predicate> {
+    serde_json::from_str(json)
+        .map_err(|e| Error::InvalidPredicate { predicate: json.to_owned(), reason: e.to_string() })
+}
+
+/// Where and when to open: `uri` may say it with `@v5` or `@20260101000000000`.
+fn target(uri: &str, version: Option<u64>, timestamp: Option<i64>) -> Result<(String, At)> {
+    let asked = [version.map(At::Version), timestamp.map(At::Timestamp)];
+    let (path, suffix) = parse_table_path(uri)?;
+    let mut all = asked.into_iter().flatten().chain((suffix != At::Latest).then_some(suffix));
+    let at = all.next().unwrap_or(At::Latest);
+    if all.next().is_some() {
+        let reason = "more than one of a version, a timestamp and an `@` suffix is given; give one".into();
+        return Err(Error::InvalidTimeTravel { path: uri.to_owned(), reason });
+    }
+    Ok((path, at))
+}
+
+fn to_json(py: Python<'_>, value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value)
+        .map_err(|e| to_python(py, &Error::InvalidSchema { reason: format!("no JSON: {e}") }))
+}
+
+#[pymethods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (uri, version=None, timestamp=None, storage_options=None))]
+    fn new(
+        py: Python<'_>,
+        uri: String,
+        version: Option<u64>,
+        timestamp: Option<i64>,
+        storage_options: Option<StorageOptions>,
+    ) -> PyResult<Self> {
+        let options = storage_options.unwrap_or_default();
+        runtime::read(py, move || {
+            let (path, at) = target(&uri, version, timestamp)?;
+            Ok(Table { snapshot: Snapshot::open(Location::open(&path, &options)?, at)?, options })
+        })
+    }
+
+    /// The version.
+    #[getter]
+    fn version(&self) -> u64 {
+        self.snapshot.version()
+    }
+
+    /// The location.
+    #[getter]
+    fn uri(&self) -> String {
+        self.snapshot.location().root().to_string()
+    }
+
+    /// The options that the store was opened with.
+    #[getter]
+    fn storage_options(&self) -> StorageOptions {
+        self.options.clone()
+    }
+
+    /// Partition columns in order, logical names.
+    #[getter]
+    fn partition_columns(&self) -> Vec<String> {
+        self.snapshot.partition_columns().to_vec()
+    }
+
+    /// When the version was committed, in milliseconds since the Unix epoch.
+    fn timestamp(&self, py: Python<'_>) -> PyResult<i64> {
+        let snapshot = self.snapshot.clone();
+        runtime::read(py, move || snapshot.timestamp())
+    }
+
+    /// The `protocol` action as JSON.
+    fn protocol(&self, py: Python<'_>) -> PyResult<String> {
+        to_json(py, self.snapshot.protocol())
+    }
+
+    /// The `metaData` action as JSON.
+    fn metadata(&self, py: Python<'_>) -> PyResult<String> {
+        to_json(py, self.snapshot.metadata())
+    }
+
+    /// The schema in the form of the protocol.
+    fn schema_json(&self) -> String {
+        self.snapshot.schema().to_json()
+    }
+
+    /// The schema as a capsule of the Arrow C data interface.
+    fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &to_arrow_schema(self.snapshot.schema()))
+    }
+
+    /// What was listed, read and skipped, as JSON.
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        to_json(py, &self.snapshot.report())
+    }
+
+    /// The files that may hold a match of the predicate (JSON).
+    #[pyo3(signature = (predicate=None, stats=false))]
+    fn files(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> PyResult<Stream> {
+        let request = FilesRequest { predicate: Self::predicate(py, predicate)?, stats, extended: false };
+        let snapshot = self.snapshot.clone();
+        let open: Open = Arc::new(move || files::open(&snapshot, request.clone()));
+        let first = open.clone();
+        // a broken log is found here and not where a peer asks
+        let started = runtime::read(py, move || first())?;
+        Ok(Stream::with_started(files::files_schema(stats), open, started))
+    }
+
+    /// The files that may hold a match of the predicate (JSON), as JSON: for readers without an Arrow library.
+    #[pyo3(signature = (predicate=None, stats=false))]
+    fn files_json(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> PyResult<FileLines> {
+        let request = FilesRequest { predicate: Self::predicate(py, predicate)?, stats, extended: false };
+        let snapshot = self.snapshot.clone();
+        runtime::read(py, move || FileLines::open(&snapshot, request))
+    }
+
+    /// Number of files, their bytes, how many have deletion vectors, and how many rows these delete.
+    #[pyo3(signature = (predicate=None))]
+    fn files_totals(&self, py: Python<'_>, predicate: Option<&str>) -> PyResult<(u64, u64, u64, u64)> {
+        let request = FilesRequest { predicate: Self::predicate(py, predicate)?, ..Default::default() };
+        let snapshot = self.snapshot.clone();
+        runtime::read(py, move || files::totals(&snapshot, request))
+    }
+
+    /// The rows for which the predicate (JSON) is true.
+    #[pyo3(signature = (columns=None, predicate=None))]
+    fn rows(
+        &self,
+        py: Python<'_>,
+        columns: Option<Vec<String>>,
+        predicate: Option<&str>,
+    ) -> PyResult<Stream> {
+        let request =
+            ReadRequest { columns, predicate: Self::predicate(py, predicate)?, ..Default::default() };
+        let schema = rows_schema(&self.snapshot, &request).map_err(|e| to_python(py, &e))?;
+        let snapshot = self.snapshot.clone();
+        let open = move || -> Result<Batches> { Ok(Box::new(scan::read(&snapshot, request.clone())?)) };
+        Ok(Stream::new(schema, Arc::new(open)))
+    }
+
+    /// The commits, newest first, as JSON.
+    #[pyo3(signature = (limit=None))]
+    fn history(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
+        let snapshot = self.snapshot.clone();
+        let commits = runtime::read(py, move || snapshot.history(limit))?;
+        let commits: Vec<_> = commits
+            .iter()
+            .map(|c| {
+                json!({
+                    "version": c.version, "timestamp": c.timestamp, "fileTimestamp": c.file_timestamp,
+                    "info": c.info
+                })
+            })
+            .collect();
+        to_json(py, &commits)
+    }
+
+    /// What the commit of a version did, as JSON: its actions, counted and summed.
+    fn commit(&self, py: Python<'_>, version: u64) -> PyResult<String> {
+        let location = self.snapshot.location().clone();
+        let summary = runtime::read(py, move || commits::summary(&location, version))?;
+        to_json(py, &summary)
+    }
+
+    /// The newest version.
+    fn update(&self, py: Python<'_>) -> PyResult<Self> {
+        let snapshot = self.snapshot.clone();
+        let options = self.options.clone();
+        runtime::read(py, move || Ok(Table { snapshot: snapshot.update()?, options }))
+    }
+}
+
+/// The schema of the rows, with every check that needs no file.
+fn rows_schema(snapshot: &Snapshot, request: &ReadRequest) -> Result<SchemaRef> {
+    let scan = RowScan::new(
+        snapshot.location().clone(),
+        snapshot.schema(),
+        snapshot.partition_columns(),
+        snapshot.column_mapping(),
+        request.clone(),
+    )?;
+    Ok(scan.schema().clone())
+}

@@ -1,0 +1,83 @@
+//! `deltaic._core.write`.
+
+use std::collections::BTreeMap;
+
+use arrow::array::RecordBatchIterator;
+use arrow::error::ArrowError;
+use deltaic::store::{Location, StorageOptions};
+use deltaic::write::{WriteMode, WriteOptions};
+use deltaic::{Error, write as core};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+
+use crate::arrow::import;
+use crate::runtime;
+
+/// Version, files, rows, bytes, whether the table was created, whether nothing was committed.
+type Written = (u64, u64, u64, u64, bool, bool);
+
+/// Creates a table or appends to it. Ctrl-C stops it between two batches, and the files written so far are deleted; once
+/// the commit has begun it goes to its end.
+#[pyfunction]
+#[pyo3(signature = (
+    uri, data, storage_options, *, mode, partition_by, configuration, name, description, compression,
+    target_file_size, user_metadata, app_transaction
+))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn write(
+    py: Python<'_>,
+    uri: &str,
+    data: &Bound<'_, PyAny>,
+    storage_options: StorageOptions,
+    mode: &str,
+    partition_by: Vec<String>,
+    configuration: BTreeMap<String, String>,
+    name: Option<String>,
+    description: Option<String>,
+    compression: Option<String>,
+    target_file_size: Option<u64>,
+    user_metadata: Option<String>,
+    app_transaction: Option<(String, i64)>,
+) -> PyResult<Written> {
+    let data = import(data)?;
+    let defaults = WriteOptions::default();
+    let result = runtime::write(py, || {
+        let options = WriteOptions {
+            mode: WriteMode::parse(mode)?,
+            partition_by,
+            configuration,
+            name,
+            description,
+            compression,
+            target_file_size: target_file_size.unwrap_or(defaults.target_file_size),
+            user_metadata,
+            app_transaction,
+            ..defaults
+        };
+        let schema = data.schema();
+        let stopping = data.map(|batch| {
+            if runtime::interrupted() {
+                Err(ArrowError::ExternalError(Box::new(Error::Interrupted)))
+            } else {
+                batch
+            }
+        });
+        core::write(
+            &Location::open(uri, &storage_options)?,
+            RecordBatchIterator::new(stopping, schema),
+            &options,
+        )
+    });
+    let written = result.map_err(|error| interrupted(py, error))?;
+    Ok((written.version, written.files, written.rows, written.bytes, written.created, written.skipped))
+}
+
+/// A write that Ctrl-C stopped is a `KeyboardInterrupt`: one that waits, or one that the source was given, of which an
+/// Arrow stream brings the text only.
+fn interrupted(py: Python<'_>, error: PyErr) -> PyErr {
+    match py.check_signals() {
+        Err(interrupt) => interrupt,
+        Ok(()) if error.to_string().contains("KeyboardInterrupt") => PyKeyboardInterrupt::new_err(()),
+        Ok(()) => error,
+    }
+}

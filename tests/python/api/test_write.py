@@ -1,0 +1,118 @@
+"""`deltaic.write`: modes, partitions, and a table that stays as it was when a write fails."""
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from deltaic import exceptions
+
+DATA = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "name": ["a", "b", None]})
+OTHER = pa.table({"id": ["text"], "name": ["x"]})
+
+
+def state(root):
+    return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "a table"
+
+
+def count(root):
+    return pa.table(deltaic.Table(root).to_arrow()).num_rows
+
+
+def test_append_creates_and_appends(root):
+    first = deltaic.write(root, DATA)
+    assert (first.version, first.created, first.skipped, first.rows) == (0, True, False, 3)
+    second = deltaic.write(str(root), DATA, mode="append")
+    assert (second.version, second.created) == (1, False)
+    assert count(root) == 6
+
+
+def test_errorifexists(root):
+    deltaic.write(root, DATA, mode="errorifexists")
+    before = state(root)
+    with pytest.raises(exceptions.TableAlreadyExistsError) as caught:
+        deltaic.write(root, DATA, mode="errorifexists")
+    assert caught.value.version == 0
+    assert state(root) == before
+
+
+def test_ignore(root):
+    assert not deltaic.write(root, DATA, mode="ignore").skipped
+    before = state(root)
+    assert deltaic.write(root, DATA, mode="ignore").skipped
+    assert state(root) == before
+
+
+@pytest.mark.parametrize(("mode", "error"), [("upsert", ValueError), ("overwrite", NotImplementedError)])
+def test_a_mode_that_is_none(root, mode, error):
+    with pytest.raises(error) as caught:
+        deltaic.write(root, DATA, mode=mode)
+    assert isinstance(caught.value, exceptions.DeltaError)
+    assert not root.exists()
+
+
+@pytest.mark.parametrize("partition_by", ["name", ["name"], ("name",)])
+def test_partitions(root, partition_by):
+    deltaic.write(root, DATA, partition_by=partition_by)
+    table = deltaic.Table(root)
+    assert table.partition_columns == ["name"]
+    assert pa.table(table.files("name IS NULL")).num_rows == 1
+    assert pa.table(table.to_arrow(["id"], "name = 'b'")).to_pydict() == {"id": [2]}
+
+
+def test_name_description_and_properties(root):
+    deltaic.write(
+        root, DATA, name="n", description="d", configuration={"delta.appendOnly": "true"}, user_metadata="why"
+    )
+    table = deltaic.Table(root)
+    assert (table.metadata.name, table.metadata.description) == ("n", "d")
+    assert table.properties == {"delta.appendOnly": "true"}
+    assert table.history()[0]["userMetadata"] == "why"
+
+
+def test_an_application_transaction_is_written_once(root):
+    assert not deltaic.write(root, DATA, app_transaction=("loader", 7)).skipped
+    assert deltaic.write(root, DATA, app_transaction=("loader", 7)).skipped
+    assert not deltaic.write(root, DATA, app_transaction=("loader", 8)).skipped
+    assert count(root) == 6
+
+
+def test_data_that_does_not_fit_leaves_the_table_as_it_was(root):
+    deltaic.write(root, DATA)
+    before = state(root)
+    with pytest.raises(exceptions.SchemaMismatchError, match="id"):
+        deltaic.write(root, OTHER)
+    assert state(root) == before
+
+
+def test_a_source_that_fails_leaves_the_table_as_it_was(root):
+    deltaic.write(root, DATA)
+    before = state(root)
+
+    def batches():
+        yield from DATA.to_batches()
+        raise RuntimeError("the source broke")
+
+    with pytest.raises(exceptions.DeltaError, match="the source broke"):
+        deltaic.write(root, pa.RecordBatchReader.from_batches(DATA.schema, batches()))
+    assert state(root) == before
+
+
+def test_an_interrupt_between_batches_leaves_the_table_as_it_was(root):
+    import signal
+
+    deltaic.write(root, DATA)
+    before = state(root)
+
+    def batches():
+        yield from DATA.to_batches()
+        signal.raise_signal(signal.SIGINT)
+        yield from DATA.to_batches() * 1000
+
+    with pytest.raises(KeyboardInterrupt):
+        deltaic.write(root, pa.RecordBatchReader.from_batches(DATA.schema, batches()))
+    assert state(root) == before

@@ -1,0 +1,214 @@
+"""The command line: what people see, what machines read, and the exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+import deltaic
+from deltaic import exceptions
+from deltaic.cli.main import exit_code, main
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    root = tmp_path_factory.mktemp("cli") / "t"
+    for day in ("2026-01-01", "2026-01-02"):
+        rows = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "day": [day] * 3})
+        deltaic.write(root, rows, partition_by="day", name="[bold]sales[/bold]")
+    return root
+
+
+def output(*arguments):
+    """What a command prints, when it succeeds."""
+    result = CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def process(*arguments):
+    """A real process, as users start it."""
+    command = [sys.executable, "-m", "deltaic", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+class TestInspect:
+    def test_for_people(self, root):
+        shown = output("inspect", root)
+        assert str(root) in shown
+        assert "[bold]sales[/bold]" in shown
+        assert "reader 1, writer 2" in shown
+        assert "day" in shown
+
+    def test_for_machines(self, root):
+        found = json.loads(output("inspect", root, "--json"))
+        assert found["version"] == 1
+        assert found["files"]["files"] == 2
+        assert found["metadata"]["partition_columns"] == ["day"]
+        assert [column["name"] for column in found["columns"]] == ["id", "day"]
+        assert found["report"]["fallbacks"] == []
+
+    @pytest.mark.parametrize("arguments", [["{root}@v0"], ["{root}", "--version", "0"]])
+    def test_an_older_version(self, root, arguments):
+        arguments = [a.format(root=root) for a in arguments]
+        found = json.loads(output("inspect", *arguments, "--json"))
+        assert (found["version"], found["files"]["files"]) == (0, 1)
+
+    def test_a_time(self, root):
+        newest = json.loads(output("history", root, "--json"))[0]["timestamp"]
+        assert json.loads(output("inspect", root, "--timestamp", newest, "--json"))["version"] == 1
+
+
+class TestHistory:
+    def test_for_people(self, root):
+        shown = output("history", root).splitlines()
+        assert shown[0].split()[:3] == ["version", "timestamp", "operation"]
+        assert [line.split()[0] for line in shown[1:3]] == ["1", "0"]
+        assert "WRITE" in shown[1]
+
+    def test_for_machines(self, root):
+        found = json.loads(output("history", root, "--json", "--limit", 1))
+        assert [(commit["version"], commit["operation"]) for commit in found] == [(1, "WRITE")]
+
+
+class TestFiles:
+    def test_for_people(self, root):
+        shown = output("files", root)
+        assert shown.count(".parquet") == 2
+        assert "2 files" in shown
+
+    def test_a_predicate_prunes(self, root):
+        shown = output("files", root, "--where", "day = '2026-01-02'")
+        assert shown.count(".parquet") == 1
+        assert "1 files, 1 pruned" in shown
+
+    def test_one_line_of_json_a_file(self, root):
+        found = [json.loads(line) for line in output("files", root, "--json", "--stats").splitlines()]
+        assert sorted(file["partition_values"]["day"] for file in found) == ["2026-01-01", "2026-01-02"]
+        assert all(json.loads(file["stats"])["numRecords"] == 3 for file in found)
+
+    def test_a_limit(self, root):
+        assert len(output("files", root, "--json", "--limit", 1).splitlines()) == 1
+
+
+class TestSchema:
+    def test_for_people(self, root):
+        assert " |-- id: long (nullable = true)\n" in output("schema", root)
+
+    def test_for_machines(self, root):
+        assert json.loads(output("schema", root, "--json"))["fields"][0]["type"] == "long"
+
+
+class TestLog:
+    def test_for_people(self, root):
+        shown = output("log", root).splitlines()
+        assert [line.split()[0] for line in shown[1:]] == ["1", "0"]
+        assert "metadata" in shown[2]
+
+    def test_for_machines(self, root):
+        found = json.loads(output("log", root, "--json"))
+        assert [(commit["version"], commit["adds"]) for commit in found] == [(1, 1), (0, 1)]
+        assert found[1]["metadata"]["name"] == "[bold]sales[/bold]"
+
+    def test_a_limit(self, root):
+        assert len(json.loads(output("log", root, "--json", "--limit", 1))) == 1
+
+    def test_commits_that_are_gone_are_said_to_be(self, tmp_path):
+        for i in range(3):
+            deltaic.write(tmp_path / "t", pa.table({"id": [i]}))
+        table = deltaic.Table(tmp_path / "t")
+        (tmp_path / "t" / "_delta_log" / f"{0:020}.json").unlink()
+        from deltaic.cli.log import summaries
+
+        assert [commit["version"] for commit in summaries(table, 20)] == [2, 1]
+
+
+class TestProcess:
+    def test_success(self, root):
+        done = process("inspect", root, "--json")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout)["version"] == 1
+
+    def test_an_error_is_one_line_and_code_1(self, tmp_path):
+        done = process("inspect", tmp_path / "nowhere")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("deltaic: no Delta table at")
+        assert len(done.stderr.splitlines()) == 1
+
+    def test_a_version_that_is_gone_says_what_there_is(self, root):
+        done = process("schema", f"{root}@v7")
+        assert done.returncode == 1
+        assert "versions 0 to 1" in done.stderr
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [["files", "{root}", "--where", "id ="], ["files", "{root}", "--where", "nope = 1"]],
+    )
+    def test_a_wrong_predicate_is_code_2(self, root, arguments):
+        done = process(*(a.format(root=root) for a in arguments))
+        assert done.returncode == 2
+        assert done.stderr.startswith("deltaic: predicate")
+        assert len(done.stderr.splitlines()) == 1
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [["inspect"], ["inspect", "t", "--nope"], ["nope"], ["inspect", "t", "--storage-option", "x"]],
+    )
+    def test_usage_is_code_2(self, arguments):
+        done = process(*arguments)
+        assert done.returncode == 2
+        assert "Usage: deltaic" in done.stderr
+        assert "Traceback" not in done.stderr
+
+    def test_no_command_shows_help(self):
+        done = process()
+        assert "Usage: deltaic" in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+    def test_help_says_the_commands_and_the_exit_codes(self):
+        done = process("--help")
+        assert done.returncode == 0
+        for word in ("demo", "files", "history", "inspect", "log", "schema", "130"):
+            assert word in done.stdout
+
+    def test_version(self):
+        assert process("--version").stdout.strip().endswith(deltaic.__version__)
+
+    def test_a_reader_that_goes_away_is_no_error(self, root):
+        command = f"'{sys.executable}' -m deltaic files '{root}' --json | true"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+        assert "Traceback" not in done.stderr
+
+    def test_an_interrupt_is_code_130(self, tmp_path):
+        log = tmp_path / "t" / "_delta_log"
+        log.mkdir(parents=True)
+        os.mkfifo(log / f"{0:020}.json")
+        command = [sys.executable, "-m", "deltaic", "inspect", str(tmp_path / "t")]
+        # in a new group, as a shell would start it
+        child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        # the pipe can be opened for writing once the command waits to read it
+        with (log / f"{0:020}.json").open("w"):
+            child.send_signal(signal.SIGINT)
+            _, stderr = child.communicate(timeout=60)
+        assert child.returncode == 130
+        assert stderr == "deltaic: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (exceptions.TableNotFoundError("m"), 1),
+        (exceptions.LogCorruptError("m"), 1),
+        (exceptions.StorageError("m"), 1),
+        (exceptions.InvalidPredicateError("m"), 2),
+        (exceptions.InvalidTimeTravelError("m"), 2),
+        (exceptions.UnsupportedFeatureError("m"), 3),
+    ],
+)
+def test_exit_codes(error, code):
+    assert exit_code(error) == code
