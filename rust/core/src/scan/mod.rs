@@ -11,6 +11,7 @@ mod project;
 mod read;
 mod request;
 mod rows;
+mod skip;
 mod stream;
 #[cfg(test)]
 mod testing;

@@ -12,6 +12,7 @@ use parquet::schema::types::SchemaDescriptor;
 use super::calendar::Calendar;
 use super::cast::{Convert, primitive};
 use super::leaves::{any_field_id, field_id, keep_leaves, leaf_count, retype, witness};
+use super::skip::Flat;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, arrow_type};
 
@@ -25,6 +26,8 @@ pub(crate) struct Projection {
     /// For each column of the read schema: where it is in the batches of the file, and what to do with it. `None` is
     /// missing in the file, or no column of files at all.
     pub(crate) columns: Vec<Option<(usize, Convert)>>,
+    /// The top-level columns that are one leaf, whose statistics speak for their rows.
+    pub(crate) flat: HashMap<String, Flat>,
 }
 
 impl Projection {
@@ -55,7 +58,8 @@ impl Projection {
         let read: Vec<&StructField> =
             schema.fields.iter().zip(wanted).filter(|(_, wanted)| **wanted).map(|(f, _)| f).collect();
 
-        let mut leaves = Leaves { parquet, chosen: BTreeSet::new(), retyped: HashMap::new() };
+        let mut leaves =
+            Leaves { parquet, chosen: BTreeSet::new(), retyped: HashMap::new(), flat: HashMap::new() };
         matcher.choose_struct(&read, file.fields(), 0, &mut leaves, "")?;
         let supplied = (!leaves.retyped.is_empty()).then(|| {
             let fields = retype(file.fields(), &mut 0, &leaves.retyped);
@@ -75,8 +79,17 @@ impl Projection {
                     .map(|i| Ok((i, matcher.convert(&field.data_type, masked[i].data_type(), &field.name)?)))
                     .transpose()
             })
-            .collect::<Result<_>>()?;
-        Ok(Projection { mask: ProjectionMask::leaves(parquet, leaves.chosen), supplied, columns })
+            .collect::<Result<Vec<Option<(usize, Convert)>>>>()?;
+        let flat = schema.fields.iter().zip(&columns).filter_map(|(field, found)| {
+            let (index, convert) = found.as_ref()?;
+            let leaf = *leaves.flat.get(&field.name)?;
+            let hybrid =
+                matches!(convert, Convert::HybridDates(_) | Convert::HybridInstants(..) | Convert::Null(_));
+            let flat = Flat { leaf, field: masked[*index].as_ref().clone(), convert: convert.clone() };
+            (!hybrid).then(|| (field.name.clone(), flat))
+        });
+        let flat = flat.collect();
+        Ok(Projection { mask: ProjectionMask::leaves(parquet, leaves.chosen), supplied, columns, flat })
     }
 
     /// Whether nothing of the file's columns is read.
@@ -90,6 +103,8 @@ struct Leaves<'a> {
     parquet: &'a SchemaDescriptor,
     chosen: BTreeSet<usize>,
     retyped: HashMap<usize, Arrow>,
+    /// Top-level columns of the table that are one leaf.
+    flat: HashMap<String, usize>,
 }
 
 struct Matcher<'a> {
@@ -185,6 +200,9 @@ impl Matcher<'_> {
             if let Some(index) = self.find(&names, field, at)? {
                 let place = if at.is_empty() { field.name.clone() } else { format!("{at}.{}", field.name) };
                 self.choose(&field.data_type, fields[index].data_type(), starts[index], leaves, &place)?;
+                if at.is_empty() && !fields[index].data_type().is_nested() {
+                    leaves.flat.insert(field.name.clone(), starts[index]);
+                }
                 any = true;
             }
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Schema, SchemaRef};
+use arrow_buffer::BooleanBuffer;
 use parquet::DecodeResult;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowSelection,
@@ -18,9 +19,11 @@ use super::file::DataFile;
 use super::partition;
 use super::project::Projection;
 use super::request::{ReadRequest, resolve};
+use super::skip::row_groups;
 use crate::actions::Add;
 use crate::error::{Error, Result};
 use crate::predicate::{Predicate, eval::filter_mask};
+use crate::prune::Pruner;
 use crate::schema::{ColumnMappingMode, StructType, to_arrow_schema};
 use crate::store::Location;
 
@@ -37,6 +40,7 @@ pub struct RowScan {
     requested: usize,
     output: SchemaRef,
     predicate: Option<Predicate>,
+    pruner: Option<Pruner>,
     batch_size: usize,
 }
 
@@ -61,6 +65,9 @@ impl RowScan {
             });
         }
         let arrow = Arc::new(to_arrow_schema(&columns));
+        // within a file no column is a partition column, and columns are told by their names in the table
+        let bind = |p: &Predicate| Pruner::bind(p, &columns, &[], ColumnMappingMode::None);
+        let pruner = request.predicate.as_ref().map(bind).transpose()?;
         let is_partition = |name: &str| partition_columns.iter().any(|p| p.eq_ignore_ascii_case(name));
         Ok(RowScan {
             in_files: columns.fields.iter().map(|f| !is_partition(&f.name)).collect(),
@@ -71,6 +78,7 @@ impl RowScan {
             arrow,
             requested,
             predicate: request.predicate,
+            pruner,
             batch_size: request.batch_size,
         })
     }
@@ -143,7 +151,8 @@ pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, vectors: &Shared) -> Result<F
         let deleted = deleted.as_ref().map_or(0, DeletionVector::cardinality);
         Rows::Counted(row_count(&metadata).saturating_sub(deleted))
     } else {
-        let selections = select(&metadata, deleted.as_ref());
+        let matching = scan.pruner.as_ref().map(|p| row_groups(p, &projection.flat, &metadata));
+        let selections = select(&metadata, matching.as_ref(), deleted.as_ref());
         if selections.is_empty() {
             Rows::Done
         } else {
@@ -171,13 +180,18 @@ fn check_vector(deleted: Option<&DeletionVector>, metadata: &ParquetMetaData, fi
 }
 
 /// The row groups to read, each with the rows that are left. Positions are those in the file, whatever is skipped.
-fn select(metadata: &ParquetMetaData, deleted: Option<&DeletionVector>) -> Vec<RowGroupSelection> {
+fn select(
+    metadata: &ParquetMetaData,
+    matching: Option<&BooleanBuffer>,
+    deleted: Option<&DeletionVector>,
+) -> Vec<RowGroupSelection> {
     let mut start = 0;
     let mut selections = Vec::with_capacity(metadata.num_row_groups());
     for (index, group) in metadata.row_groups().iter().enumerate() {
         let end = start + group.num_rows().max(0) as u64;
-        let keep = deleted.and_then(|d| d.keep(start..end));
-        if start < end && keep.as_ref().is_none_or(|k| k.count_set_bits() > 0) {
+        let wanted = start < end && matching.is_none_or(|m| m.value(index));
+        let keep = if wanted { deleted.and_then(|d| d.keep(start..end)) } else { None };
+        if wanted && keep.as_ref().is_none_or(|k| k.count_set_bits() > 0) {
             selections.push(RowGroupSelection::new(index, keep.map(RowSelection::from_boolean_buffer)));
         }
         start = end;
@@ -561,6 +575,37 @@ mod tests {
             for name in projection {
                 prop_assert_eq!(got.column_by_name(name).unwrap(), want.column_by_name(name).unwrap());
             }
+        }
+
+        #[test]
+        fn any_predicate_gives_the_rows_of_brute_force_whatever_is_skipped(
+            total in 1_i64..300,
+            group in 1_usize..60,
+            limit in -10_i64..310,
+            op in proptest::sample::select(vec![CompareOp::Lt, CompareOp::Le, CompareOp::Eq, CompareOp::Ge, CompareOp::Ne]),
+            null_names in any::<bool>(),
+            seed in proptest::collection::btree_set(0_u64..300, 0..40),
+        ) {
+            let folder = Folder::new();
+            let mut add = folder.parquet("f.parquet", &numbers(total), group);
+            let deleted: DeletionVector = seed.into_iter().filter(|r| *r < total as u64).collect();
+            add.deletion_vector = Some(deleted.to_inline());
+            let id = Predicate::Compare { op, column: vec!["id".into()], value: Literal::Long(limit) };
+            let name = Predicate::IsNull { column: vec!["name".into()] };
+            let name = if null_names { name } else { Predicate::Not(Box::new(name)) };
+            let request = ReadRequest { predicate: Some(Predicate::And(vec![id, name])), ..only(&["id"]) };
+            let got = read_all(&folder.scan(&numbers_schema(), &[], request), &add).unwrap();
+            let matches = |i: i64| match op {
+                CompareOp::Lt => i < limit,
+                CompareOp::Le => i <= limit,
+                CompareOp::Eq => i == limit,
+                CompareOp::Ge => i >= limit,
+                _ => i != limit,
+            };
+            let want: Vec<i64> = (0..total)
+                .filter(|i| matches(*i) && (i % 3 == 0) == null_names && !deleted.rows().contains(*i as u64))
+                .collect();
+            prop_assert_eq!(ids(&got), want);
         }
     }
 }
