@@ -15,6 +15,7 @@ mod skip;
 mod stream;
 #[cfg(test)]
 mod testing;
+mod type_changes;
 
 pub use deletion_vector::DeletionVector;
 pub(crate) use file::DataFile;
