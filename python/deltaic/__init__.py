@@ -1,13 +1,15 @@
 """Delta Lake for PySpark and Python: the transaction log in a small Rust core.
 
 `Table` opens a table without an engine, `write` creates or appends to one from Arrow data, and `enable`
-teaches a Spark session the format `delta`. Errors are the classes of `deltaic.exceptions`.
+teaches a Spark session the format `delta`; `read` and `save` are for DataFrames, the same on classic sessions
+and on Spark Connect. Errors are the classes of `deltaic.exceptions`.
 """
 
 from deltaic import exceptions
 from deltaic._core import __version__
+from deltaic.spark.doors import read, save
 from deltaic.spark.session import enable
 from deltaic.table import Table
 from deltaic.write import WriteResult, write
 
-__all__ = ["Table", "WriteResult", "__version__", "enable", "exceptions", "write"]
+__all__ = ["Table", "WriteResult", "__version__", "enable", "exceptions", "read", "save", "write"]

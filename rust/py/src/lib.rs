@@ -7,6 +7,8 @@ mod errors;
 mod files;
 mod runtime;
 mod spark;
+mod spark_scan;
+mod spark_write;
 mod stream;
 mod table;
 mod write;
@@ -19,6 +21,10 @@ mod _core {
     use crate::files::FileLines;
     #[pymodule_export]
     use crate::spark::SparkTable;
+    #[pymodule_export]
+    use crate::spark_scan::{ScanPlan, read_split};
+    #[pymodule_export]
+    use crate::spark_write::WritePlan;
     #[pymodule_export]
     use crate::stream::Stream;
     #[pymodule_export]

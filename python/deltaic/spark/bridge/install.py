@@ -25,12 +25,17 @@ def install(spark: Any) -> list[str]:
         return _install(spark)
 
 
+def format_name(spark: Any) -> str:
+    """The name of the format: `delta`, or `deltaic` where the Delta JAR owns that."""
+    return "deltaic" if compiler.is_loaded(spark.sparkContext._gateway, _DELTA_JAR) else "delta"
+
+
 def _install(spark: Any) -> list[str]:
     from pyspark.java_gateway import ensure_callback_server_started
 
     gateway = spark.sparkContext._gateway
     jvm = gateway.jvm
-    name = "deltaic" if compiler.is_loaded(gateway, _DELTA_JAR) else "delta"
+    name = format_name(spark)
     try:
         compiler.load(gateway)
     except _REFUSALS as error:

@@ -4,6 +4,7 @@ mod calendar;
 mod cast;
 pub mod deletion_vector;
 mod file;
+mod file_facts;
 pub mod handover;
 mod leaves;
 pub mod partition;
@@ -12,6 +13,7 @@ mod read;
 mod request;
 mod rows;
 mod skip;
+mod split;
 mod stream;
 #[cfg(test)]
 mod testing;
@@ -19,7 +21,9 @@ mod type_changes;
 
 pub use deletion_vector::DeletionVector;
 pub(crate) use file::DataFile;
+pub use file_facts::file_facts;
 pub use read::{FileRows, RowScan, read_file};
 pub use request::ReadRequest;
 pub use rows::read;
+pub use split::{Split, SplitRows, splits, surviving_files};
 pub use stream::RowStream;

@@ -3,8 +3,10 @@
 mod arrow_schema;
 mod column_mapping;
 mod json;
+mod physical;
 mod types;
 
 pub use arrow_schema::{arrow_type, to_arrow_schema};
 pub use column_mapping::{ColumnMappingMode, FIELD_ID, PHYSICAL_NAME};
+pub use physical::{SPARK_FIELD_ID, stored_schema};
 pub use types::{ArrayType, DataType, MapType, StructField, StructType};

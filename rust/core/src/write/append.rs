@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::fit::fit_batch;
 use super::mode::{WriteMode, WriteOptions, WriteResult};
-use super::parquet_writer::DataFiles;
+use super::parquet_writer::{DataFiles, WrittenData};
 use super::plan::{Target, WritePlan, plan_write};
 use super::schema::from_arrow;
 use super::split::Splitter;
@@ -38,9 +38,27 @@ pub fn write(
     if let Target::Skip(version) = plan.target {
         return Ok(WriteResult::skipped(version));
     }
-    let path = location.root().to_string();
     let uploads = Uploads::new(location.store().clone());
-    let mut files = DataFiles::new(&plan, &uploads, plan.codec, options.target_file_size);
+    let written = fill(&plan, data, &uploads, options, None)?;
+    let rows = written.iter().map(|w| w.rows).sum();
+    let adds = written.into_iter().map(|w| w.add).collect();
+    let result = commit(&plan, adds, rows, options);
+    if keeps_files(&result) {
+        uploads.keep();
+    }
+    result
+}
+
+/// Writes the data into files, all below `folder` of the table where one is given.
+pub(super) fn fill(
+    plan: &WritePlan,
+    data: impl RecordBatchReader,
+    uploads: &Uploads,
+    options: &WriteOptions,
+    folder: Option<&str>,
+) -> Result<Vec<WrittenData>> {
+    let path = plan.location.root().to_string();
+    let mut files = DataFiles::new(plan, uploads, options, folder);
     let splitter = Splitter::new(&plan.schema, &plan.partition_columns, plan.data_positions());
     let fitted = plan.fitted_schema();
     for batch in data {
@@ -50,14 +68,7 @@ pub fn write(
             files.write(key, &rows)?;
         }
     }
-    let written = files.finish()?;
-    let rows = written.iter().map(|w| w.rows).sum();
-    let adds = written.into_iter().map(|w| w.add).collect();
-    let result = commit(&plan, adds, rows, options);
-    if keeps_files(&result) {
-        uploads.keep();
-    }
-    result
+    files.finish()
 }
 
 /// Commits files that are written already: the other half of [`write`], for files that Spark wrote. The files are never

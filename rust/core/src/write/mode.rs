@@ -60,6 +60,8 @@ pub struct WriteOptions {
     pub all_nullable: bool,
     /// Size in bytes at which a data file is closed and the next begun.
     pub target_file_size: u64,
+    /// Rows at which a data file is closed and the next begun.
+    pub max_rows_per_file: Option<u64>,
     /// Compression of data files; none takes `delta.parquet.compression.codec` of the table, or snappy.
     pub compression: Option<String>,
     /// Text for `commitInfo.userMetadata`.
@@ -83,6 +85,7 @@ impl Default for WriteOptions {
             description: None,
             all_nullable: false,
             target_file_size: 128 << 20,
+            max_rows_per_file: None,
             compression: None,
             user_metadata: None,
             app_transaction: None,

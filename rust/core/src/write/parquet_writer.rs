@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use uuid::Uuid;
 
 use super::compression::Codec;
+use super::mode::WriteOptions;
 use super::partition_path;
 use super::plan::WritePlan;
 use super::split::PartitionKey;
@@ -40,6 +41,9 @@ pub(super) struct DataFiles<'a> {
     schema: SchemaRef,
     codec: Codec,
     target_size: u64,
+    max_rows: u64,
+    /// Folder of the table that all files go into.
+    folder: Option<&'a str>,
     open: HashMap<PartitionKey, OpenFile>,
     clock: u64,
     number: usize,
@@ -68,13 +72,20 @@ impl OpenFile {
 }
 
 impl<'a> DataFiles<'a> {
-    pub(super) fn new(plan: &'a WritePlan, uploads: &'a Uploads, codec: Codec, target_size: u64) -> Self {
+    pub(super) fn new(
+        plan: &'a WritePlan,
+        uploads: &'a Uploads,
+        options: &WriteOptions,
+        folder: Option<&'a str>,
+    ) -> Self {
         DataFiles {
             plan,
             uploads,
             schema: plan.file_schema(),
-            codec,
-            target_size: target_size.max(1),
+            codec: plan.codec,
+            target_size: options.target_file_size.max(1),
+            max_rows: options.max_rows_per_file.unwrap_or(u64::MAX).max(1),
+            folder,
             open: HashMap::new(),
             clock: 0,
             number: 0,
@@ -84,8 +95,13 @@ impl<'a> DataFiles<'a> {
 
     /// Appends rows to the open file of a partition.
     pub(super) fn write(&mut self, key: PartitionKey, rows: &RecordBatch) -> Result<()> {
-        for start in (0..rows.num_rows()).step_by(STEP) {
-            let step = rows.slice(start, STEP.min(rows.num_rows() - start));
+        let most = STEP.min(usize::try_from(self.max_rows).unwrap_or(STEP));
+        let mut start = 0;
+        while start < rows.num_rows() {
+            let room = self.open.get(&key).map_or(self.max_rows, |f| self.max_rows - f.stats.num_records());
+            let length = most.min(rows.num_rows() - start).min(usize::try_from(room).unwrap_or(most));
+            let step = rows.slice(start, length);
+            start += length;
             self.clock += 1;
             if !self.open.contains_key(&key) {
                 if self.open.len() >= MAX_OPEN {
@@ -98,7 +114,7 @@ impl<'a> DataFiles<'a> {
             file.last_used = self.clock;
             file.stats.update(&self.plan.stats, &step);
             file.writer.write(&step).map_err(|e| failed(&file.path, e))?;
-            if file.size() as u64 >= self.target_size {
+            if file.size() as u64 >= self.target_size || file.stats.num_records() >= self.max_rows {
                 self.close(&key)?;
             } else if self.open.values().map(OpenFile::size).sum::<usize>() > MAX_BUFFERED {
                 self.close_by(|f| f.size())?;
@@ -145,7 +161,8 @@ impl<'a> DataFiles<'a> {
                     .zip(key.iter().map(|v| v.as_ref().map(|t| t.folder.as_str()))),
             ),
         };
-        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        let folders = [self.folder.unwrap_or_default(), &folder, &name];
+        let path = folders.into_iter().filter(|f| !f.is_empty()).collect::<Vec<_>>().join("/");
         let properties = WriterProperties::builder()
             .set_compression(self.codec.compression)
             .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())

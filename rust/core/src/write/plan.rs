@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
-use serde_json::Value;
 
 use super::assign::check_assignable;
 use super::compression::{Codec, codec};
@@ -103,6 +102,20 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     Ok(plan)
 }
 
+/// A plan as it was made elsewhere. Nothing is read.
+///
+/// # Errors
+/// As [`plan_write`], for a schema or codec that is not known here.
+pub(super) fn replan(
+    location: &Location,
+    target: Target,
+    protocol: Protocol,
+    metadata: Metadata,
+    options: &WriteOptions,
+) -> Result<WritePlan> {
+    plan(location, target, protocol, metadata, options)
+}
+
 fn plan(
     location: &Location,
     target: Target,
@@ -154,12 +167,6 @@ impl WritePlan {
         data_columns(&self.schema, &self.partition_columns)
     }
 
-    /// The columns of the table as Spark must write them: physical names, and under column mapping the field ids as
-    /// `parquet.field.id`. Partition columns included.
-    pub fn physical_schema(&self) -> StructType {
-        renamed(&self.schema, self.column_mapping)
-    }
-
     /// The Arrow schema of the data files.
     pub(super) fn file_schema(&self) -> SchemaRef {
         physical_schema(&self.data_schema(), self.column_mapping)
@@ -193,37 +200,6 @@ impl WritePlan {
             Target::Existing(version) | Target::Skip(version) => Some(version),
         }
     }
-}
-
-fn renamed(schema: &StructType, mode: ColumnMappingMode) -> StructType {
-    fn within(data_type: &DataType, mode: ColumnMappingMode) -> DataType {
-        match data_type {
-            DataType::Struct(s) => DataType::Struct(Box::new(renamed(s, mode))),
-            DataType::Array(a) => {
-                let mut a = a.clone();
-                a.element_type = within(&a.element_type, mode);
-                DataType::Array(a)
-            }
-            DataType::Map(m) => {
-                let mut m = m.clone();
-                m.key_type = within(&m.key_type, mode);
-                m.value_type = within(&m.value_type, mode);
-                DataType::Map(m)
-            }
-            primitive => primitive.clone(),
-        }
-    }
-    let mut renamed = schema.clone();
-    for field in &mut renamed.fields {
-        field.data_type = within(&field.data_type, mode);
-        if mode != ColumnMappingMode::None {
-            let id = field.field_id();
-            field.name = field.physical_name(mode).to_owned();
-            field.metadata.clear();
-            field.metadata.extend(id.map(|id| ("parquet.field.id".to_owned(), Value::from(id))));
-        }
-    }
-    renamed
 }
 
 fn check_same_partitioning(plan: &WritePlan, options: &WriteOptions) -> Result<()> {

@@ -1,0 +1,225 @@
+"""The Python Data Source `delta`: reads and appends where there is no JVM to bridge to, as on Spark Connect.
+
+Planning is the core's: each partition of a read is a group of files with all that a worker needs to read
+them, so that no
+worker opens the log. These classes are pickled by reference: deltaic must be importable on the server.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+import pyspark
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceArrowWriter,
+    DataSourceReader,
+    InputPartition,
+    WriterCommitMessage,
+)
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from deltaic import _core
+from deltaic.exceptions import (
+    InvalidArgumentError,
+    InvalidTimeTravelError,
+    SchemaMismatchError,
+    UnsupportedError,
+)
+from deltaic.spark import writer
+from deltaic.spark.filters import to_predicate
+from deltaic.spark.options import WriteOptions
+from deltaic.spark.routes.arrow import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+# a group of files for one task, as Spark's own maxPartitionBytes
+_BYTES_PER_PARTITION = 128 << 20
+_READ_OPTIONS = frozenset({"path", "versionasof", "timestampasof"})
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+
+
+class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
+    """`spark.read.format("delta")` and `df.write.format("delta").mode("append")`."""
+
+    format_name = "delta"
+    time_zone = "UTC"
+    """Of the session that registered the class: zone of a `timestampAsOf` that names none."""
+    push_filters = False
+    """Whether Spark hands filters over: a reader that takes them while Spark does not makes reads fail."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The name of the format."""
+        return cls.format_name
+
+    def schema(self) -> StructType:
+        """The schema of the version that is asked for."""
+        return StructType.fromJson(json.loads(self.scan(None).schema))
+
+    def reader(self, schema: StructType) -> DeltaReader:
+        """Reads the columns of `schema` by name."""
+        return (PruningDeltaReader if self.push_filters else DeltaReader)(self, schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DeltaWriter:  # noqa: FBT001 (Spark's signature)
+        """Appends rows of `schema`.
+
+        Raises:
+            UnsupportedError: for an overwrite.
+        """
+        path = self._path()
+        if overwrite:
+            what = "the save mode `overwrite`"
+            raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
+        return DeltaWriter(path, schema, WriteOptions.parse(path, dict(self.options)))
+
+    def _path(self) -> str:
+        path: str | None = self.options.get("path")
+        if not path:
+            raise InvalidArgumentError(
+                "path: missing; give the location of the table to load(…) or save(…)",
+                argument="path",
+                reason="missing",
+            )
+        return path
+
+    def scan(self, where: str | None) -> Any:
+        """The plan of a read: version, schema and files. `where` is a predicate as the JSON of the core."""
+        path = self._path()
+        unknown = sorted(k for k in self.options if k.lower() not in _READ_OPTIONS)
+        if unknown:
+            what = f"the read option `{unknown[0]}`"
+            raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
+        version = self.options.get("versionasof")
+        timestamp = self.options.get("timestampasof")
+        return plan_scan(path, version, timestamp, where, self.time_zone)
+
+
+def plan_scan(
+    path: str,
+    version: str | int | None,
+    timestamp: str | dt.datetime | None,
+    where: str | None,
+    time_zone: str,
+) -> Any:
+    """The plan of a read of one version: the newest, or the one that an option or the path names."""
+    if version is not None:
+        try:
+            version = int(version)
+        except ValueError:
+            raise InvalidArgumentError(
+                f"versionAsOf: `{version}` is no whole number",
+                argument="versionAsOf",
+                reason="no whole number",
+            ) from None
+    return _core.ScanPlan(path, version, _millis(path, timestamp, time_zone), where)
+
+
+def _millis(path: str, timestamp: str | dt.datetime | None, time_zone: str) -> int | None:
+    """Milliseconds since the epoch; Spark reads a timestamp without zone in the zone of the session."""
+    if timestamp is None:
+        return None
+    try:
+        at = timestamp if isinstance(timestamp, dt.datetime) else dt.datetime.fromisoformat(timestamp.strip())
+    except ValueError:
+        reason = f"`{timestamp}` is no timestamp; write one such as 2026-01-31 or 2026-01-31 12:00:00.5"
+        raise InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason) from None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=ZoneInfo(time_zone))
+    return (at - _EPOCH) // dt.timedelta(milliseconds=1)
+
+
+@dataclass
+class DeltaPartition(InputPartition):  # type: ignore[misc]  # pyspark has no types
+    """A group of files."""
+
+    files: bytes
+
+
+class DeltaReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no types
+    """Reads a version as Arrow batches."""
+
+    def __init__(self, source: DeltaDataSource, schema: StructType) -> None:
+        self.source = source
+        self.columns: list[str] = schema.fieldNames()
+        self.schema = schema
+        self.where: str | None = None
+
+    def partitions(self) -> Sequence[DeltaPartition]:
+        """Groups of files of the version, of about the same number of bytes."""
+        scan = self.source.scan(self.where)
+        table = StructType.fromJson(json.loads(scan.schema))
+        types = {f.name.lower(): f.dataType for f in table.fields}
+        for field in self.schema.fields:
+            if types.get(field.name.lower()) != field.dataType:
+                reason = (
+                    f"the given schema has `{field.simpleString()}`, but not the table {table.simpleString()}"
+                )
+                message = f"the data does not fit the table `{scan.root}`: {reason}"
+                raise SchemaMismatchError(message, path=scan.root, reason=reason)
+        # Spark wants one partition at least
+        return [DeltaPartition(group) for group in scan.splits(_BYTES_PER_PARTITION)] or [DeltaPartition(b"")]
+
+    def read(self, partition: DeltaPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a group of files."""
+        if not partition.files:
+            return
+        wanted = to_arrow_schema(self.schema)
+        stream = pa.RecordBatchReader.from_stream(_core.read_split(partition.files, self.columns))
+        for batch in stream:
+            yield batch if batch.schema.equals(wanted) else _cast(batch, wanted)
+
+
+class PruningDeltaReader(DeltaReader):
+    """A reader for sessions whose Spark hands filters over: they drop files, and Spark filters again."""
+
+    def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802 (Spark's name)
+        """Keeps what the core understands, and leaves every filter to Spark."""
+        self.where = to_predicate(filters)
+        return filters
+
+
+def _cast(batch: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
+    columns = [batch.column(i).cast(field.type) for i, field in enumerate(wanted)]
+    return pa.RecordBatch.from_arrays(columns, schema=wanted)
+
+
+@dataclass
+class Written(WriterCommitMessage):  # type: ignore[misc]  # pyspark has no types
+    """The `add` actions of one task."""
+
+    adds: list[str]
+
+
+class DeltaWriter(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark has no types
+    """Appends: each task writes files, and one commit lists those of the tasks that won."""
+
+    def __init__(self, path: str, schema: StructType, options: WriteOptions) -> None:
+        # Spark makes a writer for the job and pickles it: what it holds must be plain
+        plan = writer.make_plan(
+            path, "append", schema.json(), options.partition_by, options, pyspark.__version__, None
+        )
+        self.plan: bytes = plan.to_bytes()
+        self.folder = str(uuid.uuid4())
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        """Writes the rows of one task."""
+        return Written(Task(self.plan, self.folder).run(iterator))
+
+    def commit(self, messages: list[Written | None]) -> None:
+        """One commit for all tasks."""
+        adds = [add for message in messages if message is not None for add in message.adds]
+        writer.commit(_core.WritePlan.from_bytes(self.plan), adds, self.folder)
+
+    def abort(self, messages: list[Written | None]) -> None:
+        """Removes what the tasks wrote."""
+        del messages  # those of lost attempts are not among them
+        _core.WritePlan.from_bytes(self.plan).discard(self.folder, [])

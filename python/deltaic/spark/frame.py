@@ -1,0 +1,91 @@
+"""The columns of a DataFrame as a write needs them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pyspark.sql.functions
+from pyspark.sql.types import StructType
+
+
+@dataclass(frozen=True)
+class WriteColumn:
+    """A column of the frame and the column of the table that it fills."""
+
+    source: str | None
+    """Name in the frame, which may lack a nullable column."""
+    name: str
+    """Name in the table, which may differ in case."""
+    physical: str
+    """Name in data files."""
+    field_id: int | None
+    """Id in data files (column mapping)."""
+    target_type: Any
+    """The type that data files have, as its JSON value, where it is not the frame's: a wider one, or one
+    whose nested fields have other names or ids (column mapping)."""
+    partition: bool
+    not_null: bool
+
+    @classmethod
+    def all_of(cls, text: str) -> list[WriteColumn]:
+        """The columns that a plan of the core lists as JSON."""
+        return [cls(**column) for column in json.loads(text)]
+
+
+NOT_NULL = "deltaic.not-null:"
+"""Marks the error of a null in a NOT NULL column, so that it is told from other errors of a job."""
+
+
+def quoted(name: str) -> str:
+    """A column name that Spark does not take apart."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def is_connect(of: Any) -> bool:
+    """Whether a session or DataFrame is one of Spark Connect."""
+    return type(of).__module__.startswith("pyspark.sql.connect")
+
+
+def functions(of: Any) -> Any:
+    """The functions whose columns fit a session or DataFrame: one process can have both kinds."""
+    if not is_connect(of):
+        return pyspark.sql.functions
+    import pyspark.sql.connect.functions as connect_functions
+
+    return connect_functions
+
+
+def logical(df: Any, columns: list[WriteColumn]) -> list[Any]:
+    """Columns under the table's names, for writers that know the table (the Arrow and the driver route)."""
+    col = functions(df).col
+    return [col(quoted(c.source)).alias(c.name) for c in columns if c.source is not None]
+
+
+def physical(columns: list[WriteColumn]) -> list[Any]:
+    """Columns as Spark's Parquet writer must see them: names and ids of data files, NOT NULL guarded.
+
+    Partition columns become the text of their folders, in a session whose time zone is UTC.
+    """
+    return [_physical(c) for c in columns]
+
+
+def _physical(column: WriteColumn) -> Any:
+    F = pyspark.sql.functions  # noqa: N806 (its usual name)
+    value = F.lit(None) if column.source is None else F.col(quoted(column.source))
+    if column.not_null:
+        value = F.coalesce(value, F.raise_error(F.lit(NOT_NULL + column.name)))
+    if column.target_type is not None:
+        # a cast between structs goes by position: it renames, and carries the ids
+        holder = StructType.fromJson(
+            {
+                "type": "struct",
+                "fields": [{"name": "c", "type": column.target_type, "nullable": True, "metadata": {}}],
+            }
+        )
+        value = value.cast(holder.fields[0].dataType)
+    if column.partition:
+        return value.cast("string").alias(column.physical)
+    metadata = {} if column.field_id is None else {"parquet.field.id": column.field_id}
+    return value.alias(column.physical, metadata=metadata)

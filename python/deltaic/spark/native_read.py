@@ -1,0 +1,93 @@
+"""Reading at the speed of Spark's own Parquet reader where there is no bridge.
+
+Exactly the files of the version are read; partition values and deletion vectors are joined on the path.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.types import StructType
+
+from deltaic.spark.frame import functions, quoted
+
+# Spark checks every path, again for each action: 10,000 take seconds
+MOST_FILES = 10_000
+_GLOB = re.compile(r"([\\{}\[\]*?])")
+_PATH, _ROW, _FOUND, _DELETED = "__deltaic_path", "__deltaic_row", "__deltaic_found", "__deltaic_deleted"
+
+
+def native_read(spark: Any, scan: Any) -> Any:
+    """The rows of a planned version on Spark's Parquet reader, or `None` where that cannot be right or quick.
+
+    That is: column mapping by id, files whose names Spark hides, more than `MOST_FILES` files.
+    """
+    if not scan.by_name or scan.num_files > MOST_FILES:
+        return None
+    schema = StructType.fromJson(json.loads(scan.schema))
+    files = pa.table(pa.RecordBatchReader.from_stream(scan.files()))
+    paths: list[str] = files.column("path").to_pylist()
+    if not paths:
+        return spark.createDataFrame([], schema)
+    if any(p.rpartition("/")[2].startswith(("_", ".")) for p in paths):
+        return None
+    columns = json.loads(scan.columns)
+    stored = StructType.fromJson(json.loads(scan.stored_schema))
+    partitions = [c["name"] for c in columns if c["partition"]]
+    deleted = files.column("deleted").null_count < len(files)
+    df = spark.read.schema(stored).parquet(*(_GLOB.sub(r"\\\1", p) for p in paths))
+    if partitions or deleted:
+        df = _joined(spark, df, files, deleted=deleted)
+    types = {f.name: f.dataType for f in schema.fields}
+    return df.select(*(_column(functions(spark), c, types[c["name"]]) for c in columns))
+
+
+def _column(F: Any, column: dict[str, Any], data_type: Any) -> Any:  # noqa: N803 (its usual name)
+    name = column["name"]
+    if column["partition"]:
+        return F.col(quoted(column["values"])).alias(name)
+    value = F.col(quoted(column["stored"]))
+    # nested fields of data files have other names: a cast between structs goes by position
+    return (value.cast(data_type) if column["renamed"] else value).alias(name)
+
+
+def _joined(spark: Any, df: Any, files: pa.Table, *, deleted: bool) -> Any:
+    """The rows with the facts of their file. A file that is not found is an error, never a bare row."""
+    spellings = [_spellings(p) for p in files.column("path").to_pylist()]
+    rows = pa.array([i for i, s in enumerate(spellings) for _ in s], pa.int64())
+    facts = files.drop_columns(["path"] if deleted else ["path", "deleted"]).take(rows)
+    facts = facts.append_column(
+        _PATH, pa.array([s for all_of_one in spellings for s in all_of_one], pa.string())
+    )
+    facts = facts.append_column(_FOUND, pa.array([True] * len(facts), pa.bool_()))
+    if deleted:
+        facts = facts.rename_columns([_DELETED if n == "deleted" else n for n in facts.column_names])
+    F = functions(spark)  # noqa: N806 (its usual name)
+    side = F.broadcast(spark.createDataFrame(facts))
+    df = df.select("*", F.col("_metadata.file_path").alias(_PATH), F.col("_metadata.row_index").alias(_ROW))
+    unknown = F.raise_error(F.concat(F.lit("deltaic: no file of the table has the path "), F.col(_PATH)))
+    df = df.join(side, _PATH, "left").where(F.coalesce(F.col(_FOUND), unknown.cast("boolean")))
+    if not deleted:
+        return df
+    bits = f"bit_get(get({_DELETED}, int({_ROW} div 64)), int({_ROW} % 64))"
+    return df.where(F.coalesce(F.expr(bits), F.lit(0)) == F.lit(0))
+
+
+def _spellings(path: str) -> list[str]:
+    """How `_metadata.file_path` may write a URI: one slash or three, non-ASCII letters escaped or not."""
+    scheme, _, rest = path.partition("://")
+    plain = "".join(_escaped(c) for c in rest)
+    full = "".join(c if c.isascii() else "".join(f"%{b:02X}" for b in c.encode()) for c in plain)
+    heads = [f"{scheme}://", f"{scheme}:"] if scheme == "file" else [f"{scheme}://"]
+    return sorted({head + text for head in heads for text in (plain, full)})
+
+
+def _escaped(character: str) -> str:
+    """As `java.net.URI` escapes a character of a path."""
+    illegal = not character.isascii() and (character.isspace() or not character.isprintable())
+    if illegal or character in ' "#%<>?[\\]^`{|}' or ord(character) < 0x20 or character == "\x7f":
+        return "".join(f"%{b:02X}" for b in character.encode())
+    return character

@@ -1,0 +1,124 @@
+"""The options of a write, checked before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from deltaic.exceptions import InvalidArgumentError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MODES = {
+    "errorifexists": "errorifexists",
+    "error": "errorifexists",
+    "default": "errorifexists",
+    "append": "append",
+    "ignore": "ignore",
+}
+# what Spark itself puts among the options, and switches that are harmless when off
+_SPARKS_OWN = frozenset({"path", "__partition_columns", "storageoptions"})
+_OFF_ONLY = frozenset({"mergeschema", "overwriteschema"})
+_ROUTES = frozenset({"auto", "direct", "driver", "arrow"})
+
+
+@dataclass(frozen=True)
+class WriteOptions:
+    """What `.option(…)` of a write may say. Names compare without case."""
+
+    user_metadata: str | None = None
+    txn_app_id: str | None = None
+    txn_version: int | None = None
+    compression: str | None = None
+    max_records_per_file: int | None = None
+    route: str = "auto"
+    partition_by: list[str] | None = None
+    configuration: dict[str, str] = field(default_factory=dict)
+    """Properties of a new table: the options that begin with `delta.`."""
+
+    @classmethod
+    def parse(cls, path: str, options: Mapping[str, str]) -> WriteOptions:
+        """The options of a write to `path`.
+
+        Raises:
+            UnsupportedError: for an option that would change what is written and is not supported, by its
+            name.
+            InvalidArgumentError: for a value that makes no sense.
+        """
+        given: dict[str, str] = {}
+        configuration: dict[str, str] = {}
+        for name, value in options.items():
+            key = name.lower()
+            if key in _SPARKS_OWN or (key in _OFF_ONLY and str(value).lower() == "false"):
+                continue
+            if key.startswith("delta."):
+                configuration[name] = str(value)
+                continue
+            if key not in _KNOWN:
+                raise UnsupportedError(
+                    f"`{path}`: the write option `{name}` is not supported",
+                    path=path,
+                    what=f"the write option `{name}`",
+                )
+            given[key] = str(value)
+        txn = (given.get("txnappid"), _whole("txnVersion", given.get("txnversion"), 0))
+        if (txn[0] is None) != (txn[1] is None):
+            raise _invalid("txnAppId", "txnAppId and txnVersion go together: give both, or none")
+        route = given.get("deltaicroute", "auto").lower()
+        if route not in _ROUTES:
+            raise _invalid("deltaicRoute", f"`{route}` is none of {', '.join(sorted(_ROUTES))}")
+        names = given.get("partitionby")
+        return cls(
+            user_metadata=given.get("usermetadata"),
+            txn_app_id=txn[0],
+            txn_version=txn[1],
+            compression=given.get("compression"),
+            max_records_per_file=_whole("maxRecordsPerFile", given.get("maxrecordsperfile"), 0) or None,
+            route=route,
+            partition_by=None if names is None else [n.strip() for n in names.split(",") if n.strip()],
+            configuration=configuration,
+        )
+
+
+_KNOWN = frozenset(
+    {
+        "usermetadata",
+        "txnappid",
+        "txnversion",
+        "compression",
+        "maxrecordsperfile",
+        "deltaicroute",
+        "partitionby",
+    }
+)
+
+
+def save_mode(path: str, mode: str | None) -> str:
+    """The mode in lower case: `errorifexists` (Spark's default), `append` or `ignore`.
+
+    Raises:
+        UnsupportedError: for another mode, by its name.
+    """
+    name = (mode or "errorifexists").lower()
+    if name not in _MODES:
+        raise UnsupportedError(
+            f"`{path}`: the save mode `{name}` is not supported", path=path, what=f"the save mode `{name}`"
+        )
+    return _MODES[name]
+
+
+def _whole(name: str, text: str | None, least: int) -> int | None:
+    if text is None:
+        return None
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise _invalid(name, f"`{text}` is not a whole number of at least {least}")
+    return number
+
+
+def _invalid(argument: str, reason: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)

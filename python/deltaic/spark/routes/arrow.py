@@ -1,0 +1,52 @@
+"""The Arrow route: `mapInArrow` to the writer of the core on the executors, which computes statistics too."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from deltaic import _core
+from deltaic.spark.frame import WriteColumn, logical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class Task:
+    """What one task does with its rows; pickled to the executors."""
+
+    def __init__(self, plan: bytes, folder: str) -> None:
+        self.plan = plan
+        self.folder = folder
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """One row an `add` action of what was written."""
+        adds = self.run(batches)
+        yield pa.RecordBatch.from_arrays([pa.array(adds, pa.string())], names=["add"])
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> list[str]:
+        """Writes the batches and returns the `add` actions; nothing is written for no rows."""
+        rows = iter(batches)
+        first = next(rows, None)
+        if first is None:
+            return []
+        reader = pa.RecordBatchReader.from_batches(first.schema, chain([first], rows))
+        adds: list[str] = _core.WritePlan.from_bytes(self.plan).write(reader, self.folder)
+        return adds
+
+
+def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str) -> list[str]:
+    """Writes the rows below `folder` of the table; returns the `add` actions of the tasks that won.
+
+    Nothing of a failed job is left; a task that was repeated leaves at most files that the log never lists.
+    """
+    task = Task(plan.to_bytes(), folder)
+    try:
+        written = df.select(*logical(df, columns)).mapInArrow(task, "add string").toArrow()
+    except BaseException:
+        plan.discard(folder, [])
+        raise
+    adds: list[str] = written.column("add").to_pylist()
+    return adds

@@ -1,0 +1,92 @@
+//! The files of a version as a batch of facts that Spark joins with the rows of each file.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Builder, ListBuilder, RecordBatch, StringArray};
+use arrow::compute::concat;
+use arrow::datatypes::{Field, Schema};
+
+use super::deletion_vector::DeletionVector;
+use super::partition;
+use crate::actions::Add;
+use crate::error::{Error, Result};
+use crate::schema::DataType;
+use crate::snapshot::Snapshot;
+
+/// One row a file: `path`, its decoded URI; `deleted`, the deleted rows as bits (row `n` is bit `n % 64` of word
+/// `n / 64`), null where there are none; and the typed values of the partition columns as `p0`, `p1` …
+///
+/// # Errors
+/// [`Error::DeletionVector`] when one is missing or damaged, [`Error::LogCorrupt`] for a path or a partition value that
+/// cannot be read.
+///
+/// # Cost
+/// Every deletion vector is read.
+pub fn file_facts(snapshot: &Snapshot, files: &[Add]) -> Result<RecordBatch> {
+    let location = snapshot.location();
+    let mut paths = Vec::with_capacity(files.len());
+    let mut deleted = ListBuilder::new(Int64Builder::new());
+    for file in files {
+        let path = file.path.resolve(location.root())?;
+        paths.push(format!("{}{}", path.prefix(), path.key()));
+        match &file.deletion_vector {
+            None => deleted.append_null(),
+            Some(descriptor) => {
+                for word in words(&DeletionVector::load(descriptor, location)?) {
+                    deleted.values().append_value(word);
+                }
+                deleted.append(true);
+            }
+        }
+    }
+    let mut columns: Vec<(String, ArrayRef)> = vec![
+        ("path".into(), Arc::new(StringArray::from(paths))),
+        ("deleted".into(), Arc::new(deleted.finish())),
+    ];
+    let schema = snapshot.schema();
+    let physical = schema.physical_names(snapshot.partition_columns(), snapshot.column_mapping());
+    for (i, (name, physical)) in snapshot.partition_columns().iter().zip(&physical).enumerate() {
+        let data_type = schema.field(name).map_or(&DataType::String, |f| &f.data_type);
+        columns.push((format!("p{i}"), values(files, name, physical, data_type)?));
+    }
+    let fields: Vec<Field> =
+        columns.iter().map(|(n, a)| Field::new(n, a.data_type().clone(), true)).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into_iter().map(|(_, a)| a).collect())
+        .map_err(|e| Error::arrow("facts of files", e))
+}
+
+fn values(files: &[Add], name: &str, physical: &str, data_type: &DataType) -> Result<ArrayRef> {
+    let parsed = files
+        .iter()
+        .map(|f| {
+            let text = f.partition_values.get(physical).and_then(Option::as_deref);
+            partition::parse(name, text, data_type)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let Some(none) = parsed.is_empty().then(|| partition::parse(name, None, data_type)) else {
+        let parsed: Vec<_> = parsed.iter().map(AsRef::as_ref).collect();
+        return concat(&parsed).map_err(|e| Error::arrow("partition values", e));
+    };
+    Ok(none?.slice(0, 0))
+}
+
+/// The deleted rows as words of 64 bits.
+fn words(vector: &DeletionVector) -> Vec<i64> {
+    let mut words = vec![0u64; vector.rows().max().map_or(0, |last| (last / 64 + 1) as usize)];
+    for row in vector.rows() {
+        words[(row / 64) as usize] |= 1 << (row % 64);
+    }
+    words.into_iter().map(|w| w as i64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deleted_rows_are_bits() {
+        assert!(words(&DeletionVector::default()).is_empty());
+        let vector: DeletionVector = [0, 63, 64, 200].into_iter().collect();
+        assert_eq!(words(&vector), [1 | i64::MIN, 1, 0, 1 << 8]);
+    }
+}

@@ -1,0 +1,116 @@
+//! What a Spark DataFrame must look like for Spark's own Parquet writer to write data files of a table.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::plan::WritePlan;
+use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, stored_schema};
+
+/// The columns of a DataFrame as the data files of a table need them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FrameColumns {
+    /// One for each column of the table, in its order.
+    pub columns: Vec<FrameColumn>,
+    /// Whether a projection of Spark gives exactly these; otherwise the rows must be fitted by
+    /// [`write_files`](super::write_files), which also rearranges and checks nested fields.
+    pub direct: bool,
+}
+
+/// A column of a table and what a DataFrame has for it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FrameColumn {
+    /// Name in the DataFrame; none when it lacks the column, which is null then.
+    pub source: Option<String>,
+    /// Name in the table.
+    pub name: String,
+    /// Name in data files.
+    pub physical: String,
+    /// Id in data files (column mapping).
+    pub field_id: Option<i32>,
+    /// Type in data files as JSON, where the DataFrame's must be cast to it: a wider one, or nested fields with other
+    /// names or ids, by position.
+    pub target_type: Option<Value>,
+    /// Whether it is a partition column.
+    pub partition: bool,
+    /// Whether the table forbids nulls.
+    pub not_null: bool,
+}
+
+impl FrameColumns {
+    /// The columns for data that [`plan_write`](super::plan_write) let through.
+    pub fn of(plan: &WritePlan, data: &StructType) -> Self {
+        let stored = stored_schema(&plan.schema, plan.column_mapping);
+        let mut direct = true;
+        let columns = plan.schema.fields.iter().zip(&stored.fields).map(|(field, stored)| {
+            let partition = plan.partition_columns.contains(&field.name);
+            let given = data.field(&field.name);
+            direct &= given.is_none_or(|g| g.data_type == DataType::Void || projects(&g.data_type, &field.data_type))
+                // nulls within are checked where the rows are fitted
+                && !forbids_nulls_within(&field.data_type)
+                && !(partition && field.data_type == DataType::Binary)
+                // neither Spark's writer nor a data file can have it
+                && field.data_type != DataType::Void;
+            FrameColumn {
+                source: given.map(|g| g.name.clone()),
+                name: field.name.clone(),
+                physical: stored.name.clone(),
+                field_id: field.field_id().filter(|_| plan.column_mapping != ColumnMappingMode::None),
+                target_type: target(given, field, stored, plan.column_mapping),
+                partition,
+                not_null: !field.nullable,
+            }
+        });
+        FrameColumns { columns: columns.collect(), direct }
+    }
+}
+
+fn target(
+    given: Option<&StructField>,
+    field: &StructField,
+    stored: &StructField,
+    mode: ColumnMappingMode,
+) -> Option<Value> {
+    let nested = matches!(field.data_type, DataType::Struct(_) | DataType::Array(_) | DataType::Map(_));
+    let same = given.is_some_and(|g| {
+        if nested { mode == ColumnMappingMode::None } else { g.data_type == field.data_type }
+    });
+    (!same).then(|| stored.data_type.to_json())
+}
+
+/// Whether a cast by position takes one type to the other: nested fields have the same names in the same order.
+fn projects(given: &DataType, table: &DataType) -> bool {
+    match (given, table) {
+        (DataType::Struct(g), DataType::Struct(t)) => {
+            g.fields.len() == t.fields.len()
+                && g.fields
+                    .iter()
+                    .zip(&t.fields)
+                    .all(|(g, t)| g.name == t.name && within(&g.data_type, &t.data_type))
+        }
+        (DataType::Array(g), DataType::Array(t)) => within(&g.element_type, &t.element_type),
+        (DataType::Map(g), DataType::Map(t)) => {
+            within(&g.key_type, &t.key_type) && within(&g.value_type, &t.value_type)
+        }
+        (given, table) => !nested(given) && !nested(table) && (given == table || *table != DataType::Variant),
+    }
+}
+
+/// As [`projects`] below the top level, where types must be equal: without column mapping there is no cast.
+fn within(given: &DataType, table: &DataType) -> bool {
+    if nested(given) || nested(table) { projects(given, table) } else { given == table }
+}
+
+fn nested(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Struct(_) | DataType::Array(_) | DataType::Map(_))
+}
+
+fn forbids_nulls_within(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Struct(s) => s.fields.iter().any(|f| !f.nullable || forbids_nulls_within(&f.data_type)),
+        DataType::Array(a) => !a.contains_null || forbids_nulls_within(&a.element_type),
+        DataType::Map(m) => {
+            !m.value_contains_null || forbids_nulls_within(&m.key_type) || forbids_nulls_within(&m.value_type)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,179 @@
+//! Writes that are spread over processes: a plan that travels, files that each task writes, and one commit.
+
+use std::time::Duration;
+
+use arrow::array::RecordBatchReader;
+use serde::{Deserialize, Serialize};
+
+use super::append::{commit_adds, fill};
+use super::frame_columns::FrameColumns;
+use super::mode::{WriteMode, WriteOptions, WriteResult};
+use super::plan::{Target, WritePlan, plan_write, replan};
+use super::uploads::Uploads;
+use crate::actions::{Add, Metadata, ObjectPath, Protocol};
+use crate::error::{Error, Result};
+use crate::schema::StructType;
+use crate::store::{Location, StorageOptions};
+
+/// A checked write whose files are written by other means than [`write`](super::write): by tasks, or by Spark.
+#[derive(Debug, Clone)]
+pub struct SpreadWrite {
+    /// The checked plan.
+    pub plan: WritePlan,
+    storage: StorageOptions,
+    options: WriteOptions,
+}
+
+/// What travels.
+#[derive(Serialize, Deserialize)]
+struct Packed {
+    root: String,
+    storage: StorageOptions,
+    version: Option<u64>,
+    skip: bool,
+    protocol: Protocol,
+    metadata: Metadata,
+    in_commit_timestamp: Option<i64>,
+    mode: String,
+    compression: Option<String>,
+    target_file_size: u64,
+    max_rows_per_file: Option<u64>,
+    user_metadata: Option<String>,
+    app_transaction: Option<(String, i64)>,
+    engine: Option<String>,
+    commit_budget: Duration,
+}
+
+impl SpreadWrite {
+    /// Checks a write of data of this schema. Nothing is written.
+    ///
+    /// # Errors
+    /// As [`plan_write`].
+    pub fn plan(
+        uri: &str,
+        storage: StorageOptions,
+        data: &StructType,
+        options: WriteOptions,
+    ) -> Result<Self> {
+        let location = Location::open(uri, &storage)?;
+        Ok(SpreadWrite { plan: plan_write(&location, data, &options)?, storage, options })
+    }
+
+    /// Whether there is nothing to write: see [`Target::Skip`].
+    pub fn is_skipped(&self) -> bool {
+        matches!(self.plan.target, Target::Skip(_))
+    }
+
+    /// Compression of data files that the write or else the table asks for; none leaves it to the writer.
+    pub fn compression(&self) -> Option<&str> {
+        let table = self.plan.metadata.configuration.get("delta.parquet.compression.codec");
+        self.options.compression.as_deref().or(table.map(String::as_str))
+    }
+
+    /// What a DataFrame of this schema must become.
+    pub fn frame_columns(&self, data: &StructType) -> FrameColumns {
+        FrameColumns::of(&self.plan, data)
+    }
+
+    /// The form that travels to the tasks, as JSON. It holds the storage options.
+    ///
+    /// # Errors
+    /// None that is known: every part has a JSON form.
+    pub fn to_json(&self) -> Result<String> {
+        let (plan, options) = (&self.plan, &self.options);
+        let packed = Packed {
+            root: plan.location.root().to_uri(),
+            storage: self.storage.clone(),
+            version: match plan.target {
+                Target::New => None,
+                Target::Existing(version) | Target::Skip(version) => Some(version),
+            },
+            skip: self.is_skipped(),
+            protocol: plan.protocol.clone(),
+            metadata: plan.metadata.clone(),
+            in_commit_timestamp: plan.in_commit_timestamp,
+            mode: options.mode.name().to_owned(),
+            compression: options.compression.clone(),
+            target_file_size: options.target_file_size,
+            max_rows_per_file: options.max_rows_per_file,
+            user_metadata: options.user_metadata.clone(),
+            app_transaction: options.app_transaction.clone(),
+            engine: options.engine.clone(),
+            commit_budget: options.commit_budget,
+        };
+        serde_json::to_string(&packed).map_err(|e| invalid(&e.to_string()))
+    }
+
+    /// From [`SpreadWrite::to_json`]. Nothing is read.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] when it is something else.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let packed: Packed = serde_json::from_str(text).map_err(|e| invalid(&e.to_string()))?;
+        let location = Location::open(&packed.root, &packed.storage)?;
+        let target = match (packed.version, packed.skip) {
+            (None, _) => Target::New,
+            (Some(version), false) => Target::Existing(version),
+            (Some(version), true) => Target::Skip(version),
+        };
+        let options = WriteOptions {
+            mode: WriteMode::parse(&packed.mode)?,
+            compression: packed.compression,
+            target_file_size: packed.target_file_size,
+            max_rows_per_file: packed.max_rows_per_file,
+            user_metadata: packed.user_metadata,
+            app_transaction: packed.app_transaction,
+            engine: packed.engine,
+            commit_budget: packed.commit_budget,
+            ..WriteOptions::default()
+        };
+        let mut plan = replan(&location, target, packed.protocol, packed.metadata, &options)?;
+        plan.in_commit_timestamp = packed.in_commit_timestamp;
+        Ok(SpreadWrite { plan, storage: packed.storage, options })
+    }
+
+    /// Writes data into files, below `folder` of the table where one is given, and returns their actions with
+    /// statistics. Nothing is committed. Files of a call that fails are deleted.
+    ///
+    /// # Errors
+    /// [`Error::SchemaMismatch`] for a value that must not be null or does not fit, [`Error::Arrow`] from the data, and
+    /// what the store says.
+    pub fn write_files(&self, data: impl RecordBatchReader, folder: Option<&str>) -> Result<Vec<Add>> {
+        let uploads = Uploads::new(self.plan.location.store().clone());
+        let written = fill(&self.plan, data, &uploads, &self.options, folder)?;
+        uploads.keep();
+        Ok(written.into_iter().map(|w| w.add).collect())
+    }
+
+    /// Commits the files of all tasks in one version.
+    ///
+    /// # Errors
+    /// As [`commit_adds`].
+    pub fn commit(&self, adds: Vec<Add>) -> Result<WriteResult> {
+        commit_adds(&self.plan, adds, &self.options)
+    }
+
+    /// Deletes, as far as the store lets it, the files of a write that is known not to be committed: all below `folder`,
+    /// and those that are named.
+    pub fn discard(&self, folder: &str, adds: &[Add]) {
+        let root = self.plan.location.root();
+        let store = self.plan.location.store();
+        let mut files: Vec<ObjectPath> = adds.iter().filter_map(|a| a.path.resolve(root).ok()).collect();
+        let own = root.join(folder);
+        // best effort: what stays is an orphan that no log names
+        files.extend(store.list_all(&own).unwrap_or_default().iter().map(|f| own.join(&f.name)));
+        files.sort();
+        files.dedup();
+        for file in files {
+            let _ = store.delete(&file);
+        }
+        if let Some(local) = own.to_local() {
+            // what is left on a local disk is empty folders
+            let _ = std::fs::remove_dir_all(local);
+        }
+    }
+}
+
+fn invalid(reason: &str) -> Error {
+    Error::InvalidArgument { argument: "plan".into(), reason: format!("not what deltaic made: {reason}") }
+}

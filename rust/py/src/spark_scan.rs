@@ -1,0 +1,157 @@
+//! `ScanPlan` and `read_split`: reads that Spark spreads over tasks, or does itself on the files that are named here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic::actions::Add;
+use deltaic::predicate::Predicate;
+use deltaic::scan::{Split, file_facts, splits, surviving_files};
+use deltaic::schema::{ColumnMappingMode, DataType, stored_schema};
+use deltaic::snapshot::{At, Snapshot, parse_table_path};
+use deltaic::store::Location;
+use deltaic::{Error, Result};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::errors::to_python;
+use crate::runtime::read;
+use crate::stream::{Batches, Stream};
+
+/// The plan of a read of one version.
+#[pyclass(frozen, module = "deltaic._core")]
+pub(crate) struct ScanPlan {
+    snapshot: Snapshot,
+    options: BTreeMap<String, String>,
+    files: Arc<Vec<Add>>,
+}
+
+#[pymethods]
+impl ScanPlan {
+    #[new]
+    #[pyo3(signature = (path, version=None, timestamp_millis=None, predicate=None, storage_options=None))]
+    fn new(
+        py: Python<'_>,
+        path: String,
+        version: Option<u64>,
+        timestamp_millis: Option<i64>,
+        predicate: Option<String>,
+        storage_options: Option<BTreeMap<String, String>>,
+    ) -> PyResult<Self> {
+        read(py, move || {
+            let options = storage_options.unwrap_or_default();
+            let (uri, named) = parse_table_path(&path)?;
+            let both = |reason: &str| Error::InvalidTimeTravel { path: path.clone(), reason: reason.into() };
+            let at = match (named, version, timestamp_millis) {
+                (named, None, None) => named,
+                (At::Latest, Some(version), None) => At::Version(version),
+                (At::Latest, None, Some(millis)) => At::Timestamp(millis),
+                (At::Latest, ..) => return Err(both("give a version or a timestamp, not both")),
+                _ => return Err(both("the path names a version already")),
+            };
+            let predicate: Option<Predicate> = match predicate {
+                None => None,
+                Some(text) => Some(
+                    serde_json::from_str(&text)
+                        .map_err(|e| Error::InvalidPredicate { predicate: text, reason: e.to_string() })?,
+                ),
+            };
+            let snapshot = Snapshot::open(Location::open(&uri, &options)?, at)?;
+            let files = Arc::new(surviving_files(&snapshot, predicate.as_ref())?);
+            Ok(ScanPlan { snapshot, options, files })
+        })
+    }
+
+    /// The location of the table as a URI.
+    #[getter]
+    fn root(&self) -> String {
+        self.snapshot.location().root().to_uri()
+    }
+
+    /// The version that is read.
+    #[getter]
+    fn version(&self) -> u64 {
+        self.snapshot.version()
+    }
+
+    /// The schema as JSON, with all column metadata.
+    #[getter]
+    fn schema(&self) -> String {
+        self.snapshot.schema().to_json()
+    }
+
+    /// Number of files that the predicate leaves.
+    #[getter]
+    fn num_files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether columns are found by name in the files.
+    #[getter]
+    fn by_name(&self) -> bool {
+        self.snapshot.column_mapping() != ColumnMappingMode::Id
+    }
+
+    /// The columns that data files hold, as JSON: their names there, everything nullable, no metadata.
+    #[getter]
+    fn stored_schema(&self) -> String {
+        let (schema, mode) = (self.snapshot.schema(), self.snapshot.column_mapping());
+        let partitions = schema.physical_names(self.snapshot.partition_columns(), mode);
+        let mut stored = stored_schema(schema, mode);
+        stored.fields.retain(|f| !partitions.contains(&f.name));
+        stored.to_json()
+    }
+
+    /// Where each column of the table comes from, as JSON.
+    #[getter]
+    fn columns(&self) -> String {
+        let (schema, mode) = (self.snapshot.schema(), self.snapshot.column_mapping());
+        let nested = |t: &DataType| matches!(t, DataType::Struct(_) | DataType::Array(_) | DataType::Map(_));
+        let columns: Vec<_> = schema
+            .fields
+            .iter()
+            .map(|f| {
+                let partition = self.snapshot.partition_columns().iter().position(|p| *p == f.name);
+                json!({
+                    "name": f.name,
+                    "partition": partition.is_some(),
+                    "values": partition.map(|i| format!("p{i}")),
+                    "stored": f.physical_name(mode),
+                    "renamed": mode != ColumnMappingMode::None && nested(&f.data_type),
+                })
+            })
+            .collect();
+        json!(columns).to_string()
+    }
+
+    /// Groups of files of at most so many bytes, for `read_split`.
+    fn splits(&self, py: Python<'_>, most_bytes: i64) -> PyResult<Vec<Vec<u8>>> {
+        let (snapshot, options, files) = (self.snapshot.clone(), self.options.clone(), self.files.clone());
+        read(py, move || {
+            splits(&snapshot, &options, &files, most_bytes)
+                .iter()
+                .map(|s| s.to_json().map(String::into_bytes))
+                .collect()
+        })
+    }
+
+    /// Facts of the files as an Arrow stream: `path`, `deleted`, and partition values `p0`, `p1` …
+    fn files(&self, py: Python<'_>) -> PyResult<Stream> {
+        let (snapshot, files) = (self.snapshot.clone(), self.files.clone());
+        let batch = read(py, move || file_facts(&snapshot, &files))?;
+        let schema = batch.schema();
+        let open = move || Ok(Box::new(std::iter::once(Ok(batch.clone()))) as Batches);
+        Ok(Stream::new(schema, Arc::new(open)))
+    }
+}
+
+/// Reads columns of a group of files, by logical name.
+#[pyfunction]
+#[pyo3(signature = (split, columns=None))]
+pub(crate) fn read_split(py: Python<'_>, split: &[u8], columns: Option<Vec<String>>) -> PyResult<Stream> {
+    let split = Split::from_json(&String::from_utf8_lossy(split)).map_err(|e| to_python(py, &e))?;
+    let start = move || split.clone().read(columns.clone());
+    let first = start().map_err(|e| to_python(py, &e))?;
+    let schema = first.schema().clone();
+    let open = move || Ok(Box::new(start()?) as Batches);
+    Ok(Stream::with_started(schema, Arc::new(open), Box::new(first)))
+}

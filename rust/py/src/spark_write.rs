@@ -1,0 +1,153 @@
+//! `WritePlan`: a write of a Spark DataFrame, whose files are written by Spark or by tasks, and committed here.
+
+use std::collections::BTreeMap;
+
+use deltaic::actions::Add;
+use deltaic::schema::StructType;
+use deltaic::write::{SpreadWrite, WriteMode, WriteOptions, WrittenFile, footer_adds};
+use deltaic::{Error, Result};
+use pyo3::prelude::*;
+
+use crate::arrow::import;
+use crate::errors::to_python;
+use crate::runtime::{read, write};
+
+/// A checked write. Nothing is written by making one.
+#[pyclass(frozen, module = "deltaic._core")]
+pub(crate) struct WritePlan {
+    inner: SpreadWrite,
+    columns: String,
+    /// Whether a projection of Spark gives the columns of the data files.
+    #[pyo3(get)]
+    direct: bool,
+}
+
+#[pymethods]
+impl WritePlan {
+    #[new]
+    #[pyo3(signature = (path, mode, schema, partition_by=None, *, user_metadata=None, txn=None, compression=None, max_records_per_file=None, configuration=None, engine=None, storage_options=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        path: String,
+        mode: String,
+        schema: String,
+        partition_by: Option<Vec<String>>,
+        user_metadata: Option<String>,
+        txn: Option<(String, i64)>,
+        compression: Option<String>,
+        max_records_per_file: Option<u64>,
+        configuration: Option<BTreeMap<String, String>>,
+        engine: Option<String>,
+        storage_options: Option<BTreeMap<String, String>>,
+    ) -> PyResult<Self> {
+        read(py, move || {
+            let data = StructType::from_json(&schema)?;
+            let options = WriteOptions {
+                mode: WriteMode::parse(&mode)?,
+                partition_by: partition_by.unwrap_or_default(),
+                configuration: configuration.unwrap_or_default(),
+                all_nullable: true,
+                compression,
+                max_rows_per_file: max_records_per_file,
+                user_metadata,
+                app_transaction: txn,
+                engine,
+                ..WriteOptions::default()
+            };
+            let inner = SpreadWrite::plan(&path, storage_options.unwrap_or_default(), &data, options)?;
+            let frame = inner.frame_columns(&data);
+            let columns = to_json(&frame.columns)?;
+            Ok(WritePlan { inner, columns, direct: frame.direct })
+        })
+    }
+
+    /// From `to_bytes`, in another process.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        let text = String::from_utf8_lossy(data);
+        let inner = SpreadWrite::from_json(&text).map_err(|e| to_python(py, &e))?;
+        Ok(WritePlan { inner, columns: "[]".into(), direct: false })
+    }
+
+    /// For tasks in other processes. It holds the storage options.
+    fn to_bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        self.inner.to_json().map(String::into_bytes).map_err(|e| to_python(py, &e))
+    }
+
+    /// Whether there is nothing to write.
+    #[getter]
+    fn skip(&self) -> bool {
+        self.inner.is_skipped()
+    }
+
+    /// The location of the table as a URI.
+    #[getter]
+    fn root(&self) -> String {
+        self.inner.plan.location.root().to_uri()
+    }
+
+    /// The columns of the table and what the frame has for each, as JSON.
+    #[getter]
+    fn columns(&self) -> &str {
+        &self.columns
+    }
+
+    /// Compression that the write or the table asks for.
+    #[getter]
+    fn compression(&self) -> Option<&str> {
+        self.inner.compression()
+    }
+
+    /// The partition columns in order, as data files name them.
+    #[getter]
+    fn partition_columns(&self) -> Vec<String> {
+        self.inner.plan.physical_partition_columns.clone()
+    }
+
+    /// Writes Arrow data into files, below a folder of the table, and returns their `add` actions as JSON.
+    #[pyo3(signature = (data, folder=None))]
+    fn write(&self, py: Python<'_>, data: &Bound<'_, PyAny>, folder: Option<&str>) -> PyResult<Vec<String>> {
+        let data = import(data)?;
+        write(py, || texts(&self.inner.write_files(data, folder)?))
+    }
+
+    /// The `add` actions of files that Spark wrote, with statistics from their footers. `files` are paths relative to the
+    /// table, decoded.
+    fn footer_adds(&self, py: Python<'_>, files: Vec<String>) -> PyResult<Vec<String>> {
+        let files = files.into_iter().map(|path| WrittenFile { path, partition_values: None }).collect();
+        write(py, || texts(&footer_adds(&self.inner.plan, files)?))
+    }
+
+    /// Commits files; the version, or nothing where nothing was to be committed.
+    fn commit(&self, py: Python<'_>, adds: Vec<String>) -> PyResult<Option<u64>> {
+        write(py, || {
+            let result = self.inner.commit(actions(&adds)?)?;
+            Ok((!result.skipped).then_some(result.version))
+        })
+    }
+
+    /// Deletes the files of a write that is known not to be committed: all below a folder, and those named.
+    fn discard(&self, py: Python<'_>, folder: &str, adds: Vec<String>) -> PyResult<()> {
+        write(py, || {
+            self.inner.discard(folder, &actions(&adds)?);
+            Ok(())
+        })
+    }
+}
+
+fn texts(adds: &[Add]) -> Result<Vec<String>> {
+    adds.iter().map(to_json).collect()
+}
+
+fn actions(texts: &[String]) -> Result<Vec<Add>> {
+    texts.iter().map(|t| serde_json::from_str(t).map_err(|e| no_json(&e))).collect()
+}
+
+fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| no_json(&e))
+}
+
+fn no_json(error: &serde_json::Error) -> Error {
+    Error::InvalidArgument { argument: "adds".into(), reason: error.to_string() }
+}
