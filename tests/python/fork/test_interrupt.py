@@ -3,28 +3,32 @@
 import os
 import signal
 import threading
-import time
 
+import pyarrow as pa
 import pytest
 
 import deltaic
 
 
 def test_ctrl_c_returns_from_a_call_that_waits(tmp_path):
-    """The log is a pipe that nobody writes to: opening waits for ever, unless Ctrl-C is let through."""
-    log = tmp_path / "t" / "_delta_log"
-    log.mkdir(parents=True)
-    os.mkfifo(log / f"{0:020}.json")
+    """The hint is a pipe that nobody writes to: opening waits for ever, unless Ctrl-C is let through."""
+    deltaic.write(tmp_path / "t", pa.table({"id": [1]}))
+    hint = tmp_path / "t" / "_delta_log" / "_last_checkpoint"
+    os.mkfifo(hint)
     main = threading.main_thread().ident
+    returned = threading.Event()
 
     def interrupt():
-        time.sleep(0.5)
-        signal.pthread_kill(main, signal.SIGINT)
+        # opening the pipe for writing waits until the call waits to read it
+        with hint.open("w"):
+            signal.pthread_kill(main, signal.SIGINT)
+            returned.wait(60)
 
     sender = threading.Thread(target=interrupt)
     sender.start()
     with pytest.raises(KeyboardInterrupt):
         deltaic.Table(tmp_path / "t")
+    returned.set()
     sender.join()
-    # lets the thread that still waits for the pipe end
-    os.close(os.open(log / f"{0:020}.json", os.O_WRONLY | os.O_NONBLOCK))
+    hint.unlink()
+    assert deltaic.Table(tmp_path / "t").version == 0
