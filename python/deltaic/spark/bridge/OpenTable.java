@@ -122,20 +122,15 @@ final class OpenTable {
     return new StructType(fields);
   }
 
-  StructType dataSchema() {
-    ArrayList fields = new ArrayList();
-    for (int i = 0; i < schema.length(); i++) {
-      if (!isPartitionColumn(schema.fields()[i].name())) fields.add(schema.fields()[i]);
-    }
-    return new StructType((StructField[]) fields.toArray(new StructField[0]));
-  }
-
-  /** A native Parquet relation over exactly the files of this version. */
+  /**
+   * A native Parquet relation over exactly the files of this version. Its data schema has the partition columns too: so
+   * Spark keeps them in the table's order instead of putting them last.
+   */
   HadoopFsRelation relation(SparkSession session) {
     FileFormat format =
         physical == null ? new ParquetFileFormat() : new MappedParquetFormat(schema, physical, byId);
     return new HadoopFsRelation(
         new LogFileIndex(this, FileLists.of(session, this), false),
-        partitionSchema(), dataSchema(), Scala.nothing(), format, Scala.emptyMap(), session);
+        partitionSchema(), schema, Scala.nothing(), format, Scala.emptyMap(), session);
   }
 }
