@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::replay::FilesRequest;
 use crate::snapshot::Snapshot;
 
-/// Most files that are read at once. More hides the latency of a store; a local disk needs no more than its cores.
-const MOST_WORKERS: usize = 8;
+/// Files that are read at once from a store that answers late; a local disk needs no more than the cores.
+const WORKERS: usize = 8;
 
 /// Reads rows of a snapshot to Arrow batches.
 ///
@@ -21,10 +21,10 @@ const MOST_WORKERS: usize = 8;
 /// and for which the predicate is true. Rows come in the order of the files in the log and, within one, of the file.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a column that is unknown or named twice, [`Error::InvalidPredicate`] for a predicate
-/// that cannot be evaluated, [`Error::Unsupported`](crate::Error::Unsupported) for a change of type that the protocol
-/// does not have, and what the log itself gives. The stream gives the errors of
-/// [`read_file`](super::read_file) and ends with the first.
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a column that is unknown or named twice,
+/// [`Error::InvalidPredicate`](crate::Error::InvalidPredicate) for a predicate that cannot be evaluated,
+/// [`Error::Unsupported`](crate::Error::Unsupported) for a change of type that the protocol does not have, and what the
+/// log itself gives. The stream gives the errors of [`read_file`](super::read_file) and ends with the first.
 ///
 /// # Cost
 /// Files that partition values or statistics exclude are not opened. Memory is that of the row groups and of a few
@@ -45,7 +45,9 @@ pub fn read(snapshot: &Snapshot, request: ReadRequest) -> Result<RowStream> {
     let files = snapshot.files(FilesRequest { predicate, ..FilesRequest::default() })?;
     let batches =
         files.map(|batch| batch.map(|b| b.adds().collect::<Result<Vec<Add>>>()).and_then(|adds| adds));
-    let workers = std::thread::available_parallelism().map_or(2, |n| n.get()).min(MOST_WORKERS);
+    let cores = std::thread::available_parallelism().map_or(2, |n| n.get());
+    let local = snapshot.location().root().scheme() == "file";
+    let workers = if local { cores.min(WORKERS) } else { WORKERS };
     RowStream::start(Arc::new(scan), batches, workers)
 }
 
