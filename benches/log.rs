@@ -39,7 +39,8 @@ fn loads(c: &mut Criterion) {
     let day = compare("date", CompareOp::Eq, Literal::String(LogGen::date(500)));
     let low = compare("id", CompareOp::Ge, Literal::Long(50_000_000));
     let high = compare("id", CompareOp::Lt, Literal::Long(50_100_000));
-    let pruned = |predicate: Predicate| FilesRequest { predicate: Some(predicate), ..FilesRequest::default() };
+    let pruned =
+        |predicate: Predicate| FilesRequest { predicate: Some(predicate), ..FilesRequest::default() };
 
     let mut group = c.benchmark_group("checkpoint of 100k files, 100 commits");
     group.sample_size(20).throughput(Throughput::Elements(FILES));
@@ -50,7 +51,9 @@ fn loads(c: &mut Criterion) {
     });
     group.bench_function("prune by partition", |b| b.iter(|| count(&open(dir.path()), pruned(day.clone()))));
     let between = Predicate::And(vec![low, high]);
-    group.bench_function("prune by statistics", |b| b.iter(|| count(&open(dir.path()), pruned(between.clone()))));
+    group.bench_function("prune by statistics", |b| {
+        b.iter(|| count(&open(dir.path()), pruned(between.clone())))
+    });
     group.finish();
 }
 
@@ -65,7 +68,11 @@ fn advances(c: &mut Criterion) {
     let mut group = c.benchmark_group("advance");
     group.sample_size(20);
     group.bench_function("by one commit", |b| {
-        b.iter_batched(|| snapshot.clone(), |s| s.update().expect("an update").version(), BatchSize::SmallInput)
+        b.iter_batched(
+            || snapshot.clone(),
+            |s| s.update().expect("an update").version(),
+            BatchSize::SmallInput,
+        )
     });
     fs::remove_file(&next).expect("remove the commit");
     group.bench_function("by nothing", |b| b.iter(|| snapshot.update().expect("an update").version()));
