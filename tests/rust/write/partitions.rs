@@ -109,3 +109,29 @@ fn more_partitions_than_open_files_lose_no_row() {
     assert!(rows.iter().all(|(p, ids)| ids.iter().all(|id| (id % 150).to_string() == *p.as_ref().unwrap())));
     assert_eq!(rows.values().map(Vec::len).sum::<usize>(), 2_000);
 }
+
+#[test]
+fn rows_of_many_small_batches_keep_their_order_in_a_partition() {
+    let (_, location) = place();
+    let small = |start: i64| {
+        let ids = Int64Array::from_iter_values(start..start + 500);
+        let values = Int64Array::from_iter_values((start..start + 500).map(|i| i % 3));
+        Ok(batch([("id", Arc::new(ids) as ArrayRef), ("p", Arc::new(values))]))
+    };
+    // more rows than wait for a file, so that some are encoded on the way and some at the end
+    let batches = (0..120).map(|n| small(n * 500)).collect();
+    let result = deltaic::write::write(&location, reader(batches), &partitioned(&["p"])).unwrap();
+    assert_eq!((result.rows, result.files), (60_000, 3));
+    for add in adds(&location) {
+        let p: i64 = add.partition_values["p"].as_deref().unwrap().parse().unwrap();
+        let rows = read_file(&location, &add);
+        let expected: Vec<i64> = (0..60_000).filter(|i| i % 3 == p).collect();
+        assert_eq!(rows.column(0).as_primitive::<Int64Type>().values().to_vec(), expected);
+        let stats: serde_json::Value = serde_json::from_str(add.stats.as_deref().unwrap()).unwrap();
+        let range = serde_json::json!([20_000, p, 59_997 + p]);
+        assert_eq!(
+            serde_json::json!([stats["numRecords"], stats["minValues"]["id"], stats["maxValues"]["id"]]),
+            range
+        );
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use arrow::array::RecordBatch;
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use bytes::Bytes;
 use chrono::Utc;
@@ -19,6 +20,7 @@ use super::partition_path;
 use super::plan::WritePlan;
 use super::split::PartitionKey;
 use super::stats::StatsCollector;
+use super::stats_columns::StatsColumns;
 use super::uploads::Uploads;
 use crate::actions::{Add, LogPath};
 use crate::error::{Error, Result};
@@ -29,6 +31,8 @@ const MAX_OPEN: usize = 64;
 const MAX_BUFFERED: usize = 512 << 20;
 /// Rows that are written before the sizes are looked at again.
 const STEP: usize = 64 * 1024;
+/// Rows that wait for a partition's file: encoding few rows at a time costs several times as much.
+const GATHER: usize = 16 * 1024;
 /// Rows of a row group.
 const ROW_GROUP_ROWS: usize = 1 << 20;
 /// Bytes of a row group.
@@ -63,11 +67,50 @@ struct OpenFile {
     path: String,
     key: PartitionKey,
     last_used: u64,
+    /// Rows that are not encoded yet, in order.
+    waiting: Vec<RecordBatch>,
+    waiting_rows: usize,
+    waiting_bytes: usize,
 }
 
 impl OpenFile {
+    /// Bytes that the file has so far.
     fn size(&self) -> usize {
         self.writer.bytes_written() + self.writer.in_progress_size()
+    }
+
+    /// Rows that the file has so far, encoded or not.
+    fn rows(&self) -> u64 {
+        self.stats.num_records() + self.waiting_rows as u64
+    }
+
+    /// Bytes that it holds in memory.
+    fn memory(&self) -> usize {
+        self.size() + self.waiting_bytes
+    }
+
+    /// Takes rows; they wait for more only where there are `few` of them, so that no slice keeps a large batch alive.
+    fn push(&mut self, rows: RecordBatch, few: bool, stats: &StatsColumns) -> Result<()> {
+        // a slice is counted as what it shows, not as the buffers behind it
+        let bytes = |c: &ArrayRef| c.to_data().get_slice_memory_size().unwrap_or(0);
+        self.waiting_rows += rows.num_rows();
+        self.waiting_bytes += rows.columns().iter().map(bytes).sum::<usize>();
+        self.waiting.push(rows);
+        if few && self.waiting_rows < GATHER { Ok(()) } else { self.encode(stats) }
+    }
+
+    /// Encodes the rows that wait.
+    fn encode(&mut self, stats: &StatsColumns) -> Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        (self.waiting_rows, self.waiting_bytes) = (0, 0);
+        let rows = match waiting.as_slice() {
+            [] => return Ok(()),
+            [one] => one.clone(),
+            several => concat_batches(several[0].schema_ref(), several)
+                .map_err(|e| Error::arrow(format!("gathering the rows of `{}`", self.path), e))?,
+        };
+        self.stats.update(stats, &rows);
+        self.writer.write(&rows).map_err(|e| failed(&self.path, e))
     }
 }
 
@@ -98,7 +141,7 @@ impl<'a> DataFiles<'a> {
         let most = STEP.min(usize::try_from(self.max_rows).unwrap_or(STEP));
         let mut start = 0;
         while start < rows.num_rows() {
-            let room = self.open.get(&key).map_or(self.max_rows, |f| self.max_rows - f.stats.num_records());
+            let room = self.open.get(&key).map_or(self.max_rows, |f| self.max_rows - f.rows());
             let length = most.min(rows.num_rows() - start).min(usize::try_from(room).unwrap_or(most));
             let step = rows.slice(start, length);
             start += length;
@@ -112,12 +155,11 @@ impl<'a> DataFiles<'a> {
             }
             let Some(file) = self.open.get_mut(&key) else { continue };
             file.last_used = self.clock;
-            file.stats.update(&self.plan.stats, &step);
-            file.writer.write(&step).map_err(|e| failed(&file.path, e))?;
-            if file.size() as u64 >= self.target_size || file.stats.num_records() >= self.max_rows {
+            file.push(step, rows.num_rows() < GATHER, &self.plan.stats)?;
+            if file.size() as u64 >= self.target_size || file.rows() >= self.max_rows {
                 self.close(&key)?;
-            } else if self.open.values().map(OpenFile::size).sum::<usize>() > MAX_BUFFERED {
-                self.close_by(|f| f.size())?;
+            } else if self.open.values().map(OpenFile::memory).sum::<usize>() > MAX_BUFFERED {
+                self.close_by(OpenFile::memory)?;
             }
         }
         Ok(())
@@ -182,11 +224,15 @@ impl<'a> DataFiles<'a> {
             path,
             key,
             last_used: self.clock,
+            waiting: Vec::new(),
+            waiting_rows: 0,
+            waiting_bytes: 0,
         })
     }
 }
 
-fn upload(plan: &WritePlan, uploads: &Uploads, file: OpenFile) -> Result<WrittenData> {
+fn upload(plan: &WritePlan, uploads: &Uploads, mut file: OpenFile) -> Result<WrittenData> {
+    file.encode(&plan.stats)?;
     let OpenFile { writer, stats, path, key, .. } = file;
     let body = Bytes::from(writer.into_inner().map_err(|e| failed(&path, e))?);
     let size = body.len() as i64;
