@@ -1,7 +1,18 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, final
 
-__all__ = ["ArrowStream", "FileLines", "ScanPlan", "SparkTable", "Table", "WritePlan", "__version__", "error_kinds", "read_split", "write"]
+__all__ = [
+    "ArrowStream",
+    "FileLines",
+    "ScanPlan",
+    "SparkTable",
+    "Table",
+    "WritePlan",
+    "__version__",
+    "error_kinds",
+    "read_split",
+    "write",
+]
 
 __version__: Final[str]
 

@@ -32,11 +32,7 @@ pub(crate) fn stream_capsule<'py>(
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'static,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let stopping = batches.map(|batch| {
-        if interrupted() {
-            Err(ArrowError::ExternalError(Box::new(Error::Interrupted)))
-        } else {
-            batch
-        }
+        if interrupted() { Err(ArrowError::ExternalError(Box::new(Error::Interrupted))) } else { batch }
     });
     let reader = RecordBatchIterator::new(stopping, schema);
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
@@ -61,24 +57,13 @@ pub(crate) fn import(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchRea
             "a {} is no Arrow data: it has neither `__arrow_c_stream__` nor `__arrow_c_array__`",
             data.get_type().name()?
         );
-        Err(to_python(
-            data.py(),
-            &Error::InvalidArgument {
-                argument: "data".into(),
-                reason,
-            },
-        ))
+        Err(to_python(data.py(), &Error::InvalidArgument { argument: "data".into(), reason }))
     }
 }
 
 fn stream(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
-    let capsule = data
-        .call_method0("__arrow_c_stream__")?
-        .cast_into::<PyCapsule>()?;
-    let pointer = capsule
-        .pointer_checked(Some(STREAM))?
-        .as_ptr()
-        .cast::<FFI_ArrowArrayStream>();
+    let capsule = data.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+    let pointer = capsule.pointer_checked(Some(STREAM))?.as_ptr().cast::<FFI_ArrowArrayStream>();
     // SAFETY: a capsule of this name holds a stream by the Arrow PyCapsule interface; it is moved out, and the capsule
     // is left with a released one
     let reader = unsafe { RecordBatchStreamReader::from_raw(pointer) };
@@ -89,14 +74,8 @@ fn array(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>>
     let pair = data.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
     let schema = pair.get_item(0)?.cast_into::<PyCapsule>()?;
     let array = pair.get_item(1)?.cast_into::<PyCapsule>()?;
-    let schema = schema
-        .pointer_checked(Some(SCHEMA))?
-        .as_ptr()
-        .cast::<FFI_ArrowSchema>();
-    let array = array
-        .pointer_checked(Some(ARRAY))?
-        .as_ptr()
-        .cast::<FFI_ArrowArray>();
+    let schema = schema.pointer_checked(Some(SCHEMA))?.as_ptr().cast::<FFI_ArrowSchema>();
+    let array = array.pointer_checked(Some(ARRAY))?.as_ptr().cast::<FFI_ArrowArray>();
     // SAFETY: capsules of these names hold these structures by the Arrow PyCapsule interface; the array is moved out,
     // and its capsule is left with a released one
     let imported = unsafe { from_ffi(FFI_ArrowArray::from_raw(array), &*schema) };
@@ -111,11 +90,5 @@ fn array(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>>
 }
 
 fn not_a_table(py: Python<'_>, error: &ArrowError) -> PyErr {
-    to_python(
-        py,
-        &Error::InvalidArgument {
-            argument: "data".into(),
-            reason: error.to_string(),
-        },
-    )
+    to_python(py, &Error::InvalidArgument { argument: "data".into(), reason: error.to_string() })
 }

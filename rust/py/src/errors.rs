@@ -9,10 +9,7 @@ use pyo3::types::{PyDict, PyType};
 /// Every kind of error with the names of its facts. The class of a kind is `deltaic.exceptions.<kind>Error`.
 #[pyfunction]
 pub(crate) fn error_kinds() -> Vec<(&'static str, Vec<&'static str>)> {
-    Error::KINDS
-        .iter()
-        .map(|(kind, facts)| (*kind, facts.to_vec()))
-        .collect()
+    Error::KINDS.iter().map(|(kind, facts)| (*kind, facts.to_vec())).collect()
 }
 
 /// The Python exception of an error of the core.
@@ -26,12 +23,8 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
 
 fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = MODULE
-        .get_or_try_init(py, || py.import("deltaic.exceptions").map(Bound::unbind))?
-        .bind(py);
-    let class = module
-        .getattr(format!("{}Error", error.kind()))?
-        .cast_into::<PyType>()?;
+    let module = MODULE.get_or_try_init(py, || py.import("deltaic.exceptions").map(Bound::unbind))?.bind(py);
+    let class = module.getattr(format!("{}Error", error.kind()))?.cast_into::<PyType>()?;
     let facts = PyDict::new(py);
     for (name, fact) in error.facts() {
         match fact {

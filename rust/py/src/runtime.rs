@@ -23,17 +23,12 @@ pub(crate) fn read<T: Send + 'static>(
         return py.detach(work).map_err(|e| to_python(py, &e));
     }
     let (send, receive) = sync_channel(1);
-    let spawned = std::thread::Builder::new()
-        .name("deltaic-read".into())
-        .spawn(move || {
-            // the receiver is gone after Ctrl-C
-            let _ = send.send(work());
-        });
+    let spawned = std::thread::Builder::new().name("deltaic-read".into()).spawn(move || {
+        // the receiver is gone after Ctrl-C
+        let _ = send.send(work());
+    });
     if let Err(source) = spawned {
-        return Err(to_python(
-            py,
-            &Error::storage("start a thread for", "this process", source),
-        ));
+        return Err(to_python(py, &Error::storage("start a thread for", "this process", source)));
     }
     let receive = std::sync::Mutex::new(receive);
     loop {
