@@ -20,13 +20,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def days(text: str) -> int:
-    """Days since 1970-01-01 of `yyyy[-MM[-dd]]`.
+    """Days since 1970-01-01 of `yyyy[-MM[-dd]]`; a time behind it is left out.
 
     Raises:
         ValueError: there is no such date.
     """
     found = _WHEN.fullmatch(text.strip())
-    if found is None or found["hour"] is not None:
+    if found is None:
         raise ValueError(f"`{text}` is no date")
     try:
         day = date(int(found["year"]), int(found["month"] or 1), int(found["day"] or 1))

@@ -69,6 +69,7 @@ NOON = int(datetime(2024, 2, 29, 12, tzinfo=timezone.utc).timestamp()) * 1_000_0
         ("a = '日本 é'", compare("=", "a", "string", "日本 é")),
         ("a >= DATE'2024-02-29'", compare(">=", "a", "date", DAY)),
         ("a >= CAST('2024-02-29' AS DATE)", compare(">=", "a", "date", DAY)),
+        ("a >= CAST('2024-02-29 12:00:00' AS DATE)", compare(">=", "a", "date", DAY)),
         ("a >= DATE '2024-2'", compare(">=", "a", "date", DAY - 28)),
         ("a < TIMESTAMP'2024-02-29 12:00:00'", compare("<", "a", "timestamp", NOON)),
         ("a < TIMESTAMP'2024-02-29T12:00:00.0000019Z'", compare("<", "a", "timestamp", NOON + 1)),
