@@ -3,9 +3,10 @@ use serde::de::IgnoredAny;
 
 use crate::actions::{CommitInfo, Txn};
 use crate::error::{Error, Result};
+use crate::log::commit_name;
 use crate::store::Location;
 
-use super::write::{commit_name, commit_path};
+use super::write::commit_path;
 
 /// A commit that landed while we were at work: what of it can forbid ours to follow.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -2,17 +2,13 @@ use std::time::Duration;
 
 use crate::actions::{CommitInfo, ObjectPath};
 use crate::error::{Error, Result};
+use crate::log::commit_name;
 use crate::store::{Location, PutOutcome};
 
 use super::{Action, Backoff, CommitOutcome, Winner, action::encode, probe::check_store};
 
 /// How often a put without a clear answer is repeated, and an unreadable answer read again.
 const ATTEMPTS: usize = 5;
-
-/// Name of the commit of a version.
-pub(crate) fn commit_name(version: u64) -> String {
-    format!("{version:020}.json")
-}
 
 /// Place of the commit of a version.
 pub fn commit_path(location: &Location, version: u64) -> ObjectPath {

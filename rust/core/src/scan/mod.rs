@@ -16,8 +16,7 @@ mod skip;
 mod split;
 mod stream;
 #[cfg(test)]
-mod testing;
-mod type_changes;
+pub(crate) mod testing;
 
 pub use deletion_vector::DeletionVector;
 pub(crate) use file::DataFile;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::read::RowScan;
 use super::request::ReadRequest;
 use super::stream::RowStream;
-use super::type_changes;
 use crate::actions::Add;
 use crate::error::Result;
 use crate::replay::FilesRequest;
@@ -23,17 +22,14 @@ const WORKERS: usize = 8;
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a column that is unknown or named twice,
 /// [`Error::InvalidPredicate`](crate::Error::InvalidPredicate) for a predicate that cannot be evaluated,
-/// [`Error::Unsupported`](crate::Error::Unsupported) for a change of type that the protocol does not have, and what the
-/// log itself gives. The stream gives the errors of [`read_file`](super::read_file) and ends with the first.
+/// and what the log itself gives. The stream gives the errors of [`read_file`](super::read_file) and ends with the first.
 ///
 /// # Cost
 /// Files that partition values or statistics exclude are not opened. Memory is that of the row groups and of a few
 /// batches of at most 8 files.
 pub fn read(snapshot: &Snapshot, request: ReadRequest) -> Result<RowStream> {
     let widened = snapshot.protocol().reader_features.iter().flatten().any(|f| f.starts_with("typeWidening"));
-    if widened {
-        type_changes::check(&snapshot.location().root().to_string(), snapshot.schema())?;
-    }
+    if widened {}
     let predicate = request.predicate.clone();
     let scan = RowScan::new(
         snapshot.location().clone(),
@@ -43,8 +39,7 @@ pub fn read(snapshot: &Snapshot, request: ReadRequest) -> Result<RowStream> {
         request,
     )?;
     let files = snapshot.files(FilesRequest { predicate, ..FilesRequest::default() })?;
-    let batches =
-        files.map(|batch| batch.map(|b| b.adds().collect::<Result<Vec<Add>>>()).and_then(|adds| adds));
+    let batches = files.map(|batch| batch.and_then(|b| b.adds().collect::<Result<Vec<Add>>>()));
     let cores = std::thread::available_parallelism().map_or(2, |n| n.get());
     let local = snapshot.location().root().scheme() == "file";
     let workers = if local { cores.min(WORKERS) } else { WORKERS };

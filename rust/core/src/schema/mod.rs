@@ -4,9 +4,11 @@ mod arrow_schema;
 mod column_mapping;
 mod json;
 mod physical;
+mod type_changes;
 mod types;
 
 pub use arrow_schema::{arrow_type, to_arrow_schema};
 pub use column_mapping::{ColumnMappingMode, FIELD_ID, PHYSICAL_NAME};
 pub use physical::{SPARK_FIELD_ID, stored_schema};
+pub(crate) use type_changes::check as check_type_changes;
 pub use types::{ArrayType, DataType, MapType, StructField, StructType};

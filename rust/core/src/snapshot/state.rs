@@ -14,7 +14,7 @@ use crate::prune::Pruner;
 use crate::replay::{
     CheckpointReader, FileStream, FilesRequest, ScanSource, Tail, scan_for_protocol_and_metadata,
 };
-use crate::schema::{ColumnMappingMode, StructType};
+use crate::schema::{ColumnMappingMode, StructType, check_type_changes};
 use crate::store::Location;
 
 /// One version of a table. It never changes; cloning shares it.
@@ -69,7 +69,8 @@ impl Snapshot {
     /// # Errors
     /// [`Error::TableNotFound`]; [`Error::VersionNotFound`] and [`Error::TimestampOutOfRange`] with the available range;
     /// [`Error::LogGap`] and [`Error::LogCorrupt`] for a broken log; [`Error::UnsupportedFeature`] for a table that
-    /// needs more of a reader; [`Error::InvalidSchema`] for a type that is not known.
+    /// needs more of a reader; [`Error::InvalidSchema`] for a type that is not known, [`Error::Unsupported`] for a change of
+    /// type that the protocol does not have.
     ///
     /// # Cost
     /// One GET of the hint, one listing from there, and one GET of the newest checksum, or of the commits after the
@@ -104,6 +105,9 @@ impl Snapshot {
             "" => StructType::default(),
             text => StructType::from_json(text)?,
         };
+        if protocol.reader_features.iter().flatten().any(|f| f.starts_with("typeWidening")) {
+            check_type_changes(&table, &schema)?;
+        }
         let mode = ColumnMappingMode::of(&metadata);
         let version = state.segment.version;
         Ok(Snapshot {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::{DataType, StructField, StructType};
 use crate::error::{Error, Result};
-use crate::schema::{DataType, StructField, StructType};
 
 /// Field metadata key of the changes.
 const TYPE_CHANGES: &str = "delta.typeChanges";
