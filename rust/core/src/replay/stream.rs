@@ -17,7 +17,7 @@ use super::columns::{FileBatch, FilesRequest, STRING_MAP, conform, file_columns,
 use super::stats_json::stats_json;
 use super::tail::{Tail, without};
 use crate::error::{Error, Result};
-use crate::prune::Pruner;
+use crate::prune::{BoundColumn, Pruner};
 use crate::snapshot::Counters;
 use crate::store::{Location, runtime};
 
@@ -271,7 +271,10 @@ fn and_valid(keep: BooleanBuffer, adds: &StructArray) -> BooleanBuffer {
 
 /// The rows of a row group that are `add`s whose partition values may match, and the number of `add`s.
 fn by_partition(pruner: &Pruner, file: &CheckpointFile, group: usize) -> Result<(BooleanBuffer, usize)> {
-    let parsed = file.field(&["add", "partitionValues_parsed"]).is_some();
+    // a parsed timestamp may have been read in another zone, or be INT96: the text says more
+    let timestamps = |c: &BoundColumn| c.data_type == crate::schema::DataType::Timestamp;
+    let parsed = file.field(&["add", "partitionValues_parsed"]).is_some()
+        && !pruner.partition_columns().iter().any(timestamps);
     let columns: Vec<Vec<&str>> = if parsed {
         let names = pruner.partition_columns().iter();
         names
@@ -323,7 +326,8 @@ fn by_stats(
     }
     let from_struct = !columns.is_empty();
     columns.push(if from_struct { vec!["add", "stats_parsed", "numRecords"] } else { vec!["add", "stats"] });
-    if pruner.uses_partitions() {
+    // `p = 1 OR x = 5` needs both, although partition values alone decide nothing
+    if !pruner.partition_columns().is_empty() {
         columns.push(vec!["add", "partitionValues"]);
     }
     let selection = before.map(|k| RowSelection::from_boolean_buffer(k.clone()));
