@@ -98,7 +98,7 @@ pub(super) fn lines(batch: &RecordBatch) -> Vec<String> {
     (0..batch.num_rows()).map(row).collect()
 }
 
-pub(super) fn schema(json_fields: &str) -> StructType {
+pub(crate) fn schema(json_fields: &str) -> StructType {
     StructType::from_json(&format!(r#"{{"type":"struct","fields":[{json_fields}]}}"#)).unwrap()
 }
 
