@@ -31,7 +31,7 @@ const MAX_OPEN: usize = 64;
 const MAX_BUFFERED: usize = 512 << 20;
 /// Rows that are written before the sizes are looked at again.
 const STEP: usize = 64 * 1024;
-/// Rows that wait for a partition's file: encoding few rows at a time costs several times as much.
+/// Rows that wait for a partition's file, so that small batches over many partitions are not encoded a few rows at a time.
 const GATHER: usize = 16 * 1024;
 /// Rows of a row group.
 const ROW_GROUP_ROWS: usize = 1 << 20;
