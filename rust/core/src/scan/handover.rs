@@ -339,3 +339,127 @@ fn type_json(data_type: &DataType, physical: Option<ColumnMappingMode>) -> Value
         primitive => primitive.to_json(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::At;
+    use crate::store::{Location, StorageOptions};
+
+    const SCHEMA: &str = r#"{\"type\":\"struct\",\"fields\":[{\"name\":\"id\",\"type\":\"long\",\"nullable\":true,\"metadata\":{\"delta.columnMapping.physicalName\":\"c1\",\"delta.columnMapping.id\":1,\"comment\":\"key\"}},{\"name\":\"p\",\"type\":\"string\",\"nullable\":true,\"metadata\":{\"delta.columnMapping.physicalName\":\"c2\",\"delta.columnMapping.id\":2}}]}"#;
+
+    fn open(mode: &str, adds: &[String]) -> (tempfile::TempDir, Snapshot) {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("_delta_log");
+        std::fs::create_dir(&log).unwrap();
+        let protocol = r#"{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":["columnMapping","deletionVectors"],"writerFeatures":["columnMapping","deletionVectors"]}}"#;
+        let metadata = format!(
+            r#"{{"metaData":{{"id":"x","format":{{"provider":"parquet","options":{{}}}},"schemaString":"{SCHEMA}","partitionColumns":["p"],"configuration":{{"delta.columnMapping.mode":"{mode}"}}}}}}"#
+        );
+        let body = format!("{protocol}\n{metadata}\n{}\n", adds.join("\n"));
+        std::fs::write(log.join("00000000000000000000.json"), body).unwrap();
+        let location = Location::open(dir.path().to_str().unwrap(), &StorageOptions::new()).unwrap();
+        let snapshot = Snapshot::open(location, At::Latest).unwrap();
+        (dir, snapshot)
+    }
+
+    fn add(path: &str, value: &str, more: &str) -> String {
+        format!(
+            r#"{{"add":{{"path":"{path}","partitionValues":{{"c2":{value}}},"size":7,"modificationTime":9,"dataChange":true{more}}}}}"#
+        )
+    }
+
+    struct Reader<'a>(&'a [u8]);
+
+    impl Reader<'_> {
+        fn bytes(&mut self, n: usize) -> Vec<u8> {
+            let (head, rest) = self.0.split_at(n);
+            self.0 = rest;
+            head.to_vec()
+        }
+
+        fn int(&mut self) -> i32 {
+            i32::from_be_bytes(self.bytes(4).try_into().unwrap())
+        }
+
+        fn long(&mut self) -> i64 {
+            i64::from_be_bytes(self.bytes(8).try_into().unwrap())
+        }
+
+        fn value(&mut self) -> Option<Vec<u8>> {
+            usize::try_from(self.int()).ok().map(|n| self.bytes(n))
+        }
+
+        fn text(&mut self) -> Option<String> {
+            self.value().map(|v| String::from_utf8(v).unwrap())
+        }
+    }
+
+    #[test]
+    fn files_come_with_group_size_time_path_and_vector() {
+        let vector: DeletionVector = [1, 3].into_iter().collect();
+        let vector = serde_json::to_string(&vector.to_inline()).unwrap();
+        let adds = [
+            add("a.parquet", r#""x""#, ""),
+            add("p=%25 y/b%20c.parquet", r#""""#, ""),
+            add("/elsewhere/d.parquet", r#""x""#, &format!(r#","deletionVector":{vector}"#)),
+        ];
+        let (dir, snapshot) = open("name", &adds);
+        let block = encode(&snapshot, None).unwrap();
+        let mut reader = Reader(&block);
+        let root = reader.text().unwrap();
+        assert_eq!(root, format!("file:{}", dir.path().display()));
+        let groups: Vec<_> = (0..reader.int()).map(|_| reader.text()).collect();
+        assert_eq!(groups.len(), 2);
+        let mut files = Vec::new();
+        for _ in 0..reader.int() {
+            let group = groups[reader.int() as usize].clone();
+            assert_eq!((reader.long(), reader.long()), (7, 9));
+            let relative = reader.bytes(1)[0];
+            let path = reader.text().unwrap();
+            let rows = reader.value().map(|v| {
+                roaring::RoaringBitmap::deserialize_from(v.as_slice()).unwrap().iter().collect::<Vec<_>>()
+            });
+            files.push((group, relative, path, rows));
+        }
+        files.sort();
+        let x = Some("x".to_owned());
+        assert_eq!(
+            files,
+            [
+                (None, 1, "/p=%25%20y/b%20c.parquet".to_owned(), None),
+                (x.clone(), 0, "file:/elsewhere/d.parquet".to_owned(), Some(vec![1, 3])),
+                (x, 1, "/a.parquet".to_owned(), None),
+            ]
+        );
+        assert!(reader.0.is_empty());
+        assert_eq!(total_size(&snapshot).unwrap(), 21);
+    }
+
+    #[test]
+    fn schemas_are_logical_without_our_annotations_and_physical_with_field_ids() {
+        let (_dir, snapshot) = open("id", &[add("a.parquet", r#""x""#, "")]);
+        let facts = describe(&snapshot);
+        assert_eq!(facts["schema"]["fields"][0]["name"], "id");
+        assert_eq!(facts["schema"]["fields"][0]["metadata"], json!({"comment": "key"}));
+        assert_eq!(facts["physical"]["fields"][0]["name"], "c1");
+        assert_eq!(facts["physical"]["fields"][0]["metadata"], json!({"parquet.field.id": 1}));
+        assert_eq!(facts["mapping"], "id");
+        assert_eq!(facts["partitionColumns"], json!(["p"]));
+        assert_eq!(facts["deletionVectors"], true);
+    }
+
+    #[test]
+    fn annotations_of_another_mode_are_no_mapping() {
+        let (_dir, snapshot) = open("none", &[]);
+        let facts = describe(&snapshot);
+        assert_eq!((&facts["physical"], &facts["mapping"]), (&Value::Null, &json!("none")));
+    }
+
+    #[test]
+    fn positions_beyond_32_bits_are_refused() {
+        let vector: DeletionVector = [1_u64 << 32].into_iter().collect();
+        let error = bitmap(&vector, &ObjectPath::new("file://", "/t")).unwrap_err();
+        assert_eq!(error.kind(), "Unsupported");
+    }
+}
