@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use deltaic::Error;
 use deltaic::actions::Add;
 use deltaic::predicate::Predicate;
 use deltaic::scan::{Split, file_facts, splits, surviving_files};
 use deltaic::schema::{ColumnMappingMode, DataType, stored_schema};
 use deltaic::snapshot::{At, Snapshot, parse_table_path};
 use deltaic::store::Location;
-use deltaic::{Error, Result};
 use pyo3::prelude::*;
 use serde_json::json;
 

@@ -117,10 +117,8 @@ fn missing_part(files: &[&LogFile], first: u64, target: u64) -> Option<(u64, Str
         LogFileKind::MultiPartCheckpoint { parts, .. } => Some(parts),
         _ => None,
     };
-    let newest = files
-        .iter()
-        .filter(|f| f.version >= first && f.version <= target && parts_of(f).is_some())
-        .next_back()?;
+    let newest =
+        files.iter().rfind(|f| f.version >= first && f.version <= target && parts_of(f).is_some())?;
     let (version, parts) = (newest.version, parts_of(newest)?);
     let missing = (1..=parts).find(|part| {
         let kind = LogFileKind::MultiPartCheckpoint { part: *part, parts };

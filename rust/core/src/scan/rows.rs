@@ -28,8 +28,6 @@ const WORKERS: usize = 8;
 /// Files that partition values or statistics exclude are not opened. Memory is that of the row groups and of a few
 /// batches of at most 8 files.
 pub fn read(snapshot: &Snapshot, request: ReadRequest) -> Result<RowStream> {
-    let widened = snapshot.protocol().reader_features.iter().flatten().any(|f| f.starts_with("typeWidening"));
-    if widened {}
     let predicate = request.predicate.clone();
     let scan = RowScan::new(
         snapshot.location().clone(),

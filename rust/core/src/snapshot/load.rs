@@ -139,19 +139,19 @@ fn finish(
         metadata = metadata.or(checksum.metadata);
     }
     let mut reader = None;
-    if protocol.is_none() || metadata.is_none() {
-        if let Some(checkpoint) = &segment.checkpoint {
-            opened_from = "checkpoint";
-            let read = CheckpointReader::open(location, checkpoint)
-                .and_then(|c| c.protocol_and_metadata().map(|found| (c, found)));
-            let (opened, (p, m)) = read.map_err(|error| {
-                let names = checkpoint.files.iter().map(|f| f.name.clone()).collect();
-                give_up_checkpoint(error, checkpoint.version, names, counters)
-            })?;
-            protocol = protocol.or(p);
-            metadata = metadata.or(m);
-            reader = Some(Arc::new(opened));
-        }
+    if (protocol.is_none() || metadata.is_none())
+        && let Some(checkpoint) = &segment.checkpoint
+    {
+        opened_from = "checkpoint";
+        let read = CheckpointReader::open(location, checkpoint)
+            .and_then(|c| c.protocol_and_metadata().map(|found| (c, found)));
+        let (opened, (p, m)) = read.map_err(|error| {
+            let names = checkpoint.files.iter().map(|f| f.name.clone()).collect();
+            give_up_checkpoint(error, checkpoint.version, names, counters)
+        })?;
+        protocol = protocol.or(p);
+        metadata = metadata.or(m);
+        reader = Some(Arc::new(opened));
     }
     let missing =
         |action| Error::MissingAction { path: location.root().to_string(), version: segment.version, action };
