@@ -276,6 +276,23 @@ fn update_reads_new_commits_only() {
     assert_eq!(files(&old).unwrap(), expected(&table, 9), "the old snapshot did not change");
 }
 
+#[test]
+fn a_table_that_was_put_in_the_place_of_another_is_loaded_anew() {
+    let mut first = TableBuilder::temp();
+    let schema = actions::schema(&[("id", "long")]);
+    first.create(&schema, &[], &[]);
+    first.commit(&[actions::add("old")]);
+    let held = open(&first, At::Latest).unwrap();
+    assert_eq!(files(&held).unwrap().len(), 1);
+    fs::remove_dir_all(first.root()).unwrap();
+    let mut second = TableBuilder::at(first.root());
+    second.clock().set(first.clock().now() + 60_000);
+    second.create(&schema, &[], &[]);
+    second.commit(&[actions::add("new1"), actions::add("new2")]);
+    second.commit(&[actions::add("new3")]);
+    assert_eq!(files(&held.update().unwrap()).unwrap(), expected(&second, 2));
+}
+
 /// A step in the life of a table.
 #[derive(Debug, Clone)]
 enum Step {

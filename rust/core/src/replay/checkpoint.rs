@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StructArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Fields, Int64Type, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Fields, Int64Type, Schema, SchemaRef, TimeUnit};
 use parquet::DecodeResult;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowSelection};
@@ -292,26 +292,38 @@ fn reason_of(error: &Error) -> String {
     }
 }
 
-/// The schema of a file with its long texts, `add.path` and `add.stats`, as views: they are not copied out of the page.
+/// The schema of a file as it is decoded: the long texts, `add.path` and `add.stats`, as views, because these are not
+/// copied out of the page; the INT96 times of Spark in microseconds, because in nanoseconds many have no value.
 fn with_views(schema: &SchemaRef) -> SchemaRef {
-    let view = |f: &Arc<Field>| match f.data_type() {
-        DataType::Utf8 if f.name() == "path" || f.name() == "stats" => {
-            Arc::new(f.as_ref().clone().with_data_type(DataType::Utf8View))
+    let fields = schema.fields().iter().map(|f| match f.data_type() {
+        DataType::Struct(children) if f.name() == "add" => {
+            let children: Fields = children.iter().map(decoded_as).collect();
+            Arc::new(f.as_ref().clone().with_data_type(DataType::Struct(children)))
         }
         _ => f.clone(),
+    });
+    Arc::new(Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone()))
+}
+
+fn decoded_as(field: &Arc<Field>) -> Arc<Field> {
+    let data_type = match field.data_type() {
+        DataType::Utf8 if field.name() == "path" || field.name() == "stats" => DataType::Utf8View,
+        parsed => in_microseconds(parsed),
     };
-    let fields: Fields = schema
-        .fields()
-        .iter()
-        .map(|f| match f.data_type() {
-            DataType::Struct(children) if f.name() == "add" => {
-                let children: Fields = children.iter().map(view).collect();
-                Arc::new(f.as_ref().clone().with_data_type(DataType::Struct(children)))
-            }
-            _ => f.clone(),
-        })
-        .collect();
-    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+    Arc::new(field.as_ref().clone().with_data_type(data_type))
+}
+
+fn in_microseconds(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Timestamp(TimeUnit::Nanosecond, zone) => {
+            DataType::Timestamp(TimeUnit::Microsecond, zone.clone())
+        }
+        DataType::Struct(fields) => {
+            let field = |f: &Arc<Field>| f.as_ref().clone().with_data_type(in_microseconds(f.data_type()));
+            DataType::Struct(fields.iter().map(field).collect())
+        }
+        other => other.clone(),
+    }
 }
 
 fn child(parent: &StructArray, name: &str, to: &DataType) -> Option<ArrayRef> {

@@ -306,13 +306,18 @@ impl Snapshot {
         let newest = listing.files.iter().filter(|f| f.is_checkpoint()).map(|f| f.version).max().unwrap_or(0);
         let contiguous = newer.iter().zip(self.version() + 1..).all(|(c, v)| c.version == v);
         let head = newer.last().map_or(self.version(), |c| c.version);
-        if !contiguous || newest > head || listing.files.is_empty() {
+        let state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // a commit that is another file now belongs to a table that was put in the place of this one
+        let here = listing.commits().find(|c| c.version == self.version());
+        let same = state.segment.last_commit.as_ref() == here;
+        if !contiguous || newest > head || !same {
+            drop(state);
             return Snapshot::open(inner.plain.clone(), At::Latest);
         }
         if newer.is_empty() {
+            drop(state);
             return Ok(self.clone());
         }
-        let state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.tail.is_none() && newest > self.version() {
             // nothing was replayed that could be shared, and a newer checkpoint saves the commits
             drop(state);
