@@ -277,6 +277,23 @@ fn update_reads_new_commits_only() {
 }
 
 #[test]
+fn the_newest_version_is_advanced_where_the_table_is_known() {
+    let mut table = table();
+    let newest = || Snapshot::newest(&table.uri(), &StorageOptions::new()).unwrap();
+    let first = newest();
+    files(&first).unwrap();
+    assert_eq!(first.version(), 9);
+    assert_eq!(newest().version(), 9);
+    table.commit(&[actions::add_in("late", &[("p", None)])]);
+    let second = Snapshot::newest(&table.uri(), &StorageOptions::new()).unwrap();
+    assert_eq!(second.report().opened_from, "previous snapshot");
+    assert_eq!(files(&second).unwrap(), expected(&table, 10));
+    fs::remove_dir_all(table.root()).unwrap();
+    let gone = Snapshot::newest(&table.uri(), &StorageOptions::new());
+    assert!(matches!(gone, Err(Error::TableNotFound { .. })));
+}
+
+#[test]
 fn a_table_that_was_put_in_the_place_of_another_is_loaded_anew() {
     let mut first = TableBuilder::temp();
     let schema = actions::schema(&[("id", "long")]);

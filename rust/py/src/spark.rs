@@ -43,7 +43,10 @@ impl SparkTable {
                 }
             };
             let travels = !matches!(at, At::Latest);
-            let snapshot = Snapshot::open(Location::open(&path, &storage_options)?, at)?;
+            let snapshot = match at {
+                At::Latest => Snapshot::newest(&path, &storage_options)?,
+                at => Snapshot::open(Location::open(&path, &storage_options)?, at)?,
+            };
             let mut facts = handover::describe(&snapshot);
             let identity = facts["identity"].as_str().unwrap_or_default().to_owned();
             if let Some(facts) = facts.as_object_mut() {

@@ -5,6 +5,7 @@ mod at;
 mod clock;
 mod history;
 mod load;
+mod recent;
 mod report;
 mod state;
 

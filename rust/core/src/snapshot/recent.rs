@@ -1,0 +1,54 @@
+use std::collections::VecDeque;
+use std::sync::{Mutex, TryLockError};
+
+use super::at::At;
+use super::state::Snapshot;
+use crate::error::Result;
+use crate::store::{Location, StorageOptions};
+
+/// Tables whose newest snapshot is kept; the one that was used longest ago goes first.
+const KEPT: usize = 16;
+
+type Key = (String, StorageOptions);
+
+static RECENT: Mutex<VecDeque<(Key, Snapshot)>> = Mutex::new(VecDeque::new());
+
+impl Snapshot {
+    /// The newest version of a table, as [`Snapshot::open`] gives it. This process keeps the snapshots of the tables that
+    /// it used last, and advances one of them where it can: a session that opens the same table again and again reads new
+    /// commits only.
+    ///
+    /// # Errors
+    /// As [`Snapshot::open`].
+    ///
+    /// # Cost
+    /// Of a table that is kept: one listing and the new commits.
+    pub fn newest(uri: &str, options: &StorageOptions) -> Result<Snapshot> {
+        let key = (uri.to_owned(), options.clone());
+        let known = with_recent(|recent| {
+            recent.iter().find(|(k, _)| *k == key).map(|(_, snapshot)| snapshot.clone())
+        });
+        let snapshot = match known.flatten().map(|s| s.update()) {
+            Some(Ok(snapshot)) => snapshot,
+            // what is wrong now is told by a load from nothing
+            _ => Snapshot::open(Location::open(uri, options)?, At::Latest)?,
+        };
+        with_recent(|recent| {
+            recent.retain(|(k, _)| *k != key);
+            recent.push_back((key, snapshot.clone()));
+            if recent.len() > KEPT {
+                recent.pop_front();
+            }
+        });
+        Ok(snapshot)
+    }
+}
+
+/// Uses the kept snapshots, unless another thread does: a forked child must not wait for a thread that it does not have.
+fn with_recent<T>(use_them: impl FnOnce(&mut VecDeque<(Key, Snapshot)>) -> T) -> Option<T> {
+    match RECENT.try_lock() {
+        Ok(mut recent) => Some(use_them(&mut recent)),
+        Err(TryLockError::Poisoned(poisoned)) => Some(use_them(&mut poisoned.into_inner())),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
