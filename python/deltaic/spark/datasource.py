@@ -1,8 +1,7 @@
 """The Python Data Source `delta`: reads and appends where there is no JVM to bridge to, as on Spark Connect.
 
-Planning is the core's: each partition of a read is a group of files with all that a worker needs to read
-them, so that no
-worker opens the log. These classes are pickled by reference: deltaic must be importable on the server.
+Planning is the core's: each partition of a read is a group of files with all that a worker needs to read them, so that
+no worker opens the log. These classes are pickled by reference: deltaic must be importable on the server.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import datetime as dt
 import json
 import uuid
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 # a group of files for one task, as Spark's own maxPartitionBytes
 _BYTES_PER_PARTITION = 128 << 20
+# instants are UTC in Arrow; PySpark 4.2 and later want to be told, earlier ones take it for granted
+_ZONE = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
 _READ_OPTIONS = frozenset({"path", "versionasof", "timestampasof"})
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 
@@ -172,7 +174,7 @@ class DeltaReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no typ
         """The rows of a group of files."""
         if not partition.files:
             return
-        wanted = to_arrow_schema(self.schema)
+        wanted = to_arrow_schema(self.schema, **_ZONE)
         stream = pa.RecordBatchReader.from_stream(_core.read_split(partition.files, self.columns))
         for batch in stream:
             yield batch if batch.schema.equals(wanted) else _cast(batch, wanted)
