@@ -32,6 +32,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker("interop")
+            # the first one fetches delta-spark and its PySpark
+            item.add_marker(pytest.mark.timeout(1800))
 
 
 def _cache() -> Path:
