@@ -102,6 +102,7 @@ def test_a_source_that_fails_leaves_the_table_as_it_was(root):
     assert state(root) == before
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_between_batches_leaves_the_table_as_it_was(root):
     import signal
 

@@ -10,6 +10,7 @@ import pytest
 import deltaic
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_returns_from_a_call_that_waits(tmp_path):
     """The hint is a pipe that nobody writes to: opening waits for ever, unless Ctrl-C is let through."""
     deltaic.write(tmp_path / "t", pa.table({"id": [1]}))
