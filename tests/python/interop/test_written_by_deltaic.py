@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import functions as F
 from deltalake import DeltaTable
+from pyspark.sql import functions
 
 import deltaic
 
@@ -53,7 +53,9 @@ def test_every_type_from_spark(
     reader: Any, spark: Any, every_type: pa.Table, same: Any, tmp_path: Path
 ) -> None:
     # PySpark takes Arrow times without a zone for instants
-    frame = spark.createDataFrame(every_type).withColumn("clock", F.col("clock").cast("timestamp_ntz"))
+    frame = spark.createDataFrame(every_type).withColumn(
+        "clock", functions.col("clock").cast("timestamp_ntz")
+    )
     for _ in range(2):
         frame.write.format("delta").mode("append").save(str(tmp_path / "t"))
     same(reader(tmp_path / "t"), pa.concat_tables([every_type] * 2))
