@@ -43,9 +43,7 @@ impl KeySet {
     pub(crate) fn has_vectors(&self) -> bool {
         self.with_vector
     }
-}
 
-impl KeySet {
     /// These keys with the layers of a newer set on top.
     pub(crate) fn stacked(&self, newer: KeySet) -> Self {
         let with_vector = newer.with_vector;

@@ -102,21 +102,11 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     Ok(plan)
 }
 
-/// A plan as it was made elsewhere. Nothing is read.
+/// A plan from what is known of the table. Nothing is read.
 ///
 /// # Errors
 /// As [`plan_write`], for a schema or codec that is not known here.
-pub(super) fn replan(
-    location: &Location,
-    target: Target,
-    protocol: Protocol,
-    metadata: Metadata,
-    options: &WriteOptions,
-) -> Result<WritePlan> {
-    plan(location, target, protocol, metadata, options)
-}
-
-fn plan(
+pub(super) fn plan(
     location: &Location,
     target: Target,
     protocol: Protocol,

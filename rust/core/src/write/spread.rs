@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::append::{commit_adds, fill};
 use super::frame_columns::FrameColumns;
 use super::mode::{WriteMode, WriteOptions, WriteResult};
-use super::plan::{Target, WritePlan, plan_write, replan};
+use super::plan::{Target, WritePlan, plan, plan_write};
 use super::uploads::Uploads;
 use crate::actions::{Add, Metadata, ObjectPath, Protocol};
 use crate::error::{Error, Result};
@@ -127,7 +127,7 @@ impl SpreadWrite {
             commit_budget: packed.commit_budget,
             ..WriteOptions::default()
         };
-        let mut plan = replan(&location, target, packed.protocol, packed.metadata, &options)?;
+        let mut plan = plan(&location, target, packed.protocol, packed.metadata, &options)?;
         plan.in_commit_timestamp = packed.in_commit_timestamp;
         Ok(SpreadWrite { plan, storage: packed.storage, options })
     }
