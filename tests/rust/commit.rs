@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use deltaic::Error;
-use deltaic::actions::{Add, CommitInfo, LogPath, ObjectPath, Txn};
+use deltaic::actions::{Action, Add, CommitInfo, LogPath, ObjectPath, Txn};
 use deltaic::commit::{
-    Action, AppendCommit, CommitOutcome, Landed, commit_append, commit_path, winners_from, write_commit,
+    AppendCommit, CommitOutcome, Landed, commit_append, commit_path, winners_from, write_commit,
 };
 use deltaic::store::{FileMeta, LocalStore, Location, ObjectAdapter, PutOutcome, Store};
 use deltaic_testkit::{Fault, FaultStore, Op, Rule};
@@ -23,7 +23,7 @@ fn info(id: &str) -> CommitInfo {
 }
 
 fn add(name: &str) -> Vec<Action> {
-    vec![Action::Add(Add { path: LogPath::encode(name), data_change: true, ..Default::default() })]
+    vec![Add { path: LogPath::encode(name), data_change: true, ..Default::default() }.into()]
 }
 
 fn body(text: &str) -> Bytes {
@@ -88,7 +88,7 @@ fn no_answer_at_all_is_unknown() {
     let error = commit_append(&append(&location, None), info("other"), &add("a")).unwrap_err();
     assert!(matches!(error, Error::CommitStateUnknown { version: 0, .. }), "{error}");
     store.heal();
-    assert_eq!(winners_from(&location, 0).unwrap()[0].info.as_ref().unwrap().txn_id.as_deref(), Some("mine"));
+    assert_eq!(winners_from(&location, 0).unwrap()[0].info().unwrap().txn_id.as_deref(), Some("mine"));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn in_commit_timestamps_never_go_back() {
     let times: Vec<_> = winners_from(&location, 1)
         .unwrap()
         .into_iter()
-        .map(|w| w.info.unwrap().in_commit_timestamp.unwrap())
+        .map(|w| w.info().unwrap().in_commit_timestamp.unwrap())
         .collect();
     assert_eq!(times, [ahead + 1, ahead + 2]);
     let body = location.store().get(&commit_path(&location, 2)).unwrap();
@@ -207,7 +207,7 @@ fn appends_of_many_writers_all_land_once() {
         }
     });
     let winners = winners_from(&location, 1).unwrap();
-    let mut ids: Vec<_> = winners.into_iter().map(|w| w.info.unwrap().txn_id.unwrap()).collect();
+    let mut ids: Vec<_> = winners.into_iter().map(|w| w.info().unwrap().txn_id.clone().unwrap()).collect();
     ids.sort();
     let mut expected: Vec<_> = (0..8).flat_map(|w| (0..20).map(move |n| format!("{w}-{n}"))).collect();
     expected.sort();

@@ -1,8 +1,8 @@
 //! What one commit did, in numbers.
 
 use deltaic::Result;
-use deltaic::actions::{CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
-use deltaic::replay::{Action, CommitActions};
+use deltaic::actions::{Action, CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
+use deltaic::replay::CommitActions;
 use deltaic::store::Location;
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ impl Summary {
                 self.deletion_vectors += u64::from(remove.deletion_vector.is_some());
             }
             Action::Cdc(_) => self.cdc += 1,
-            Action::Metadata(metadata) => self.metadata = Some(metadata),
+            Action::MetaData(metadata) => self.metadata = Some(metadata),
             Action::Protocol(protocol) => self.protocol = Some(protocol),
             Action::Txn(txn) => self.txns.push(txn),
             Action::DomainMetadata(domain) => self.domains.push(domain),

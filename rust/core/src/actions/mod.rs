@@ -1,5 +1,6 @@
 //! The actions of the log, one a file, with every field of the protocol (PROTOCOL.md, "Actions").
 
+mod action;
 mod add;
 mod cdc;
 mod checkpoint_metadata;
@@ -13,6 +14,7 @@ mod remove;
 mod sidecar;
 mod txn;
 
+pub use action::Action;
 pub use add::Add;
 pub use cdc::Cdc;
 pub use checkpoint_metadata::CheckpointMetadata;

@@ -3,11 +3,11 @@ use std::time::Duration;
 use chrono::Utc;
 use uuid::Uuid;
 
-use crate::actions::{CommitInfo, Txn};
+use crate::actions::{Action, CommitInfo, Txn};
 use crate::error::{Error, Result};
 use crate::store::Location;
 
-use super::{Action, Backoff, CommitOutcome, Winner, winners_from, write_commit};
+use super::{Backoff, CommitOutcome, Winner, winners_from, write_commit};
 
 /// The commit of an append that read nothing: it may follow any other commit that left protocol and metadata alone.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub fn commit_append(commit: &AppendCommit<'_>, mut info: CommitInfo, actions: &
             if let Some(recorded) = check_winner(commit, winner)? {
                 return Ok(Landed::AlreadyRecorded(recorded));
             }
-            if let (Some(p), Some(info)) = (previous, &winner.info) {
+            if let (Some(p), Some(info)) = (previous, winner.info()) {
                 previous = Some(info.in_commit_timestamp.unwrap_or(p));
             }
         }
@@ -94,12 +94,12 @@ pub fn commit_append(commit: &AppendCommit<'_>, mut info: CommitInfo, actions: &
 /// Whether the append may follow `winner`; the version of the winner when it has done our work already.
 fn check_winner(commit: &AppendCommit<'_>, winner: &Winner) -> Result<Option<u64>> {
     let lost = |reason: String| conflict(commit.location, winner.version, winner.operation(), reason);
-    if winner.changes_protocol {
+    if winner.protocol().is_some() {
         return Err(lost(
             "it changed the protocol of the table; open the table again and repeat the write".into(),
         ));
     }
-    if winner.changes_metadata {
+    if winner.metadata().is_some() {
         return Err(lost(
             "it changed the metadata of the table (schema, partition columns or properties); open the table again and \
              repeat the write"
@@ -107,7 +107,7 @@ fn check_winner(commit: &AppendCommit<'_>, winner: &Winner) -> Result<Option<u64
         ));
     }
     let Some(ours) = commit.txn else { return Ok(None) };
-    match winner.txns.iter().find(|t| t.app_id == ours.app_id) {
+    match winner.txns().find(|t| t.app_id == ours.app_id) {
         None => Ok(None),
         Some(theirs) if theirs.version >= ours.version => Ok(Some(winner.version)),
         Some(theirs) => Err(lost(format!(

@@ -1,14 +1,13 @@
 //! Commits: put-if-absent of `N.json`, with three outcomes and a read-back after every doubtful answer.
 
-mod action;
 mod append;
+mod encode;
 mod outcome;
 mod probe;
 mod retry;
 mod winner;
 mod write;
 
-pub use action::Action;
 pub use append::{AppendCommit, Landed, commit_append};
 pub use outcome::CommitOutcome;
 pub use retry::Backoff;

@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-use crate::actions::{CommitInfo, ObjectPath};
+use crate::actions::{Action, CommitInfo, ObjectPath};
 use crate::error::{Error, Result};
 use crate::log::commit_name;
 use crate::store::{Location, PutOutcome};
 
-use super::{Action, Backoff, CommitOutcome, Winner, action::encode, probe::check_store};
+use super::{Backoff, CommitOutcome, Winner, encode::encode, probe::check_store};
 
 /// How often a put without a clear answer is repeated, and an unreadable answer read again.
 const ATTEMPTS: usize = 5;
@@ -94,9 +94,9 @@ fn read_back(location: &Location, path: &ObjectPath, version: u64, id: &str) -> 
             location.store().get(path).and_then(|body| Winner::parse(version, &path.to_string(), &body));
         match parsed {
             Ok(winner) => {
-                let ours =
-                    !id.is_empty() && winner.info.as_ref().and_then(|i| i.txn_id.as_deref()) == Some(id);
-                return if ours { ReadBack::Ours } else { ReadBack::Theirs(winner.info.map(Box::new)) };
+                let info = winner.info();
+                let ours = !id.is_empty() && info.and_then(|i| i.txn_id.as_deref()) == Some(id);
+                return if ours { ReadBack::Ours } else { ReadBack::Theirs(info.cloned().map(Box::new)) };
             }
             Err(Error::NotFound { .. }) => return ReadBack::Absent,
             Err(error) => last = error,

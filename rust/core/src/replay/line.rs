@@ -6,8 +6,8 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor}
 use serde_json::value::RawValue;
 
 use crate::actions::{
-    Add, Cdc, CheckpointMetadata, CommitInfo, DeletionVectorDescriptor, DomainMetadata, Metadata, Protocol,
-    Remove, Sidecar, Txn,
+    Action, Add, Cdc, CheckpointMetadata, CommitInfo, DeletionVectorDescriptor, DomainMetadata, Metadata,
+    Protocol, Remove, Sidecar, Txn,
 };
 use crate::error::{Error, Result};
 
@@ -138,32 +138,6 @@ pub(crate) fn parse_whole<'a, T: Deserialize<'a>>(value: &'a [u8]) -> Result<Opt
     }
 }
 
-/// One action of a commit, owned.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Action {
-    /// `add`
-    Add(Box<Add>),
-    /// `remove`
-    Remove(Box<Remove>),
-    /// `cdc`
-    Cdc(Box<Cdc>),
-    /// `metaData`
-    Metadata(Box<Metadata>),
-    /// `protocol`
-    Protocol(Protocol),
-    /// `txn`
-    Txn(Txn),
-    /// `domainMetadata`
-    DomainMetadata(DomainMetadata),
-    /// `commitInfo`
-    CommitInfo(Box<CommitInfo>),
-    /// `sidecar`, in checkpoints only
-    Sidecar(Sidecar),
-    /// `checkpointMetadata`, in checkpoints only
-    CheckpointMetadata(CheckpointMetadata),
-}
-
 /// The actions of one commit, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CommitActions {
@@ -181,23 +155,22 @@ impl CommitActions {
         let mut actions = Vec::new();
         for_each_line(body, path, version, |line| {
             for_each_action(line, |key, value| {
-                fn whole<T: DeserializeOwned>(
+                fn whole<T: DeserializeOwned + Into<Action>>(
                     value: &[u8],
-                    wrap: impl FnOnce(T) -> Action,
                 ) -> Result<Option<Option<Action>>, String> {
-                    Ok(parse_whole::<T>(value)?.map(|v| Some(wrap(v))))
+                    Ok(parse_whole::<T>(value)?.map(|v| Some(v.into())))
                 }
                 let parsed = match key {
-                    "add" => whole(value, |v| Action::Add(Box::new(v))),
-                    "remove" => whole(value, |v| Action::Remove(Box::new(v))),
-                    "cdc" => whole(value, |v| Action::Cdc(Box::new(v))),
-                    "metaData" => whole(value, |v| Action::Metadata(Box::new(v))),
-                    "protocol" => whole(value, Action::Protocol),
-                    "txn" => whole(value, Action::Txn),
-                    "domainMetadata" => whole(value, Action::DomainMetadata),
-                    "commitInfo" => whole(value, |v| Action::CommitInfo(Box::new(v))),
-                    "sidecar" => whole(value, Action::Sidecar),
-                    "checkpointMetadata" => whole(value, Action::CheckpointMetadata),
+                    "add" => whole::<Add>(value),
+                    "remove" => whole::<Remove>(value),
+                    "cdc" => whole::<Cdc>(value),
+                    "metaData" => whole::<Metadata>(value),
+                    "protocol" => whole::<Protocol>(value),
+                    "txn" => whole::<Txn>(value),
+                    "domainMetadata" => whole::<DomainMetadata>(value),
+                    "commitInfo" => whole::<CommitInfo>(value),
+                    "sidecar" => whole::<Sidecar>(value),
+                    "checkpointMetadata" => whole::<CheckpointMetadata>(value),
                     _ => Ok(parse_whole::<serde::de::IgnoredAny>(value)?.map(|_| None)),
                 }
                 .map_err(|reason| format!("`{key}`: {reason}"))?;

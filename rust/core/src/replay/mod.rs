@@ -21,7 +21,7 @@ pub(crate) use checkpoint::CheckpointReader;
 pub use checksum::Checksum;
 pub use columns::{FileBatch, FilesRequest};
 pub(crate) use commits::scan_for_protocol_and_metadata;
-pub use line::{Action, CommitActions};
+pub use line::CommitActions;
 pub use stream::FileStream;
 pub(crate) use stream::ScanSource;
 pub(crate) use tail::Tail;

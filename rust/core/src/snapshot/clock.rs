@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use crate::actions::{CommitInfo, Metadata};
+use crate::actions::{Action, CommitInfo, Metadata};
 use crate::error::{Error, Result};
 use crate::log::LogFile;
-use crate::replay::{Action, CommitActions};
+use crate::replay::CommitActions;
 use crate::store::Location;
 
 /// When in-commit timestamps began to count (PROTOCOL.md, "In-Commit Timestamps"): the version, or `None` where they

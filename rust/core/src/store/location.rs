@@ -115,9 +115,16 @@ fn open_store(path: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn Sto
         .map(|(k, v)| (k.to_lowercase(), v))
         .filter(|(k, _)| ["aws_", "azure_", "google_"].iter().any(|p| k.starts_with(p)));
     let all = environment.chain(options.iter().map(|(k, v)| (k.clone(), v.clone())));
+    choose_tls();
     let (store, key) = object_store::parse_url_opts(&url, all).map_err(|e| invalid(&uri, e))?;
     let skip = path.key().len().saturating_sub(key.as_ref().len() + 1);
     Ok(Arc::new(ObjectAdapter::new(Arc::from(store), skip)))
+}
+
+/// The TLS of the HTTP clients, where the process has not chosen one. Losing that race is as good as winning it.
+fn choose_tls() {
+    #[cfg(feature = "https")]
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use super::plan::{Target, WritePlan, plan_write};
 use super::schema::from_arrow;
 use super::split::Splitter;
 use super::uploads::Uploads;
-use crate::actions::{Add, CommitInfo, Txn};
-use crate::commit::{Action, AppendCommit, Landed, commit_append};
+use crate::actions::{Action, Add, CommitInfo, Txn};
+use crate::commit::{AppendCommit, Landed, commit_append};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, StructType};
 use crate::snapshot::{At, Snapshot};
@@ -113,8 +113,8 @@ fn commit(plan: &WritePlan, adds: Vec<Add>, rows: u64, options: &WriteOptions) -
     if let (Target::Existing(version), true, None) = (plan.target, adds.is_empty(), &txn) {
         return Ok(WriteResult::skipped(version));
     }
-    let mut actions: Vec<Action> = txn.iter().cloned().map(Action::Txn).collect();
-    actions.extend(adds.into_iter().map(Action::Add));
+    let mut actions: Vec<Action> = txn.iter().cloned().map(Action::from).collect();
+    actions.extend(adds.into_iter().map(Action::from));
     let mut result = WriteResult { version: 0, files, rows, bytes, created: false, skipped: false };
     let mut attempt = AppendCommit {
         location: &plan.location,
@@ -124,7 +124,7 @@ fn commit(plan: &WritePlan, adds: Vec<Add>, rows: u64, options: &WriteOptions) -
         budget: options.commit_budget,
     };
     if plan.target == Target::New {
-        let head = [Action::Protocol(plan.protocol.clone()), Action::MetaData(plan.metadata.clone())];
+        let head = [Action::from(plan.protocol.clone()), Action::from(plan.metadata.clone())];
         let all: Vec<Action> = head.into_iter().chain(actions.iter().cloned()).collect();
         match commit_append(&attempt, info(plan, None, &result, options), &all)? {
             Landed::Committed(version) => return Ok(WriteResult { version, created: true, ..result }),

@@ -1,36 +1,13 @@
 use bytes::Bytes;
-use serde::Serialize;
 
-use crate::actions::{Add, Cdc, CommitInfo, DomainMetadata, Metadata, Protocol, Remove, Txn};
+use crate::actions::{Action, CommitInfo};
 use crate::error::{Error, Result};
-
-/// One line of a commit.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Action {
-    /// `commitInfo`.
-    CommitInfo(CommitInfo),
-    /// `protocol`.
-    Protocol(Protocol),
-    /// `metaData`.
-    MetaData(Metadata),
-    /// `txn`.
-    Txn(Txn),
-    /// `domainMetadata`.
-    DomainMetadata(DomainMetadata),
-    /// `add`.
-    Add(Add),
-    /// `remove`.
-    Remove(Remove),
-    /// `cdc`.
-    Cdc(Cdc),
-}
 
 /// The body of a commit: the provenance first, as in-commit timestamps demand, then the actions, one line each.
 pub(super) fn encode(info: &CommitInfo, actions: &[Action], path: &str) -> Result<Bytes> {
     let mut body = Vec::with_capacity(256 + actions.len() * 512);
     let failed = |e: serde_json::Error| Error::storage("encode", path, e);
-    serde_json::to_writer(&mut body, &Action::CommitInfo(info.clone())).map_err(failed)?;
+    serde_json::to_writer(&mut body, &Action::from(info.clone())).map_err(failed)?;
     body.push(b'\n');
     for action in actions {
         serde_json::to_writer(&mut body, action).map_err(failed)?;
@@ -42,6 +19,7 @@ pub(super) fn encode(info: &CommitInfo, actions: &[Action], path: &str) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::actions::Protocol;
 
     #[test]
     fn a_commit_is_one_json_object_a_line_and_provenance_is_first() {
