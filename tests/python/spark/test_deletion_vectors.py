@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,7 +33,10 @@ def path(tmp_path: Path) -> str:
     for number, vector in enumerate([inline_vector(*DELETED), None]):
         ids = pa.array(range(number * 1000, number * 1000 + 1000), pa.int64())
         table = pa.table({"id": ids, "s": pa.StructArray.from_arrays([ids], ["a"])})
-        more = {} if vector is None else {"deletionVector": vector}
+        more: dict[str, Any] = {} if vector is None else {"deletionVector": vector}
+        low, high = {"id": number * 1000}, {"id": number * 1000 + 999}
+        stats = {"numRecords": 1000, "minValues": low, "maxValues": high, "tightBounds": vector is None}
+        more["stats"] = json.dumps(stats)
         action = log.add(f"f{number}.parquet", table, partitionValues={"p": str(number)}, **more)
         pq.write_table(table, log.path / f"f{number}.parquet", row_group_size=100)
         action["add"]["size"] = (log.path / f"f{number}.parquet").stat().st_size
@@ -118,6 +122,14 @@ def test_dynamic_partition_pruning_by_a_table_with_them(
     assert spark.sql(query).first()[0] == 0, "17 is deleted"
     query = f"SELECT count(*) FROM delta.`{path}` f JOIN delta.`{path}` d ON f.p = d.p WHERE d.id = 18"
     assert spark.sql(query).first()[0] == 995
+
+
+def test_a_condition_on_partition_and_data_columns_beside_them(
+    spark: SparkSession, path: str, scanned: Callable[[DataFrame], int]
+) -> None:
+    df = spark.read.format("delta").load(path).where("p = '0' and id < 20 or id < 2")
+    assert scanned(df) == 1
+    assert _ids(df) == set(range(20)) - DELETED
 
 
 def test_cache_and_new_session(spark: SparkSession, path: str) -> None:

@@ -20,6 +20,7 @@ import pytest
 
 import deltaic
 from deltaic import exceptions
+from deltaic.spark.frame import is_connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,6 +169,19 @@ def test_modes(door: Any, tmp_path: Path) -> None:
     df.write.format("delta").mode("append").save(path)
     assert deltaic.read(door, path).count() == 10
     assert deltaic.Table(path).version == 1
+
+
+def test_a_condition_on_partition_and_data_columns_reads_the_files_it_needs(
+    door: Any, scanned: Any, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "t")
+    for start in (0, 10, 20):
+        df = door.range(start, start + 10, 1, 1).selectExpr("id", "id % 5 AS p")
+        deltaic.save(df, path, mode="append", partition_by="p")
+    where = "p = 3 OR id < 10"
+    found = deltaic.read(door, path, where=where)
+    assert (len(found.inputFiles()) if is_connect(door) else scanned(found)) == 7
+    assert sorted(r.id for r in found.collect()) == [*range(10), 13, 18, 23, 28]
 
 
 def test_no_rows(door: Any, tmp_path: Path) -> None:

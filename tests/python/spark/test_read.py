@@ -82,6 +82,26 @@ def test_files_are_pruned_by_partition_and_by_statistics(
     assert scanned(df.where("p is null")) == 0
 
 
+def test_files_are_pruned_by_partition_and_data_columns_in_one_condition(
+    spark: SparkSession, tmp_path: Path, scanned: Callable[[DataFrame], int]
+) -> None:
+    path = numbers(tmp_path / "t", partitioned=True)
+    df = spark.read.format("delta").load(str(path))
+    either = df.where("p = '3' or id < 10")
+    assert scanned(either) == 7
+    assert either.count() == 14
+    assert scanned(df.where("(p = '3' or id < 10) and id < 20")) == 6
+    assert scanned(df.where("(p = '3' or id < 10) and p in ('3', '4')")) == 4
+    assert scanned(df.where("not (p <> '3' and id >= 10)")) == 7
+    assert scanned(df.where("p = '3' or id % 7 = 0")) == 15, "what the core cannot read keeps files"
+    # two conditions on one table in one plan, a subquery, and SQL
+    assert scanned(either.union(df.where("p = '4' or id >= 20"))) == 14
+    query = f"SELECT count(*) FROM delta.`{path}` WHERE id IN (SELECT id FROM delta.`{path}` WHERE p = '3' OR id < 10)"
+    assert spark.sql(query).first()[0] == 14
+    assert scanned(spark.sql(f"SELECT x FROM delta.`{path}` WHERE p = '3' OR id < 10")) == 7
+    assert scanned(df) == 15
+
+
 def test_a_filter_that_the_core_cannot_read_keeps_files_and_rows(spark: SparkSession, tmp_path: Path) -> None:
     df = spark.read.format("delta").load(str(numbers(tmp_path / "t", partitioned=True)))
     assert df.where("length(p) = 1 and id % 7 = 0").count() == 5

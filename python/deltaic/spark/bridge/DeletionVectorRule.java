@@ -68,7 +68,7 @@ public final class DeletionVectorRule extends Rule {
     Expression vector = (Expression) extra.get(extra.size() - 1);
     if (rowIndex == null) rowIndex = (Expression) extra.get(0);
 
-    LogFileIndex withVectors = new LogFileIndex(index.table, index.lists, true);
+    LogFileIndex withVectors = new LogFileIndex(index.table, index.lists, index.mixed, true);
     HadoopFsRelation relation = new HadoopFsRelation(withVectors, withVectors.partitionSchema(), dataSchema,
         old.bucketSpec(), old.fileFormat(), old.options(), old.sparkSession());
     ArrayList output = new ArrayList(Scala.list(node.output()));

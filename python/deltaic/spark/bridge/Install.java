@@ -29,7 +29,7 @@ public final class Install {
     public Object apply(Object session) {
       if (reads) return new ResolveReads((SparkSession) session);
       // the optimizer's last batch has no extension point of its own: it is open through the session's `experimental`
-      deletionVectors((SparkSession) session);
+      inOptimizer((SparkSession) session);
       return new RouteWrites();
     }
   }
@@ -42,10 +42,11 @@ public final class Install {
   }
 
   /** Idempotent. */
-  public static void deletionVectors(SparkSession session) {
+  public static void inOptimizer(SparkSession session) {
     ExperimentalMethods methods = ((org.apache.spark.sql.classic.SparkSession) session).experimental();
     List rules = new ArrayList(Scala.list(methods.extraOptimizations()));
     for (int i = 0; i < rules.size(); i++) if (rules.get(i) instanceof DeletionVectorRule) return;
+    rules.add(new MixedFilterRule());
     rules.add(new DeletionVectorRule());
     methods.extraOptimizations_$eq(Scala.seq(rules));
   }

@@ -3,6 +3,7 @@ package deltaic.spark;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Objects;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
@@ -30,13 +31,16 @@ public final class LogFileIndex implements FileIndex {
 
   final OpenTable table;
   final FileLists lists;
+  /** JSON of the filters that Spark keeps from `listFiles` (MixedFilterRule), or null. */
+  final String mixed;
   /** Whether the plan above applies deletion vectors; without that, a file that has one is refused. */
   final boolean withVectors;
   private final StructType partitionSchema;
 
-  LogFileIndex(OpenTable table, FileLists lists, boolean withVectors) {
+  LogFileIndex(OpenTable table, FileLists lists, String mixed, boolean withVectors) {
     this.table = table;
     this.lists = lists;
+    this.mixed = mixed;
     this.withVectors = withVectors;
     StructType schema = table.partitionSchema();
     this.partitionSchema = withVectors ? schema.add(VECTOR, LongType$.MODULE$, true) : schema;
@@ -57,7 +61,7 @@ public final class LogFileIndex implements FileIndex {
     List exact = Scala.list(partitionFilters);
     List all = new ArrayList(exact);
     all.addAll(Scala.list(dataFilters));
-    ArrayList groups = lists.list(Predicates.translate(all, table));
+    ArrayList groups = lists.list(Predicates.both(Predicates.translate(all, table), mixed));
     BasePredicate[] tests = new BasePredicate[exact.size()];
     for (int i = 0; i < tests.length; i++) {
       tests[i] = Predicate$.MODULE$.createInterpreted(bind((Expression) exact.get(i)));
@@ -144,7 +148,7 @@ public final class LogFileIndex implements FileIndex {
   public boolean equals(Object other) {
     if (!(other instanceof LogFileIndex)) return false;
     LogFileIndex index = (LogFileIndex) other;
-    return withVectors == index.withVectors && lists == index.lists;
+    return withVectors == index.withVectors && lists == index.lists && Objects.equals(mixed, index.mixed);
   }
 
   public int hashCode() {

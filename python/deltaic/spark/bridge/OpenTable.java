@@ -130,7 +130,7 @@ final class OpenTable {
     FileFormat format =
         physical == null ? new ParquetFileFormat() : new MappedParquetFormat(schema, physical, byId);
     return new HadoopFsRelation(
-        new LogFileIndex(this, FileLists.of(session, this), false),
+        new LogFileIndex(this, FileLists.of(session, this), null, false),
         partitionSchema(), schema, Scala.nothing(), format, Scala.emptyMap(), session);
   }
 }

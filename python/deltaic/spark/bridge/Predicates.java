@@ -55,6 +55,12 @@ final class Predicates {
     return parts.isEmpty() ? null : Python.write(tagged("and", parts));
   }
 
+  /** Two of what `translate` gives together. */
+  static String both(String left, String right) {
+    if (left == null || right == null) return left == null ? right : left;
+    return "{\"and\":[" + left + "," + right + "]}";
+  }
+
   private Map predicate(Expression e) {
     if (e instanceof And) return tagged("and", both(((And) e).left(), ((And) e).right()));
     if (e instanceof Or) return tagged("or", both(((Or) e).left(), ((Or) e).right()));

@@ -57,7 +57,7 @@ def _install_rules(spark: Any, jvm: Any, name: str) -> list[str]:
     said = []
     cause: Exception | None = None
     try:
-        bridge.deletionVectors(java)
+        bridge.inOptimizer(java)
         live = bridge.inAnalyzer(java, java.sessionState().analyzer())
     except _REFUSALS as error:
         live, cause = False, error
