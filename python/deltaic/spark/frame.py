@@ -9,6 +9,8 @@ from typing import Any
 import pyspark.sql.functions
 from pyspark.sql.types import StructType
 
+from deltaic.spark import failures
+
 
 @dataclass(frozen=True)
 class WriteColumn:
@@ -27,15 +29,13 @@ class WriteColumn:
     whose nested fields have other names or ids (column mapping)."""
     partition: bool
     not_null: bool
+    text_limit: dict[str, Any] | None
+    """Length of a `char` (`padded`) or `varchar` column."""
 
     @classmethod
     def all_of(cls, text: str) -> list[WriteColumn]:
         """The columns that a plan of the core lists as JSON."""
         return [cls(**column) for column in json.loads(text)]
-
-
-NOT_NULL = "deltaic.not-null:"
-"""Marks the error of a null in a NOT NULL column, so that it is told from other errors of a job."""
 
 
 def quoted(name: str) -> str:
@@ -64,18 +64,20 @@ def logical(df: Any, columns: list[WriteColumn]) -> list[Any]:
 
 
 def physical(columns: list[WriteColumn]) -> list[Any]:
-    """Columns as Spark's Parquet writer must see them: names and ids of data files, NOT NULL guarded.
+    """Columns as Spark's Parquet writer must see them: names and ids of data files, nulls and lengths guarded.
 
     Partition columns become the text of their folders, in a session whose time zone is UTC.
     """
-    return [_physical(c) for c in columns]
+    return [_physical(i, c) for i, c in enumerate(columns)]
 
 
-def _physical(column: WriteColumn) -> Any:
+def _physical(number: int, column: WriteColumn) -> Any:
     F = pyspark.sql.functions  # noqa: N806 (its usual name)
     value = F.lit(None) if column.source is None else F.col(quoted(column.source))
     if column.not_null:
-        value = F.coalesce(value, F.raise_error(F.lit(NOT_NULL + column.name)))
+        value = F.coalesce(value, F.raise_error(F.lit(failures.guard(number, failures.NULL))))
+    if column.text_limit is not None:
+        value = _limited(value, column.text_limit, failures.guard(number, failures.LENGTH))
     if column.target_type is not None:
         # a cast between structs goes by position: it renames, and carries the ids
         holder = StructType.fromJson(
@@ -89,3 +91,12 @@ def _physical(column: WriteColumn) -> Any:
         return value.cast("string").alias(column.physical)
     metadata = {} if column.field_id is None else {"parquet.field.id": column.field_id}
     return value.alias(column.physical, metadata=metadata)
+
+
+def _limited(text: Any, limit: dict[str, Any], refusal: str) -> Any:
+    """As Spark writes `char` and `varchar`: spaces at the end are cut down to the length, `char` is padded."""
+    F = pyspark.sql.functions  # noqa: N806 (its usual name)
+    length = limit["length"]
+    fits = F.rpad(text, length, " ") if limit["padded"] else text
+    cut = F.when(F.char_length(F.rtrim(text)) <= length, F.substring(text, 1, length))
+    return F.when(F.char_length(text) > length, cut.otherwise(F.raise_error(F.lit(refusal)))).otherwise(fits)

@@ -6,9 +6,9 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
-from deltaic.exceptions import CommitStateUnknownError, DeltaError, SchemaMismatchError
-from deltaic.spark.frame import NOT_NULL, WriteColumn, is_connect
-from deltaic.spark.imports import explain_missing_import
+from deltaic.exceptions import CommitStateUnknownError, DeltaError, InvalidArgumentError
+from deltaic.spark.failures import raise_known
+from deltaic.spark.frame import WriteColumn, is_connect
 from deltaic.spark.options import WriteOptions, save_mode
 from deltaic.spark.routes import arrow, direct, driver
 
@@ -37,7 +37,8 @@ def save(
 
     Raises:
         TableAlreadyExistsError: in mode `errorifexists`.
-        SchemaMismatchError: when the frame does not fit the table; no file was written.
+        SchemaMismatchError: when the frame or a value in it does not fit the table.
+        PackageNotOnServerError: when a Python worker of Spark cannot import deltaic.
         UnsupportedError: for a mode, option or type that is not supported, by its name.
         CommitConflictError: when another writer changed what the checks relied on.
         CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
@@ -62,11 +63,7 @@ def save(
     except DeltaError:
         raise
     except Exception as error:
-        if (column := _null_column(error)) is not None:
-            reason = f"the column `{column}` is NOT NULL, and the data has a null in it"
-            message = f"the data does not fit the table `{path}`: {reason}"
-            raise SchemaMismatchError(message, path=path, reason=reason) from error
-        explain_missing_import(error)
+        raise_known(error, path, columns)
         raise
     return commit(plan, adds, folder)
 
@@ -117,6 +114,11 @@ def _write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options:
         return driver.write(df, plan, columns)
     if route == "arrow" or is_connect(df):
         return arrow.write(df, plan, columns, folder)
+    if not plan.direct:
+        reason = (
+            "`direct` cannot rearrange or check nested fields, which this write needs: leave the option out"
+        )
+        raise InvalidArgumentError(f"deltaicRoute: {reason}", argument="deltaicRoute", reason=reason)
     return direct.write(df, plan, columns, folder, options)
 
 
@@ -129,12 +131,3 @@ def _route(df: Any, plan: Any) -> str:
         return "driver"
     # rows that need more than a rename are rearranged by the core
     return "direct" if plan.direct else "arrow"
-
-
-def _null_column(error: Exception) -> str | None:
-    """The NOT NULL column that the guard of the direct route found a null in."""
-    text = str(error)
-    at = text.find(NOT_NULL)
-    if at < 0:
-        return None
-    return text[at + len(NOT_NULL) :].splitlines()[0].split(" SQLSTATE")[0].strip()

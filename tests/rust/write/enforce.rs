@@ -129,3 +129,31 @@ fn tables_that_ask_more_of_a_writer_are_refused_by_name() {
     let error = write(&location, &people(&[1]), &append()).unwrap_err().to_string();
     assert!(error.contains("checkConstraints (delta.constraints.positive)"), "{error}");
 }
+
+#[test]
+fn char_and_varchar_lengths_hold_in_data_and_in_partitions() {
+    let field = |name: &str, declared: &str| json!({"name": name, "type": "string", "nullable": true, "metadata": {"__CHAR_VARCHAR_TYPE_STRING": declared}});
+    let fields = json!({"type": "struct", "fields": [field("v", "varchar(3)"), field("p", "char(2)")]});
+    let mut table = TableBuilder::temp();
+    table.commit(&[actions::protocol(1, 2), actions::metadata(&fields, &["p"], &[])]);
+    let location = Location::open(table.root().to_str().unwrap(), &Default::default()).unwrap();
+    let data = |v: &str, p: &str| {
+        batch([
+            ("v", Arc::new(StringArray::from(vec![v])) as ArrayRef),
+            ("p", Arc::new(StringArray::from(vec![p]))),
+        ])
+    };
+    let before = objects(&location);
+    for (v, p, named) in [("long", "p", "`v` is varchar(3)"), ("v", "longer", "`p` is char(2)")] {
+        let error = write(&location, &data(v, p), &append()).unwrap_err();
+        assert!(
+            matches!(error, Error::SchemaMismatch { .. }) && error.to_string().contains(named),
+            "{error}"
+        );
+        assert_eq!(objects(&location), before);
+    }
+    write(&location, &data("abc  ", "p"), &append()).unwrap();
+    let add = &adds(&location)[0];
+    assert_eq!(add.partition_values.iter().next().unwrap().1.as_deref(), Some("p "));
+    assert_eq!(read_file(&location, add).column(0).as_ref(), &StringArray::from(vec!["abc"]));
+}

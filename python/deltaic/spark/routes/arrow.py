@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from deltaic import _core
-from deltaic.spark.frame import WriteColumn, logical
+from deltaic.spark.frame import WriteColumn, is_connect, logical
+from deltaic.spark.jobs import ended_after_failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,7 +46,8 @@ def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str) -> list[s
     """
     task = Task(plan.to_bytes(), folder)
     try:
-        written = df.select(*logical(df, columns)).mapInArrow(task, "add string").toArrow()
+        with nullcontext() if is_connect(df) else ended_after_failure(df, folder):
+            written = df.select(*logical(df, columns)).mapInArrow(task, "add string").toArrow()
     except BaseException:
         plan.discard(folder, [])
         raise

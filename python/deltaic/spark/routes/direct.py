@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from deltaic.spark.frame import WriteColumn, physical
+from deltaic.spark.jobs import ended_after_failure
 
 if TYPE_CHECKING:
     from deltaic.spark.options import WriteOptions
@@ -44,7 +45,8 @@ def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: 
     path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(place))
     files = path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
     try:
-        _run(df, jvm, plan, columns, path.toString(), options)
+        with ended_after_failure(df, folder):
+            _run(df, jvm, plan, columns, path.toString(), options)
         manifest = jvm.org.apache.hadoop.fs.Path(path, "_spark_metadata")
         listed = _listed(jvm, files, manifest)
         files.delete(manifest, True)

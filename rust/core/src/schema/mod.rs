@@ -11,4 +11,4 @@ pub use arrow_schema::{arrow_type, to_arrow_schema};
 pub use column_mapping::{ColumnMappingMode, FIELD_ID, PHYSICAL_NAME};
 pub use physical::{SPARK_FIELD_ID, stored_schema};
 pub(crate) use type_changes::check as check_type_changes;
-pub use types::{ArrayType, DataType, MapType, StructField, StructType};
+pub use types::{ArrayType, CHAR_VARCHAR, DataType, MapType, StructField, StructType};

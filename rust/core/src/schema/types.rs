@@ -1,5 +1,8 @@
 use serde_json::{Map, Value};
 
+/// Field metadata key of the type that a column was declared with, where texts of limited length are in it.
+pub const CHAR_VARCHAR: &str = "__CHAR_VARCHAR_TYPE_STRING";
+
 /// The type of a column (PROTOCOL.md, "Schema Serialization Format").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DataType {

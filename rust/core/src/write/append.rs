@@ -12,6 +12,7 @@ use super::parquet_writer::{DataFiles, WrittenData};
 use super::plan::{Target, WritePlan, plan_write};
 use super::schema::from_arrow;
 use super::split::Splitter;
+use super::text_limits::limit_batch;
 use super::uploads::Uploads;
 use crate::actions::{Action, Add, CommitInfo, Txn};
 use crate::commit::{AppendCommit, Landed, commit_append};
@@ -64,6 +65,7 @@ pub(super) fn fill(
     for batch in data {
         let batch = batch.map_err(|e| Error::arrow("reading the data to write", e))?;
         let batch = fit_batch(&path, &batch, &plan.schema, &fitted)?;
+        let batch = limit_batch(&path, batch, &plan.schema, &plan.text_limits)?;
         for (key, rows) in splitter.split(&path, &batch)? {
             files.write(key, &rows)?;
         }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::plan::WritePlan;
+use super::text_limits::{Limits, TextLimit};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, stored_schema};
 
 /// The columns of a DataFrame as the data files of a table need them.
@@ -34,6 +35,8 @@ pub struct FrameColumn {
     pub partition: bool,
     /// Whether the table forbids nulls.
     pub not_null: bool,
+    /// Length of a `char` or `varchar` column.
+    pub text_limit: Option<TextLimit>,
 }
 
 impl FrameColumns {
@@ -41,12 +44,14 @@ impl FrameColumns {
     pub fn of(plan: &WritePlan, data: &StructType) -> Self {
         let stored = stored_schema(&plan.schema, plan.column_mapping);
         let mut direct = true;
-        let columns = plan.schema.fields.iter().zip(&stored.fields).map(|(field, stored)| {
+        let fields = plan.schema.fields.iter().zip(&stored.fields).zip(&plan.text_limits);
+        let columns = fields.map(|((field, stored), limits)| {
             let partition = plan.partition_columns.contains(&field.name);
             let given = data.field(&field.name);
             direct &= given.is_none_or(|g| g.data_type == DataType::Void || projects(&g.data_type, &field.data_type))
-                // nulls within are checked where the rows are fitted
+                // nulls and lengths within are checked where the rows are fitted
                 && !forbids_nulls_within(&field.data_type)
+                && matches!(limits, None | Some(Limits::Text(_)))
                 && !(partition && field.data_type == DataType::Binary)
                 // neither Spark's writer nor a data file can have it
                 && field.data_type != DataType::Void;
@@ -58,6 +63,10 @@ impl FrameColumns {
                 target_type: target(given, field, stored, plan.column_mapping),
                 partition,
                 not_null: !field.nullable,
+                text_limit: match limits {
+                    Some(Limits::Text(limit)) => Some(*limit),
+                    _ => None,
+                },
             }
         });
         FrameColumns { columns: columns.collect(), direct }

@@ -20,6 +20,7 @@ mod spread;
 mod stats;
 mod stats_columns;
 mod stats_json;
+mod text_limits;
 mod uploads;
 
 pub use append::{commit_adds, write};
@@ -31,3 +32,4 @@ pub use plan::{Target, WritePlan, plan_write};
 pub use schema::{as_nullable, from_arrow};
 pub use spread::SpreadWrite;
 pub use stats_columns::StatsColumns;
+pub use text_limits::TextLimit;

@@ -12,6 +12,7 @@ use super::fit::physical_schema;
 use super::mode::{WriteMode, WriteOptions};
 use super::names::check_partition_columns;
 use super::stats_columns::StatsColumns;
+use super::text_limits::{Limits, limits_of};
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructType};
@@ -54,6 +55,8 @@ pub struct WritePlan {
     /// In-commit timestamp of the version found, where in-commit timestamps are on.
     pub(super) in_commit_timestamp: Option<i64>,
     pub(super) codec: Codec,
+    /// Lengths of `char` and `varchar`, one for each column of the schema.
+    pub(super) text_limits: Vec<Option<Limits>>,
 }
 
 /// Checks a write of data of this schema. Nothing is written.
@@ -132,6 +135,7 @@ pub(super) fn plan(
         stats: StatsColumns::of(&data, &metadata, mode, has_vectors)?,
         in_commit_timestamp: new.then_some(0),
         codec,
+        text_limits: limits_of(&schema)?,
         partition_columns,
         protocol,
         metadata,
