@@ -189,14 +189,14 @@ impl FileBatch {
             .map_err(|e| Error::arrow("selecting files", e))
     }
 
-    /// Whether rows of a file are deleted.
-    pub(super) fn has_vector(&self, row: usize) -> bool {
-        self.batch.column(4).is_valid(row)
+    /// Deletion-vector descriptors, null where no row is deleted.
+    pub(super) fn vectors(&self) -> &StructArray {
+        self.batch.column(4).as_struct()
     }
 
     /// The deletion vector of a row.
     pub fn deletion_vector(&self, row: usize) -> Option<DeletionVectorDescriptor> {
-        vector_at(self.batch.column(4).as_struct(), row)
+        vector_at(self.vectors(), row)
     }
 
     /// The files one by one, as owned actions.

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::hash::BuildHasher;
+use std::sync::{Arc, LazyLock};
 
 use foldhash::fast::RandomState;
 
@@ -10,8 +11,44 @@ use crate::error::Result;
 /// The keys (path, deletion-vector id) that the commits of a tail mention. Layers of an advanced snapshot are shared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KeySet {
-    layers: Vec<Arc<HashSet<Box<str>, RandomState>>>,
+    layers: Vec<Arc<Layer>>,
     with_vector: bool,
+}
+
+/// Keys behind a filter: nearly all rows of a checkpoint are in no set, and a bit that the cache holds tells so.
+#[derive(Debug)]
+struct Layer {
+    keys: HashSet<Box<str>, RandomState>,
+    /// A bit for each hash modulo its length, a power of two.
+    filter: Box<[u64]>,
+}
+
+/// One for all filters, so that a probe hashes once.
+static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
+
+/// Bits of the filter for each key: one probe in 16 of what is not there goes on to the set.
+const BITS_A_KEY: usize = 16;
+
+impl Layer {
+    fn new(keys: HashSet<Box<str>, RandomState>) -> Self {
+        let words = (keys.len() * BITS_A_KEY / 64 + 1).next_power_of_two();
+        let mut filter = vec![0; words].into_boxed_slice();
+        for key in &keys {
+            let (word, bit) = place(HASHER.hash_one(key.as_ref()), words);
+            filter[word] |= bit;
+        }
+        Layer { keys, filter }
+    }
+
+    fn contains(&self, key: &str, hash: u64) -> bool {
+        let (word, bit) = place(hash, self.filter.len());
+        self.filter[word] & bit != 0 && self.keys.contains(key)
+    }
+}
+
+/// Where the bit of a hash is in a filter of so many words.
+fn place(hash: u64, words: usize) -> (usize, u64) {
+    ((hash >> 6) as usize & (words - 1), 1 << (hash & 63))
 }
 
 /// Layers beyond this number are merged, so that a probe stays a few look-ups.
@@ -32,11 +69,12 @@ pub(crate) fn key<'a>(
 
 impl KeySet {
     pub(crate) fn is_empty(&self) -> bool {
-        self.layers.iter().all(|l| l.is_empty())
+        self.layers.is_empty()
     }
 
     pub(crate) fn contains(&self, key: &str) -> bool {
-        self.layers.iter().any(|l| l.contains(key))
+        let hash = HASHER.hash_one(key);
+        self.layers.iter().any(|l| l.contains(key, hash))
     }
 
     /// Whether any key has a deletion vector.
@@ -50,10 +88,10 @@ impl KeySet {
         newer.layers.into_iter().fold(self.clone(), |all, keys| all.push(keys, with_vector))
     }
 
-    fn push(mut self, layer: Arc<HashSet<Box<str>, RandomState>>, with_vector: bool) -> Self {
+    fn push(mut self, layer: Arc<Layer>, with_vector: bool) -> Self {
         if self.layers.len() >= MAX_LAYERS {
-            let merged = self.layers.iter().flat_map(|l| l.iter().cloned()).collect();
-            self.layers = vec![Arc::new(merged)];
+            let merged = self.layers.iter().flat_map(|l| l.keys.iter().cloned()).collect();
+            self.layers = vec![Arc::new(Layer::new(merged))];
         }
         self.with_vector |= with_vector;
         self.layers.push(layer);
@@ -74,7 +112,7 @@ impl KeyLayer {
         if self.keys.is_empty() {
             return KeySet::default();
         }
-        KeySet::default().push(Arc::new(self.keys), self.with_vector)
+        KeySet::default().push(Arc::new(Layer::new(self.keys)), self.with_vector)
     }
 
     /// Adds a key; tells whether it is new.
@@ -84,5 +122,29 @@ impl KeyLayer {
             return false;
         }
         self.keys.insert(key.into_owned().into_boxed_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacked_sets_hold_the_keys_of_all_and_no_other() {
+        let mut all = KeySet::default();
+        for layer in 0..3 * MAX_LAYERS {
+            let mut keys = KeyLayer::default();
+            for file in 0..layer * 7 {
+                assert!(keys.insert(format!("{layer}/{file}").into(), false));
+                assert!(!keys.insert(format!("{layer}/{file}").into(), false));
+            }
+            all = all.stacked(keys.finish());
+        }
+        for layer in 0..3 * MAX_LAYERS {
+            for file in 0..200 {
+                assert_eq!(all.contains(&format!("{layer}/{file}")), file < layer * 7);
+            }
+        }
+        assert!(KeySet::default().stacked(KeyLayer::default().finish()).is_empty());
     }
 }

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::BooleanArray;
+use arrow::array::{Array, BooleanArray, BooleanBufferBuilder};
 use rayon::prelude::*;
 
-use super::columns::FileBatch;
+use super::columns::{FileBatch, vector_at};
 use super::commits::{CHUNK, fetch};
 use super::json_adds::AddColumns;
 use super::keys::{KeyLayer, KeySet, key};
@@ -157,16 +157,20 @@ pub(crate) fn without(batch: &FileBatch, keys: &KeySet, root: &ObjectPath) -> Re
     if keys.is_empty() {
         return Ok(batch.clone());
     }
-    let paths = batch.paths();
-    let live = (0..batch.num_files())
-        .map(|row| {
-            // without any vector in the keys, a row that has one cannot be among them
-            if !keys.has_vectors() && batch.has_vector(row) {
-                return Ok(Some(true));
-            }
-            key(paths.value(row), batch.deletion_vector(row).as_ref(), root).map(|k| Some(!keys.contains(&k)))
-        })
-        .collect::<Result<BooleanArray>>()?;
+    let (paths, vectors) = (batch.paths(), batch.vectors());
+    let any = vectors.null_count() < vectors.len();
+    let mut live = BooleanBufferBuilder::new(batch.num_files());
+    for row in 0..batch.num_files() {
+        let has_vector = any && vectors.is_valid(row);
+        // without any vector in the keys, a row that has one cannot be among them
+        live.append(if has_vector && !keys.has_vectors() {
+            true
+        } else {
+            let vector = if has_vector { vector_at(vectors, row) } else { None };
+            !keys.contains(&key(paths.value(row), vector.as_ref(), root)?)
+        });
+    }
+    let live = BooleanArray::new(live.finish(), None);
     batch.filter(&live)
 }
 
