@@ -79,6 +79,30 @@ fn a_version_that_another_took_is_a_conflict_that_names_the_other() {
 }
 
 #[test]
+fn t4_an_answer_that_the_version_is_there_is_a_conflict_only_if_it_is() {
+    let name = "00000000000000000000.json";
+    let contended = || Rule::new(Fault::Contended).on(Op::PutIfAbsent).named(name);
+    // the version is absent: the put is repeated
+    let (store, location) = table();
+    store.rule(contended().times(2));
+    assert_eq!(write_commit(&location, 0, &info("mine"), &add("a")).unwrap(), CommitOutcome::Committed(0));
+    assert_eq!(store.count(Op::PutIfAbsent, name), 3);
+    // the version is present: it is another's, and nothing is repeated
+    let (store, location) = table();
+    let theirs = body(r#"{"commitInfo":{"txnId":"theirs"}}"#);
+    store.rule(Rule::new(Fault::Overtaken(theirs)).on(Op::PutIfAbsent).named(name));
+    let outcome = write_commit(&location, 0, &info("mine"), &add("a")).unwrap();
+    let CommitOutcome::Conflict { version: 0, winner: Some(winner) } = outcome else { panic!("{outcome:?}") };
+    assert_eq!(winner.txn_id.as_deref(), Some("theirs"));
+    assert_eq!(store.count(Op::PutIfAbsent, name), 1);
+    // a store that never makes up its mind: nobody can tell
+    let (store, location) = table();
+    store.rule(contended().always());
+    let outcome = write_commit(&location, 0, &info("mine"), &add("a")).unwrap();
+    assert!(matches!(outcome, CommitOutcome::Unknown { version: 0, .. }), "{outcome:?}");
+}
+
+#[test]
 fn no_answer_at_all_is_unknown() {
     let (store, location) = table();
     store.rule(Rule::new(Fault::LostAnswer).on(Op::PutIfAbsent));

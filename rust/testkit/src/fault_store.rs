@@ -37,6 +37,9 @@ pub enum Fault {
     LostAnswer,
     /// A `put_if_absent` is done, and a retry inside the client turns its answer into `AlreadyExists`.
     RetriedAnswer,
+    /// A `put_if_absent` is not done and answers `AlreadyExists` all the same, as S3 does (409) while another conditional
+    /// write of the object is under way.
+    Contended,
     /// Another writer creates the object with this body first; then the call goes on.
     Overtaken(Bytes),
     /// A read gives at most this many bytes; a `put` writes at most this many and fails.
@@ -316,6 +319,12 @@ impl Store for FaultStore {
             run,
             |fault, outcome| match fault {
                 Fault::RetriedAnswer => Ok(PutOutcome::AlreadyExists),
+                Fault::Contended => {
+                    if outcome == PutOutcome::Created {
+                        self.inner.delete(path)?;
+                    }
+                    Ok(PutOutcome::AlreadyExists)
+                }
                 _ => Ok(outcome),
             },
         )
