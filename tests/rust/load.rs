@@ -5,6 +5,7 @@ use std::fs;
 use std::sync::Arc;
 
 use deltaic::actions::Add;
+use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{LocalStore, Location, StorageOptions};
@@ -386,5 +387,83 @@ proptest! {
         prop_assert_eq!(advanced.metadata(), cold.metadata());
         prop_assert_eq!(files(&cold).unwrap(), expected(&table, version));
         prop_assert_eq!(files(&advanced).unwrap(), expected(&table, version));
+    }
+}
+
+/// A checkpoint of two files as Spark writes it that has INT96 timestamps: `add` with `stats_parsed` alone.
+fn int96_checkpoint(days: [u32; 2]) -> Vec<u8> {
+    use parquet::data_type::{ByteArray, ByteArrayType, Int64Type, Int96, Int96Type};
+    use parquet::file::writer::SerializedFileWriter;
+
+    let schema = "message m { optional group add {
+        optional binary path (UTF8);
+        optional int64 size; optional int64 modificationTime; optional boolean dataChange;
+        optional group stats_parsed {
+            optional int64 numRecords;
+            optional group minValues { optional int96 t; }
+            optional group maxValues { optional int96 t; }
+            optional group nullCount { optional int64 t; } } } }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    // noon and a millisecond of the Julian days
+    let nanos = (12 * 3600 * 1000 + 1) * 1_000_000_u64;
+    let times = days.map(|day| Int96::from(vec![nanos as u32, (nanos >> 32) as u32, day]));
+    let mut index = 0;
+    while let Some(mut column) = group.next_column().unwrap() {
+        match index {
+            0 => {
+                let names = [ByteArray::from("early"), ByteArray::from("late")];
+                column.typed::<ByteArrayType>().write_batch(&names, Some(&[2, 2]), None).unwrap();
+            }
+            3 => {
+                let changes = [false, false];
+                let typed = column.typed::<parquet::data_type::BoolType>();
+                typed.write_batch(&changes, Some(&[2, 2]), None).unwrap();
+            }
+            5 | 6 => {
+                column.typed::<Int96Type>().write_batch(&times, Some(&[4, 4]), None).unwrap();
+            }
+            _ => {
+                let level = [2, 2, 2, 2, 3, 4, 4, 4][index];
+                let value = if index == 7 { 0 } else { 10 };
+                column.typed::<Int64Type>().write_batch(&[value; 2], Some(&[level; 2]), None).unwrap();
+            }
+        }
+        column.close().unwrap();
+        index += 1;
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[test]
+fn int96_statistics_of_a_checkpoint_hold_for_every_year() {
+    let mut table = TableBuilder::temp();
+    table.commit(&[actions::commit_info(0, "WRITE")]);
+    // protocol and metadata come after the checkpoint, which holds files only
+    table.create(&actions::schema(&[("t", "timestamp")]), &[], &[]);
+    // 0001-01-01 and 9999-12-31: nanoseconds in 64 bits reach from 1677 to 2262
+    table.log_file("00000000000000000000.checkpoint.parquet", &int96_checkpoint([1_721_426, 5_373_484]));
+    let snapshot = open(&table, At::Latest).unwrap();
+    let names = |op, year: &str| -> Vec<String> {
+        let value = Literal::String(format!("{year}-06-01 00:00:00"));
+        let predicate = Predicate::Compare { op, column: vec!["t".into()], value };
+        let request = FilesRequest { predicate: Some(predicate), ..FilesRequest::default() };
+        let batches = snapshot.files(request).unwrap();
+        batches
+            .flat_map(|b| b.unwrap().adds().map(|a| a.unwrap().path.to_string()).collect::<Vec<_>>())
+            .collect()
+    };
+    assert_eq!(names(CompareOp::Gt, "0000"), ["early", "late"]);
+    assert_eq!(names(CompareOp::Gt, "2024"), ["late"]);
+    assert_eq!(names(CompareOp::Lt, "2024"), ["early"]);
+    assert!(names(CompareOp::Lt, "0000").is_empty());
+    let mut stats: Vec<String> = files(&snapshot).unwrap().into_iter().collect();
+    stats.sort();
+    for (text, time) in stats.iter().zip(["0001-01-01T12:00:00.001", "9999-12-31T12:00:00.001"]) {
+        assert_eq!(text.matches(time).count(), 2, "{text}");
     }
 }
