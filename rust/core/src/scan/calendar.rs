@@ -41,11 +41,6 @@ impl Calendar {
         let instants = if has_int96 { int96 } else { dates };
         Calendar { dates, instants: instants.then(|| note("timeZone").unwrap_or_default()) }
     }
-
-    /// Whether some value of the file may have to be moved.
-    pub(crate) fn is_hybrid(&self) -> bool {
-        self.dates || self.instants.is_some()
-    }
 }
 
 /// Moves dates to today's calendar: year, month and day stay as they were written.

@@ -1,13 +1,17 @@
 //! One data file in its store: the footer by one request for its tail, then the ranges that are asked for.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use parquet::DecodeResult;
+use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::page_index::PageIndexProvider;
 use parquet::file::metadata::{
-    ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataPushDecoder, ParquetStatisticsPolicy,
+    ColumnChunkMask, PageIndexPolicy, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataPushDecoder,
+    ParquetStatisticsPolicy,
 };
 
 use crate::actions::ObjectPath;
@@ -18,6 +22,8 @@ use crate::store::{Location, Store};
 const TAIL: u64 = 64 << 10;
 /// A file up to this size is read whole: a second request costs more than the bytes.
 const WHOLE: u64 = 256 << 10;
+/// A page index that is larger, or lies scattered over more, costs more than it saves.
+const MOST_INDEX: u64 = 16 << 20;
 
 /// A data file that is being read.
 #[derive(Debug)]
@@ -83,7 +89,7 @@ impl DataFile {
         }
         let mut decoder = ParquetMetaDataPushDecoder::try_new(self.size)
             .map_err(damaged)?
-            .with_page_index_policy(parquet::file::metadata::PageIndexPolicy::Skip)
+            .with_page_index_policy(PageIndexPolicy::Skip)
             .with_metadata_options(Some(Arc::new(options)));
         decoder
             .push_range(self.size - self.tail.len() as u64..self.size, self.tail.clone())
@@ -96,6 +102,61 @@ impl DataFile {
                     decoder.push_ranges(ranges, bytes).map_err(damaged)?;
                 }
                 DecodeResult::Finished => return Err(self.error("it has no footer")),
+            }
+        }
+    }
+
+    /// Adds the page index to what `metadata(true)` gave, for these row groups: what is known of the pages of the leaves
+    /// `judged`, and where the pages of the leaves that are `read` lie. It is left out where the file has none or one
+    /// that cannot be right. At most one request, and none where the tail has it.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] and [`Error::DataFile`] when the file cannot be read.
+    pub(crate) fn page_index(
+        &self,
+        metadata: Arc<ParquetMetaData>,
+        groups: &[usize],
+        judged: &BTreeSet<usize>,
+        read: &ProjectionMask,
+    ) -> Result<Arc<ParquetMetaData>> {
+        let leaves = metadata.file_metadata().schema_descr().num_columns();
+        let read: Vec<usize> = (0..leaves).filter(|leaf| read.leaf_included(*leaf)).collect();
+        let has_index = |group: &usize, leaf: &usize| {
+            metadata.row_group(*group).column(*leaf).column_index_range().is_some()
+        };
+        if !groups.iter().any(|group| judged.iter().any(|leaf| has_index(group, leaf))) {
+            return Ok(metadata);
+        }
+        let of = |leaves: Vec<usize>| ColumnChunkMask::row_groups_and_columns(groups.to_vec(), leaves);
+        let decoder =
+            ParquetMetaDataPushDecoder::try_new_with_metadata(self.size, Arc::unwrap_or_clone(metadata))
+                .map(|d| d.with_page_index_policy(PageIndexPolicy::Optional))
+                .map(|d| d.with_column_index_mask(of(judged.iter().copied().collect())))
+                .map(|d| d.with_offset_index_mask(of(read.clone())))
+                .map_err(|e| self.error(e))?;
+        match self.decode_page_index(decoder)? {
+            Some(found) if places_are_sound(&found, groups, &read) => Ok(Arc::new(found)),
+            // the rows can be read without it
+            _ => self.metadata(true),
+        }
+    }
+
+    /// `None` for a page index that is damaged or too large.
+    fn decode_page_index(&self, mut decoder: ParquetMetaDataPushDecoder) -> Result<Option<ParquetMetaData>> {
+        loop {
+            match decoder.try_decode() {
+                Ok(DecodeResult::Data(metadata)) => return Ok(Some(metadata)),
+                Ok(DecodeResult::NeedsData(ranges)) => {
+                    let unfit = |r: &Range<u64>| r.end > self.size || r.end - r.start > MOST_INDEX;
+                    if ranges.iter().any(unfit) {
+                        return Ok(None);
+                    }
+                    let bytes = self.ranges(&ranges)?;
+                    if decoder.push_ranges(ranges, bytes).is_err() {
+                        return Ok(None);
+                    }
+                }
+                Ok(DecodeResult::Finished) | Err(_) => return Ok(None),
             }
         }
     }
@@ -135,4 +196,26 @@ impl DataFile {
             || format!("it has {} bytes, but the log says {}: it was replaced or cut", meta.size, self.size);
         (meta.size != self.size).then(|| self.error(reason()))
     }
+}
+
+/// Whether the pages of each column begin at the first row of their row group, ascend, and lie within the column.
+fn places_are_sound(metadata: &ParquetMetaData, groups: &[usize], leaves: &[usize]) -> bool {
+    let sound = |index: &dyn PageIndexProvider, group: usize, leaf: usize| {
+        let Some(pages) = index.offset_index(group, leaf) else { return true };
+        let pages = pages.page_locations();
+        let row_group = metadata.row_group(group);
+        let (start, length) = row_group.column(leaf).byte_range();
+        let within = pages.iter().all(|page| {
+            let (from, bytes) = (u64::try_from(page.offset), u64::try_from(page.compressed_page_size));
+            matches!((from, bytes), (Ok(from), Ok(bytes))
+                if from >= start && from.checked_add(bytes).is_some_and(|end| end <= start + length))
+        });
+        let rows = pages.iter().map(|page| page.first_row_index);
+        within
+            && rows.clone().next() == Some(0)
+            && rows.chain([row_group.num_rows()]).is_sorted_by(|a, b| a < b)
+    };
+    metadata.page_index().is_none_or(|index| {
+        groups.iter().all(|group| leaves.iter().all(|leaf| sound(index.as_ref(), *group, *leaf)))
+    })
 }

@@ -38,6 +38,16 @@ pub(super) fn leaf_count(data_type: &Arrow) -> usize {
     }
 }
 
+/// The number of the first leaf of each field, when that of all is `first`.
+pub(super) fn starts(fields: &Fields, first: usize) -> Vec<usize> {
+    let start = |leaf: &mut usize, field: &FieldRef| {
+        let start = *leaf;
+        *leaf += leaf_count(field.data_type());
+        Some(start)
+    };
+    fields.iter().scan(first, start).collect()
+}
+
 /// The leaf that tells cheapest whether a struct is null: the first that no list or map lies above, else the first.
 pub(super) fn witness(data_type: &Arrow) -> usize {
     fn plain(data_type: &Arrow, leaf: &mut usize) -> Option<usize> {

@@ -2,16 +2,23 @@
 
 mod calendar;
 mod cast;
+mod conversion;
 pub mod deletion_vector;
 mod file;
 mod file_facts;
+mod flat;
 pub mod handover;
 mod leaves;
+mod matching;
+mod pages;
 pub mod partition;
 mod project;
+#[cfg(test)]
+mod proptests;
 mod read;
 mod request;
 mod rows;
+mod selection;
 mod skip;
 mod split;
 mod stream;

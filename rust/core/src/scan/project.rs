@@ -10,9 +10,11 @@ use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::SchemaDescriptor;
 
 use super::calendar::Calendar;
-use super::cast::{Convert, primitive};
-use super::leaves::{any_field_id, field_id, keep_leaves, leaf_count, retype, witness};
-use super::skip::Flat;
+use super::cast::Convert;
+use super::conversion::Conversion;
+use super::flat::{Flat, flat};
+use super::leaves::{any_field_id, keep_leaves, leaf_count, retype, starts, witness};
+use super::matching::Matcher;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, arrow_type};
 
@@ -26,8 +28,8 @@ pub(crate) struct Projection {
     /// For each column of the read schema: where it is in the batches of the file, and what to do with it. `None` is
     /// missing in the file, or no column of files at all.
     pub(crate) columns: Vec<Option<(usize, Convert)>>,
-    /// The top-level columns that are one leaf, whose statistics speak for their rows.
-    pub(crate) flat: HashMap<String, Flat>,
+    /// The columns whose statistics speak for their rows, by their paths in the table.
+    pub(crate) flat: HashMap<Vec<String>, Flat>,
 }
 
 impl Projection {
@@ -48,7 +50,7 @@ impl Projection {
         let parquet = footer.schema_descr();
         let file = parquet_to_arrow_schema(parquet, None)
             .map_err(|e| Error::DataFile { path: path.to_owned(), reason: e.to_string() })?;
-        let matcher = Matcher { path, mode, calendar: Calendar::of(footer) };
+        let matcher = Matcher { path, mode };
         if mode == ColumnMappingMode::Id
             && wanted.iter().zip(&schema.fields).any(|(w, f)| *w && f.data_type != DataType::Void)
             && !any_field_id(file.fields())
@@ -58,9 +60,8 @@ impl Projection {
         let read: Vec<&StructField> =
             schema.fields.iter().zip(wanted).filter(|(_, wanted)| **wanted).map(|(f, _)| f).collect();
 
-        let mut leaves =
-            Leaves { parquet, chosen: BTreeSet::new(), retyped: HashMap::new(), flat: HashMap::new() };
-        matcher.choose_struct(&read, file.fields(), 0, &mut leaves, "")?;
+        let mut leaves = Leaves { matcher, parquet, chosen: BTreeSet::new(), retyped: HashMap::new() };
+        leaves.choose_struct(&read, file.fields(), 0, "")?;
         let supplied = (!leaves.retyped.is_empty()).then(|| {
             let fields = retype(file.fields(), &mut 0, &leaves.retyped);
             Arc::new(Schema::new_with_metadata(fields, file.metadata().clone()))
@@ -69,26 +70,18 @@ impl Projection {
         let masked = keep_leaves(full.fields(), &mut 0, &leaves.chosen);
 
         let names = matcher.names(&masked, "")?;
+        let conversion = Conversion { matcher, calendar: Calendar::of(footer) };
         let columns = schema
             .fields
             .iter()
             .zip(wanted)
             .map(|(field, wanted)| {
                 let index = if *wanted { matcher.find(&names, field, "")? } else { None };
-                index
-                    .map(|i| Ok((i, matcher.convert(&field.data_type, masked[i].data_type(), &field.name)?)))
-                    .transpose()
+                let of = |i: usize| conversion.of(&field.data_type, masked[i].data_type(), &field.name);
+                index.map(|i| Ok((i, of(i)?))).transpose()
             })
             .collect::<Result<Vec<Option<(usize, Convert)>>>>()?;
-        let flat = schema.fields.iter().zip(&columns).filter_map(|(field, found)| {
-            let (index, convert) = found.as_ref()?;
-            let leaf = *leaves.flat.get(&field.name)?;
-            let hybrid =
-                matches!(convert, Convert::HybridDates(_) | Convert::HybridInstants(..) | Convert::Null(_));
-            let flat = Flat { leaf, field: masked[*index].as_ref().clone(), convert: convert.clone() };
-            (!hybrid).then(|| (field.name.clone(), flat))
-        });
-        let flat = flat.collect();
+        let flat = flat(schema, &masked, &columns, &leaves.chosen);
         Ok(Projection { mask: ProjectionMask::leaves(parquet, leaves.chosen), supplied, columns, flat })
     }
 
@@ -100,143 +93,56 @@ impl Projection {
 
 /// The leaves that were chosen, by their index in the file.
 struct Leaves<'a> {
+    matcher: Matcher<'a>,
     parquet: &'a SchemaDescriptor,
     chosen: BTreeSet<usize>,
     retyped: HashMap<usize, Arrow>,
-    /// Top-level columns of the table that are one leaf.
-    flat: HashMap<String, usize>,
 }
 
-struct Matcher<'a> {
-    path: &'a str,
-    mode: ColumnMappingMode,
-    calendar: Calendar,
-}
-
-/// The fields of one struct of the file, by what a column is found with.
-enum Names<'a> {
-    Ids(HashMap<i32, usize>),
-    /// Exact names, and lower-case ones with all their bearers.
-    Text(HashMap<&'a str, usize>, HashMap<String, Vec<usize>>),
-}
-
-impl Matcher<'_> {
-    fn error(&self, reason: String) -> Error {
-        Error::DataFile { path: self.path.to_owned(), reason }
-    }
-
-    fn names<'f>(&self, fields: &'f Fields, at: &str) -> Result<Names<'f>> {
-        if self.mode == ColumnMappingMode::Id {
-            let mut ids = HashMap::with_capacity(fields.len());
-            for (index, field) in fields.iter().enumerate() {
-                let Some(id) = field_id(field) else { continue };
-                if ids.insert(id, index).is_some() {
-                    return Err(self.error(format!("field id {id} is there twice{}", within(at))));
-                }
-            }
-            return Ok(Names::Ids(ids));
-        }
-        let mut lower: HashMap<String, Vec<usize>> = HashMap::with_capacity(fields.len());
-        for (index, field) in fields.iter().enumerate() {
-            lower.entry(field.name().to_lowercase()).or_default().push(index);
-        }
-        Ok(Names::Text(fields.iter().enumerate().map(|(i, f)| (f.name().as_str(), i)).collect(), lower))
-    }
-
-    /// The index of the file's field that is `field`.
-    fn find(&self, names: &Names<'_>, field: &StructField, at: &str) -> Result<Option<usize>> {
-        if field.data_type == DataType::Void {
-            return Ok(None);
-        }
-        match names {
-            Names::Ids(ids) => {
-                let id = field.field_id().ok_or_else(|| Error::InvalidSchema {
-                    reason: format!(
-                        "column `{}`{} has no id, and the table maps by id",
-                        field.name,
-                        within(at)
-                    ),
-                })?;
-                Ok(ids.get(&id).copied())
-            }
-            Names::Text(exact, lower) => {
-                let name = field.physical_name(self.mode);
-                if let Some(index) = exact.get(name) {
-                    return Ok(Some(*index));
-                }
-                match lower.get(&name.to_lowercase()).map(Vec::as_slice) {
-                    None => Ok(None),
-                    Some([index]) => Ok(Some(*index)),
-                    Some(_) => {
-                        Err(self
-                            .error(format!("column `{name}`{} is there in several spellings", within(at))))
-                    }
-                }
-            }
-        }
-    }
-
+impl Leaves<'_> {
     /// Chooses the leaves of `wanted` among the `fields` of a struct whose first leaf is `first`. A struct none of
     /// whose fields are there gives one leaf all the same: it tells which of the structs are null.
     fn choose_struct(
-        &self,
+        &mut self,
         wanted: &[&StructField],
         fields: &Fields,
         first: usize,
-        leaves: &mut Leaves<'_>,
         at: &str,
     ) -> Result<bool> {
-        let names = self.names(fields, at)?;
-        let starts: Vec<usize> = fields
-            .iter()
-            .scan(first, |leaf, field| {
-                let start = *leaf;
-                *leaf += leaf_count(field.data_type());
-                Some(start)
-            })
-            .collect();
+        let names = self.matcher.names(fields, at)?;
+        let starts = starts(fields, first);
         let mut any = false;
         for field in wanted {
-            if let Some(index) = self.find(&names, field, at)? {
+            if let Some(index) = self.matcher.find(&names, field, at)? {
                 let place = if at.is_empty() { field.name.clone() } else { format!("{at}.{}", field.name) };
-                self.choose(&field.data_type, fields[index].data_type(), starts[index], leaves, &place)?;
-                if at.is_empty() && !fields[index].data_type().is_nested() {
-                    leaves.flat.insert(field.name.clone(), starts[index]);
-                }
+                self.choose(&field.data_type, fields[index].data_type(), starts[index], &place)?;
                 any = true;
             }
         }
         Ok(any)
     }
 
-    fn choose(
-        &self,
-        data_type: &DataType,
-        file: &Arrow,
-        first: usize,
-        leaves: &mut Leaves<'_>,
-        at: &str,
-    ) -> Result<()> {
+    fn choose(&mut self, data_type: &DataType, file: &Arrow, first: usize, at: &str) -> Result<()> {
         match (data_type, file) {
             (DataType::Struct(s), Arrow::Struct(fields)) => {
                 let wanted: Vec<&StructField> = s.fields.iter().collect();
-                if !self.choose_struct(&wanted, fields, first, leaves, at)? {
-                    leaves.chosen.insert(first + witness(file));
+                if !self.choose_struct(&wanted, fields, first, at)? {
+                    self.chosen.insert(first + witness(file));
                 }
             }
             (DataType::Array(a), Arrow::List(element)) => {
-                self.choose(&a.element_type, element.data_type(), first, leaves, &format!("{at}.element"))?;
+                self.choose(&a.element_type, element.data_type(), first, &format!("{at}.element"))?;
             }
             (DataType::Map(m), Arrow::Map(entries, _)) => {
                 let Arrow::Struct(fields) = entries.data_type() else { return Ok(()) };
                 let (key, value) = (fields[0].data_type(), fields[1].data_type());
-                self.choose(&m.key_type, key, first, leaves, &format!("{at}.key"))?;
-                self.choose(&m.value_type, value, first + leaf_count(key), leaves, &format!("{at}.value"))?;
+                self.choose(&m.key_type, key, first, &format!("{at}.key"))?;
+                self.choose(&m.value_type, value, first + leaf_count(key), &format!("{at}.value"))?;
             }
             _ => {
-                leaves.chosen.extend(first..first + leaf_count(file));
+                self.chosen.extend(first..first + leaf_count(file));
                 if leaf_count(file) == 1 && !file.is_nested() {
-                    let physical = leaves.parquet.column(first).physical_type();
+                    let physical = self.parquet.column(first).physical_type();
                     let retyped = match (data_type, physical, file) {
                         // twelve bytes of nanoseconds span more than an i64 of them does
                         (DataType::Timestamp | DataType::TimestampNtz, Physical::INT96, _) => {
@@ -247,105 +153,13 @@ impl Matcher<'_> {
                         _ => None,
                     };
                     if let Some(retyped) = retyped {
-                        leaves.retyped.insert(first, retyped);
+                        self.retyped.insert(first, retyped);
                     }
                 }
             }
         }
         Ok(())
     }
-
-    /// How an array of type `file` becomes one of `data_type`.
-    fn convert(&self, data_type: &DataType, file: &Arrow, at: &str) -> Result<Convert> {
-        let target = arrow_type(data_type);
-        if *file == target && !self.calendar.is_hybrid() {
-            return Ok(Convert::Keep);
-        }
-        let mismatch = || {
-            self.error(format!(
-                "column `{at}` is {file} in the file and cannot be read as {}",
-                data_type.name()
-            ))
-        };
-        match (data_type, file) {
-            (DataType::Struct(s), Arrow::Struct(fields)) => {
-                let Arrow::Struct(to) = target else { return Err(mismatch()) };
-                Ok(Convert::Struct(to, self.convert_fields(s, fields, at)?))
-            }
-            (DataType::Array(a), Arrow::List(element)) => {
-                let Arrow::List(to) = target else { return Err(mismatch()) };
-                let inner = self.convert(&a.element_type, element.data_type(), &format!("{at}.element"))?;
-                Ok(Convert::List(to, Box::new(inner)))
-            }
-            (DataType::Map(m), Arrow::Map(entries, _)) => {
-                let (Arrow::Map(to, _), Arrow::Struct(fields)) = (target, entries.data_type()) else {
-                    return Err(mismatch());
-                };
-                let key = self.convert(&m.key_type, fields[0].data_type(), &format!("{at}.key"))?;
-                let value = self.convert(&m.value_type, fields[1].data_type(), &format!("{at}.value"))?;
-                Ok(Convert::Map(to, Box::new(key), Box::new(value)))
-            }
-            (DataType::Variant, Arrow::Struct(fields)) => self.convert_variant(fields, target, at),
-            _ if file.is_nested() || target.is_nested() => Err(mismatch()),
-            _ => Ok(self.rebased(data_type, file, primitive(file, &target).ok_or_else(mismatch)?)),
-        }
-    }
-
-    /// The conversion, with a change of the calendar where the file has the hybrid one.
-    fn rebased(&self, data_type: &DataType, file: &Arrow, convert: Convert) -> Convert {
-        match (file, data_type, &self.calendar.instants) {
-            (Arrow::Date32, _, _) if self.calendar.dates => Convert::HybridDates(Box::new(convert)),
-            (Arrow::Timestamp(_, _), DataType::Timestamp, Some(zone)) => {
-                Convert::HybridInstants(Box::new(convert), zone.clone())
-            }
-            _ => convert,
-        }
-    }
-
-    fn convert_fields(
-        &self,
-        wanted: &StructType,
-        fields: &Fields,
-        at: &str,
-    ) -> Result<Vec<Option<(usize, Convert)>>> {
-        let names = self.names(fields, at)?;
-        let convert = |field: &StructField| {
-            let Some(index) = self.find(&names, field, at)? else { return Ok(None) };
-            let place = format!("{at}.{}", field.name);
-            Ok(Some((index, self.convert(&field.data_type, fields[index].data_type(), &place)?)))
-        };
-        wanted.fields.iter().map(convert).collect()
-    }
-
-    /// An unshredded variant: two binary fields, in either order.
-    fn convert_variant(&self, fields: &Fields, target: Arrow, at: &str) -> Result<Convert> {
-        if fields.iter().any(|f| f.name() == "typed_value") {
-            return Err(Error::Unsupported {
-                path: self.path.to_owned(),
-                what: format!("the shredded variant of column `{at}`"),
-            });
-        }
-        let Arrow::Struct(to) = target else {
-            return Err(self.error(format!("column `{at}` is no variant")));
-        };
-        let children = to
-            .iter()
-            .map(|part| {
-                let (index, found) = fields.find(part.name()).ok_or_else(|| {
-                    self.error(format!("the variant of column `{at}` has no `{}`", part.name()))
-                })?;
-                let convert = primitive(found.data_type(), part.data_type()).ok_or_else(|| {
-                    self.error(format!("`{}` of the variant `{at}` is not binary", part.name()))
-                })?;
-                Ok(Some((index, convert)))
-            })
-            .collect::<Result<_>>()?;
-        Ok(Convert::Struct(to, children))
-    }
-}
-
-fn within(at: &str) -> String {
-    if at.is_empty() { String::new() } else { format!(" of `{at}`") }
 }
 
 #[cfg(test)]
@@ -476,6 +290,22 @@ mod tests {
             (with_id(Field::new("p1", Arrow::Int32, true), 6), ints(&[9])),
         ]);
         assert_eq!(read(&table, ColumnMappingMode::Id, &renamed).unwrap(), ["7|"]);
+    }
+
+    #[test]
+    fn fields_of_an_equal_struct_are_paired_by_physical_name() {
+        // the names were swapped by renames and the order by a move: the type is that of the file again
+        let inner =
+            Fields::from(vec![Field::new("a", Arrow::Int32, true), Field::new("b", Arrow::Int32, true)]);
+        let nested = StructArray::new(inner.clone(), vec![ints(&[1]), ints(&[2])], None);
+        let file = batch(vec![(Field::new("s", Arrow::Struct(inner), true), Arc::new(nested))]);
+        let of = format!(
+            r#"{{"type":"struct","fields":[{},{}]}}"#,
+            mapped("a", r#""integer""#, "b", 3),
+            mapped("b", r#""integer""#, "a", 2)
+        );
+        let table = schema(&mapped("s", &of, "s", 1));
+        assert_eq!(read(&table, ColumnMappingMode::Name, &file).unwrap(), ["{a: 2, b: 1}"]);
     }
 
     #[test]

@@ -6,19 +6,18 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Schema, SchemaRef};
-use arrow_buffer::BooleanBuffer;
 use parquet::DecodeResult;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowSelection,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader};
 use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder, RowGroupSelection};
 use parquet::file::metadata::ParquetMetaData;
 
 use super::deletion_vector::{DeletionVector, Shared};
 use super::file::DataFile;
+use super::pages;
 use super::partition;
 use super::project::Projection;
 use super::request::{ReadRequest, resolve};
+use super::selection::{check_vector, row_count, select};
 use super::skip::row_groups;
 use crate::actions::Add;
 use crate::error::{Error, Result};
@@ -127,8 +126,9 @@ enum Rows {
 /// [`Error::DeletionVector`] when its deletion vector is missing, damaged, or not of this file.
 ///
 /// # Cost
-/// One request for the end of the file (all of a small one), one for each deletion-vector file; then one for the
-/// needed columns of each row group. A read of no column of the file reads its footer only.
+/// One request for the end of the file (all of a small one), one for each deletion-vector file, one for a page index
+/// that the end does not hold, if there is a predicate; then one for the needed columns of each row group. Row groups
+/// and pages in which the predicate cannot be true are not read. A read of no column of the file reads its footer only.
 pub fn read_file(scan: &Arc<RowScan>, add: &Add) -> Result<FileRows> {
     open(scan, add, &Shared::default())
 }
@@ -151,8 +151,18 @@ pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, vectors: &Shared) -> Result<F
         let deleted = deleted.as_ref().map_or(0, DeletionVector::cardinality);
         Rows::Counted(row_count(&metadata).saturating_sub(deleted))
     } else {
-        let matching = scan.pruner.as_ref().map(|p| row_groups(p, &projection.flat, &metadata));
-        let selections = select(&metadata, matching.as_ref(), deleted.as_ref());
+        let flat = &projection.flat;
+        let may_match = scan.pruner.as_ref().map(|p| row_groups(p, flat, &metadata));
+        let wanted = |group: &usize| {
+            metadata.row_group(*group).num_rows() > 0 && may_match.as_ref().is_none_or(|m| m.value(*group))
+        };
+        let wanted: Vec<usize> = (0..metadata.num_row_groups()).filter(wanted).collect();
+        let metadata = match &scan.pruner {
+            Some(p) => file.page_index(metadata, &wanted, &pages::judged(p, flat), &projection.mask)?,
+            None => metadata,
+        };
+        let in_pages = |group| pages::matching(scan.pruner.as_ref()?, flat, &metadata, group);
+        let selections = select(&metadata, &wanted, in_pages, deleted.as_ref());
         if selections.is_empty() {
             Rows::Done
         } else {
@@ -161,42 +171,6 @@ pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, vectors: &Shared) -> Result<F
     };
     let columns = sources(scan, add, projection)?;
     Ok(FileRows { scan: scan.clone(), file, columns, rows })
-}
-
-fn row_count(metadata: &ParquetMetaData) -> u64 {
-    metadata.row_groups().iter().map(|g| g.num_rows().max(0) as u64).sum()
-}
-
-/// A vector that deletes rows the file does not have belongs to another file.
-fn check_vector(deleted: Option<&DeletionVector>, metadata: &ParquetMetaData, file: &DataFile) -> Result<()> {
-    let rows = row_count(metadata);
-    match deleted.and_then(|d| d.rows().max()) {
-        Some(last) if last >= rows => Err(Error::DeletionVector {
-            path: file.path(),
-            reason: format!("it deletes row {last}, but the data file has {rows} rows"),
-        }),
-        _ => Ok(()),
-    }
-}
-
-/// The row groups to read, each with the rows that are left. Positions are those in the file, whatever is skipped.
-fn select(
-    metadata: &ParquetMetaData,
-    matching: Option<&BooleanBuffer>,
-    deleted: Option<&DeletionVector>,
-) -> Vec<RowGroupSelection> {
-    let mut start = 0;
-    let mut selections = Vec::with_capacity(metadata.num_row_groups());
-    for (index, group) in metadata.row_groups().iter().enumerate() {
-        let end = start + group.num_rows().max(0) as u64;
-        let wanted = start < end && matching.is_none_or(|m| m.value(index));
-        let keep = if wanted { deleted.and_then(|d| d.keep(start..end)) } else { None };
-        if wanted && keep.as_ref().is_none_or(|k| k.count_set_bits() > 0) {
-            selections.push(RowGroupSelection::new(index, keep.map(RowSelection::from_boolean_buffer)));
-        }
-        start = end;
-    }
-    selections
 }
 
 fn decode(
@@ -363,30 +337,8 @@ mod tests {
     use super::*;
     use crate::error::Error;
     use crate::predicate::{CompareOp, Literal};
-    use crate::scan::testing::{Folder, field, lines, read_all, schema};
-    use arrow::array::{Int64Array, StringArray};
-    use proptest::prelude::*;
-
-    fn numbers(rows: i64) -> RecordBatch {
-        let ids = Int64Array::from_iter_values(0..rows);
-        let names = StringArray::from_iter((0..rows).map(|i| (i % 3 != 0).then(|| format!("n{i}"))));
-        RecordBatch::try_from_iter_with_nullable([
-            ("id", Arc::new(ids) as ArrayRef, true),
-            ("name", Arc::new(names) as ArrayRef, true),
-        ])
-        .unwrap()
-    }
-
-    fn numbers_schema() -> StructType {
-        schema(&[field("id", r#""long""#), field("name", r#""string""#)].join(","))
-    }
-
-    fn only(columns: &[&str]) -> ReadRequest {
-        ReadRequest {
-            columns: Some(columns.iter().map(|c| (*c).to_owned()).collect()),
-            ..ReadRequest::default()
-        }
-    }
+    use crate::scan::testing::{Folder, field, lines, numbers, numbers_schema, only, read_all, schema};
+    use arrow::array::Int64Array;
 
     fn ids(batch: &RecordBatch) -> Vec<i64> {
         let column = batch.column_by_name("id").unwrap();
@@ -544,68 +496,5 @@ mod tests {
             "predicate `f(id)`: rows cannot be filtered by it"
         );
         assert_eq!(plan(ReadRequest { batch_size: 0, ..only(&[]) }), "batch_size: 0 rows: at least 1");
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-        #[test]
-        fn any_deletes_row_groups_batches_and_projection_give_the_rows_of_brute_force(
-            total in 1_i64..400,
-            group in 1_usize..150,
-            batch_size in 1_usize..200,
-            dense in any::<bool>(),
-            seed in proptest::collection::vec(0_u64..400, 0..60),
-            projection in proptest::sample::subsequence(vec!["id", "name"], 0..=2),
-        ) {
-            let folder = Folder::new();
-            let batch = numbers(total);
-            let mut add = folder.parquet("f.parquet", &batch, group);
-            let mut deleted: std::collections::BTreeSet<u64> = seed.into_iter().filter(|r| *r < total as u64).collect();
-            if dense {
-                deleted = (0..total as u64).filter(|r| !deleted.contains(r)).collect();
-            }
-            if !deleted.is_empty() {
-                add.deletion_vector = Some(deleted.iter().copied().collect::<DeletionVector>().to_inline());
-            }
-            let request = ReadRequest { batch_size, ..only(&projection) };
-            let got = read_all(&folder.scan(&numbers_schema(), &[], request), &add).unwrap();
-            let keep = (0..total as u64).map(|r| Some(!deleted.contains(&r))).collect();
-            let want = filter_record_batch(&batch, &keep).unwrap();
-            prop_assert_eq!(got.num_rows(), want.num_rows());
-            for name in projection {
-                prop_assert_eq!(got.column_by_name(name).unwrap(), want.column_by_name(name).unwrap());
-            }
-        }
-
-        #[test]
-        fn any_predicate_gives_the_rows_of_brute_force_whatever_is_skipped(
-            total in 1_i64..300,
-            group in 1_usize..60,
-            limit in -10_i64..310,
-            op in proptest::sample::select(vec![CompareOp::Lt, CompareOp::Le, CompareOp::Eq, CompareOp::Ge, CompareOp::Ne]),
-            null_names in any::<bool>(),
-            seed in proptest::collection::btree_set(0_u64..300, 0..40),
-        ) {
-            let folder = Folder::new();
-            let mut add = folder.parquet("f.parquet", &numbers(total), group);
-            let deleted: DeletionVector = seed.into_iter().filter(|r| *r < total as u64).collect();
-            add.deletion_vector = Some(deleted.to_inline());
-            let id = Predicate::Compare { op, column: vec!["id".into()], value: Literal::Long(limit) };
-            let name = Predicate::IsNull { column: vec!["name".into()] };
-            let name = if null_names { name } else { Predicate::Not(Box::new(name)) };
-            let request = ReadRequest { predicate: Some(Predicate::And(vec![id, name])), ..only(&["id"]) };
-            let got = read_all(&folder.scan(&numbers_schema(), &[], request), &add).unwrap();
-            let matches = |i: i64| match op {
-                CompareOp::Lt => i < limit,
-                CompareOp::Le => i <= limit,
-                CompareOp::Eq => i == limit,
-                CompareOp::Ge => i >= limit,
-                _ => i != limit,
-            };
-            let want: Vec<i64> = (0..total)
-                .filter(|i| matches(*i) && (i % 3 == 0) == null_names && !deleted.rows().contains(*i as u64))
-                .collect();
-            prop_assert_eq!(ids(&got), want);
-        }
     }
 }

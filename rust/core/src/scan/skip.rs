@@ -3,119 +3,148 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, Int64Array, MapArray, StructArray, new_null_array};
+use arrow::array::{ArrayRef, Int64Array, MapArray, StructArray, new_null_array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType as Arrow, Field, Fields};
 use arrow_buffer::BooleanBuffer;
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
-use parquet::basic::Type as Physical;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::basic::{ColumnOrder, Type as Physical};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
-use super::cast::Convert;
+use super::flat::Flat;
 use crate::prune::Pruner;
 
-/// A top-level column of a file that is one leaf.
-#[derive(Debug)]
-pub(crate) struct Flat {
-    /// Index of the leaf.
-    pub(crate) leaf: usize,
-    /// Its field as the file is read.
-    pub(crate) field: Field,
-    /// What becomes of its values. All conversions of primitives keep their order.
-    pub(crate) convert: Convert,
-}
-
-/// Which row groups can hold a row for which the predicate is true. `flat` are the columns by their names in the table.
+/// Which row groups can hold a row for which the predicate is true. `flat` are the columns by their paths in the table.
 /// What the statistics do not tell keeps the row group.
 pub(crate) fn row_groups(
     pruner: &Pruner,
-    flat: &HashMap<String, Flat>,
+    flat: &HashMap<Vec<String>, Flat>,
     metadata: &ParquetMetaData,
 ) -> BooleanBuffer {
-    let groups = metadata.num_row_groups();
-    let all = BooleanBuffer::new_set(groups);
-    let mut least = Section::default();
-    let mut most = Section::default();
-    let mut nulls = Section::default();
-    for column in pruner.stats_leaves() {
-        let [name] = column.physical.as_slice() else { continue };
-        let Some(statistics) = flat.get(name).and_then(|flat| Statistics::of(flat, metadata)) else {
-            continue;
+    let columns = pruner.stats_leaves().iter().filter_map(|column| {
+        let statistics = Statistics::of_row_groups(flat.get(&column.physical)?, metadata)?;
+        Some((column.physical.as_slice(), statistics))
+    });
+    let rows = metadata.row_groups().iter().map(|g| Some(g.num_rows())).collect();
+    judge(pruner, rows, columns.collect())
+}
+
+/// What Parquet says of a column, one value for each part of a file.
+pub(super) struct Statistics {
+    /// Null where it is not known.
+    pub(super) nulls: ArrayRef,
+    /// Smallest and largest value; null where it is not known.
+    pub(super) bounds: Option<(ArrayRef, ArrayRef)>,
+}
+
+impl Statistics {
+    fn of_row_groups(flat: &Flat, metadata: &ParquetMetaData) -> Option<Self> {
+        let converter = converter(flat, metadata)?;
+        let groups = || metadata.row_groups().iter();
+        let nulls = converter.row_group_null_counts(groups()).ok()?;
+        // a row group of nulls alone has neither fields, and counts as old
+        let old = |g: &RowGroupMetaData| {
+            let statistics = g.column(flat.leaf).statistics();
+            statistics.is_some_and(|s| s.is_min_max_deprecated() && s.min_bytes_opt().is_some())
         };
-        nulls.add(name, statistics.nulls);
-        if let Some((lower, upper)) = statistics.bounds {
-            least.add(name, lower);
-            most.add(name, upper);
-        }
+        let bounds = match groups().any(old) {
+            true => None,
+            false => bounds(flat, metadata, || {
+                Ok((converter.row_group_mins(groups())?, converter.row_group_maxes(groups())?))
+            }),
+        };
+        Some(Statistics { nulls: cast(&nulls, &Arrow::Int64).ok()?, bounds })
     }
-    if nulls.fields.is_empty() {
+}
+
+/// Reads statistics of a column. Null counts of old writers may be missing, which is not zero.
+pub(super) fn converter<'a>(
+    flat: &'a Flat,
+    metadata: &'a ParquetMetaData,
+) -> Option<StatisticsConverter<'a>> {
+    let schema = metadata.file_metadata().schema_descr();
+    let converter = StatisticsConverter::from_column_index(flat.leaf, &flat.field, schema).ok()?;
+    Some(converter.with_missing_null_counts_as_zero(false))
+}
+
+/// Minimum and maximum as the table has the values, if they are in an order that is defined.
+pub(super) fn bounds(
+    flat: &Flat,
+    metadata: &ParquetMetaData,
+    read: impl Fn() -> Result<(ArrayRef, ArrayRef), ParquetError>,
+) -> Option<(ArrayRef, ArrayRef)> {
+    let footer = metadata.file_metadata();
+    // the twelve bytes of a timestamp are compared as bytes by some writers
+    let ordered = footer.schema_descr().column(flat.leaf).physical_type() != Physical::INT96;
+    let ordered = ordered
+        && match footer.column_orders()?.get(flat.leaf)? {
+            ColumnOrder::TYPE_DEFINED_ORDER(_) | ColumnOrder::IEEE_754_TOTAL_ORDER => true,
+            ColumnOrder::INT96_TIMESTAMP_ORDER | ColumnOrder::UNDEFINED | ColumnOrder::UNKNOWN => false,
+        };
+    let (least, most) = if ordered { read().ok()? } else { return None };
+    Some((flat.convert.apply(&least).ok()?, flat.convert.apply(&most).ok()?))
+}
+
+/// Which parts of a file can hold a matching row: `rows` is how many rows they have, `columns` what is known of columns,
+/// by their paths in the table.
+pub(super) fn judge(
+    pruner: &Pruner,
+    rows: Int64Array,
+    columns: Vec<(&[String], Statistics)>,
+) -> BooleanBuffer {
+    let parts = rows.len();
+    let all = BooleanBuffer::new_set(parts);
+    if columns.is_empty() {
         return all;
     }
-    let rows: Int64Array = metadata.row_groups().iter().map(|g| Some(g.num_rows())).collect();
-    let mut parsed = Section::default();
-    parsed.add("numRecords", Arc::new(rows));
-    for (name, section) in [("minValues", least), ("maxValues", most), ("nullCount", nulls)] {
-        parsed.add(name, Arc::new(section.into_struct(groups)));
+    let (mut least, mut most, mut nulls) = (Vec::new(), Vec::new(), Vec::new());
+    for (path, statistics) in columns {
+        nulls.push((path, statistics.nulls));
+        if let Some((lower, upper)) = statistics.bounds {
+            least.push((path, lower));
+            most.push((path, upper));
+        }
+    }
+    let sections = [("minValues", least), ("maxValues", most), ("nullCount", nulls)];
+    let (mut fields, mut arrays) = (vec![Field::new("numRecords", Arrow::Int64, true)], vec![]);
+    arrays.push(Arc::new(rows) as ArrayRef);
+    for (name, section) in sections {
+        let section = nested(section, parts);
+        fields.push(Field::new(name, section.data_type().clone(), true));
+        arrays.push(section);
     }
     let entries =
         Fields::from(vec![Field::new("key", Arrow::Utf8, false), Field::new("value", Arrow::Utf8, true)]);
     let map = Arrow::Map(Arc::new(Field::new("key_value", Arrow::Struct(entries), false)), false);
-    let values = MapArray::from(new_null_array(&map, groups).to_data());
-    pruner.by_stats_struct(&parsed.into_struct(groups), &values, &all)
+    let values = MapArray::from(new_null_array(&map, parts).to_data());
+    pruner.by_stats_struct(&StructArray::new(fields.into(), arrays, None), &values, &all)
 }
 
-/// One value for each row group.
-struct Statistics {
-    nulls: ArrayRef,
-    bounds: Option<(ArrayRef, ArrayRef)>,
-}
+type AtPath<'a> = (&'a [String], ArrayRef);
 
-impl Statistics {
-    fn of(flat: &Flat, metadata: &ParquetMetaData) -> Option<Self> {
-        let schema = metadata.file_metadata().schema_descr();
-        // null counts of old writers may be missing, which is not zero
-        let converter = StatisticsConverter::from_column_index(flat.leaf, &flat.field, schema)
-            .ok()?
-            .with_missing_null_counts_as_zero(false);
-        let groups = || metadata.row_groups().iter();
-        let nulls = converter.row_group_null_counts(groups()).ok()?;
-        let nulls = cast(&nulls, &Arrow::Int64).ok()?;
-        let bounds = || {
-            let least = flat.convert.apply(&converter.row_group_mins(groups()).ok()?).ok()?;
-            let most = flat.convert.apply(&converter.row_group_maxes(groups()).ok()?).ok()?;
-            Some((least, most))
-        };
-        Some(Statistics { nulls, bounds: if ordered(flat.leaf, metadata) { bounds() } else { None } })
-    }
-}
-
-/// Whether minimum and maximum are in the order of the values: the old fields and INT96 are not.
-fn ordered(leaf: usize, metadata: &ParquetMetaData) -> bool {
-    let old = |g: &parquet::file::metadata::RowGroupMetaData| {
-        // a row group of nulls alone has neither fields, and counts as old
-        g.column(leaf).statistics().is_some_and(|s| s.is_min_max_deprecated() && s.min_bytes_opt().is_some())
-    };
-    let physical = metadata.file_metadata().schema_descr().column(leaf).physical_type();
-    physical != Physical::INT96 && !metadata.row_groups().iter().any(old)
-}
-
-#[derive(Default)]
-struct Section {
-    fields: Vec<Field>,
-    columns: Vec<ArrayRef>,
-}
-
-impl Section {
-    fn add(&mut self, name: &str, column: ArrayRef) {
-        self.fields.push(Field::new(name, column.data_type().clone(), true));
-        self.columns.push(column);
-    }
-
-    fn into_struct(self, rows: usize) -> StructArray {
-        match self.fields.is_empty() {
-            true => StructArray::new_empty_fields(rows, None),
-            false => StructArray::new(self.fields.into(), self.columns, None),
+/// A struct with these leaves, each at its path.
+fn nested(leaves: Vec<AtPath<'_>>, rows: usize) -> ArrayRef {
+    let mut groups: Vec<(&String, Vec<AtPath<'_>>)> = Vec::new();
+    for (path, array) in leaves {
+        let Some((name, rest)) = path.split_first() else { continue };
+        match groups.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, group)) => group.push((rest, array)),
+            None => groups.push((name, vec![(rest, array)])),
         }
+    }
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    for (name, group) in groups {
+        let array = match group.as_slice() {
+            [([], array)] => array.clone(),
+            _ => nested(group, rows),
+        };
+        fields.push(Field::new(name, array.data_type().clone(), true));
+        arrays.push(array);
+    }
+    match arrays.is_empty() {
+        true => Arc::new(StructArray::new_empty_fields(rows, None)),
+        false => Arc::new(StructArray::new(fields.into(), arrays, None)),
     }
 }
 
@@ -124,13 +153,15 @@ mod tests {
     use super::*;
     use crate::predicate::{CompareOp, Literal, Predicate};
     use crate::scan::project::Projection;
-    use crate::scan::testing::{field, parquet, schema};
-    use crate::schema::ColumnMappingMode;
+    use crate::scan::testing::{field, mapped, parquet, schema};
+    use crate::schema::{ColumnMappingMode, StructType};
     use arrow::array::{Float64Array, Int32Array, RecordBatch, StringArray};
-    use parquet::file::metadata::ParquetMetaDataReader;
+    use arrow::datatypes::Schema;
+    use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
+    use parquet::file::metadata::{FileMetaData, ParquetMetaDataReader};
 
     /// Six rows in three row groups; the file has `id` as 32 bits, the table as 64.
-    fn kept(predicate: Predicate) -> Vec<bool> {
+    fn file() -> ParquetMetaData {
         let batch = RecordBatch::try_from_iter_with_nullable([
             ("id", Arc::new(Int32Array::from(vec![1, 2, 3, 4, 5, 6])) as ArrayRef, true),
             ("x", Arc::new(Float64Array::from(vec![0.0, f64::NAN, 1.0, 2.0, 3.0, 4.0])) as ArrayRef, true),
@@ -142,19 +173,39 @@ mod tests {
             ),
         ])
         .unwrap();
-        let bytes = bytes::Bytes::from(parquet(&batch, 2));
-        let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
+        footer(&batch)
+    }
+
+    /// The footer of a file with row groups of two rows.
+    fn footer(batch: &RecordBatch) -> ParquetMetaData {
+        let bytes = bytes::Bytes::from(parquet(batch, 2));
+        ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap()
+    }
+
+    fn kept(predicate: Predicate) -> Vec<bool> {
+        kept_of(&file(), predicate)
+    }
+
+    fn kept_of(metadata: &ParquetMetaData, predicate: Predicate) -> Vec<bool> {
         let table = [
             field("s", r#""string""#),
             field("id", r#""long""#),
             field("x", r#""double""#),
             field("new", r#""long""#),
         ];
-        let table = schema(&table.join(","));
-        let mode = ColumnMappingMode::None;
-        let projection = Projection::new("f", &table, &[true; 4], mode, metadata.file_metadata()).unwrap();
-        let pruner = Pruner::bind(&predicate, &table, &[], mode).unwrap();
-        row_groups(&pruner, &projection.flat, &metadata).iter().collect()
+        kept_in(&schema(&table.join(",")), ColumnMappingMode::None, metadata, &predicate)
+    }
+
+    fn kept_in(
+        table: &StructType,
+        mode: ColumnMappingMode,
+        metadata: &ParquetMetaData,
+        predicate: &Predicate,
+    ) -> Vec<bool> {
+        let wanted = vec![true; table.fields.len()];
+        let projection = Projection::new("f", table, &wanted, mode, metadata.file_metadata()).unwrap();
+        let pruner = Pruner::bind(predicate, table, &[], ColumnMappingMode::None).unwrap();
+        row_groups(&pruner, &projection.flat, metadata).iter().collect()
     }
 
     fn compare(column: &str, op: CompareOp, value: Literal) -> Predicate {
@@ -176,5 +227,53 @@ mod tests {
         assert_eq!(kept(compare("x", CompareOp::Gt, Literal::Double(9.0))), [true, true, true]);
         assert_eq!(kept(compare("new", CompareOp::Eq, Literal::Long(1))), [true, true, true]);
         assert_eq!(kept(Predicate::Constant(Some(true))), [true, true, true]);
+    }
+
+    #[test]
+    fn bounds_whose_order_the_footer_does_not_define_are_not_used() {
+        let (with, footer) = (file(), file());
+        let old = footer.file_metadata();
+        let without =
+            FileMetaData::new(old.version(), old.num_rows(), None, None, old.schema_descr_ptr(), None);
+        let without = ParquetMetaData::new(without, footer.row_groups().to_vec());
+        let over = || compare("id", CompareOp::Gt, Literal::Long(4));
+        assert_eq!(kept_of(&with, over()), [false, false, true]);
+        assert_eq!(kept_of(&without, over()), [true, true, true]);
+        // null counts have no order
+        assert_eq!(kept_of(&without, Predicate::IsNotNull { column: vec!["s".into()] }), [false, true, true]);
+    }
+
+    #[test]
+    fn row_groups_are_skipped_by_fields_of_structs_whatever_their_names_in_the_file() {
+        let with_id = |name: &str, data_type: Arrow, id: i32| {
+            let id = [(PARQUET_FIELD_ID_META_KEY.to_owned(), id.to_string())];
+            Field::new(name, data_type, true).with_metadata(id)
+        };
+        let deep = Fields::from(vec![with_id("p3", Arrow::Int64, 3), with_id("p4", Arrow::Int32, 4)]);
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(arrow::array::Int64Array::from(vec![9, 9, 9, 9, 9, 9])),
+            Arc::new(Int32Array::from(vec![Some(1), Some(2), None, Some(4), None, None])),
+        ];
+        let deep_array = StructArray::new(deep.clone(), columns, None);
+        let outer = Fields::from(vec![with_id("p2", Arrow::Struct(deep), 2)]);
+        let nulls = vec![true, true, true, true, false, false].into();
+        let outer_array = StructArray::new(outer.clone(), vec![Arc::new(deep_array)], Some(nulls));
+        let file = Schema::new(vec![with_id("p1", Arrow::Struct(outer), 1)]);
+        let metadata = footer(&RecordBatch::try_new(Arc::new(file), vec![Arc::new(outer_array)]).unwrap());
+
+        // `o.d.n` is an integer in the file and long in the table
+        let structure = |inner: String| format!(r#"{{"type":"struct","fields":[{inner}]}}"#);
+        let deep = structure(mapped("n", r#""long""#, "p4", 4));
+        let outer = structure(mapped("d", &deep, "p2", 2));
+        let table = schema(&mapped("o", &outer, "p1", 1));
+        let n = || vec!["O".to_owned(), "d".into(), "N".into()];
+        let under = Predicate::Compare { op: CompareOp::Lt, column: n(), value: Literal::Long(3) };
+        for mode in [ColumnMappingMode::Name, ColumnMappingMode::Id] {
+            let kept = |predicate| kept_in(&table, mode, &metadata, &predicate);
+            assert_eq!(kept(under.clone()), [true, false, false], "{mode:?}");
+            // a field of a null struct is null
+            assert_eq!(kept(Predicate::IsNull { column: n() }), [false, true, true], "{mode:?}");
+            assert_eq!(kept(Predicate::IsNotNull { column: n() }), [true, true, false], "{mode:?}");
+        }
     }
 }

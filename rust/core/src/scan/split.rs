@@ -157,3 +157,113 @@ fn mode_of(name: &str) -> ColumnMappingMode {
         _ => ColumnMappingMode::None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::RecordBatchIterator;
+
+    use super::*;
+    use crate::actions::LogPath;
+    use crate::predicate::{CompareOp, Literal};
+    use crate::scan::testing::{lines, numbers};
+    use crate::snapshot::At;
+    use crate::write::{WriteMode, WriteOptions, write};
+
+    /// A table of the rows 0 to 8 in three files, partitioned by nothing.
+    fn table(configuration: &[(&str, &str)]) -> (tempfile::TempDir, Snapshot) {
+        let dir = tempfile::tempdir().unwrap();
+        let location = Location::open(dir.path().to_str().unwrap(), &StorageOptions::new()).unwrap();
+        let batch = numbers(9);
+        for from in [0, 3, 6] {
+            let options = WriteOptions {
+                mode: WriteMode::Append,
+                configuration: configuration.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect(),
+                ..WriteOptions::default()
+            };
+            let part = RecordBatchIterator::new([Ok(batch.slice(from, 3))], batch.schema());
+            write(&location, part, &options).unwrap();
+        }
+        let snapshot = Snapshot::open(location, At::Latest).unwrap();
+        (dir, snapshot)
+    }
+
+    fn of_size(size: i64) -> Add {
+        Add { path: LogPath::encode(&size.to_string()), size, ..Add::default() }
+    }
+
+    #[test]
+    fn files_are_grouped_in_order_up_to_a_size() {
+        let (_dir, snapshot) = table(&[]);
+        let sizes = |files: &[i64], most: i64| -> Vec<Vec<i64>> {
+            let files: Vec<Add> = files.iter().map(|size| of_size(*size)).collect();
+            let splits = splits(&snapshot, &StorageOptions::new(), &files, most);
+            splits.iter().map(|s| s.files.iter().map(|f| f.size).collect()).collect()
+        };
+        const MIB: i64 = 1 << 20;
+        assert_eq!(sizes(&[], MIB), Vec::<Vec<i64>>::new());
+        // one file is never divided, and a group that is full is closed
+        assert_eq!(sizes(&[5, 5, 11, 1, 2], 10), [vec![5, 5], vec![11], vec![1, 2]]);
+        // little data gives few groups although larger ones are allowed, much data all that is allowed
+        assert_eq!(sizes(&[3 * MIB, 3 * MIB, 3 * MIB], 100 * MIB), [vec![3 * MIB, 3 * MIB], vec![3 * MIB]]);
+        assert_eq!(sizes(&[100 * MIB; 32], 200 * MIB).len(), 16);
+    }
+
+    #[test]
+    fn a_split_that_travelled_gives_the_rows_without_the_log() {
+        for mode in ["none", "name", "id"] {
+            let (dir, snapshot) = table(&[("delta.columnMapping.mode", mode)]);
+            let files = surviving_files(&snapshot, None).unwrap();
+            let sent: Vec<String> = splits(&snapshot, &StorageOptions::new(), &files, 1)
+                .iter()
+                .map(|split| split.to_json().unwrap())
+                .collect();
+            assert_eq!(sent.len(), 3);
+            std::fs::remove_dir_all(dir.path().join("_delta_log")).unwrap();
+            let rows = |columns: &[&str]| -> Vec<String> {
+                let columns: Vec<String> = columns.iter().map(|c| (*c).to_owned()).collect();
+                let read =
+                    |text: &String| Split::from_json(text).unwrap().read(Some(columns.clone())).unwrap();
+                let mut rows: Vec<String> =
+                    sent.iter().flat_map(read).flat_map(|batch| lines(&batch.unwrap())).collect();
+                rows.sort();
+                rows
+            };
+            assert_eq!(
+                rows(&["name", "id"])[..4],
+                ["n1|1", "n2|2", "n4|4", "n5|5"].map(String::from),
+                "{mode}"
+            );
+            assert_eq!(rows(&["id"]).len(), 9, "{mode}");
+        }
+    }
+
+    #[test]
+    fn files_that_cannot_match_are_not_among_the_surviving() {
+        let (_dir, snapshot) = table(&[]);
+        let predicate =
+            Predicate::Compare { op: CompareOp::Ge, column: vec!["id".into()], value: Literal::Long(6) };
+        let files = surviving_files(&snapshot, Some(&predicate)).unwrap();
+        assert_eq!(files.len(), 1);
+        // what a worker does not need does not travel
+        assert!(files[0].stats.is_none() && files[0].tags.is_none());
+    }
+
+    #[test]
+    fn the_first_error_ends_a_split() {
+        let (_dir, snapshot) = table(&[]);
+        let mut files = surviving_files(&snapshot, None).unwrap();
+        files.insert(1, Add { path: LogPath::from_log("gone.parquet"), ..files[0].clone() });
+        let all = splits(&snapshot, &StorageOptions::new(), &files, i64::MAX).pop().unwrap();
+        let mut rows = all.read(None).unwrap();
+        assert_eq!(rows.schema().fields().len(), 2);
+        assert_eq!(rows.next().unwrap().unwrap().num_rows(), 3);
+        assert_eq!(rows.next().unwrap().unwrap_err().kind(), "DataFile");
+        assert!(rows.next().is_none());
+    }
+
+    #[test]
+    fn what_is_no_split_is_refused() {
+        let error = Split::from_json(r#"{"root":"/t"}"#).unwrap_err();
+        assert!(error.to_string().starts_with("split: not what deltaic made: missing field"), "{error}");
+    }
+}

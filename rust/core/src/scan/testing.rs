@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType as Arrow, TimestampMicrosecondType};
 use arrow::util::display::array_value_to_string;
@@ -112,4 +112,24 @@ pub(super) fn mapped(name: &str, data_type: &str, physical: &str, id: i32) -> St
     format!(
         r#"{{"name":"{name}","type":{data_type},"nullable":true,"metadata":{{"delta.columnMapping.id":{id},"delta.columnMapping.physicalName":"{physical}"}}}}"#
     )
+}
+
+/// A number and a name in each row; every third name is null.
+pub(super) fn numbers(rows: i64) -> RecordBatch {
+    let ids = Int64Array::from_iter_values(0..rows);
+    let names = StringArray::from_iter((0..rows).map(|i| (i % 3 != 0).then(|| format!("n{i}"))));
+    RecordBatch::try_from_iter_with_nullable([
+        ("id", Arc::new(ids) as ArrayRef, true),
+        ("name", Arc::new(names) as ArrayRef, true),
+    ])
+    .unwrap()
+}
+
+pub(super) fn numbers_schema() -> StructType {
+    schema(&[field("id", r#""long""#), field("name", r#""string""#)].join(","))
+}
+
+/// A read of these columns.
+pub(super) fn only(columns: &[&str]) -> ReadRequest {
+    ReadRequest { columns: Some(columns.iter().map(|c| (*c).to_owned()).collect()), ..ReadRequest::default() }
 }

@@ -123,3 +123,104 @@ fn forbids_nulls_within(data_type: &DataType) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::StructType;
+    use crate::store::{Location, StorageOptions};
+    use crate::write::{Target, WriteMode, WriteOptions, plan_write};
+
+    fn fields(fields: &Value) -> StructType {
+        StructType::from_json(&json!({"type": "struct", "fields": fields}).to_string()).unwrap()
+    }
+
+    fn field(name: &str, data_type: &Value) -> Value {
+        json!({"name": name, "type": data_type, "nullable": true, "metadata": {}})
+    }
+
+    fn one(data_type: &Value) -> StructType {
+        fields(&json!([field("a", data_type)]))
+    }
+
+    /// What data must become for a new table of this schema.
+    fn frame(table: &StructType, data: &StructType, mode: &str, partition_by: &[&str]) -> FrameColumns {
+        let dir = tempfile::tempdir().unwrap();
+        let location = Location::open(dir.path().to_str().unwrap(), &StorageOptions::new()).unwrap();
+        let options = WriteOptions {
+            mode: WriteMode::Append,
+            partition_by: partition_by.iter().map(|c| (*c).to_owned()).collect(),
+            configuration: [("delta.columnMapping.mode".to_owned(), mode.to_owned())].into(),
+            ..WriteOptions::default()
+        };
+        let plan = plan_write(&location, table, &options).unwrap();
+        assert_eq!(plan.target, Target::New);
+        FrameColumns::of(&plan, data)
+    }
+
+    fn direct(table: &Value, data: &Value) -> bool {
+        frame(&one(table), &one(data), "none", &[]).direct
+    }
+
+    #[test]
+    fn columns_come_in_the_tables_order_with_casts_where_types_differ() {
+        let mut table = fields(&json!([
+            field("id", &json!("long")),
+            field("n", &json!("string")),
+            field("p", &json!("date"))
+        ]));
+        table.fields[0].nullable = false;
+        let data = fields(&json!([field("P", &json!("date")), field("id", &json!("integer"))]));
+        let frame = frame(&table, &data, "none", &["p"]);
+        assert!(frame.direct);
+        let shown: Vec<Value> = frame.columns.iter().map(|c| serde_json::to_value(c).unwrap()).collect();
+        let column = |source: Value, name: &str, target: Value, partition: bool, not_null: bool| {
+            json!({"source": source, "name": name, "physical": name, "field_id": null, "target_type": target,
+                "partition": partition, "not_null": not_null})
+        };
+        assert_eq!(
+            shown,
+            [
+                column(json!("id"), "id", json!("long"), false, true),
+                column(Value::Null, "n", json!("string"), false, false),
+                column(json!("P"), "p", Value::Null, true, false),
+            ]
+        );
+    }
+
+    #[test]
+    fn mapped_columns_have_physical_names_and_ids_at_every_depth() {
+        let nested = json!({"type": "struct", "fields": [field("x", &json!("long"))]});
+        let table = fields(&json!([field("a", &json!("long")), field("s", &nested)]));
+        let frame = frame(&table, &table, "name", &[]);
+        assert!(frame.direct);
+        let [a, s] = frame.columns.as_slice() else { panic!("two columns") };
+        assert!(a.physical.starts_with("col-") && a.field_id == Some(1) && a.target_type.is_none(), "{a:?}");
+        let inner = &s.target_type.as_ref().unwrap()["fields"][0];
+        assert!(inner["name"].as_str().unwrap().starts_with("col-"), "{inner}");
+    }
+
+    #[test]
+    fn only_what_a_cast_by_position_gives_is_direct() {
+        let of = |fields: Value| json!({"type": "struct", "fields": fields});
+        let (x, y) = (field("x", &json!("long")), field("y", &json!("long")));
+        let list = |element: &Value, nulls: bool| json!({"type": "array", "elementType": element, "containsNull": nulls});
+        let map = |value: &Value| json!({"type": "map", "keyType": "string", "valueType": value, "valueContainsNull": true});
+        assert!(direct(&json!("long"), &json!("integer")));
+        assert!(direct(&of(json!([x, y])), &of(json!([x, y]))));
+        // fields in another order, missing, or of another type are fitted by name
+        assert!(!direct(&of(json!([x, y])), &of(json!([y, x]))));
+        assert!(!direct(&of(json!([x, y])), &of(json!([x]))));
+        assert!(!direct(&of(json!([x])), &of(json!([field("x", &json!("integer"))]))));
+        assert!(direct(&list(&of(json!([x])), true), &list(&of(json!([x])), true)));
+        assert!(!direct(&list(&json!("long"), true), &list(&json!("integer"), true)));
+        assert!(direct(&map(&json!("long")), &map(&json!("long"))));
+        assert!(!direct(&map(&of(json!([x, y]))), &map(&of(json!([y, x])))));
+        // nulls within are checked where rows are fitted
+        assert!(!direct(&list(&json!("long"), false), &list(&json!("long"), false)));
+        // a column of nulls takes any type
+        assert!(direct(&of(json!([x])), &json!("void")));
+    }
+}

@@ -177,3 +177,126 @@ impl SpreadWrite {
 fn invalid(reason: &str) -> Error {
     Error::InvalidArgument { argument: "plan".into(), reason: format!("not what deltaic made: {reason}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+
+    use super::*;
+    use crate::schema::{DataType, StructField};
+    use crate::snapshot::{At, Snapshot};
+
+    fn data() -> StructType {
+        StructType {
+            fields: vec![
+                StructField::new("id", DataType::Long, true),
+                StructField::new("p", DataType::String, true),
+            ],
+        }
+    }
+
+    fn rows(ids: &[i64]) -> impl RecordBatchReader + use<> {
+        let id: ArrayRef = Arc::new(Int64Array::from(ids.to_vec()));
+        let p: ArrayRef =
+            Arc::new(StringArray::from_iter_values(ids.iter().map(|id| format!("p{}", id % 2))));
+        let batch = RecordBatch::try_from_iter_with_nullable([("id", id, true), ("p", p, true)]).unwrap();
+        RecordBatchIterator::new([Ok(batch.clone())], batch.schema())
+    }
+
+    fn options() -> WriteOptions {
+        WriteOptions { mode: WriteMode::Append, partition_by: vec!["p".into()], ..WriteOptions::default() }
+    }
+
+    fn plan_at(dir: &tempfile::TempDir, options: WriteOptions) -> Result<SpreadWrite> {
+        SpreadWrite::plan(dir.path().to_str().unwrap(), StorageOptions::new(), &data(), options)
+    }
+
+    fn data_files(dir: &std::path::Path) -> usize {
+        let Ok(entries) = std::fs::read_dir(dir) else { return 0 };
+        entries
+            .map(|entry| match entry.unwrap().path() {
+                path if path.is_dir() && !path.ends_with("_delta_log") => data_files(&path),
+                path => usize::from(path.extension().is_some_and(|e| e == "parquet")),
+            })
+            .sum()
+    }
+
+    #[test]
+    fn tasks_write_by_a_plan_that_travelled_and_one_commit_adds_it_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let given = WriteOptions {
+            compression: Some("zstd".into()),
+            user_metadata: Some("note".into()),
+            app_transaction: Some(("app".into(), 7)),
+            engine: Some("Engine/1".into()),
+            ..options()
+        };
+        let driver = plan_at(&dir, given).unwrap();
+        assert!(!driver.is_skipped());
+        assert_eq!(driver.compression(), Some("zstd"));
+        let text = driver.to_json().unwrap();
+        let task = |ids: &[i64]| {
+            let task = SpreadWrite::from_json(&text).unwrap();
+            task.write_files(rows(ids), None).unwrap()
+        };
+        let adds = [task(&[1, 2, 3]), task(&[4])].concat();
+        assert_eq!((adds.len(), data_files(dir.path())), (3, 3));
+        assert!(
+            Snapshot::open(driver.plan.location.clone(), At::Latest).is_err(),
+            "nothing is committed yet"
+        );
+
+        // the plan that comes back commits as the one that was sent would have
+        let result = SpreadWrite::from_json(&text).unwrap().commit(adds).unwrap();
+        assert_eq!((result.version, result.files, result.rows, result.created), (0, 3, 4, true));
+        let log = std::fs::read_to_string(dir.path().join("_delta_log/00000000000000000000.json")).unwrap();
+        for part in
+            [r#""userMetadata":"note""#, "Engine/1", r#""appId":"app""#, r#""partitionColumns":["p"]"#]
+        {
+            assert!(log.contains(part), "{part} in {log}");
+        }
+
+        // the application's version is recorded: the write is skipped, also after a journey
+        let again = WriteOptions { app_transaction: Some(("app".into(), 7)), ..options() };
+        let again = plan_at(&dir, again).unwrap();
+        assert!(again.is_skipped());
+        let again = SpreadWrite::from_json(&again.to_json().unwrap()).unwrap();
+        assert!(again.is_skipped());
+        assert_eq!(again.plan.target, Target::Skip(0));
+    }
+
+    #[test]
+    fn an_existing_table_says_its_version_and_compression() {
+        let dir = tempfile::tempdir().unwrap();
+        let property = |name: &str| ("delta.parquet.compression.codec".to_owned(), name.to_owned());
+        let created = WriteOptions { configuration: [property("gzip")].into(), ..options() };
+        let first = plan_at(&dir, created).unwrap();
+        let adds = first.write_files(rows(&[1]), None).unwrap();
+        first.commit(adds).unwrap();
+        let next = plan_at(&dir, options()).unwrap();
+        let sent = SpreadWrite::from_json(&next.to_json().unwrap()).unwrap();
+        assert_eq!((sent.plan.target, sent.compression()), (Target::Existing(0), Some("gzip")));
+        assert_eq!(sent.plan.schema, next.plan.schema);
+    }
+
+    #[test]
+    fn a_discarded_write_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = plan_at(&dir, options()).unwrap();
+        let kept = write.write_files(rows(&[1, 2]), None).unwrap();
+        let elsewhere = write.write_files(rows(&[3]), None).unwrap();
+        write.write_files(rows(&[4, 5]), Some("_attempt")).unwrap();
+        assert_eq!(data_files(dir.path()), 5);
+        write.discard("_attempt", &elsewhere);
+        assert_eq!(data_files(dir.path()), kept.len());
+        assert!(!dir.path().join("_attempt").exists());
+    }
+
+    #[test]
+    fn what_is_no_plan_is_refused() {
+        let error = SpreadWrite::from_json("{}").unwrap_err();
+        assert!(error.to_string().starts_with("plan: not what deltaic made: missing field"), "{error}");
+    }
+}
