@@ -2,7 +2,7 @@
 
 A class is the name of a kind of the Rust core (`deltaic::Error`) with `Error` behind it. Where a builtin
 says the same, the class is one of that too, and the names that `delta.exceptions` has for conflicts are
-bases here, so that `except` clauses carry over. Every error can be pickled, with its facts: Spark
+names here too, so that `except` clauses carry over. Every error can be pickled, with its facts: Spark
 workers send theirs to the driver.
 """
 
@@ -153,13 +153,73 @@ class DeletionVectorError(DeltaError):
     reason: str
 
 
+class AppendOnlyError(DeltaError):
+    """Rows cannot leave a table that is append-only."""
+
+    path: str
+    file: str
+
+
+class InvalidActionError(DeltaError, ValueError):
+    """An action that a commit must not hold."""
+
+    path: str
+    action: str
+    reason: str
+
+
 class CommitConflictError(DeltaConcurrentModificationException):
-    """Another writer took the version first, and this commit cannot follow it."""
+    """Another writer took the version first, and this commit cannot follow it: the base of all conflicts.
+
+    `version` and `winner` are version and operation of the other commit, `files` what the two disagree about,
+    `predicate` the read predicate that these may match, `rule` the row of the conflict matrix.
+    """
 
     path: str
     version: int
     winner: str | None
+    files: list[str]
+    predicate: str | None
+    rule: str
     reason: str
+
+
+class ConcurrentAppendError(CommitConflictError):
+    """Another writer added rows that this transaction should have read, or a file that it adds too."""
+
+
+class ConcurrentDeleteReadError(CommitConflictError):
+    """Another writer removed rows that this transaction read."""
+
+
+class ConcurrentDeleteDeleteError(CommitConflictError):
+    """Another writer removed or rewrote a file that this transaction removes or rewrites."""
+
+
+class ConcurrentTransactionError(CommitConflictError):
+    """Another writer recorded the application or the metadata domain that this transaction depends on."""
+
+
+class ConcurrentWriteError(CommitConflictError):
+    """Other writers won every race until the time for the commit was used up."""
+
+
+class MetadataChangedError(CommitConflictError):
+    """Another writer changed schema, partition columns or properties."""
+
+
+class ProtocolChangedError(CommitConflictError):
+    """Another writer changed the protocol."""
+
+
+# the names that delta-spark has
+ConcurrentAppendException = ConcurrentAppendError
+ConcurrentDeleteReadException = ConcurrentDeleteReadError
+ConcurrentDeleteDeleteException = ConcurrentDeleteDeleteError
+ConcurrentTransactionException = ConcurrentTransactionError
+ConcurrentWriteException = ConcurrentWriteError
+MetadataChangedException = MetadataChangedError
+ProtocolChangedException = ProtocolChangedError
 
 
 class CommitStateUnknownError(DeltaError):

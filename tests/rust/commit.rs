@@ -1,14 +1,11 @@
 //! A commit has three outcomes, and a lost answer is none of the wrong ones.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use deltaic::Error;
-use deltaic::actions::{Action, Add, CommitInfo, LogPath, ObjectPath, Txn};
-use deltaic::commit::{
-    AppendCommit, CommitOutcome, Landed, commit_append, commit_path, winners_from, write_commit,
-};
+use deltaic::actions::{Action, Add, CommitInfo, LogPath, ObjectPath};
+use deltaic::commit::{CommitOutcome, commit_path, winners_from, write_commit};
 use deltaic::store::{FileMeta, LocalStore, Location, ObjectAdapter, PutOutcome, Store};
 use deltaic_testkit::{Fault, FaultStore, Op, Rule};
 
@@ -30,18 +27,8 @@ fn body(text: &str) -> Bytes {
     Bytes::from(format!("{text}\n"))
 }
 
-fn append<'a>(location: &'a Location, read_version: Option<u64>) -> AppendCommit<'a> {
-    AppendCommit {
-        location,
-        read_version,
-        in_commit_timestamp: None,
-        txn: None,
-        budget: Duration::from_secs(60),
-    }
-}
-
 #[test]
-fn a_lost_answer_is_a_commit_and_not_a_conflict() {
+fn t1_a_lost_answer_is_a_commit_and_not_a_conflict() {
     for fault in [Fault::LostAnswer, Fault::RetriedAnswer] {
         let (store, location) = table();
         store.rule(Rule::new(fault).on(Op::PutIfAbsent));
@@ -109,8 +96,6 @@ fn no_answer_at_all_is_unknown() {
     store.rule(Rule::new(Fault::Refused).on(Op::Get).always());
     let outcome = write_commit(&location, 0, &info("mine"), &add("a")).unwrap();
     assert!(matches!(outcome, CommitOutcome::Unknown { version: 0, .. }), "{outcome:?}");
-    let error = commit_append(&append(&location, None), info("other"), &add("a")).unwrap_err();
-    assert!(matches!(error, Error::CommitStateUnknown { version: 0, .. }), "{error}");
     store.heal();
     assert_eq!(winners_from(&location, 0).unwrap()[0].info().unwrap().txn_id.as_deref(), Some("mine"));
 }
@@ -133,109 +118,6 @@ fn a_local_put_that_always_fails_is_an_error_and_nothing_is_there() {
     let error = write_commit(&location, 0, &info("mine"), &add("a")).unwrap_err();
     assert!(matches!(error, Error::Storage { .. }), "{error}");
     assert!(winners_from(&location, 0).unwrap().is_empty());
-}
-
-#[test]
-fn an_append_jumps_over_all_winners_at_once() {
-    let (store, location) = table();
-    for version in 0..5 {
-        write_commit(&location, version, &info(&format!("w{version}")), &add("a")).unwrap();
-    }
-    store.forget();
-    let landed = commit_append(&append(&location, Some(0)), info("mine"), &add("b")).unwrap();
-    assert_eq!(landed, Landed::Committed(5));
-    assert_eq!((store.count(Op::PutIfAbsent, ""), store.count(Op::ListFrom, "")), (2, 1));
-}
-
-#[test]
-fn an_append_does_not_follow_a_change_of_the_table() {
-    for (line, said) in [
-        (
-            r#"{"metaData":{"id":"x","format":{"provider":"parquet","options":{}},"schemaString":"","partitionColumns":[],"configuration":{}}}"#,
-            "metadata",
-        ),
-        (r#"{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}"#, "protocol"),
-    ] {
-        let (_, location) = table();
-        let commit = format!("{}\n{line}", r#"{"commitInfo":{"operation":"ADD COLUMNS"}}"#);
-        location.store().put_if_absent(&commit_path(&location, 1), body(&commit)).unwrap();
-        let error = commit_append(&append(&location, Some(0)), info("mine"), &add("b")).unwrap_err();
-        let Error::CommitConflict { version: 1, winner, reason, .. } = error else { panic!("{error}") };
-        assert_eq!(winner.as_deref(), Some("ADD COLUMNS"));
-        assert!(reason.contains(said), "{reason}");
-        assert_eq!(winners_from(&location, 1).unwrap().len(), 1);
-    }
-}
-
-#[test]
-fn an_application_transaction_lands_once() {
-    let (_, location) = table();
-    let txn = |version| Txn { app_id: "app".into(), version, last_updated: None };
-    let commit = |ours: &Txn, read| {
-        let append = AppendCommit { txn: Some(ours), ..append(&location, Some(read)) };
-        commit_append(&append, CommitInfo::default(), &[Action::Txn(ours.clone())])
-    };
-    assert_eq!(commit(&txn(3), 0).unwrap(), Landed::Committed(1));
-    // the same version, and an older one, of a writer that has not seen it
-    assert_eq!(commit(&txn(3), 0).unwrap(), Landed::AlreadyRecorded(1));
-    assert_eq!(commit(&txn(2), 0).unwrap(), Landed::AlreadyRecorded(1));
-    // a newer one that has not seen the other: two of one application are at work
-    assert!(matches!(commit(&txn(4), 0).unwrap_err(), Error::CommitConflict { version: 1, .. }));
-    assert_eq!(commit(&txn(4), 1).unwrap(), Landed::Committed(2));
-}
-
-#[test]
-fn in_commit_timestamps_never_go_back() {
-    let (_, location) = table();
-    // a clock far ahead
-    let ahead = 32_503_680_000_000;
-    let first = AppendCommit { in_commit_timestamp: Some(ahead), ..append(&location, Some(0)) };
-    commit_append(&first, info("a"), &add("a")).unwrap();
-    // this one loses the race against the first and must come after it
-    let late = AppendCommit { in_commit_timestamp: Some(0), ..append(&location, Some(0)) };
-    commit_append(&late, info("b"), &add("b")).unwrap();
-    let times: Vec<_> = winners_from(&location, 1)
-        .unwrap()
-        .into_iter()
-        .map(|w| w.info().unwrap().in_commit_timestamp.unwrap())
-        .collect();
-    assert_eq!(times, [ahead + 1, ahead + 2]);
-    let body = location.store().get(&commit_path(&location, 2)).unwrap();
-    assert!(body.starts_with(br#"{"commitInfo":{"inCommitTimestamp":32503680000002,"#));
-}
-
-#[test]
-fn appends_of_many_writers_all_land_once() {
-    let (store, location) = table();
-    write_commit(&location, 0, &info("first"), &add("a")).unwrap();
-    let faults = [Fault::LostAnswer, Fault::RetriedAnswer, Fault::Torn(30)];
-    let noisy = FaultStore::seeded(Arc::new(store), 7, 0.05, &faults);
-    let noisy = Location::with_store(location.root().clone(), Arc::new(noisy));
-    std::thread::scope(|scope| {
-        for writer in 0..8 {
-            let noisy = &noisy;
-            scope.spawn(move || {
-                let mut read = 0;
-                for n in 0..20 {
-                    let id = format!("{writer}-{n}");
-                    // a fault may hit the reading of the winners: then nothing was committed, and it is repeated
-                    read = loop {
-                        match commit_append(&append(noisy, Some(read)), info(&id), &add(&id)) {
-                            Ok(Landed::Committed(version)) => break version,
-                            Err(Error::Storage { .. } | Error::LogCorrupt { .. }) => {}
-                            other => panic!("{other:?}"),
-                        }
-                    };
-                }
-            });
-        }
-    });
-    let winners = winners_from(&location, 1).unwrap();
-    let mut ids: Vec<_> = winners.into_iter().map(|w| w.info().unwrap().txn_id.clone().unwrap()).collect();
-    ids.sort();
-    let mut expected: Vec<_> = (0..8).flat_map(|w| (0..20).map(move |n| format!("{w}-{n}"))).collect();
-    expected.sort();
-    assert_eq!(ids, expected);
 }
 
 /// A store that takes every put, whatever its condition.
@@ -270,7 +152,7 @@ impl Store for Careless {
 }
 
 #[test]
-fn a_store_that_ignores_the_condition_is_refused_before_the_first_commit() {
+fn t12_a_store_that_ignores_the_condition_is_refused_before_the_first_commit() {
     let root = ObjectPath::new("s3://careless", "/t");
     let careless = Location::with_store(root, Arc::new(Careless(ObjectAdapter::memory())));
     let error = write_commit(&careless, 0, &info("mine"), &add("a")).unwrap_err();

@@ -4,8 +4,10 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod commit;
+mod conflict;
 mod load;
 mod store;
 mod table_builder;
 mod time_travel;
+mod txn;
 mod write;

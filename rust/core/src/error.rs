@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::conflict::{Conflict, ConflictKind};
+
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -161,18 +163,45 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
-    /// Another writer took the version first.
-    #[error("version {version} of `{path}` was committed by another writer{}: {reason}", winner.as_ref().map(|w| format!(" ({w})")).unwrap_or_default())]
-    CommitConflict {
+    /// Rows cannot leave a table that is append-only.
+    #[error("`{path}` is append-only (`delta.appendOnly`), but the rows of `{file}` were to be removed")]
+    AppendOnly {
         /// Table location.
         path: String,
-        /// Version that was lost.
-        version: u64,
-        /// Operation of the winner, where known.
-        winner: Option<String>,
-        /// Why the commit cannot follow it, and what to do.
+        /// File that was to be removed.
+        file: String,
+    },
+    /// An action that a commit must not hold.
+    #[error("a commit to `{path}` must not hold `{action}`: {reason}")]
+    InvalidAction {
+        /// Table location.
+        path: String,
+        /// File, application or domain of the action.
+        action: String,
+        /// Rule that it breaks.
         reason: String,
     },
+    /// Another writer added rows that this transaction should have read, or a file that it adds too.
+    #[error("{0}")]
+    ConcurrentAppend(Box<Conflict>),
+    /// Another writer removed rows that this transaction read.
+    #[error("{0}")]
+    ConcurrentDeleteRead(Box<Conflict>),
+    /// Another writer removed or rewrote a file that this transaction removes or rewrites.
+    #[error("{0}")]
+    ConcurrentDeleteDelete(Box<Conflict>),
+    /// Another writer recorded the application transaction or the metadata domain that this transaction depends on.
+    #[error("{0}")]
+    ConcurrentTransaction(Box<Conflict>),
+    /// Other writers won every race until the time for the commit was used up.
+    #[error("{0}")]
+    ConcurrentWrite(Box<Conflict>),
+    /// Another writer changed schema, partition columns or properties.
+    #[error("{0}")]
+    MetadataChanged(Box<Conflict>),
+    /// Another writer changed the protocol.
+    #[error("{0}")]
+    ProtocolChanged(Box<Conflict>),
     /// The store gave no clear answer to the commit, and reading back gave none either. Nothing was removed.
     #[error(
         "whether version {version} of `{path}` was committed is unknown: {reason}. Look at the log before you write again"
@@ -227,7 +256,9 @@ pub enum Fact {
     Absent,
 }
 
-trait AsFact {
+/// A value as a [`Fact`].
+pub(crate) trait AsFact {
+    /// The value.
     fn as_fact(&self) -> Fact;
 }
 
@@ -274,25 +305,45 @@ impl AsFact for Arc<arrow::error::ArrowError> {
 }
 
 /// The one table of kinds and fields. The compiler holds it complete: a variant or field that is not in it is an error.
+/// Conflicts have the fields of [`Conflict`].
 macro_rules! kinds {
-    ($($kind:ident { $($field:ident),* }),* $(,)?) => {
+    (facts { $($kind:ident { $($field:ident),* }),* $(,)? } conflicts { $($conflict:ident),* $(,)? }) => {
         impl Error {
-            /// Every kind with the names of its fields, in the order of the variants.
-            pub const KINDS: &'static [(&'static str, &'static [&'static str])] =
-                &[$((stringify!($kind), &[$(stringify!($field)),*] as &[&str])),*];
+            /// Every kind with the names of its fields.
+            pub const KINDS: &'static [(&'static str, &'static [&'static str])] = &[
+                $((stringify!($kind), &[$(stringify!($field)),*] as &[&str]),)*
+                $((stringify!($conflict), &Conflict::FIELDS),)*
+            ];
 
             /// The kind in one word: the name of the Python class without the suffix `Error`, and a stable key for
             /// programs.
             pub fn kind(&self) -> &'static str {
                 match self {
-                    $(Error::$kind { .. } => stringify!($kind)),*
+                    $(Error::$kind { .. } => stringify!($kind),)*
+                    $(Error::$conflict(_) => stringify!($conflict),)*
                 }
             }
 
             /// The fields by name.
             pub fn facts(&self) -> Vec<(&'static str, Fact)> {
                 match self {
-                    $(Error::$kind { $($field),* } => vec![$((stringify!($field), $field.as_fact())),*]),*
+                    $(Error::$kind { $($field),* } => vec![$((stringify!($field), $field.as_fact())),*],)*
+                    $(Error::$conflict(conflict) => conflict.facts(),)*
+                }
+            }
+
+            /// The facts of a commit that lost against another writer.
+            pub fn conflict(&self) -> Option<&Conflict> {
+                match self {
+                    $(Error::$conflict(conflict) => Some(conflict),)*
+                    _ => None,
+                }
+            }
+
+            /// A commit that lost.
+            pub(crate) fn lost(kind: ConflictKind, conflict: Conflict) -> Self {
+                match kind {
+                    $(ConflictKind::$conflict => Error::$conflict(Box::new(conflict)),)*
                 }
             }
         }
@@ -300,28 +351,40 @@ macro_rules! kinds {
 }
 
 kinds! {
-    TableNotFound { path },
-    TableAlreadyExists { path, version },
-    VersionNotFound { path, version, earliest, latest },
-    TimestampOutOfRange { path, timestamp, earliest, earliest_version, latest, latest_version },
-    InvalidTimeTravel { path, reason },
-    LogGap { path, version, missing },
-    LogCorrupt { path, version, reason },
-    MissingAction { path, version, action },
-    UnsupportedFeature { path, role, features, supported },
-    Unsupported { path, what },
-    InvalidSchema { reason },
-    SchemaMismatch { path, reason },
-    InvalidPredicate { predicate, reason },
-    InvalidArgument { argument, reason },
-    DataFile { path, reason },
-    DeletionVector { path, reason },
-    CommitConflict { path, version, winner, reason },
-    CommitStateUnknown { path, version, reason },
-    Storage { operation, path, source },
-    NotFound { path },
-    Arrow { context, source },
-    Interrupted {},
+    facts {
+        TableNotFound { path },
+        TableAlreadyExists { path, version },
+        VersionNotFound { path, version, earliest, latest },
+        TimestampOutOfRange { path, timestamp, earliest, earliest_version, latest, latest_version },
+        InvalidTimeTravel { path, reason },
+        LogGap { path, version, missing },
+        LogCorrupt { path, version, reason },
+        MissingAction { path, version, action },
+        UnsupportedFeature { path, role, features, supported },
+        Unsupported { path, what },
+        InvalidSchema { reason },
+        SchemaMismatch { path, reason },
+        InvalidPredicate { predicate, reason },
+        InvalidArgument { argument, reason },
+        DataFile { path, reason },
+        DeletionVector { path, reason },
+        AppendOnly { path, file },
+        InvalidAction { path, action, reason },
+        CommitStateUnknown { path, version, reason },
+        Storage { operation, path, source },
+        NotFound { path },
+        Arrow { context, source },
+        Interrupted {},
+    }
+    conflicts {
+        ConcurrentAppend,
+        ConcurrentDeleteDelete,
+        ConcurrentDeleteRead,
+        ConcurrentTransaction,
+        ConcurrentWrite,
+        MetadataChanged,
+        ProtocolChanged,
+    }
 }
 
 impl Error {

@@ -1,5 +1,7 @@
 //! Table features: what a reader and a writer must do (PROTOCOL.md, "Table Features", "Reader Version Requirements").
 
+use std::collections::BTreeSet;
+
 use crate::actions::Protocol;
 use crate::error::{Error, Result};
 
@@ -18,6 +20,28 @@ pub const READER_FEATURES: &[&str] = &[
     "variantType",
     "variantType-preview",
 ];
+
+/// Features that a writer version implied before features had names, by version (PROTOCOL.md, "Writer Version
+/// Requirements").
+const IMPLIED: [(i32, &str); 7] = [
+    (2, "appendOnly"),
+    (2, "invariants"),
+    (3, "checkConstraints"),
+    (4, "changeDataFeed"),
+    (4, "generatedColumns"),
+    (5, "columnMapping"),
+    (6, "identityColumns"),
+];
+
+/// The features that a protocol asks for, by name, also those that its version implies.
+pub(crate) fn features_of(protocol: &Protocol) -> BTreeSet<&str> {
+    let mut out: BTreeSet<&str> = match protocol.min_writer_version {
+        version @ ..7 => IMPLIED.iter().filter(|(v, _)| *v <= version).map(|(_, f)| *f).collect(),
+        _ => protocol.writer_features.iter().flatten().map(String::as_str).collect(),
+    };
+    out.extend(protocol.reader_features.iter().flatten().map(String::as_str));
+    out
+}
 
 /// Refuses a table that needs more of a reader than deltaic has.
 ///

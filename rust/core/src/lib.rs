@@ -6,6 +6,7 @@
 
 pub mod actions;
 pub mod commit;
+pub mod conflict;
 pub mod error;
 pub mod features;
 pub mod log;
@@ -16,6 +17,7 @@ pub mod scan;
 pub mod schema;
 pub mod snapshot;
 pub mod store;
+pub mod txn;
 pub mod write;
 
 pub use error::{Error, Result};

@@ -65,7 +65,8 @@ fn files_stay_when_nobody_knows_whether_they_are_committed() {
 fn a_conflict_removes_the_files_and_names_the_winner() {
     let (store, location) = place();
     write(&location, &people(&[1]), &append()).unwrap();
-    let metadata = commit(&location, 0).into_iter().find(|(k, _)| k == "metaData").unwrap().1;
+    let mut metadata = commit(&location, 0).into_iter().find(|(k, _)| k == "metaData").unwrap().1;
+    metadata["configuration"]["delta.appendOnly"] = "true".into();
     let body = format!(
         "{}\n{}\n",
         r#"{"commitInfo":{"operation":"SET TBLPROPERTIES"}}"#,
@@ -74,8 +75,8 @@ fn a_conflict_removes_the_files_and_names_the_winner() {
     store.rule(Rule::new(Fault::Overtaken(body.into())).on(Op::PutIfAbsent));
     let files = adds(&location).len();
     let error = write(&location, &people(&[2]), &append()).unwrap_err();
-    let Error::CommitConflict { version: 1, winner: Some(winner), .. } = error else { panic!("{error}") };
-    assert_eq!(winner, "SET TBLPROPERTIES");
+    let Error::MetadataChanged(lost) = error else { panic!("{error}") };
+    assert_eq!((lost.version, lost.winner.as_deref()), (1, Some("SET TBLPROPERTIES")));
     assert_eq!(objects(&location).iter().filter(|n| n.ends_with(".parquet")).count(), files);
 }
 
@@ -131,7 +132,7 @@ fn a_creator_that_lost_to_another_schema_is_told_so() {
     faulty.rule(Rule::new(Fault::Overtaken(theirs)).on(Op::PutIfAbsent));
     let location = Location::with_store(location.root().clone(), Arc::new(faulty));
     let error = write(&location, &people(&[1]), &append()).unwrap_err();
-    assert!(matches!(error, Error::CommitConflict { .. } | Error::SchemaMismatch { .. }), "{error}");
+    assert!(matches!(error, Error::MetadataChanged(_) | Error::SchemaMismatch { .. }), "{error}");
     assert!(!objects(&location).iter().any(|n| n.ends_with(".parquet")));
 }
 

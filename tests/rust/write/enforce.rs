@@ -97,16 +97,10 @@ fn partitioning_and_properties_of_a_table_are_its_own() {
 #[test]
 fn tables_that_ask_more_of_a_writer_are_refused_by_name() {
     let schema = actions::schema(&[("id", "long"), ("name", "string")]);
-    let protocols = [
-        (
-            json!({"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["appendOnly", "quantum"]}),
-            "quantum",
-        ),
-        (
-            json!({"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["rowTracking", "domainMetadata"]}),
-            "rowTracking",
-        ),
-    ];
+    let protocols = [(
+        json!({"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["appendOnly", "quantum"]}),
+        "quantum",
+    )];
     for (protocol, named) in protocols {
         let mut table = TableBuilder::temp();
         table.commit(&[json!({"protocol": protocol}), actions::metadata(&schema, &[], &[])]);

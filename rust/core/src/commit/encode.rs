@@ -1,16 +1,53 @@
 use bytes::Bytes;
+use serde::Serialize;
 
-use crate::actions::{Action, CommitInfo};
+use crate::actions::{Action, Add, Cdc, CommitInfo, DomainMetadata, Metadata, Protocol, Remove, Txn};
 use crate::error::{Error, Result};
 
+/// A borrowed action of a commit: a commit of many files is encoded without a copy of them.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ActionRef<'a> {
+    /// `add`
+    Add(&'a Add),
+    /// `remove`
+    Remove(&'a Remove),
+    /// `cdc`
+    Cdc(&'a Cdc),
+    /// `metaData`
+    MetaData(&'a Metadata),
+    /// `protocol`
+    Protocol(&'a Protocol),
+    /// `txn`
+    Txn(&'a Txn),
+    /// `domainMetadata`
+    DomainMetadata(&'a DomainMetadata),
+    /// `commitInfo`
+    CommitInfo(&'a CommitInfo),
+    /// Any.
+    #[serde(untagged)]
+    Other(&'a Action),
+}
+
+impl<'a> From<&'a Action> for ActionRef<'a> {
+    fn from(action: &'a Action) -> Self {
+        ActionRef::Other(action)
+    }
+}
+
 /// The body of a commit: the provenance first, as in-commit timestamps demand, then the actions, one line each.
-pub(super) fn encode(info: &CommitInfo, actions: &[Action], path: &str) -> Result<Bytes> {
-    let mut body = Vec::with_capacity(256 + actions.len() * 512);
+pub(super) fn encode<'a>(
+    info: &CommitInfo,
+    actions: impl IntoIterator<Item = impl Into<ActionRef<'a>>>,
+    path: &str,
+) -> Result<Bytes> {
+    let actions = actions.into_iter();
+    let mut body = Vec::with_capacity(256 + actions.size_hint().0 * 512);
     let failed = |e: serde_json::Error| Error::storage("encode", path, e);
-    serde_json::to_writer(&mut body, &Action::from(info.clone())).map_err(failed)?;
+    serde_json::to_writer(&mut body, &ActionRef::CommitInfo(info)).map_err(failed)?;
     body.push(b'\n');
     for action in actions {
-        serde_json::to_writer(&mut body, action).map_err(failed)?;
+        serde_json::to_writer(&mut body, &action.into()).map_err(failed)?;
         body.push(b'\n');
     }
     Ok(body.into())
@@ -19,7 +56,6 @@ pub(super) fn encode(info: &CommitInfo, actions: &[Action], path: &str) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::Protocol;
 
     #[test]
     fn a_commit_is_one_json_object_a_line_and_provenance_is_first() {
@@ -30,10 +66,9 @@ mod tests {
             reader_features: None,
             writer_features: None,
         };
-        let body = encode(&info, &[Action::Protocol(protocol)], "0.json").unwrap();
-        assert_eq!(
-            std::str::from_utf8(&body).unwrap(),
-            "{\"commitInfo\":{\"inCommitTimestamp\":7}}\n{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n"
-        );
+        let expected = "{\"commitInfo\":{\"inCommitTimestamp\":7}}\n{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n";
+        let body = encode(&info, [ActionRef::Protocol(&protocol)], "0.json").unwrap();
+        assert_eq!(std::str::from_utf8(&body).unwrap(), expected);
+        assert_eq!(encode(&info, &[Action::Protocol(protocol)], "0.json").unwrap(), body);
     }
 }

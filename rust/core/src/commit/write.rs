@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-use crate::actions::{Action, CommitInfo, ObjectPath};
+use crate::actions::{CommitInfo, ObjectPath};
 use crate::error::{Error, Result};
 use crate::log::commit_name;
 use crate::store::{Location, PutOutcome};
 
-use super::{Backoff, CommitOutcome, Winner, encode::encode, probe::check_store};
+use super::{ActionRef, Backoff, CommitOutcome, Winner, encode::encode, probe::check_store};
 
 /// How often a put without a clear answer is repeated, and an unreadable answer read again.
 const ATTEMPTS: usize = 5;
@@ -32,11 +32,11 @@ enum ReadBack {
 /// An error means that the commit was **not** made; [`Error::Unsupported`] that the store cannot hold a log, because it
 /// ignores the condition of put-if-absent (tried once for each remote store). [`CommitOutcome::Unknown`] is not an error here because the caller
 /// must act on it: nothing that the commit refers to may be deleted.
-pub fn write_commit(
+pub fn write_commit<'a>(
     location: &Location,
     version: u64,
     info: &CommitInfo,
-    actions: &[Action],
+    actions: impl IntoIterator<Item = impl Into<ActionRef<'a>>>,
 ) -> Result<CommitOutcome> {
     check_store(location)?;
     let path = commit_path(location, version);

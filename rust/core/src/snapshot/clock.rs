@@ -33,7 +33,8 @@ pub(super) fn commit_info(location: &Location, commit: &LogFile) -> Result<Optio
     info_of(&body, &path.to_string(), commit.version)
 }
 
-pub(super) fn info_of(body: &[u8], path: &str, version: u64) -> Result<Option<CommitInfo>> {
+/// The `commitInfo` of a commit from its body.
+pub(crate) fn info_of(body: &[u8], path: &str, version: u64) -> Result<Option<CommitInfo>> {
     // it is the first line wherever a writer follows the protocol; all lines are read only where it is not
     let first = body.split(|b| *b == b'\n').next().unwrap_or_default();
     let parse = |b: &[u8]| {

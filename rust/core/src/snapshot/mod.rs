@@ -10,6 +10,7 @@ mod report;
 mod state;
 
 pub use at::{At, format_timestamp, parse_table_path};
+pub(crate) use clock::info_of;
 pub use history::Commit;
 pub(crate) use report::Counters;
 pub use report::Report;

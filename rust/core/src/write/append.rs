@@ -1,10 +1,6 @@
 //! Creating and appending: data to files, files to a commit.
 
-use std::collections::BTreeMap;
-
 use arrow::array::RecordBatchReader;
-use chrono::Utc;
-use serde_json::Value;
 
 use super::fit::fit_batch;
 use super::mode::{WriteMode, WriteOptions, WriteResult};
@@ -14,12 +10,14 @@ use super::schema::from_arrow;
 use super::split::Splitter;
 use super::text_limits::limit_batch;
 use super::uploads::Uploads;
-use crate::actions::{Action, Add, CommitInfo, Txn};
-use crate::commit::{AppendCommit, Landed, commit_append};
+use crate::actions::Add;
+use crate::conflict::{Conflict, ConflictKind};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
+use crate::txn::row_ids::num_records;
+use crate::txn::{Operation, Transaction};
 
 /// Writes the data into the table, which is created where there is none. Either all of it is there afterwards, in one
 /// version, or the table is as it was; files of a write that failed are deleted, except after
@@ -28,8 +26,8 @@ use crate::store::Location;
 ///
 /// # Errors
 /// All of [`plan_write`], before the first batch is read. Then [`Error::SchemaMismatch`] for a value that must not be
-/// null or does not fit, [`Error::Arrow`] from the data itself, [`Error::CommitConflict`] when another writer changed the
-/// table so that this data may not follow, and what the store says.
+/// null or does not fit, [`Error::Arrow`] from the data itself, [`Error::MetadataChanged`] and
+/// [`Error::ProtocolChanged`] when another writer changed the table so that this data may not follow, and what the store says.
 pub fn write(
     location: &Location,
     data: impl RecordBatchReader,
@@ -78,22 +76,13 @@ pub(super) fn fill(
 /// nothing and the caller deletes them.
 ///
 /// # Errors
-/// [`Error::CommitConflict`], [`Error::CommitStateUnknown`], [`Error::TableAlreadyExists`], and what the store says.
+/// As [`Transaction::commit`]: [`Error::MetadataChanged`], [`Error::CommitStateUnknown`], [`Error::TableAlreadyExists`], and what the store says.
 pub fn commit_adds(plan: &WritePlan, adds: Vec<Add>, options: &WriteOptions) -> Result<WriteResult> {
     if let Target::Skip(version) = plan.target {
         return Ok(WriteResult::skipped(version));
     }
-    let rows = adds.iter().filter_map(num_records).sum();
+    let rows = adds.iter().filter_map(num_records).map(i64::unsigned_abs).sum();
     commit(plan, adds, rows, options)
-}
-
-fn num_records(add: &Add) -> Option<u64> {
-    #[derive(serde::Deserialize)]
-    struct Rows {
-        #[serde(rename = "numRecords")]
-        num_records: u64,
-    }
-    serde_json::from_str::<Rows>(add.stats.as_deref()?).ok().map(|r| r.num_records)
 }
 
 /// Whether the table has the files, or may have.
@@ -105,93 +94,88 @@ fn keeps_files(result: &Result<WriteResult>) -> bool {
 }
 
 fn commit(plan: &WritePlan, adds: Vec<Add>, rows: u64, options: &WriteOptions) -> Result<WriteResult> {
-    let bytes = adds.iter().map(|a| a.size.unsigned_abs()).sum();
-    let files = adds.len() as u64;
-    let txn = options.app_transaction.as_ref().map(|(app_id, version)| Txn {
-        app_id: app_id.clone(),
-        version: *version,
-        last_updated: Some(Utc::now().timestamp_millis()),
-    });
-    if let (Target::Existing(version), true, None) = (plan.target, adds.is_empty(), &txn) {
+    if let (Target::Existing(version), true, None) = (plan.target, adds.is_empty(), &options.app_transaction)
+    {
         return Ok(WriteResult::skipped(version));
     }
-    let mut actions: Vec<Action> = txn.iter().cloned().map(Action::from).collect();
-    actions.extend(adds.into_iter().map(Action::from));
-    let mut result = WriteResult { version: 0, files, rows, bytes, created: false, skipped: false };
-    let mut attempt = AppendCommit {
-        location: &plan.location,
-        read_version: plan.read_version(),
-        in_commit_timestamp: plan.in_commit_timestamp,
-        txn: txn.as_ref(),
-        budget: options.commit_budget,
-    };
-    if plan.target == Target::New {
-        let head = [Action::from(plan.protocol.clone()), Action::from(plan.metadata.clone())];
-        let all: Vec<Action> = head.into_iter().chain(actions.iter().cloned()).collect();
-        match commit_append(&attempt, info(plan, None, &result, options), &all)? {
-            Landed::Committed(version) => return Ok(WriteResult { version, created: true, ..result }),
-            Landed::AlreadyRecorded(version) => return Ok(WriteResult::skipped(version)),
-            Landed::Created { winner } => {
-                let operation = winner.and_then(|w| w.operation);
-                match follow_creator(plan, operation, options)? {
-                    Ok((version, timestamp)) => {
-                        attempt.read_version = Some(version);
-                        attempt.in_commit_timestamp = timestamp;
-                    }
-                    Err(skipped) => return Ok(skipped),
-                }
-            }
-        }
+    let bytes = adds.iter().map(|a| a.size.unsigned_abs()).sum();
+    let files = adds.len() as u64;
+    let created = plan.target == Target::New;
+    let result = WriteResult { version: 0, files, rows, bytes, created, skipped: false };
+    if !created {
+        return append(plan.transaction(operation(plan, &result, options))?, adds, &result, options);
     }
-    match commit_append(&attempt, info(plan, attempt.read_version, &result, options), &actions)? {
-        Landed::Committed(version) => result.version = version,
-        Landed::AlreadyRecorded(version) => return Ok(WriteResult::skipped(version)),
-        Landed::Created { .. } => {
-            // unreachable by construction: there is a version to follow
-            return Err(Error::TableNotFound { path: plan.location.root().to_string() });
-        }
+    let creation = plan.transaction(operation(plan, &result, options))?;
+    match append(creation, adds.clone(), &result, options) {
+        Err(Error::TableAlreadyExists { .. }) => {}
+        other => return other,
     }
-    Ok(result)
+    match follow_creator(plan, options)? {
+        Ok(theirs) => {
+            let result = WriteResult { created: false, ..result };
+            append(theirs.transaction(operation(plan, &result, options))?, adds, &result, options)
+        }
+        Err(skipped) => Ok(skipped),
+    }
+}
+
+fn append(
+    mut txn: Transaction,
+    adds: Vec<Add>,
+    result: &WriteResult,
+    options: &WriteOptions,
+) -> Result<WriteResult> {
+    if let Some((app_id, version)) = &options.app_transaction {
+        txn.app_transaction(app_id, *version);
+    }
+    adds.into_iter().for_each(|add| txn.add(add));
+    txn.set_user_metadata(options.user_metadata.clone());
+    txn.set_engine(options.engine.clone());
+    txn.set_budget(options.commit_budget);
+    let committed = txn.commit()?;
+    Ok(match committed.already_recorded {
+        true => WriteResult::skipped(committed.version),
+        false => WriteResult { version: committed.version, ..*result },
+    })
 }
 
 /// Another writer created the table while we wrote the first files for it. By mode that is an error, or the end, or the
 /// files are appended, if the other's table is the one that we would have made.
 fn follow_creator(
     plan: &WritePlan,
-    winner: Option<String>,
     options: &WriteOptions,
-) -> Result<std::result::Result<(u64, Option<i64>), WriteResult>> {
+) -> Result<std::result::Result<WritePlan, WriteResult>> {
     let path = plan.location.root().to_string();
-    let append = WriteOptions { mode: WriteMode::Append, ..options.clone() };
+    let newest = || Snapshot::open(plan.location.clone(), At::Latest);
     match options.mode {
         WriteMode::ErrorIfExists => {
-            let version = Snapshot::open(plan.location.clone(), At::Latest)?.version();
-            return Err(Error::TableAlreadyExists { path, version });
+            return Err(Error::TableAlreadyExists { path, version: newest()?.version() });
         }
-        WriteMode::Ignore => {
-            let version = Snapshot::open(plan.location.clone(), At::Latest)?.version();
-            return Ok(Err(WriteResult::skipped(version)));
-        }
+        WriteMode::Ignore => return Ok(Err(WriteResult::skipped(newest()?.version()))),
         WriteMode::Append => {}
     }
-    let theirs = plan_write(&plan.location, &plan.schema, &append)?;
+    let theirs = plan_write(&plan.location, &plan.schema, options)?;
     if let Target::Skip(version) = theirs.target {
         return Ok(Err(WriteResult::skipped(version)));
     }
     let unmapped =
         theirs.column_mapping == ColumnMappingMode::None && plan.column_mapping == ColumnMappingMode::None;
-    if !(unmapped
+    if unmapped
         && same_files(&plan.schema, &theirs.schema)
-        && plan.partition_columns == theirs.partition_columns)
+        && plan.partition_columns == theirs.partition_columns
     {
-        return Err(Error::CommitConflict {
-            path,
-            version: 0,
-            winner,
-            reason: "it created the table with other columns than these files have; repeat the write".into(),
-        });
+        return Ok(Ok(theirs));
     }
-    Ok(Ok((theirs.read_version().unwrap_or_default(), theirs.in_commit_timestamp)))
+    let lost = Conflict {
+        path,
+        version: 0,
+        winner: None,
+        files: Vec::new(),
+        predicate: None,
+        rule: "table-created",
+        reason: "it created the table with other columns than these files have; repeat the write".into(),
+    };
+    Err(Error::lost(ConflictKind::MetadataChanged, lost))
 }
 
 /// Whether files of one schema can be files of the other: same names, order and types, and no column that may be null
@@ -203,30 +187,11 @@ fn same_files(ours: &StructType, theirs: &StructType) -> bool {
         && ours.fields.iter().zip(&theirs.fields).all(|(o, t)| t.nullable || !o.nullable)
 }
 
-fn info(
-    plan: &WritePlan,
-    read_version: Option<u64>,
-    result: &WriteResult,
-    options: &WriteOptions,
-) -> CommitInfo {
-    let text = |v: String| Value::String(v);
-    let partition_by = Value::from(plan.partition_columns.clone()).to_string();
-    let mut parameters = BTreeMap::from([("mode".to_owned(), text(options.mode.name().to_owned()))]);
-    parameters.insert("partitionBy".to_owned(), text(partition_by));
-    let metrics =
-        [("numFiles", result.files), ("numOutputRows", result.rows), ("numOutputBytes", result.bytes)];
-    let own = concat!("deltaic/", env!("CARGO_PKG_VERSION"));
-    CommitInfo {
-        operation: Some("WRITE".to_owned()),
-        operation_parameters: Some(parameters),
-        operation_metrics: Some(
-            metrics.into_iter().map(|(k, v)| (k.to_owned(), text(v.to_string()))).collect(),
-        ),
-        read_version: read_version.and_then(|v| i64::try_from(v).ok()),
-        isolation_level: Some("Serializable".to_owned()),
-        is_blind_append: Some(true),
-        user_metadata: options.user_metadata.clone(),
-        engine_info: Some(options.engine.as_ref().map_or(own.to_owned(), |engine| format!("{engine} {own}"))),
-        ..Default::default()
-    }
+fn operation(plan: &WritePlan, result: &WriteResult, options: &WriteOptions) -> Operation {
+    Operation::new("WRITE")
+        .with("mode", options.mode.name())
+        .with_encoded("partitionBy", plan.partition_columns.clone())
+        .metric("numFiles", result.files)
+        .metric("numOutputRows", result.rows)
+        .metric("numOutputBytes", result.bytes)
 }

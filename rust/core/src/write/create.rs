@@ -135,6 +135,10 @@ fn properties(
                 return Err(invalid(key, format!("`{value}` must be `supported`")));
             }
             features.insert(known);
+            if known == "rowTracking" {
+                // the highest row id is a metadata domain
+                features.insert("domainMetadata");
+            }
         } else if lower.starts_with("delta.") {
             let known = PROPERTIES.into_iter().find(|p| p.to_lowercase() == lower);
             let known = known.ok_or_else(|| {
@@ -308,7 +312,7 @@ mod tests {
     fn unknown_properties_and_typeless_columns_are_refused() {
         for (key, value) in [
             ("delta.apendOnly", "true"),
-            ("delta.feature.rowTracking", "supported"),
+            ("delta.feature.timeMachine", "supported"),
             ("delta.columnMapping.mode", "x"),
         ] {
             let error = table(DataType::Long, &[(key, value)]).unwrap_err();

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField, StructType};
 
 /// Writer features that an append honours, or that ask nothing of an append.
-pub const SUPPORTED_WRITER_FEATURES: [&str; 18] = [
+pub const SUPPORTED_WRITER_FEATURES: [&str; 19] = [
     "allowColumnDefaults",
     "appendOnly",
     "changeDataFeed",
@@ -15,6 +15,7 @@ pub const SUPPORTED_WRITER_FEATURES: [&str; 18] = [
     "deletionVectors",
     "domainMetadata",
     "inCommitTimestamp",
+    "rowTracking",
     "timestampNtz",
     "typeWidening",
     "typeWidening-preview",
@@ -28,12 +29,11 @@ pub const SUPPORTED_WRITER_FEATURES: [&str; 18] = [
 
 /// Features that ask something of a writer only where the table makes use of them: the feature, and what the use looks
 /// like. In use they are refused; a table that merely lists them is written to.
-const REFUSED_IN_USE: [(&str, Use); 7] = [
+const REFUSED_IN_USE: [(&str, Use); 6] = [
     ("invariants", Use::Column("delta.invariants")),
     ("checkConstraints", Use::PropertyPrefix("delta.constraints.")),
     ("generatedColumns", Use::Column("delta.generationExpression")),
     ("identityColumns", Use::Column("delta.identity.start")),
-    ("rowTracking", Use::NotProperty("delta.rowTrackingSuspended")),
     ("icebergCompatV1", Use::Property("delta.enableIcebergCompatV1")),
     ("icebergCompatV2", Use::Property("delta.enableIcebergCompatV2")),
 ];
@@ -44,8 +44,6 @@ enum Use {
     Column(&'static str),
     /// A property is `true`.
     Property(&'static str),
-    /// A property is not `true`, and the feature is listed.
-    NotProperty(&'static str),
     /// A property begins so.
     PropertyPrefix(&'static str),
 }
@@ -55,6 +53,25 @@ enum Use {
 /// # Errors
 /// [`Error::UnsupportedFeature`] with the role `writer`, which names every feature that stands in the way.
 pub fn check_writer(path: &str, protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
+    let mut refused = unknown(protocol);
+    for (feature, usage) in REFUSED_IN_USE {
+        if let Some(what) = usage.find(metadata, schema) {
+            refused.push(format!("{feature} ({what})"));
+        }
+    }
+    refuse(path, refused)
+}
+
+/// Checks that this writer knows every feature of the table. What a feature asks of rows is for [`check_writer`].
+///
+/// # Errors
+/// As [`check_writer`].
+pub fn check_writer_features(path: &str, protocol: &Protocol) -> Result<()> {
+    refuse(path, unknown(protocol))
+}
+
+/// Version and features that are not known.
+fn unknown(protocol: &Protocol) -> Vec<String> {
     let mut refused = Vec::new();
     if !(1..=7).contains(&protocol.min_writer_version) {
         refused.push(format!("writer version {}", protocol.min_writer_version));
@@ -63,18 +80,19 @@ pub fn check_writer(path: &str, protocol: &Protocol, metadata: &Metadata, schema
         7 => protocol.writer_features.as_deref().unwrap_or_default(),
         _ => &[],
     };
-    for feature in listed {
-        let known = SUPPORTED_WRITER_FEATURES.contains(&feature.as_str())
-            || REFUSED_IN_USE.iter().any(|(name, _)| name == feature);
-        if !known {
-            refused.push(feature.clone());
-        }
-    }
-    for (feature, usage) in REFUSED_IN_USE {
-        if let Some(what) = usage.find(metadata, schema, listed.iter().any(|f| f == feature)) {
-            refused.push(format!("{feature} ({what})"));
-        }
-    }
+    refused.extend(
+        listed
+            .iter()
+            .filter(|feature| {
+                !SUPPORTED_WRITER_FEATURES.contains(&feature.as_str())
+                    && !REFUSED_IN_USE.iter().any(|(name, _)| name == feature)
+            })
+            .cloned(),
+    );
+    refused
+}
+
+fn refuse(path: &str, refused: Vec<String>) -> Result<()> {
     if refused.is_empty() {
         return Ok(());
     }
@@ -88,13 +106,12 @@ pub fn check_writer(path: &str, protocol: &Protocol, metadata: &Metadata, schema
 
 impl Use {
     /// Where the table makes use of it.
-    fn find(self, metadata: &Metadata, schema: &StructType, listed: bool) -> Option<String> {
+    fn find(self, metadata: &Metadata, schema: &StructType) -> Option<String> {
         let is_true =
             |key: &str| metadata.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
         match self {
             Use::Column(key) => column_with(schema, key).map(|column| format!("column `{column}`")),
             Use::Property(key) => is_true(key).then(|| key.to_owned()),
-            Use::NotProperty(key) => (listed && !is_true(key)).then(|| "it is not suspended".to_owned()),
             Use::PropertyPrefix(prefix) => {
                 metadata.configuration.keys().find(|k| k.starts_with(prefix)).cloned()
             }
@@ -190,13 +207,6 @@ mod tests {
             refused(&protocol(&["icebergCompatV1"]), &iceberg, &schema(None)),
             ["icebergCompatV1 (delta.enableIcebergCompatV1)"]
         );
-    }
-
-    #[test]
-    fn row_tracking_is_refused_unless_suspended() {
-        let tracked = protocol(&["rowTracking", "domainMetadata"]);
-        assert_eq!(refused(&tracked, &[], &schema(None)), ["rowTracking (it is not suspended)"]);
-        assert!(refused(&tracked, &[("delta.rowTrackingSuspended", "true")], &schema(None)).is_empty());
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod text_limits;
 mod uploads;
 
 pub use append::{commit_adds, write};
-pub use features::{SUPPORTED_WRITER_FEATURES, check_writer};
+pub use features::{SUPPORTED_WRITER_FEATURES, check_writer, check_writer_features};
 pub use footer_stats::{WrittenFile, footer_adds};
 pub use frame_columns::{FrameColumn, FrameColumns};
 pub use mode::{WriteMode, WriteOptions, WriteResult};

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
+use crate::txn::{Operation, Transaction};
 
 /// What the write finds at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +53,8 @@ pub struct WritePlan {
     pub physical_partition_columns: Vec<String>,
     /// Which columns get statistics.
     pub stats: StatsColumns,
-    /// In-commit timestamp of the version found, where in-commit timestamps are on.
-    pub(super) in_commit_timestamp: Option<i64>,
+    /// The version that was found; none where there is no table, and in a plan that has travelled.
+    pub(super) snapshot: Option<Snapshot>,
     pub(super) codec: Codec,
     /// Lengths of `char` and `varchar`, one for each column of the schema.
     pub(super) text_limits: Vec<Option<Limits>>,
@@ -99,9 +100,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     check_same_partitioning(&plan, options)?;
     check_same_properties(&plan.metadata, options)?;
     check_assignable(&path, data, &plan.schema)?;
-    if is_true(&plan.metadata, "delta.enableInCommitTimestamps") {
-        plan.in_commit_timestamp = Some(snapshot.timestamp()?);
-    }
+    plan.snapshot = Some(snapshot);
     Ok(plan)
 }
 
@@ -126,14 +125,13 @@ pub(super) fn plan(
     let partition_columns = metadata.partition_columns.clone();
     let data = data_columns(&schema, &partition_columns);
     let has_vectors = protocol.writer_features.iter().flatten().any(|f| f == "deletionVectors");
-    let new = matches!(target, Target::New) && is_true(&metadata, "delta.enableInCommitTimestamps");
     Ok(WritePlan {
         location: location.clone(),
         target,
         column_mapping: mode,
         physical_partition_columns: schema.physical_names(&partition_columns, mode),
         stats: StatsColumns::of(&data, &metadata, mode, has_vectors)?,
-        in_commit_timestamp: new.then_some(0),
+        snapshot: None,
         codec,
         text_limits: limits_of(&schema)?,
         partition_columns,
@@ -187,11 +185,21 @@ impl WritePlan {
         random.then(|| length.unwrap_or(2).clamp(1, 32))
     }
 
-    /// Version that the checks were made against.
-    pub(super) fn read_version(&self) -> Option<u64> {
-        match self.target {
-            Target::New => None,
-            Target::Existing(version) | Target::Skip(version) => Some(version),
+    /// A transaction on what was found.
+    ///
+    /// # Errors
+    /// As [`Snapshot::open`], for a plan that has travelled.
+    pub(super) fn transaction(&self, operation: Operation) -> Result<Transaction> {
+        match (self.target, &self.snapshot) {
+            (Target::New, _) => {
+                let (protocol, metadata) = (self.protocol.clone(), self.metadata.clone());
+                Ok(Transaction::create(&self.location, protocol, metadata, operation))
+            }
+            (_, Some(snapshot)) => Ok(Transaction::begin(snapshot, operation)),
+            (Target::Existing(version) | Target::Skip(version), None) => {
+                let snapshot = Snapshot::open(self.location.clone(), At::Version(version))?;
+                Ok(Transaction::begin(&snapshot, operation))
+            }
         }
     }
 }

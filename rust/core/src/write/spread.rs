@@ -33,7 +33,6 @@ struct Packed {
     skip: bool,
     protocol: Protocol,
     metadata: Metadata,
-    in_commit_timestamp: Option<i64>,
     mode: String,
     compression: Option<String>,
     target_file_size: u64,
@@ -91,7 +90,6 @@ impl SpreadWrite {
             skip: self.is_skipped(),
             protocol: plan.protocol.clone(),
             metadata: plan.metadata.clone(),
-            in_commit_timestamp: plan.in_commit_timestamp,
             mode: options.mode.name().to_owned(),
             compression: options.compression.clone(),
             target_file_size: options.target_file_size,
@@ -127,8 +125,7 @@ impl SpreadWrite {
             commit_budget: packed.commit_budget,
             ..WriteOptions::default()
         };
-        let mut plan = plan(&location, target, packed.protocol, packed.metadata, &options)?;
-        plan.in_commit_timestamp = packed.in_commit_timestamp;
+        let plan = plan(&location, target, packed.protocol, packed.metadata, &options)?;
         Ok(SpreadWrite { plan, storage: packed.storage, options })
     }
 

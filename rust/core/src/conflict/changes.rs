@@ -1,0 +1,63 @@
+use crate::actions::{Action, Add, Cdc, DomainMetadata, Metadata, Protocol, Remove, Txn};
+
+/// What a transaction does, sorted by kind.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Changes {
+    /// New protocol.
+    pub protocol: Option<Protocol>,
+    /// New metadata.
+    pub metadata: Option<Metadata>,
+    /// Files that join.
+    pub adds: Vec<Add>,
+    /// Files that leave.
+    pub removes: Vec<Remove>,
+    /// Files of row-level changes.
+    pub cdc: Vec<Cdc>,
+    /// Application transactions.
+    pub txns: Vec<Txn>,
+    /// Metadata domains.
+    pub domains: Vec<DomainMetadata>,
+}
+
+impl Changes {
+    /// Sorts actions. Provenance and actions of checkpoints are left out; of two protocols or metadata the last counts.
+    pub fn of(actions: &[Action]) -> Self {
+        let mut out = Changes::default();
+        for action in actions {
+            match action.clone() {
+                Action::Add(add) => out.adds.push(*add),
+                Action::Remove(remove) => out.removes.push(*remove),
+                Action::Cdc(cdc) => out.cdc.push(*cdc),
+                Action::MetaData(metadata) => out.metadata = Some(*metadata),
+                Action::Protocol(protocol) => out.protocol = Some(protocol),
+                Action::Txn(txn) => out.txns.push(txn),
+                Action::DomainMetadata(domain) => out.domains.push(domain),
+                Action::CommitInfo(_) | Action::Sidecar(_) | Action::CheckpointMetadata(_) => {}
+            }
+        }
+        out
+    }
+
+    /// The actions of a commit, in the order in which readers want them: few and small ones first.
+    pub fn into_actions(self) -> Vec<Action> {
+        let mut out = Vec::with_capacity(4 + self.adds.len() + self.removes.len() + self.cdc.len());
+        out.extend(self.protocol.map(Action::from));
+        out.extend(self.metadata.map(Action::from));
+        out.extend(self.domains.into_iter().map(Action::from));
+        out.extend(self.txns.into_iter().map(Action::from));
+        out.extend(self.removes.into_iter().map(Action::from));
+        out.extend(self.adds.into_iter().map(Action::from));
+        out.extend(self.cdc.into_iter().map(Action::from));
+        out
+    }
+
+    /// Whether rows come or go.
+    pub fn changes_data(&self) -> bool {
+        self.adds.iter().any(|a| a.data_change) || self.removes.iter().any(|r| r.data_change)
+    }
+
+    /// Whether it does nothing at all.
+    pub fn is_empty(&self) -> bool {
+        *self == Changes::default()
+    }
+}

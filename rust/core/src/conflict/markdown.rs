@@ -1,0 +1,46 @@
+use std::fmt::Write;
+
+use super::{IsolationLevel, MATRIX, Verdict};
+
+const HEAD: &str = "# Conflicts
+
+Two writers are never asked to wait for each other. A transaction reads one version, prepares its changes, and commits the
+next version if nobody else has. Where somebody has, every commit that landed meanwhile (a *winner*) is held against this
+table, which is generated from `conflict::MATRIX` and is what the code itself reads.
+
+What a transaction read is kept as predicates. A file of a winner counts as read only if its partition values and its
+minimum and maximum statistics let a row of it match.
+
+";
+
+const TAIL: &str = "
+The level is the table property `delta.isolationLevel` (`WriteSerializable` unless set). A transaction that changes no data
+and no metadata, such as a compaction, runs at `SnapshotIsolation`, which for it is serializable.
+
+A winner that recorded the application transaction of this one, at its version or a newer one, has done its work: nothing is
+committed and nothing is lost. When other writers win every race until the time for the commit is used up, the error is
+`ConcurrentWrite`.
+";
+
+/// The matrix as the page of the documentation.
+pub fn markdown() -> String {
+    let mut out = HEAD.to_owned();
+    out.push_str("| rule | the winner | this transaction |");
+    for level in IsolationLevel::ALL {
+        let _ = write!(out, " {level} |");
+    }
+    out.push_str(" then |\n|---|---|---|---|---|---|---|\n");
+    for row in MATRIX {
+        let _ = write!(out, "| `{}` | {} | {} |", row.name, row.winner, row.ours);
+        for level in IsolationLevel::ALL {
+            let _ = match row.verdict(level) {
+                Verdict::Conflict(kind) => write!(out, " **{kind:?}** |"),
+                Verdict::Rebase => write!(out, " rebase |"),
+                Verdict::Pass => write!(out, " pass |"),
+            };
+        }
+        let _ = writeln!(out, " {} |", row.then);
+    }
+    out.push_str(TAIL);
+    out
+}

@@ -1,0 +1,287 @@
+use super::{ConflictKind, IsolationLevel};
+
+/// What can hold between a commit that landed first and a transaction that wants to follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)] // each row of the matrix says what it is
+pub enum Rule {
+    ProtocolChanged,
+    FeaturesAdded,
+    MetadataChanged,
+    PropertiesSet,
+    IdentityAdvanced,
+    Transaction,
+    Domain,
+    AppendRead,
+    BlindAppendRead,
+    BlindAppendMetadata,
+    AppendElsewhere,
+    RewriteAdded,
+    RemoveRead,
+    RewriteRead,
+    FileRewritten,
+    FileRestated,
+    FileAdded,
+    OtherRows,
+    SameRows,
+    RowIds,
+    InCommitTimestamps,
+}
+
+/// What follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The transaction cannot follow.
+    Conflict(ConflictKind),
+    /// It follows after it was changed to what it would be, had it begun later.
+    Rebase,
+    /// It follows as it is.
+    Pass,
+}
+
+/// One rule of the matrix.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The rule.
+    pub rule: Rule,
+    /// Its name, as errors give it.
+    pub name: &'static str,
+    /// What the winner did.
+    pub winner: &'static str,
+    /// What this transaction did.
+    pub ours: &'static str,
+    /// What follows, by level in the order of [`IsolationLevel::ALL`].
+    pub verdicts: [Verdict; 3],
+    /// What to do, or what a rebase does.
+    pub then: &'static str,
+}
+
+impl Rule {
+    /// The name of the rule.
+    pub fn name(self) -> &'static str {
+        MATRIX.iter().find(|r| r.rule == self).map_or("unknown", |r| r.name)
+    }
+}
+
+impl Row {
+    /// What follows at a level.
+    pub fn verdict(&self, level: IsolationLevel) -> Verdict {
+        let [serializable, write_serializable, snapshot] = self.verdicts;
+        match level {
+            IsolationLevel::Serializable => serializable,
+            IsolationLevel::WriteSerializable => write_serializable,
+            IsolationLevel::SnapshotIsolation => snapshot,
+        }
+    }
+}
+
+const fn at_all_levels(verdict: Verdict) -> [Verdict; 3] {
+    [verdict; 3]
+}
+
+const APPEND: Verdict = Verdict::Conflict(ConflictKind::ConcurrentAppend);
+const DELETE_READ: Verdict = Verdict::Conflict(ConflictKind::ConcurrentDeleteRead);
+const DELETE_DELETE: Verdict = Verdict::Conflict(ConflictKind::ConcurrentDeleteDelete);
+const TRANSACTION: Verdict = Verdict::Conflict(ConflictKind::ConcurrentTransaction);
+const METADATA: Verdict = Verdict::Conflict(ConflictKind::MetadataChanged);
+const PROTOCOL: Verdict = Verdict::Conflict(ConflictKind::ProtocolChanged);
+
+const AGAIN: &str = "open the table again and repeat the operation";
+
+/// The conflict matrix: every rule with its verdict at each isolation level. The code, the documentation and the model
+/// checker read this one table.
+pub const MATRIX: [Row; 21] = [
+    Row {
+        rule: Rule::ProtocolChanged,
+        name: "protocol-changed",
+        winner: "changed the protocol",
+        ours: "anything",
+        verdicts: at_all_levels(PROTOCOL),
+        then: AGAIN,
+    },
+    Row {
+        rule: Rule::FeaturesAdded,
+        name: "features-added",
+        winner: "only added table features that ask nothing of a transaction under way",
+        ours: "does not change the protocol",
+        verdicts: at_all_levels(Verdict::Rebase),
+        then: "the checks of the commit are made against the new protocol",
+    },
+    Row {
+        rule: Rule::MetadataChanged,
+        name: "metadata-changed",
+        winner: "changed schema, partition columns or properties",
+        ours: "anything",
+        verdicts: at_all_levels(METADATA),
+        then: AGAIN,
+    },
+    Row {
+        rule: Rule::PropertiesSet,
+        name: "properties-set",
+        winner: "only changed name, description or properties that no data file depends on",
+        ours: "does not change the metadata",
+        verdicts: at_all_levels(Verdict::Rebase),
+        then: "the checks of the commit are made against the new metadata",
+    },
+    Row {
+        rule: Rule::IdentityAdvanced,
+        name: "identity-advanced",
+        winner: "only moved high-water marks of identity columns",
+        ours: "generated no identity values (does not change the metadata)",
+        verdicts: at_all_levels(Verdict::Rebase),
+        then: "the new high-water marks stay",
+    },
+    Row {
+        rule: Rule::Transaction,
+        name: "application-transaction",
+        winner: "recorded an older version of an application",
+        ours: "records or has read the version of that application",
+        verdicts: at_all_levels(TRANSACTION),
+        then: "let one process at a time write for an application, and continue from its newest version",
+    },
+    Row {
+        rule: Rule::Domain,
+        name: "metadata-domain",
+        winner: "changed a metadata domain",
+        ours: "changes the same domain",
+        verdicts: at_all_levels(TRANSACTION),
+        then: AGAIN,
+    },
+    Row {
+        rule: Rule::AppendRead,
+        name: "append-read",
+        winner: "added rows that a read predicate may match, and had read the table itself",
+        ours: "read by that predicate",
+        verdicts: [APPEND, APPEND, Verdict::Pass],
+        then: AGAIN,
+    },
+    Row {
+        rule: Rule::BlindAppendRead,
+        name: "blind-append-read",
+        winner: "added rows that a read predicate may match, in a blind append",
+        ours: "read by that predicate",
+        verdicts: [APPEND, Verdict::Pass, Verdict::Pass],
+        then: AGAIN,
+    },
+    Row {
+        rule: Rule::BlindAppendMetadata,
+        name: "blind-append-metadata",
+        winner: "added rows that a read predicate may match, in a blind append",
+        ours: "read by that predicate, and changes the metadata",
+        verdicts: at_all_levels(APPEND),
+        then: AGAIN,
+    },
+    Row {
+        rule: Rule::AppendElsewhere,
+        name: "append-elsewhere",
+        winner: "added rows that no read predicate can match, by partition values and statistics",
+        ours: "anything",
+        verdicts: at_all_levels(Verdict::Pass),
+        then: "",
+    },
+    Row {
+        rule: Rule::RewriteAdded,
+        name: "rewrite-added",
+        winner: "added files that only rearrange rows (`dataChange` false)",
+        ours: "anything",
+        verdicts: at_all_levels(Verdict::Pass),
+        then: "",
+    },
+    Row {
+        rule: Rule::RemoveRead,
+        name: "remove-read",
+        winner: "removed rows of a file",
+        ours: "read that file, and does not write it",
+        verdicts: [DELETE_READ, DELETE_READ, Verdict::Pass],
+        then: AGAIN,
+    },
+    Row {
+        rule: Rule::RewriteRead,
+        name: "rewrite-read",
+        winner: "removed a file whose rows live on in others (`dataChange` false)",
+        ours: "read that file, and does not write it",
+        verdicts: at_all_levels(Verdict::Pass),
+        then: "",
+    },
+    Row {
+        rule: Rule::FileRewritten,
+        name: "file-rewritten",
+        winner: "removed or rewrote a file",
+        ours: "removes, rewrites or adds the same file",
+        verdicts: at_all_levels(DELETE_DELETE),
+        then: AGAIN,
+    },
+    Row {
+        rule: Rule::FileRestated,
+        name: "file-restated",
+        winner: "committed the same logical file again with other statistics, tags or row ids",
+        ours: "removes, rewrites or states that file again",
+        verdicts: at_all_levels(Verdict::Rebase),
+        then: "row ids that the winner gave to the file are kept",
+    },
+    Row {
+        rule: Rule::FileAdded,
+        name: "file-added",
+        winner: "added a file",
+        ours: "adds a file of the same name",
+        verdicts: at_all_levels(APPEND),
+        then: AGAIN,
+    },
+    Row {
+        rule: Rule::OtherRows,
+        name: "other-rows",
+        winner: "deleted rows of a file by a deletion vector",
+        ours: "deletes other rows of the same file by a deletion vector",
+        verdicts: at_all_levels(Verdict::Rebase),
+        then: "the deletion vectors are joined",
+    },
+    Row {
+        rule: Rule::SameRows,
+        name: "same-rows",
+        winner: "deleted rows of a file by a deletion vector",
+        ours: "deletes some of the same rows",
+        verdicts: at_all_levels(DELETE_DELETE),
+        then: AGAIN,
+    },
+    Row {
+        rule: Rule::RowIds,
+        name: "row-ids",
+        winner: "assigned row ids",
+        ours: "assigns row ids",
+        verdicts: at_all_levels(Verdict::Rebase),
+        then: "row ids begin after the winner's, and commit versions are the new version",
+    },
+    Row {
+        rule: Rule::InCommitTimestamps,
+        name: "in-commit-timestamps",
+        winner: "has an in-commit timestamp",
+        ours: "anything",
+        verdicts: at_all_levels(Verdict::Rebase),
+        then: "the timestamp is later than the winner's",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_has_one_row_and_one_name() {
+        for (at, row) in MATRIX.iter().enumerate() {
+            assert_eq!(row.rule as usize, at, "{}", row.name);
+            assert_eq!(MATRIX.iter().filter(|r| r.name == row.name).count(), 1, "{}", row.name);
+            assert_eq!(row.rule.name(), row.name);
+        }
+    }
+
+    #[test]
+    fn a_stricter_level_never_lets_more_pass() {
+        let strictness = |v: Verdict| match v {
+            Verdict::Pass => 0,
+            Verdict::Rebase => 1,
+            Verdict::Conflict(_) => 2,
+        };
+        for row in MATRIX {
+            assert!(row.verdicts.is_sorted_by_key(|v| std::cmp::Reverse(strictness(*v))), "{}", row.name);
+        }
+    }
+}

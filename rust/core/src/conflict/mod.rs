@@ -1,0 +1,33 @@
+//! Conflicts: what a transaction may follow. The rules are data ([`MATRIX`]), what holds of two commits is found by a pure
+//! function ([`findings`]), and what lets both live is done by [`Changes::rebase`].
+//!
+//! | file | says |
+//! |---|---|
+//! | `matrix` | rule by isolation level: conflict, rebase or pass |
+//! | `check` | which rules apply between a transaction and a commit that landed first |
+//! | `table_changes` | what a change of protocol or metadata means for a transaction under way |
+//! | `reads` | what a transaction read, and whether a file may hold some of it |
+//! | `rows` | deletes of different rows of one file |
+//! | `rebase` | the transaction as if it had begun after the winner |
+
+mod changes;
+mod check;
+mod facts;
+mod level;
+mod markdown;
+mod matrix;
+mod reads;
+mod rebase;
+mod rows;
+mod table_changes;
+mod vectors;
+
+pub use changes::Changes;
+pub use check::{Finding, Ours, decide, findings};
+pub use facts::{Conflict, ConflictKind};
+pub use level::IsolationLevel;
+pub use markdown::markdown;
+pub use matrix::{MATRIX, Row, Rule, Verdict};
+pub use reads::Reads;
+pub use rows::RowMerge;
+pub use vectors::{StoredVectors, Vectors};

@@ -1,0 +1,68 @@
+use super::Vectors;
+use crate::actions::{Add, DeletionVectorDescriptor, Remove};
+use crate::error::Result;
+use crate::scan::DeletionVector;
+
+/// Deletes of different rows of one file, joined.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowMerge {
+    /// Identity of the file.
+    pub file: String,
+    /// Its vector as the winner left it: the logical file that is to be removed now.
+    pub left: DeletionVectorDescriptor,
+    /// The rows that both deleted.
+    pub union: DeletionVector,
+}
+
+/// What two updates of the deletion vector of one file have to do with each other.
+#[derive(Debug)]
+pub(super) enum RowLevel {
+    /// They delete different rows.
+    Other(RowMerge),
+    /// They delete a common row.
+    Same,
+    /// They are no such updates: one removes the file, brings rows back or began from another vector.
+    No,
+}
+
+/// Compares two updates of one file: `remove` and `add` are the winner's.
+pub(super) fn compare(
+    file: &str,
+    (remove, add): (&Remove, Option<&Add>),
+    (our_remove, our_add): (Option<&Remove>, Option<&Add>),
+    vectors: &dyn Vectors,
+) -> Result<RowLevel> {
+    let (Some(add), Some(our_remove), Some(our_add)) = (add, our_remove, our_add) else {
+        return Ok(RowLevel::No);
+    };
+    let (Some(left), Some(ours)) = (&add.deletion_vector, &our_add.deletion_vector) else {
+        return Ok(RowLevel::No);
+    };
+    if remove.deletion_vector != our_remove.deletion_vector {
+        return Ok(RowLevel::No);
+    }
+    let base = match &remove.deletion_vector {
+        Some(base) => vectors.load(base)?,
+        None => DeletionVector::default(),
+    };
+    let (theirs, ours) = (vectors.load(left)?, vectors.load(ours)?);
+    let (base, theirs, ours) = (base.rows(), theirs.rows(), ours.rows());
+    if !base.is_subset(theirs) || !base.is_subset(ours) {
+        return Ok(RowLevel::No);
+    }
+    if (theirs & ours) != *base {
+        return Ok(RowLevel::Same);
+    }
+    let union = (theirs | ours).iter().collect();
+    Ok(RowLevel::Other(RowMerge { file: file.to_owned(), left: left.clone(), union }))
+}
+
+/// Whether an update of the vector of a file deletes rows only, and brings none back.
+pub(super) fn only_deletes(remove: &Remove, add: &Add, vectors: &dyn Vectors) -> Result<bool> {
+    let Some(base) = &remove.deletion_vector else { return Ok(true) };
+    let Some(left) = &add.deletion_vector else { return Ok(false) };
+    if left.cardinality < base.cardinality {
+        return Ok(false);
+    }
+    Ok(vectors.load(base)?.rows().is_subset(vectors.load(left)?.rows()))
+}

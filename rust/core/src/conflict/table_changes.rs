@@ -1,0 +1,121 @@
+//! What a change of protocol or metadata by a winner means for a transaction under way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Rule;
+use crate::actions::{Metadata, Protocol};
+use crate::features::{MAX_READER_VERSION, features_of};
+
+/// Features that ask nothing of what a transaction has prepared: their rules hold for what comes later, come with a
+/// change of metadata, or are kept by every commit itself.
+const UNDEMANDING: [&str; 20] = [
+    "allowColumnDefaults",
+    "appendOnly",
+    "changeDataFeed",
+    "checkConstraints",
+    "checkpointProtection",
+    "columnMapping",
+    "deletionVectors",
+    "domainMetadata",
+    "generatedColumns",
+    "identityColumns",
+    "inCommitTimestamp",
+    "invariants",
+    "rowTracking",
+    "timestampNtz",
+    "typeWidening",
+    "typeWidening-preview",
+    "v2Checkpoint",
+    "vacuumProtocolCheck",
+    "variantType",
+    "variantType-preview",
+];
+
+/// Properties that no data file and no other action depends on.
+const UNDEMANDING_PROPERTIES: [&str; 13] = [
+    "delta.checkpoint.writeStatsAsJson",
+    "delta.checkpoint.writeStatsAsStruct",
+    "delta.checkpointInterval",
+    "delta.checkpointPolicy",
+    "delta.checkpointRetentionDuration",
+    "delta.compatibility.symlinkFormatManifest.enabled",
+    "delta.deletedFileRetentionDuration",
+    "delta.enableExpiredLogCleanup",
+    "delta.logRetentionDuration",
+    "delta.sampleRetentionDuration",
+    "delta.setTransactionRetentionDuration",
+    "delta.targetFileSize",
+    "delta.tuneFileSizesForRewrites",
+];
+
+/// Properties that may be set to `true` under a transaction: a commit keeps their rules whenever it is made.
+const MAY_BE_ENABLED: [&str; 2] = ["delta.enableDeletionVectors", "delta.enableInCommitTimestamps"];
+
+/// Properties that the commit that enables in-commit timestamps sets with them.
+const WITH_TIMESTAMPS: [&str; 2] =
+    ["delta.inCommitTimestampEnablementTimestamp", "delta.inCommitTimestampEnablementVersion"];
+
+const HIGH_WATER_MARK: &str = "delta.identity.highWaterMark";
+
+/// What a change of the protocol comes to; nothing when it is the same.
+pub(super) fn protocol_rule(old: &Protocol, new: &Protocol) -> Option<Rule> {
+    if old == new {
+        return None;
+    }
+    let (before, after) = (features_of(old), features_of(new));
+    let known = new.min_reader_version <= MAX_READER_VERSION && new.min_writer_version <= 7;
+    let added = after.difference(&before);
+    let undemanding = known && before.is_subset(&after) && added.clone().all(|f| UNDEMANDING.contains(f));
+    Some(if undemanding { Rule::FeaturesAdded } else { Rule::ProtocolChanged })
+}
+
+/// What a change of the metadata comes to; nothing when it is the same.
+pub(super) fn metadata_rule(old: &Metadata, new: &Metadata) -> Option<Rule> {
+    if old == new {
+        return None;
+    }
+    let same_data = old.id == new.id
+        && old.format == new.format
+        && old.partition_columns == new.partition_columns
+        && undemanding_properties(&old.configuration, &new.configuration);
+    if !same_data {
+        return Some(Rule::MetadataChanged);
+    }
+    if old.schema_string == new.schema_string {
+        return Some(Rule::PropertiesSet);
+    }
+    let without_marks = |text: &str| {
+        let mut schema: Value = serde_json::from_str(text).ok()?;
+        drop_marks(&mut schema);
+        Some(schema)
+    };
+    let (before, after) = (without_marks(&old.schema_string), without_marks(&new.schema_string));
+    let marks_only = before.is_some() && before == after && old.configuration == new.configuration;
+    Some(if marks_only { Rule::IdentityAdvanced } else { Rule::MetadataChanged })
+}
+
+fn undemanding_properties(old: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> bool {
+    let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    keys.into_iter().filter(|key| old.get(*key) != new.get(*key)).all(|key| {
+        let key = key.as_str();
+        let enabled = new.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
+        !key.to_lowercase().starts_with("delta.")
+            || UNDEMANDING_PROPERTIES.contains(&key)
+            || (MAY_BE_ENABLED.contains(&key) && enabled)
+            || (WITH_TIMESTAMPS.contains(&key) && !old.contains_key(key))
+    })
+}
+
+/// Takes the high-water marks of identity columns out of a schema.
+fn drop_marks(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.remove(HIGH_WATER_MARK);
+            fields.values_mut().for_each(drop_marks);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_marks),
+        _ => {}
+    }
+}

@@ -1,0 +1,38 @@
+use super::Subject;
+use crate::error::{Error, Result};
+use crate::features::features_of;
+
+/// A table that is append-only loses no rows (PROTOCOL.md, "Append-only Tables"). What only rearranges them may go on.
+/// The table before the commit counts: a commit that takes the property away may not use that at once.
+pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
+    let (protocol, metadata) = subject.before.unwrap_or((subject.protocol, subject.metadata));
+    let asked =
+        metadata.configuration.get("delta.appendOnly").is_some_and(|v| v.eq_ignore_ascii_case("true"));
+    if !asked || !features_of(protocol).contains("appendOnly") {
+        return Ok(());
+    }
+    match subject.changes.removes.iter().find(|r| r.data_change) {
+        None => Ok(()),
+        Some(remove) => {
+            Err(Error::AppendOnly { path: subject.root.to_string(), file: remove.path.as_str().to_owned() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::txn::checks::testing::{Case, error, remove};
+
+    #[test]
+    fn an_append_only_table_loses_no_rows_but_may_be_rearranged() {
+        let mut case = Case::append();
+        case.metadata.configuration.insert("delta.appendOnly".into(), "true".into());
+        assert!(error(case.clone()).is_none());
+        case.changes.removes = vec![remove("a", false)];
+        assert!(error(case.clone()).is_none());
+        case.changes.removes = vec![remove("a", true)];
+        assert_eq!(error(case.clone()).map(|e| e.kind()), Some("AppendOnly"));
+        case.metadata.configuration.clear();
+        assert!(error(case).is_none());
+    }
+}

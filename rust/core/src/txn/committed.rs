@@ -1,0 +1,15 @@
+/// A transaction that is over, and did not fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Committed {
+    /// Version that was committed, or the one in which the application transaction had been recorded before.
+    pub version: u64,
+    /// Whether the application transaction of this one was recorded already: nothing was committed, and what was prepared
+    /// belongs to nothing.
+    pub already_recorded: bool,
+    /// How many times the commit was tried.
+    pub attempts: u32,
+    /// In-commit timestamp, where the table has them.
+    pub in_commit_timestamp: Option<i64>,
+    /// What went wrong after the commit point. None of it makes the commit undone.
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,14 @@
+//! Transactions: what was read of one version, what is to change, and the one way to commit it.
+
+mod checks;
+mod committed;
+mod operation;
+mod pending;
+pub(crate) mod row_ids;
+mod table;
+pub(crate) mod timestamps;
+mod transaction;
+
+pub use committed::Committed;
+pub use operation::Operation;
+pub use transaction::Transaction;

@@ -1,0 +1,47 @@
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// What a transaction does, as the history of the table tells it. Names, parameters and metrics are delta-spark's.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Operation {
+    /// `WRITE`, `DELETE`, `SET TBLPROPERTIES` …
+    pub name: String,
+    /// Parameters.
+    pub parameters: BTreeMap<String, Value>,
+    /// Metrics; the log holds them as text.
+    pub metrics: BTreeMap<String, Value>,
+}
+
+impl Operation {
+    /// An operation without parameters.
+    pub fn new(name: impl Into<String>) -> Self {
+        Operation { name: name.into(), ..Default::default() }
+    }
+
+    /// With a parameter that is text.
+    #[must_use]
+    pub fn with(self, name: &str, value: impl Into<String>) -> Self {
+        self.with_json(name, Value::String(value.into()))
+    }
+
+    /// With a parameter that is a list or an object: the log holds its JSON as text.
+    #[must_use]
+    pub fn with_encoded(self, name: &str, value: impl Into<Value>) -> Self {
+        self.with(name, value.into().to_string())
+    }
+
+    /// With a parameter that is a number, a truth value or null.
+    #[must_use]
+    pub fn with_json(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.parameters.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// With a metric.
+    #[must_use]
+    pub fn metric(mut self, name: &str, value: u64) -> Self {
+        self.metrics.insert(name.to_owned(), Value::String(value.to_string()));
+        self
+    }
+}

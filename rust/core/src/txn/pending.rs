@@ -1,0 +1,235 @@
+use serde_json::{Value, json};
+
+use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol};
+use crate::commit::{ActionRef, Proposal, Winner, commit_path};
+use crate::conflict::{
+    Changes, Conflict, ConflictKind, Finding, IsolationLevel, MATRIX, Ours, Reads, Rule, StoredVectors,
+    decide, findings,
+};
+use crate::error::{Error, Result};
+use crate::store::Location;
+
+use super::checks;
+use super::row_ids::{ROW_TRACKING_DOMAIN, assign, assigns_row_ids};
+use super::table::Table;
+use super::timestamps::{has_in_commit_timestamps, mark, next};
+
+/// A transaction on its way into the log.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) location: Location,
+    pub(super) level: IsolationLevel,
+    pub(super) info: CommitInfo,
+    pub(super) reads: Reads,
+    pub(super) changes: Changes,
+    /// The table before this commit; none when it makes the table.
+    pub(super) table: Option<Table>,
+    /// The adds as they were prepared, without what an attempt gives them.
+    pub(super) prepared: Vec<Prepared>,
+    pub(super) vectors: StoredVectors,
+    /// What the attempt at hand adds: metadata with marks, and the domain of row ids.
+    pub(super) metadata: Option<Metadata>,
+    pub(super) row_ids: Option<DomainMetadata>,
+    /// Whether the rows that move keep their row ids, where the writer said so.
+    pub(super) row_ids_preserved: Option<bool>,
+}
+
+/// Row-tracking fields of an add before an attempt.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prepared {
+    base_row_id: Option<i64>,
+    default_row_commit_version: Option<i64>,
+}
+
+impl Prepared {
+    pub(super) fn of(add: &Add) -> Self {
+        Prepared { base_row_id: add.base_row_id, default_row_commit_version: add.default_row_commit_version }
+    }
+}
+
+impl Pending {
+    fn path(&self) -> String {
+        self.location.root().to_string()
+    }
+
+    /// Protocol as this commit leaves it.
+    fn protocol(&self) -> Option<&Protocol> {
+        self.changes.protocol.as_ref().or(self.table.as_ref().map(|t| &t.protocol))
+    }
+
+    /// Metadata as this commit leaves it, but for marks.
+    fn metadata(&self) -> Option<&Metadata> {
+        self.changes.metadata.as_ref().or(self.table.as_ref().map(|t| &t.metadata))
+    }
+
+    /// The timestamp of the commit, where the table has them.
+    fn timestamp(&self, version: u64, now: i64) -> Result<Option<i64>> {
+        if !self.metadata().is_some_and(has_in_commit_timestamps) {
+            return Ok(None);
+        }
+        let previous = match &self.table {
+            Some(table) if has_in_commit_timestamps(&table.metadata) => table.in_commit_timestamp,
+            // the commit before has none: its file time counts for it (PROTOCOL.md, "In-Commit Timestamps", rule 5)
+            Some(_) => {
+                let before = commit_path(&self.location, version.saturating_sub(1));
+                Some(self.location.store().head(&before)?.modified)
+            }
+            None => None,
+        };
+        Ok(Some(next(now, previous)))
+    }
+
+    /// Gives the adds what belongs to this version.
+    fn assign_row_ids(&mut self, version: u64) -> Result<()> {
+        for (add, prepared) in self.changes.adds.iter_mut().zip(&self.prepared) {
+            add.base_row_id = prepared.base_row_id;
+            add.default_row_commit_version = prepared.default_row_commit_version;
+        }
+        let assigns = match (self.protocol(), self.metadata()) {
+            (Some(protocol), Some(metadata)) => assigns_row_ids(protocol, metadata),
+            _ => false,
+        };
+        let highest = self.table.as_ref().and_then(|t| t.highest_row_id);
+        self.row_ids = match assigns {
+            true => assign(&mut self.changes.adds, version, highest)?,
+            false => None,
+        };
+        Ok(())
+    }
+
+    /// `delta.rowTracking.preserved`: whether every row that moved kept its row id.
+    fn tags(&self) -> Option<Value> {
+        let enabled = |m: &Metadata| {
+            m.configuration.get("delta.enableRowTracking").is_some_and(|v| v.eq_ignore_ascii_case("true"))
+        };
+        if !self.metadata().is_some_and(enabled) {
+            return None;
+        }
+        let moved = || !self.changes.removes.is_empty() && !self.changes.adds.is_empty();
+        let preserved = self.row_ids_preserved.unwrap_or_else(|| !moved());
+        Some(json!({"delta.rowTracking.preserved": preserved.to_string()}))
+    }
+
+    fn lost(&self, winner: &Winner, kind: ConflictKind, finding: &Finding) -> Error {
+        let row = MATRIX.iter().find(|r| r.rule == finding.rule);
+        let about = match (finding.rule, &finding.subject) {
+            (Rule::Transaction, Some(app)) => format!(" (application `{app}`)"),
+            (Rule::Domain, Some(domain)) => format!(" (domain `{domain}`)"),
+            _ => String::new(),
+        };
+        let reason = row.map_or_else(String::new, |r| {
+            format!("it {}{about}, and this transaction {}; {}", r.winner, r.ours, r.then)
+        });
+        let predicate = if about.is_empty() { finding.subject.clone() } else { None };
+        let conflict = Conflict {
+            path: self.path(),
+            version: winner.version,
+            winner: winner.operation(),
+            files: finding.files.clone(),
+            predicate,
+            rule: finding.rule.name(),
+            reason,
+        };
+        Error::lost(kind, conflict)
+    }
+}
+
+/// Whether a commit did the work of application transactions already.
+pub(super) fn records_all(changes: &Changes, winner: &Winner) -> bool {
+    let recorded = |app: &str| winner.txns().find(|t| t.app_id == app).map(|t| t.version);
+    !changes.txns.is_empty()
+        && changes.txns.iter().all(|ours| recorded(&ours.app_id).is_some_and(|v| v >= ours.version))
+}
+
+impl Proposal for Pending {
+    fn at(&mut self, version: u64, now: i64) -> Result<(CommitInfo, Vec<ActionRef<'_>>)> {
+        self.info.timestamp = Some(now);
+        self.info.in_commit_timestamp = self.timestamp(version, now)?;
+        match self.tags() {
+            Some(tags) => self.info.other.insert("tags".to_owned(), tags),
+            None => self.info.other.remove("tags"),
+        };
+        self.assign_row_ids(version)?;
+        self.metadata = self.changes.metadata.clone().map(|mut metadata| {
+            let before = self.table.as_ref().map(|t| &t.metadata);
+            mark(&mut metadata, before, version, self.info.in_commit_timestamp);
+            metadata
+        });
+        let changes = &self.changes;
+        let own = |d: &&DomainMetadata| self.row_ids.is_none() || d.domain != ROW_TRACKING_DOMAIN;
+        let mut actions = Vec::with_capacity(8 + changes.adds.len() + changes.removes.len());
+        actions.extend(changes.protocol.iter().map(ActionRef::Protocol));
+        actions.extend(self.metadata.iter().map(ActionRef::MetaData));
+        actions.extend(
+            self.row_ids.iter().chain(changes.domains.iter().filter(own)).map(ActionRef::DomainMetadata),
+        );
+        actions.extend(changes.txns.iter().map(ActionRef::Txn));
+        actions.extend(changes.removes.iter().map(ActionRef::Remove));
+        actions.extend(changes.adds.iter().map(ActionRef::Add));
+        actions.extend(changes.cdc.iter().map(ActionRef::Cdc));
+        Ok((self.info.clone(), actions))
+    }
+
+    fn follow(&mut self, winners: &[Winner]) -> Result<Option<u64>> {
+        // among all of them first: a winner that is in the way does not matter if a later one did our work
+        if let Some(winner) = winners.iter().find(|w| records_all(&self.changes, w)) {
+            return Ok(Some(winner.version));
+        }
+        let path = self.path();
+        for winner in winners {
+            let Some(table) = &mut self.table else {
+                let version = winners.last().map_or(winner.version, |w| w.version);
+                return Err(Error::TableAlreadyExists { path, version });
+            };
+            // the adds as they were prepared: what an attempt gave them is no claim
+            let ours = Ours {
+                root: self.location.root(),
+                protocol: &table.protocol,
+                metadata: &table.metadata,
+                reads: &self.reads,
+                changes: &self.changes,
+            };
+            let found = findings(&ours, winner, &self.vectors)?;
+            if let Some((kind, finding)) = decide(&MATRIX, &found, self.level) {
+                return Err(self.lost(winner, kind, finding));
+            }
+            table.follow(&path, winner)?;
+            for (add, prepared) in self.changes.adds.iter_mut().zip(&self.prepared) {
+                add.base_row_id = prepared.base_row_id;
+                add.default_row_commit_version = prepared.default_row_commit_version;
+            }
+            self.changes.rebase(&found, winner, self.location.root(), &self.vectors)?;
+            self.prepared = self.changes.adds.iter().map(Prepared::of).collect();
+            let table_changed = |f: &Finding| {
+                matches!(f.rule, Rule::FeaturesAdded | Rule::PropertiesSet | Rule::IdentityAdvanced)
+            };
+            if found.iter().any(table_changed) {
+                self.check()?;
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Pending {
+    /// All checks that need no winner.
+    ///
+    /// # Errors
+    /// The first rule that the commit would break.
+    pub(super) fn check(&self) -> Result<()> {
+        let (Some(protocol), Some(metadata)) = (self.protocol(), self.metadata()) else {
+            return Err(Error::MissingAction {
+                path: self.path(),
+                version: 0,
+                action: if self.protocol().is_none() { "protocol" } else { "metaData" },
+            });
+        };
+        checks::all(&checks::Subject {
+            root: self.location.root(),
+            protocol,
+            metadata,
+            before: self.table.as_ref().map(|t| (&t.protocol, &t.metadata)),
+            changes: &self.changes,
+        })
+    }
+}

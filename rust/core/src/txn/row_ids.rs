@@ -1,0 +1,106 @@
+//! Row ids and row commit versions (PROTOCOL.md, "Row Tracking").
+
+use serde::{Deserialize, Serialize};
+
+use crate::actions::{Add, DomainMetadata, Metadata, Protocol};
+use crate::error::{Error, Result};
+
+/// The metadata domain of the highest row id.
+pub(crate) const ROW_TRACKING_DOMAIN: &str = "delta.rowTracking";
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HighWaterMark {
+    row_id_high_water_mark: i64,
+}
+
+/// Whether every file that joins the table gets row ids.
+pub(crate) fn assigns_row_ids(protocol: &Protocol, metadata: &Metadata) -> bool {
+    let is_true = |key: &str| metadata.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
+    protocol.writer_features.iter().flatten().any(|f| f == "rowTracking")
+        && !is_true("delta.rowTrackingSuspended")
+}
+
+/// The highest row id that a domain records; nothing for other domains and for a tombstone.
+///
+/// # Errors
+/// [`Error::LogCorrupt`] when it cannot be read: ids would be given twice.
+pub(crate) fn high_water_mark(path: &str, domain: &DomainMetadata) -> Result<Option<i64>> {
+    if domain.domain != ROW_TRACKING_DOMAIN || domain.removed {
+        return Ok(None);
+    }
+    let mark: HighWaterMark = serde_json::from_str(&domain.configuration).map_err(|e| {
+        Error::corrupt(path, None, format!("the domain `{ROW_TRACKING_DOMAIN}` has no high-water mark: {e}"))
+    })?;
+    Ok(Some(mark.row_id_high_water_mark))
+}
+
+/// Gives row ids to the files that have none, from behind `highest`, and the version to those without a commit version.
+/// The domain that records the new highest id, if any was given.
+///
+/// # Errors
+/// [`Error::DataFile`] for a file whose number of rows is not known: its statistics have no `numRecords`.
+pub(super) fn assign(adds: &mut [Add], version: u64, highest: Option<i64>) -> Result<Option<DomainMetadata>> {
+    let mut next = highest.map_or(0, |h| h.saturating_add(1));
+    let mut given = false;
+    for add in adds {
+        if add.base_row_id.is_none() {
+            let rows = num_records(add).ok_or_else(|| Error::DataFile {
+                path: add.path.as_str().to_owned(),
+                reason: "row ids need the number of its rows: write `numRecords` into its statistics".into(),
+            })?;
+            add.base_row_id = Some(next);
+            next = next.saturating_add(rows);
+            given = true;
+        }
+        if add.default_row_commit_version.is_none() {
+            add.default_row_commit_version = i64::try_from(version).ok();
+        }
+    }
+    let mark = HighWaterMark { row_id_high_water_mark: next - 1 };
+    Ok(given.then(|| DomainMetadata {
+        domain: ROW_TRACKING_DOMAIN.to_owned(),
+        configuration: serde_json::to_string(&mark).unwrap_or_default(),
+        removed: false,
+    }))
+}
+
+/// Number of rows of the data file, deleted ones included.
+pub(crate) fn num_records(add: &Add) -> Option<i64> {
+    #[derive(Deserialize)]
+    struct Rows {
+        #[serde(rename = "numRecords")]
+        num_records: i64,
+    }
+    serde_json::from_str::<Rows>(add.stats.as_deref()?).ok().map(|r| r.num_records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(rows: Option<i64>) -> Add {
+        Add { stats: rows.map(|n| format!("{{\"numRecords\":{n}}}")), ..Default::default() }
+    }
+
+    #[test]
+    fn ids_follow_one_another_and_old_ones_are_kept() {
+        let mut adds = [add(Some(3)), Add { base_row_id: Some(1), ..add(Some(9)) }, add(Some(2))];
+        let domain = assign(&mut adds, 4, Some(9)).unwrap().unwrap();
+        assert_eq!(adds.each_ref().map(|a| a.base_row_id), [Some(10), Some(1), Some(13)]);
+        assert_eq!(adds[0].default_row_commit_version, Some(4));
+        assert_eq!(domain.configuration, r#"{"rowIdHighWaterMark":14}"#);
+        assert_eq!(high_water_mark("t", &domain).unwrap(), Some(14));
+        let mut first = [add(Some(1))];
+        assert_eq!(
+            assign(&mut first, 0, None).unwrap().unwrap().configuration,
+            r#"{"rowIdHighWaterMark":0}"#
+        );
+        assert_eq!(assign(&mut [], 0, None).unwrap(), None);
+    }
+
+    #[test]
+    fn a_file_of_unknown_length_is_refused() {
+        assert_eq!(assign(&mut [add(None)], 0, None).unwrap_err().kind(), "DataFile");
+    }
+}

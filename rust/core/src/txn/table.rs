@@ -1,0 +1,83 @@
+use crate::actions::{Action, DomainMetadata, Metadata, Protocol};
+use crate::commit::{Winner, commit_path};
+use crate::error::{Error, Result};
+use crate::snapshot::{Snapshot, info_of};
+use crate::store::Location;
+
+use super::row_ids::{assigns_row_ids, high_water_mark};
+use super::timestamps::has_in_commit_timestamps;
+
+/// The table as it stands before the next commit: what the winners of lost races move on.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    /// Newest version.
+    pub(super) version: u64,
+    /// Its protocol.
+    pub(super) protocol: Protocol,
+    /// Its metadata.
+    pub(super) metadata: Metadata,
+    /// Its in-commit timestamp, where it has one.
+    pub(super) in_commit_timestamp: Option<i64>,
+    /// The highest row id that was given.
+    pub(super) highest_row_id: Option<i64>,
+}
+
+impl Table {
+    /// The table of a snapshot. `protocol` and `metadata` are what it will be: they tell what must be known of it.
+    ///
+    /// # Errors
+    /// As [`Snapshot::domain_metadata`]; [`Error::LogCorrupt`] for a commit without the timestamp that it owes.
+    pub(super) fn of(snapshot: &Snapshot, protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
+        let mut table = Table {
+            version: snapshot.version(),
+            protocol: snapshot.protocol().clone(),
+            metadata: snapshot.metadata().clone(),
+            in_commit_timestamp: None,
+            highest_row_id: None,
+        };
+        let path = snapshot.location().root().to_string();
+        if has_in_commit_timestamps(snapshot.metadata()) {
+            table.in_commit_timestamp = Some(in_commit_timestamp(snapshot.location(), table.version)?);
+        }
+        if assigns_row_ids(protocol, metadata) {
+            for domain in snapshot.domain_metadata()? {
+                table.note(&path, &domain)?;
+            }
+        }
+        Ok(table)
+    }
+
+    /// Moves on behind a winner.
+    pub(super) fn follow(&mut self, path: &str, winner: &Winner) -> Result<()> {
+        self.version = winner.version;
+        for action in &winner.actions {
+            match action {
+                Action::Protocol(protocol) => self.protocol = protocol.clone(),
+                Action::MetaData(metadata) => self.metadata = metadata.as_ref().clone(),
+                Action::DomainMetadata(domain) => self.note(path, domain)?,
+                _ => {}
+            }
+        }
+        let theirs = winner.info().and_then(|i| i.in_commit_timestamp);
+        self.in_commit_timestamp = match has_in_commit_timestamps(&self.metadata) {
+            true => theirs.max(self.in_commit_timestamp),
+            false => None,
+        };
+        Ok(())
+    }
+
+    fn note(&mut self, path: &str, domain: &DomainMetadata) -> Result<()> {
+        self.highest_row_id = self.highest_row_id.max(high_water_mark(path, domain)?);
+        Ok(())
+    }
+}
+
+/// The in-commit timestamp of a version.
+fn in_commit_timestamp(location: &Location, version: u64) -> Result<i64> {
+    let path = commit_path(location, version);
+    let info = info_of(&location.store().get(&path)?, &path.to_string(), version)?;
+    info.and_then(|i| i.in_commit_timestamp).ok_or_else(|| {
+        let reason = "no `inCommitTimestamp`, which the table's properties ask for";
+        Error::corrupt(path.to_string(), Some(version), reason)
+    })
+}

@@ -1,0 +1,74 @@
+//! In-commit timestamps (PROTOCOL.md, "In-Commit Timestamps").
+
+use crate::actions::Metadata;
+
+const ENABLED: &str = "delta.enableInCommitTimestamps";
+const SINCE_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
+const SINCE_TIMESTAMP: &str = "delta.inCommitTimestampEnablementTimestamp";
+
+/// Whether every commit of the table has a timestamp of its own.
+pub(crate) fn has_in_commit_timestamps(metadata: &Metadata) -> bool {
+    metadata.configuration.get(ENABLED).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+}
+
+/// The timestamp of a commit: the clock, or one millisecond after the commit before it.
+pub(super) fn next(now: i64, previous: Option<i64>) -> i64 {
+    previous.map_or(now, |p| now.max(p.saturating_add(1)))
+}
+
+/// Writes into the metadata of the commit that turns timestamps on since when they count; takes it out where they are
+/// off. In a table whose first commit has them there is nothing to say.
+pub(super) fn mark(metadata: &mut Metadata, before: Option<&Metadata>, version: u64, timestamp: Option<i64>) {
+    let Some(timestamp) = timestamp else {
+        metadata.configuration.remove(SINCE_VERSION);
+        metadata.configuration.remove(SINCE_TIMESTAMP);
+        return;
+    };
+    let Some(before) = before else { return };
+    if has_in_commit_timestamps(before) {
+        for key in [SINCE_VERSION, SINCE_TIMESTAMP] {
+            if let Some(value) = before.configuration.get(key) {
+                metadata.configuration.entry(key.to_owned()).or_insert_with(|| value.clone());
+            }
+        }
+        return;
+    }
+    metadata.configuration.insert(SINCE_VERSION.to_owned(), version.to_string());
+    metadata.configuration.insert(SINCE_TIMESTAMP.to_owned(), timestamp.to_string());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata(properties: &[(&str, &str)]) -> Metadata {
+        let configuration = properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Metadata { configuration, ..Default::default() }
+    }
+
+    #[test]
+    fn time_never_stands_still() {
+        assert_eq!(next(10, None), 10);
+        assert_eq!(next(10, Some(5)), 10);
+        assert_eq!(next(10, Some(10)), 11);
+        assert_eq!(next(10, Some(99)), 100);
+    }
+
+    #[test]
+    fn the_commit_that_turns_them_on_says_so_and_later_ones_keep_it() {
+        let mut on = metadata(&[(ENABLED, "true")]);
+        mark(&mut on, Some(&metadata(&[])), 7, Some(1000));
+        assert_eq!(on.configuration[SINCE_VERSION], "7");
+        assert_eq!(on.configuration[SINCE_TIMESTAMP], "1000");
+        let mut later = metadata(&[(ENABLED, "true"), ("delta.appendOnly", "true")]);
+        mark(&mut later, Some(&on), 9, Some(2000));
+        assert_eq!(later.configuration[SINCE_VERSION], "7");
+        let mut first = metadata(&[(ENABLED, "true")]);
+        mark(&mut first, None, 0, Some(1));
+        assert_eq!(first, metadata(&[(ENABLED, "true")]));
+        let mut off = later.clone();
+        off.configuration.insert(ENABLED.into(), "false".into());
+        mark(&mut off, Some(&later), 10, None);
+        assert!(!off.configuration.contains_key(SINCE_VERSION));
+    }
+}

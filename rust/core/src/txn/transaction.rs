@@ -1,0 +1,403 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chrono::Utc;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use crate::actions::{
+    Add, Cdc, CommitInfo, DeletionVectorDescriptor, DomainMetadata, LogPath, Metadata, Protocol, Remove, Txn,
+};
+use crate::commit::run;
+use crate::conflict::{Changes, IsolationLevel, Reads, StoredVectors};
+use crate::error::{Error, Result};
+use crate::predicate::Predicate;
+use crate::replay::FilesRequest;
+use crate::snapshot::Snapshot;
+use crate::store::Location;
+
+use super::pending::{Pending, Prepared};
+use super::table::Table;
+use super::{Committed, Operation};
+
+/// A change of a table in preparation: what was read of one version, and what is to be different in the next. Nothing is
+/// written to the log before [`Transaction::commit`], and then all of it in one version or nothing.
+///
+/// What was read decides which commits of others it may follow, so a transaction whose changes depend on rows must say
+/// which: by [`Transaction::read_matching`], [`Transaction::read_predicate`], [`Transaction::read_files`] or
+/// [`Transaction::read_whole_table`]. `docs/conflicts.md` has the rules.
+#[derive(Debug)]
+pub struct Transaction {
+    location: Location,
+    snapshot: Option<Snapshot>,
+    operation: Operation,
+    reads: Reads,
+    changes: Changes,
+    level: Option<IsolationLevel>,
+    budget: Duration,
+    user_metadata: Option<String>,
+    engine: Option<String>,
+    row_ids_preserved: Option<bool>,
+    adds_may_exist: bool,
+}
+
+impl Transaction {
+    /// Begins at a version.
+    pub fn begin(snapshot: &Snapshot, operation: Operation) -> Self {
+        Self::new(snapshot.location().clone(), Some(snapshot.clone()), operation)
+    }
+
+    /// Makes a table. The commit fails with [`Error::TableAlreadyExists`] if another writer makes one first.
+    pub fn create(location: &Location, protocol: Protocol, metadata: Metadata, operation: Operation) -> Self {
+        let mut txn = Self::new(location.clone(), None, operation);
+        txn.changes.protocol = Some(protocol);
+        txn.changes.metadata = Some(metadata);
+        txn
+    }
+
+    fn new(location: Location, snapshot: Option<Snapshot>, operation: Operation) -> Self {
+        Transaction {
+            location,
+            snapshot,
+            operation,
+            reads: Reads::default(),
+            changes: Changes::default(),
+            level: None,
+            budget: Duration::from_secs(300),
+            user_metadata: None,
+            engine: None,
+            row_ids_preserved: None,
+            adds_may_exist: false,
+        }
+    }
+
+    /// The version that it began at; none where it makes the table.
+    pub fn snapshot(&self) -> Option<&Snapshot> {
+        self.snapshot.as_ref()
+    }
+
+    /// What is prepared so far.
+    pub fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// What it claims to have read.
+    pub fn reads(&self) -> &Reads {
+        &self.reads
+    }
+
+    /// The operation, to set parameters and metrics that are known late.
+    pub fn operation_mut(&mut self) -> &mut Operation {
+        &mut self.operation
+    }
+
+    /// The changes depend on every row of the table.
+    pub fn read_whole_table(&mut self) {
+        self.reads.whole_table();
+    }
+
+    /// The changes depend on the rows that match a predicate, wherever they are.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPredicate`] for a column that the table does not have.
+    pub fn read_predicate(&mut self, predicate: &Predicate) -> Result<()> {
+        self.read(predicate, None)
+    }
+
+    /// The changes depend on the rows that match a predicate, and these are all the files that have such rows. If the
+    /// transaction replaces the deletion vector of one of them, the rows that it deletes there are all that it read there:
+    /// others may delete other rows at the same time.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPredicate`] for a column that the table does not have, [`Error::LogCorrupt`] for a path that cannot
+    /// be decoded.
+    pub fn read_matching<'p>(
+        &mut self,
+        predicate: &Predicate,
+        files: impl IntoIterator<Item = &'p LogPath>,
+    ) -> Result<()> {
+        self.read(predicate, Some(&mut files.into_iter()))
+    }
+
+    fn read(
+        &mut self,
+        predicate: &Predicate,
+        files: Option<&mut dyn Iterator<Item = &LogPath>>,
+    ) -> Result<()> {
+        let Some(snapshot) = &self.snapshot else { return Ok(()) };
+        let table = (snapshot.schema().as_ref(), snapshot.partition_columns(), snapshot.column_mapping());
+        self.reads.predicate(predicate, files, table, self.location.root())
+    }
+
+    /// The changes depend on every row of these files.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] for a path that cannot be decoded.
+    pub fn read_files<'p>(&mut self, files: impl IntoIterator<Item = &'p LogPath>) -> Result<()> {
+        files.into_iter().try_for_each(|path| self.reads.file(path, self.location.root()))
+    }
+
+    /// The changes depend on the version of an application. An application whose version is recorded here is read, too.
+    pub fn read_app(&mut self, app_id: &str) {
+        self.reads.app(app_id);
+    }
+
+    /// A file joins.
+    pub fn add(&mut self, add: Add) {
+        self.changes.adds.push(add);
+    }
+
+    /// Files join whose names this writer did not choose: the commit looks whether the table has them already.
+    pub fn add_foreign(&mut self, adds: impl IntoIterator<Item = Add>) {
+        self.adds_may_exist = true;
+        self.changes.adds.extend(adds);
+    }
+
+    /// A file leaves.
+    pub fn remove(&mut self, remove: Remove) {
+        self.changes.removes.push(remove);
+    }
+
+    /// A file of the table leaves, `data_change` when its rows go with it.
+    pub fn remove_file(&mut self, add: &Add, data_change: bool) {
+        self.changes.removes.push(tombstone(add, data_change));
+    }
+
+    /// A file of the table gets another deletion vector, which must contain the rows of the one that it has.
+    pub fn replace_vector(&mut self, add: &Add, vector: DeletionVectorDescriptor) {
+        self.changes.removes.push(tombstone(add, true));
+        let stats = add.stats.as_deref().map(wide_bounds);
+        self.changes.adds.push(Add {
+            deletion_vector: Some(vector),
+            data_change: true,
+            stats,
+            ..add.clone()
+        });
+    }
+
+    /// A file of row-level changes.
+    pub fn cdc(&mut self, cdc: Cdc) {
+        self.changes.cdc.push(cdc);
+    }
+
+    /// New metadata.
+    pub fn set_metadata(&mut self, metadata: Metadata) {
+        self.changes.metadata = Some(metadata);
+    }
+
+    /// New protocol.
+    pub fn set_protocol(&mut self, protocol: Protocol) {
+        self.changes.protocol = Some(protocol);
+    }
+
+    /// Records how far an application has come. A version that the table has already, or an older one, is not committed
+    /// again: see [`Committed::already_recorded`].
+    pub fn app_transaction(&mut self, app_id: impl Into<String>, version: i64) {
+        let last_updated = Some(Utc::now().timestamp_millis());
+        self.changes.txns.push(Txn { app_id: app_id.into(), version, last_updated });
+    }
+
+    /// Sets or removes a metadata domain.
+    pub fn domain(&mut self, domain: DomainMetadata) {
+        self.changes.domains.push(domain);
+    }
+
+    /// Text for `commitInfo.userMetadata`.
+    pub fn set_user_metadata(&mut self, text: Option<String>) {
+        self.user_metadata = text;
+    }
+
+    /// Engine that `commitInfo.engineInfo` names before deltaic itself.
+    pub fn set_engine(&mut self, engine: Option<String>) {
+        self.engine = engine;
+    }
+
+    /// Another isolation level than the table's.
+    pub fn set_isolation(&mut self, level: IsolationLevel) {
+        self.level = Some(level);
+    }
+
+    /// How long lost races are repeated.
+    pub fn set_budget(&mut self, budget: Duration) {
+        self.budget = budget;
+    }
+
+    /// Whether rows that move to other files keep their row ids, which the data files show.
+    pub fn set_row_ids_preserved(&mut self, preserved: bool) {
+        self.row_ids_preserved = Some(preserved);
+    }
+
+    /// Commits, as the first version that nobody else takes and that this transaction may follow.
+    ///
+    /// # Errors
+    /// * Before anything is written, every rule of the table that the commit would break: [`Error::AppendOnly`],
+    ///   [`Error::InvalidAction`], [`Error::UnsupportedFeature`], [`Error::MissingAction`], [`Error::InvalidSchema`],
+    ///   [`Error::DataFile`] for a file that must tell its number of rows.
+    /// * [`Error::TableAlreadyExists`] when another writer made the table first.
+    /// * [`Error::ConcurrentAppend`], [`Error::ConcurrentDeleteRead`], [`Error::ConcurrentDeleteDelete`],
+    ///   [`Error::ConcurrentTransaction`], [`Error::MetadataChanged`], [`Error::ProtocolChanged`] when it may not follow a
+    ///   commit that landed first; [`Error::ConcurrentWrite`] when the budget is used up.
+    /// * [`Error::CommitStateUnknown`] when nobody can tell whether it was made: nothing that it names may be deleted.
+    /// * What the store says.
+    ///
+    /// After every error but [`Error::CommitStateUnknown`] the commit was not made.
+    ///
+    /// # Cost
+    /// One put where nobody else writes. Tables with in-commit timestamps or row ids cost a GET more, application
+    /// transactions a replay of the log's tail.
+    pub fn commit(self) -> Result<Committed> {
+        if let Some(version) = self.recorded()? {
+            return Ok(Committed {
+                version,
+                already_recorded: true,
+                attempts: 0,
+                in_commit_timestamp: None,
+                warnings: Vec::new(),
+            });
+        }
+        self.check_foreign()?;
+        let first = self.snapshot.as_ref().map_or(0, |s| s.version() + 1);
+        let (location, budget) = (self.location.clone(), self.budget);
+        let mut pending = self.pending()?;
+        pending.check()?;
+        let landed = run(&location, first, budget, &mut pending).inspect_err(|error| {
+            if !matches!(error, Error::CommitStateUnknown { .. }) {
+                pending.vectors.discard();
+            }
+        })?;
+        if landed.already_recorded {
+            pending.vectors.discard();
+        }
+        Ok(Committed {
+            version: landed.version,
+            already_recorded: landed.already_recorded,
+            attempts: landed.attempts,
+            in_commit_timestamp: landed.in_commit_timestamp,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// The version of the snapshot, if it has all application transactions already.
+    fn recorded(&self) -> Result<Option<u64>> {
+        let Some(snapshot) = &self.snapshot else { return Ok(None) };
+        if self.changes.txns.is_empty() {
+            return Ok(None);
+        }
+        for ours in &self.changes.txns {
+            if snapshot.app_transaction(&ours.app_id)?.is_none_or(|t| t.version < ours.version) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(snapshot.version()))
+    }
+
+    /// Refuses files that the table has.
+    fn check_foreign(&self) -> Result<()> {
+        let (Some(snapshot), true) = (&self.snapshot, self.adds_may_exist) else { return Ok(()) };
+        let root = self.location.root();
+        let removed = self.changes.removes.iter().map(|r| r.path.identity(root));
+        let removed: std::collections::HashSet<String> = removed.collect::<Result<_>>()?;
+        let mut new = std::collections::HashSet::new();
+        for add in &self.changes.adds {
+            let file = add.path.identity(root)?;
+            if !removed.contains(&file) {
+                new.insert(file);
+            }
+        }
+        for batch in snapshot.files(FilesRequest::default())? {
+            for path in batch?.paths().iter().flatten() {
+                if new.contains(LogPath::identity_of(path, root)?.as_ref()) {
+                    return Err(Error::InvalidAction {
+                        path: root.to_string(),
+                        action: path.to_owned(),
+                        reason: "the table has this file already".into(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pending(self) -> Result<Pending> {
+        let changes = self.changes;
+        let table = match &self.snapshot {
+            Some(snapshot) => {
+                let protocol = changes.protocol.as_ref().unwrap_or(snapshot.protocol());
+                let metadata = changes.metadata.as_ref().unwrap_or(snapshot.metadata());
+                Some(Table::of(snapshot, protocol, metadata)?)
+            }
+            None => None,
+        };
+        let level = match (self.level, &table) {
+            (Some(level), _) => level,
+            (None, Some(table)) if changes.changes_data() || changes.metadata.is_some() => {
+                IsolationLevel::of(&table.metadata)?
+            }
+            (None, Some(_)) => IsolationLevel::SnapshotIsolation,
+            (None, None) => IsolationLevel::Serializable,
+        };
+        let own = concat!("deltaic/", env!("CARGO_PKG_VERSION"));
+        let engine = self.engine.map_or(own.to_owned(), |engine| format!("{engine} {own}"));
+        let blind = self.reads.is_blind() && changes.removes.is_empty() && changes.metadata.is_none();
+        let info = CommitInfo {
+            operation: Some(self.operation.name),
+            operation_parameters: Some(self.operation.parameters),
+            operation_metrics: filled(self.operation.metrics),
+            read_version: table.as_ref().and_then(|t| i64::try_from(t.version).ok()),
+            isolation_level: Some(level.name().to_owned()),
+            is_blind_append: Some(blind || (table.is_none() && changes.removes.is_empty())),
+            user_metadata: self.user_metadata,
+            engine_info: Some(engine),
+            txn_id: Some(Uuid::new_v4().to_string()),
+            ..Default::default()
+        };
+        Ok(Pending {
+            vectors: StoredVectors::new(&self.location),
+            prepared: changes.adds.iter().map(Prepared::of).collect(),
+            location: self.location,
+            level,
+            info,
+            reads: self.reads,
+            changes,
+            table,
+            metadata: None,
+            row_ids: None,
+            row_ids_preserved: self.row_ids_preserved,
+        })
+    }
+}
+
+/// Parameters and metrics as the log has them; nothing where there are none.
+fn filled(map: BTreeMap<String, Value>) -> Option<BTreeMap<String, Value>> {
+    if map.is_empty() { None } else { Some(map) }
+}
+
+/// Statistics that no longer are tight: the rows that set them may be deleted (PROTOCOL.md, "Per-file Statistics").
+/// Every other value stays as it was written.
+fn wide_bounds(stats: &str) -> String {
+    let Ok(mut fields) = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(stats) else {
+        return stats.to_owned();
+    };
+    if let Ok(wide) = RawValue::from_string("false".to_owned()) {
+        fields.insert("tightBounds".to_owned(), wide);
+    }
+    serde_json::to_string(&fields).unwrap_or_else(|_| stats.to_owned())
+}
+
+/// The removal of a file of the table.
+fn tombstone(add: &Add, data_change: bool) -> Remove {
+    Remove {
+        path: add.path.clone(),
+        deletion_timestamp: Some(Utc::now().timestamp_millis()),
+        data_change,
+        extended_file_metadata: Some(true),
+        partition_values: Some(add.partition_values.clone()),
+        size: Some(add.size),
+        stats: add.stats.clone(),
+        tags: add.tags.clone(),
+        deletion_vector: add.deletion_vector.clone(),
+        base_row_id: add.base_row_id,
+        default_row_commit_version: add.default_row_commit_version,
+    }
+}

@@ -1,0 +1,303 @@
+//! Every cell of the conflict matrix, and the page that shows it.
+
+use deltaic::actions::{Add, Metadata, Protocol};
+use deltaic::conflict::{
+    IsolationLevel, MATRIX, Ours, Rule, StoredVectors, Verdict, decide, findings, markdown,
+};
+use deltaic::store::Location;
+use deltaic::txn::{Operation, Transaction};
+
+use crate::txn::{
+    append, begin, commits, compare, delete_rows, domain, file, id_below, live, metadata, open, partition_is,
+    protocol, rows, table,
+};
+
+#[test]
+fn the_documentation_shows_the_matrix() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/conflicts.md");
+    if std::env::var_os("DELTAIC_WRITE_DOCS").is_some() {
+        std::fs::write(page, markdown()).unwrap();
+    }
+    assert!(
+        std::fs::read_to_string(page).unwrap() == markdown(),
+        "docs/conflicts.md is not what the code says; run this test with DELTAIC_WRITE_DOCS=1"
+    );
+}
+
+/// Two transactions that begin at one version of a table: the winner, and the one that comes after it.
+struct Pair {
+    location: Location,
+    winner: Transaction,
+    ours: Transaction,
+}
+
+const FEATURES: [&str; 5] =
+    ["deletionVectors", "domainMetadata", "appendOnly", "inCommitTimestamp", "identityColumns"];
+
+/// Files `a` (ids 0 to 9), `b` (10 to 19) in partition `x`, `c` (20 to 29) in `y`.
+fn pair(features: &[&str], properties: &[(&str, &str)]) -> Pair {
+    let (_, location) = table(features, properties);
+    append(&location, &[file("a", "x", 0), file("b", "x", 1), file("c", "y", 2)]);
+    Pair { winner: begin(&location), ours: begin(&location), location }
+}
+
+impl Pair {
+    fn live(&self, name: &str) -> Add {
+        live(&self.location, name)
+    }
+
+    fn metadata(&self, change: impl FnOnce(&mut Metadata)) -> Metadata {
+        let mut metadata = open(&self.location).metadata().clone();
+        change(&mut metadata);
+        metadata
+    }
+
+    fn protocol(&self, change: impl FnOnce(&mut Protocol)) -> Protocol {
+        let mut protocol = open(&self.location).protocol().clone();
+        change(&mut protocol);
+        protocol
+    }
+}
+
+fn set(key: &'static str, value: &'static str) -> impl FnOnce(&mut Metadata) {
+    move |m| {
+        m.configuration.insert(key.into(), value.into());
+    }
+}
+
+/// A pair for which the rule holds.
+fn scene(rule: Rule) -> Pair {
+    let mut pair = pair(&FEATURES, &[]);
+    match rule {
+        Rule::ProtocolChanged => {
+            let drops = pair.protocol(|p| p.writer_features = Some(vec!["deletionVectors".into()]));
+            pair.winner.set_protocol(Protocol { reader_features: drops.writer_features.clone(), ..drops });
+            pair.ours.add(file("new", "x", 9));
+        }
+        Rule::FeaturesAdded => {
+            let adds =
+                pair.protocol(|p| p.writer_features.as_mut().unwrap().push("vacuumProtocolCheck".into()));
+            let mut reader = adds.reader_features.clone().unwrap();
+            reader.push("vacuumProtocolCheck".into());
+            pair.winner.set_protocol(Protocol { reader_features: Some(reader), ..adds });
+            pair.ours.add(file("new", "x", 9));
+        }
+        Rule::MetadataChanged => {
+            pair.winner.set_metadata(pair.metadata(set("delta.enableChangeDataFeed", "true")));
+            pair.ours.add(file("new", "x", 9));
+        }
+        Rule::PropertiesSet => {
+            pair.winner.set_metadata(pair.metadata(set("delta.logRetentionDuration", "interval 1 day")));
+            pair.ours.add(file("new", "x", 9));
+        }
+        Rule::IdentityAdvanced => {
+            let mark = |mark: &str| {
+                let meta = format!("\"metadata\":{{\"delta.identity.highWaterMark\":{mark}}}");
+                move |m: &mut Metadata| {
+                    let at = m.schema_string.rfind("\"metadata\":{").unwrap();
+                    let end = at + m.schema_string[at..].find('}').unwrap() + 1;
+                    m.schema_string.replace_range(at..end, &meta);
+                }
+            };
+            let mut first = begin(&pair.location);
+            first.set_metadata(pair.metadata(mark("5")));
+            first.commit().unwrap();
+            (pair.winner, pair.ours) = (begin(&pair.location), begin(&pair.location));
+            pair.winner.set_metadata(pair.metadata(mark("7")));
+            pair.ours.add(file("new", "x", 9));
+        }
+        Rule::Transaction => {
+            pair.winner.app_transaction("app", 1);
+            pair.ours.app_transaction("app", 2);
+        }
+        Rule::Domain => {
+            pair.winner.domain(domain("d"));
+            pair.ours.domain(domain("d"));
+        }
+        Rule::AppendRead => {
+            pair.winner.read_predicate(&partition_is("y")).unwrap();
+            pair.winner.add(file("theirs", "x", 0));
+            pair.ours.read_matching(&partition_is("x"), [&pair.live("a").path]).unwrap();
+            pair.ours.remove_file(&live(&pair.location, "a"), true);
+        }
+        Rule::BlindAppendRead | Rule::BlindAppendMetadata | Rule::AppendElsewhere => {
+            let place = if rule == Rule::AppendElsewhere { "y" } else { "x" };
+            pair.winner.add(file("theirs", place, 0));
+            pair.ours.read_matching(&partition_is("x"), [&pair.live("a").path]).unwrap();
+            pair.ours.remove_file(&live(&pair.location, "a"), true);
+            if rule == Rule::BlindAppendMetadata {
+                pair.ours.set_metadata(pair.metadata(set("delta.constraints.c", "id > 0")));
+            }
+        }
+        Rule::RewriteAdded => {
+            pair.winner.add(Add { data_change: false, ..file("theirs", "x", 0) });
+            pair.ours.read_whole_table();
+            pair.ours.add(file("new", "x", 9));
+        }
+        Rule::RemoveRead | Rule::RewriteRead => {
+            pair.winner.remove_file(&live(&pair.location, "a"), rule == Rule::RemoveRead);
+            pair.ours.read_files([&pair.live("a").path]).unwrap();
+            pair.ours.add(file("new", "x", 9));
+        }
+        Rule::FileRewritten => {
+            pair.winner.remove_file(&live(&pair.location, "a"), false);
+            pair.ours.remove_file(&live(&pair.location, "a"), true);
+        }
+        Rule::FileRestated => {
+            pair.winner.add(Add { data_change: false, base_row_id: Some(40), ..live(&pair.location, "a") });
+            pair.ours.remove_file(&live(&pair.location, "a"), true);
+        }
+        Rule::FileAdded => {
+            pair.winner.add(file("new", "x", 9));
+            pair.ours.add(file("new", "x", 9));
+        }
+        Rule::OtherRows | Rule::SameRows => {
+            delete_rows(&mut pair.winner, &live(&pair.location, "a"), &[1, 2]);
+            let ours: &[u64] = if rule == Rule::SameRows { &[2, 3] } else { &[3, 4] };
+            delete_rows(&mut pair.ours, &live(&pair.location, "a"), ours);
+        }
+        Rule::RowIds => {
+            pair = self::pair(&["domainMetadata", "rowTracking"], &[]);
+            pair.winner.add(file("theirs", "x", 0));
+            pair.ours.add(file("new", "x", 9));
+        }
+        Rule::InCommitTimestamps => {
+            pair = self::pair(&FEATURES, &[("delta.enableInCommitTimestamps", "true")]);
+            pair.winner.add(file("theirs", "x", 0));
+            pair.ours.add(file("new", "x", 9));
+        }
+    }
+    pair
+}
+
+#[test]
+fn every_cell_of_the_matrix_holds() {
+    for row in MATRIX {
+        for level in IsolationLevel::ALL {
+            let Pair { location, winner, mut ours } = scene(row.rule);
+            let before = ours.snapshot().unwrap().clone();
+            let won = winner.commit().unwrap().version;
+            let theirs = commits(&location).pop().unwrap();
+            let found = {
+                let ours = Ours {
+                    root: location.root(),
+                    protocol: before.protocol(),
+                    metadata: before.metadata(),
+                    reads: ours.reads(),
+                    changes: ours.changes(),
+                };
+                findings(&ours, &theirs, &StoredVectors::new(&location)).unwrap()
+            };
+            let cell = format!("{} at {level}", row.name);
+            assert!(found.iter().any(|f| f.rule == row.rule), "{cell}: {found:?}");
+            ours.set_isolation(level);
+            match (row.verdict(level), ours.commit()) {
+                (Verdict::Conflict(kind), Err(error)) => {
+                    assert_eq!(error.kind(), format!("{kind:?}"), "{cell}");
+                    let lost = error.conflict().unwrap();
+                    assert_eq!((lost.version, lost.rule), (won, row.name), "{cell}");
+                    assert_eq!(lost.winner.as_deref(), Some("TEST"), "{cell}");
+                    assert_eq!(commits(&location).len() as u64, won + 1, "{cell}");
+                }
+                (Verdict::Rebase | Verdict::Pass, Ok(committed)) => {
+                    assert_eq!(committed.version, won + 1, "{cell}");
+                }
+                (verdict, outcome) => panic!("{cell}: {verdict:?}, but {outcome:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_is_missing_from_the_matrix_is_a_conflict() {
+    let Pair { location, winner, ours } = scene(Rule::RewriteAdded);
+    winner.commit().unwrap();
+    let before = ours.snapshot().unwrap().clone();
+    let ours = Ours {
+        root: location.root(),
+        protocol: before.protocol(),
+        metadata: before.metadata(),
+        reads: ours.reads(),
+        changes: ours.changes(),
+    };
+    let theirs = commits(&location).pop().unwrap();
+    let found = findings(&ours, &theirs, &StoredVectors::new(&location)).unwrap();
+    assert!(decide(&MATRIX, &found, IsolationLevel::Serializable).is_none());
+    assert!(decide(&[], &found, IsolationLevel::Serializable).is_some());
+}
+
+#[test]
+fn a_conflict_says_who_what_and_by_which_rule() {
+    let Pair { location, winner, mut ours } = scene(Rule::AppendRead);
+    winner.commit().unwrap();
+    ours.set_isolation(IsolationLevel::WriteSerializable);
+    let error = ours.commit().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "version 2 of `{}` was committed by another writer (TEST): it added rows that a read predicate may match, \
+             and had read the table itself, and this transaction read by that predicate; open the table again and \
+             repeat the operation; read predicate `p = 'x'`; file `theirs`",
+            location.root()
+        )
+    );
+}
+
+#[test]
+fn a_file_that_says_nothing_of_itself_may_match() {
+    for (theirs, kind) in [
+        (file("theirs", "x", 5), None),
+        (Add { stats: None, ..file("theirs", "x", 5) }, Some("ConcurrentAppend")),
+        (file("theirs", "x", 0), Some("ConcurrentAppend")),
+    ] {
+        let Pair { mut winner, mut ours, .. } = pair(&FEATURES, &[]);
+        winner.add(theirs);
+        ours.read_matching(&id_below(10), []).unwrap();
+        ours.add(file("new", "x", 9));
+        ours.set_isolation(IsolationLevel::Serializable);
+        winner.commit().unwrap();
+        assert_eq!(ours.commit().err().map(|e| e.kind()), kind);
+    }
+    // a tombstone without partition values
+    let Pair { location, mut winner, mut ours } = pair(&FEATURES, &[]);
+    let mut bare = open(&location);
+    bare = bare.update().unwrap();
+    let mut remove = deltaic::conflict::Changes::default();
+    let mut txn = Transaction::begin(&bare, Operation::new("TEST"));
+    txn.remove_file(&live(&location, "c"), true);
+    remove.removes = txn.changes().removes.clone();
+    remove.removes[0].partition_values = None;
+    remove.removes[0].stats = None;
+    winner.remove(remove.removes[0].clone());
+    ours.read_predicate(&partition_is("x")).unwrap();
+    ours.add(file("new", "x", 9));
+    winner.commit().unwrap();
+    assert_eq!(ours.commit().unwrap_err().kind(), "ConcurrentDeleteRead");
+}
+
+#[test]
+fn a_predicate_on_an_unknown_column_is_refused_when_it_is_read() {
+    let Pair { mut ours, .. } = pair(&FEATURES, &[]);
+    let unknown = compare("nope", deltaic::predicate::CompareOp::Eq, deltaic::predicate::Literal::Long(1));
+    assert_eq!(ours.read_predicate(&unknown).unwrap_err().kind(), "InvalidPredicate");
+}
+
+#[test]
+fn the_level_comes_from_the_table() {
+    for (value, kind) in [("serializable", Some("ConcurrentAppend")), ("WriteSerializable", None)] {
+        let Pair { mut winner, mut ours, location } = pair(&FEATURES, &[("delta.isolationLevel", value)]);
+        winner.add(file("theirs", "x", 0));
+        ours.read_matching(&partition_is("x"), [&live(&location, "a").path]).unwrap();
+        ours.replace_vector(&live(&location, "a"), rows(&[1]).to_inline());
+        winner.commit().unwrap();
+        assert_eq!(ours.commit().err().map(|e| e.kind()), kind);
+    }
+    let (_, location) = table(&[], &[]);
+    let mut txn = begin(&location);
+    txn.set_metadata(metadata(&[("delta.isolationLevel", "Sloppy")]));
+    txn.commit().unwrap();
+    let mut txn = begin(&location);
+    txn.set_protocol(protocol(&[]));
+    txn.add(file("a", "x", 0));
+    assert_eq!(txn.commit().unwrap_err().kind(), "InvalidArgument");
+}
