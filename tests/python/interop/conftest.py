@@ -21,7 +21,7 @@ import pytest
 from deltaic.spark.java import ensure_java
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 HERE = Path(__file__).parent
 # delta-spark 4.4 is built for this PySpark, whatever the tests run on
@@ -68,15 +68,38 @@ def _python() -> str:
     """A Python with the PySpark that delta-spark is built for: this one, or one in the cache folder."""
     if pyspark.__version__.startswith(f"{PEER_PYSPARK}."):
         return sys.executable
-    folder = _cache() / f"pyspark-{PEER_PYSPARK}-python-{sys.version_info.major}.{sys.version_info.minor}"
+    folder = (
+        _cache() / f"pyspark-{PEER_PYSPARK}-pyarrow-python-{sys.version_info.major}.{sys.version_info.minor}"
+    )
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not (folder / "complete").exists():
         venv.create(folder, with_pip=True, clear=True)
         subprocess.run(
-            [python, "-m", "pip", "install", "-q", f"pyspark=={PEER_PYSPARK}.*"], check=True, timeout=1800
+            [python, "-m", "pip", "install", "-q", f"pyspark=={PEER_PYSPARK}.*", "pyarrow"],
+            check=True,
+            timeout=1800,
         )
         (folder / "complete").touch()
     return str(python)
+
+
+def _command(script: str, warehouse: Path) -> tuple[list[str], dict[str, str]]:
+    """The command and the environment of a script that runs with delta-spark."""
+    ensure_java()
+    python = _python()
+    environment = {
+        **os.environ,
+        "PYSPARK_PYTHON": python,
+        "PYSPARK_DRIVER_PYTHON": python,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    environment.pop("SPARK_HOME", None)
+    return [python, str(HERE / script), os.pathsep.join(_jars()), warehouse.as_uri()], environment
+
+
+@pytest.fixture(scope="session")
+def peer() -> Callable[[str, Path], tuple[list[str], dict[str, str]]]:
+    return _command
 
 
 class DeltaSpark:
@@ -85,23 +108,9 @@ class DeltaSpark:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._reads = 0
-        ensure_java()
-        python = _python()
-        environment = {
-            **os.environ,
-            "PYSPARK_PYTHON": python,
-            "PYSPARK_DRIVER_PYTHON": python,
-            "SPARK_LOCAL_IP": "127.0.0.1",
-        }
-        environment.pop("SPARK_HOME", None)
-        arguments = [
-            python,
-            str(HERE / "delta_spark.py"),
-            os.pathsep.join(_jars()),
-            (folder / "warehouse").as_uri(),
-        ]
+        command, environment = _command("delta_spark.py", folder / "warehouse")
         self._process = subprocess.Popen(
-            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
 
     def _ask(self, request: dict[str, Any]) -> None:

@@ -1,0 +1,57 @@
+"""With delta-spark on the class path: it keeps the name `delta`, and deltaic is there under its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from deltaic.spark.java import ensure_java
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture
+def beside(
+    peer: Callable[..., tuple[list[str], dict[str, str]]], tmp_path: Path
+) -> Callable[..., dict[str, Any]]:
+    """Runs the script in a process that has both."""
+
+    def run(*arguments: str) -> dict[str, Any]:
+        ensure_java()
+        command, environment = peer("beside_delta_spark.py", tmp_path / "warehouse")
+        environment["PYTHONPATH"] = os.pathsep.join(
+            [str(Path(deltaic.__file__).parents[1]), *filter(None, [environment.get("PYTHONPATH")])]
+        )
+        done = subprocess.run(
+            [*command, *arguments], env=environment, stdout=subprocess.PIPE, text=True, timeout=600
+        )
+        assert done.returncode == 0
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    return run
+
+
+def test_both_names_work_side_by_side(beside: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    data = pa.table({"id": pa.array(range(10), pa.int64()), "p": pa.array([n % 2 for n in range(10)])})
+    deltaic.write(path, data, partition_by=["p"])
+    answer = beside(str(path), str(tmp_path / "new"))
+    (warning, *others) = answer["warnings"]
+    assert "use the format `deltaic`" in warning
+    for other in others:
+        assert "not available" in other
+    assert answer["delta"]["rows"] == answer["deltaic"]["rows"] == [0, 1, 2, 3, 5, 7, 9]
+    assert "Location: LogFileIndex" in answer["deltaic"]["plan"]
+    assert "Location: LogFileIndex" not in answer["delta"]["plan"]
+    assert answer["after DELETE"] == list(range(1, 10))
+    assert answer["written"] == [10, 10]
+    assert all("deltaic/" in engine for engine in answer["engines"])
