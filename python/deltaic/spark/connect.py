@@ -6,11 +6,12 @@ import warnings
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from deltaic.spark.datasource import DeltaDataSource
+from pyspark.sql.datasource import DataSource
+
+from deltaic.spark.failures import MISSING
 
 # explicit files are checked one by one; above this number Spark starts a job with one task a file instead
 _LISTING = ("spark.sql.sources.parallelPartitionDiscovery.threshold", "1000000")
-_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 _enabled: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
@@ -19,28 +20,24 @@ def enable_connect(spark: Any) -> str:
     """Registers the format `delta` with a Spark Connect session and returns the name it got.
 
     The name is `deltaic` where the server has the Delta JAR, whose `delta` cannot be replaced; a warning
-    says so. Filters
-    reach the reader from Spark 4.1 on: the session's switch for it is turned on, and must stay on. The
-    session's time
-    zone at this moment is the one of a `timestampAsOf` without zone. Calling it again does nothing.
+    says so. The session's time zone at this moment is the one of a `timestampAsOf` without zone. Calling it
+    again does nothing.
 
-    The server's Python must be able to import deltaic.
+    The server's Python must be able to import deltaic. The format reads every file of a version and leaves
+    filters to Spark: `deltaic.read(spark, path, where=…)` is the one that prunes.
     """
     if (name := _enabled.get(spark)) is not None:
         return name
-    pushdown = _version(spark) >= (4, 1)
-    if pushdown:
-        spark.conf.set(_PUSHDOWN, "true")
     spark.conf.set(*_LISTING)
     zone = spark.conf.get("spark.sql.session.timeZone")
     name = "delta"
     try:
-        spark.dataSource.register(_source(name, zone, pushdown=pushdown))
+        spark.dataSource.register(_source(name, zone))
     except Exception as error:
         if "DATA_SOURCE_ALREADY_EXISTS" not in str(error):
             raise
         name = "deltaic"
-        spark.dataSource.register(_source(name, zone, pushdown=pushdown))
+        spark.dataSource.register(_source(name, zone))
         warnings.warn(
             "the server has the Delta JAR, which owns the format `delta`: use the format `deltaic`",
             UserWarning,
@@ -50,12 +47,25 @@ def enable_connect(spark: Any) -> str:
     return name
 
 
-def _source(name: str, zone: str, *, pushdown: bool) -> type[DeltaDataSource]:
-    """The class of one session. Nobody can import it, so it is pickled whole; its base is imported."""
-    attributes = {"format_name": name, "time_zone": zone, "push_filters": pushdown}
-    return type("SessionDeltaDataSource", (DeltaDataSource,), attributes)
+def _source(name: str, zone: str) -> type[DataSource]:
+    """The class of one session.
 
+    Nobody can import it, so it is pickled whole. It imports what it stands for when it is used, and so can say
+    on a server without deltaic what is missing.
+    """
+    attributes = {"format_name": name, "time_zone": zone}
+    missing = MISSING
 
-def _version(spark: Any) -> tuple[int, int]:
-    major, minor = spark.version.split(".")[:2]
-    return int(major), int(minor)
+    class SessionDeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
+        def __new__(cls, options: dict[str, str]) -> Any:
+            try:
+                from deltaic.spark.datasource import DeltaDataSource
+            except ImportError as error:
+                raise RuntimeError(f"{missing} ({error})") from error
+            return type(cls.__name__, (DeltaDataSource,), dict(attributes))(options)
+
+        @classmethod
+        def name(cls) -> str:
+            return name
+
+    return SessionDeltaDataSource

@@ -34,12 +34,11 @@ from deltaic.exceptions import (
     UnsupportedError,
 )
 from deltaic.spark import writer
-from deltaic.spark.filters import to_predicate
 from deltaic.spark.options import WriteOptions
 from deltaic.spark.routes.arrow import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 # a group of files for one task, as Spark's own maxPartitionBytes
 _BYTES_PER_PARTITION = 128 << 20
@@ -55,8 +54,6 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
     format_name = "delta"
     time_zone = "UTC"
     """Of the session that registered the class: zone of a `timestampAsOf` that names none."""
-    push_filters = False
-    """Whether Spark hands filters over: a reader that takes them while Spark does not makes reads fail."""
 
     @classmethod
     def name(cls) -> str:
@@ -65,11 +62,11 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
 
     def schema(self) -> StructType:
         """The schema of the version that is asked for."""
-        return StructType.fromJson(json.loads(self.scan(None).schema))
+        return StructType.fromJson(json.loads(self.scan().schema))
 
     def reader(self, schema: StructType) -> DeltaReader:
         """Reads the columns of `schema` by name."""
-        return (PruningDeltaReader if self.push_filters else DeltaReader)(self, schema)
+        return DeltaReader(self, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DeltaWriter:  # noqa: FBT001 (Spark's signature)
         """Appends rows of `schema`.
@@ -93,8 +90,8 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
             )
         return path
 
-    def scan(self, where: str | None) -> Any:
-        """The plan of a read: version, schema and files. `where` is a predicate as the JSON of the core."""
+    def scan(self) -> Any:
+        """The plan of a read: version, schema and files."""
         path = self._path()
         unknown = sorted(k for k in self.options if k.lower() not in _READ_OPTIONS)
         if unknown:
@@ -102,7 +99,7 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
             raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
         version = self.options.get("versionasof")
         timestamp = self.options.get("timestampasof")
-        return plan_scan(path, version, timestamp, where, self.time_zone)
+        return plan_scan(path, version, timestamp, None, self.time_zone)
 
 
 def plan_scan(
@@ -147,17 +144,20 @@ class DeltaPartition(InputPartition):  # type: ignore[misc]  # pyspark has no ty
 
 
 class DeltaReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no types
-    """Reads a version as Arrow batches."""
+    """Reads a version as Arrow batches.
+
+    It takes no filters: Spark keeps the files that are left by the filters of one query for the next query on
+    the same relation (a view, a DataFrame that is used twice), which then would miss rows.
+    """
 
     def __init__(self, source: DeltaDataSource, schema: StructType) -> None:
         self.source = source
         self.columns: list[str] = schema.fieldNames()
         self.schema = schema
-        self.where: str | None = None
 
     def partitions(self) -> Sequence[DeltaPartition]:
         """Groups of files of the version, of about the same number of bytes."""
-        scan = self.source.scan(self.where)
+        scan = self.source.scan()
         table = StructType.fromJson(json.loads(scan.schema))
         types = {f.name.lower(): f.dataType for f in table.fields}
         for field in self.schema.fields:
@@ -178,15 +178,6 @@ class DeltaReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no typ
         stream = pa.RecordBatchReader.from_stream(_core.read_split(partition.files, self.columns))
         for batch in stream:
             yield batch if batch.schema.equals(wanted) else _cast(batch, wanted)
-
-
-class PruningDeltaReader(DeltaReader):
-    """A reader for sessions whose Spark hands filters over: they drop files, and Spark filters again."""
-
-    def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802 (Spark's name)
-        """Keeps what the core understands, and leaves every filter to Spark."""
-        self.where = to_predicate(filters)
-        return filters
 
 
 def _cast(batch: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
     from deltaic.spark.frame import WriteColumn
 
+MISSING = (
+    "the deltaic package is missing on the Spark server: a Python worker cannot import it; install the same "
+    "version into the Python that the server and its executors run (PYSPARK_PYTHON), or put it on their "
+    "PYTHONPATH"
+)
 NULL, LENGTH = "null", "length"
 _GUARD = re.compile(r"\[USER_RAISED_EXCEPTION\] deltaic\.refused\((\d+),(\w+)\)")
 # the last line of a traceback in the error of a task
@@ -60,9 +65,4 @@ def explain_missing_import(error: BaseException) -> None:
     The classes and functions that run there are pickled by reference, so the package must be installed there.
     """
     if "No module named 'deltaic" in str(error):
-        reason = (
-            "the deltaic package is missing on the Spark server: a Python worker cannot import it; install the "
-            "same version into the Python that the server and its executors run (PYSPARK_PYTHON), or put it on "
-            "their PYTHONPATH"
-        )
-        raise PackageNotOnServerError(reason, reason=reason) from error
+        raise PackageNotOnServerError(MISSING, reason=MISSING) from error

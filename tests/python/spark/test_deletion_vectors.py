@@ -11,6 +11,8 @@ import pytest
 from bridge_tables import Log, field, inline_vector
 from pyspark.sql import functions as f
 
+import deltaic
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -145,3 +147,17 @@ def test_a_python_function_above_them(spark: SparkSession, path: str) -> None:
     twice = f.udf(lambda n: 2 * n, "long")
     df = spark.read.format("delta").load(path).where("id < 5").select(twice("id").alias("id"))
     assert _ids(df) == {4, 6, 8}
+
+
+@pytest.mark.parametrize("route", ["data source", "native"])
+def test_deleted_rows_are_gone_on_connect(connect: Any, path: str, route: str) -> None:
+    by_format = route == "data source"
+    df = connect.read.format("delta").load(path) if by_format else deltaic.read(connect, path)
+    assert df.columns == ["id", "p", "s"]
+    assert df.count() == 1995
+    assert _ids(df) == set(range(2000)) - DELETED
+    assert _ids(df.where("id < 20")) == set(range(20)) - DELETED
+    assert _ids(df.where("p = '0' and s.a > 990")) == set(range(991, 999))
+    where = "p = '1' or id < 20"
+    found = df.where(where) if by_format else deltaic.read(connect, path, where=where)
+    assert _ids(found) == (set(range(20)) - DELETED) | set(range(1000, 2000))

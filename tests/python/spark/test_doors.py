@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import datetime
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import deltalake
 import pyarrow as pa
-import pyspark
 import pytest
 
 import deltaic
@@ -23,73 +17,9 @@ from deltaic import exceptions
 from deltaic.spark.frame import is_connect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.spark
-
-
-def _free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
-
-
-@pytest.fixture(scope="module")
-def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A session of a Spark Connect server in a process of its own, which can import deltaic."""
-    from pyspark.sql.connect.session import SparkSession
-
-    from deltaic.spark.java import ensure_java
-
-    ensure_java()
-    port = _free_port()
-    folder = tmp_path_factory.mktemp("connect")
-    home = Path(pyspark.__file__).parent
-    settings = {
-        "spark.connect.grpc.binding.port": port,
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.log.level": "OFF",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.ui.enabled": "false",
-    }
-    command = [str(home / "bin" / "spark-submit"), "--master", "local[2]", "--driver-memory", "1g"]
-    for name, value in settings.items():
-        command += ["--conf", f"{name}={value}"]
-    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
-    paths = [str(Path(deltaic.__file__).parents[1]), *filter(None, sys.path)]
-    environment = {
-        **os.environ,
-        "SPARK_HOME": str(home),
-        "PYTHONPATH": os.pathsep.join(paths),
-        "PYSPARK_PYTHON": sys.executable,
-    }
-    log = (folder / "log").open("wb")
-    server = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
-    try:
-        deadline = time.monotonic() + 120
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                assert server.poll() is None, (folder / "log").read_text()
-                assert time.monotonic() < deadline, (folder / "log").read_text()
-                time.sleep(0.2)
-        session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
-        deltaic.enable(session)
-        yield session
-        session.stop()
-    finally:
-        server.terminate()
-        server.wait(60)
-        log.close()
-
-
-@pytest.fixture(params=["classic", "connect"])
-def door(request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue("spark" if request.param == "classic" else "connect")
 
 
 COLUMNS = """
@@ -264,3 +194,31 @@ def test_errors_name_the_table_and_the_range(door: Any, tmp_path: Path) -> None:
         deltaic.read(door, path, version=3).count()
     with pytest.raises(exceptions.DeltaError):
         deltaic.read(door, path, timestamp="1999-01-01").count()
+
+
+def test_appends_at_once_all_land(door: Any, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    deltaic.save(door.range(0), path)
+
+    def append(number: int) -> int | None:
+        start = number * 10_000
+        # a job for the even ones, rows of the driver for the odd ones
+        df = door.range(start, start + (5000 if number % 2 == 0 else 50))
+        return deltaic.save(df, path, mode="append")
+
+    with ThreadPoolExecutor(4) as pool:
+        versions = list(pool.map(append, range(8)))
+    assert sorted(v for v in versions if v is not None) == list(range(1, 9))
+    expected = {n * 10_000 + i for n in range(8) for i in range(5000 if n % 2 == 0 else 50)}
+    assert {r.id for r in deltaic.read(door, path).collect()} == expected
+
+
+def test_tables_made_at_once_become_one(door: Any, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+
+    def append(number: int) -> int | None:
+        return deltaic.save(door.range(number, number + 1), path, mode="append")
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(append, range(4))) == [0, 1, 2, 3]
+    assert sorted(r.id for r in deltaic.read(door, path).collect()) == [0, 1, 2, 3]
