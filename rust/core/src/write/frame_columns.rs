@@ -178,7 +178,7 @@ mod tests {
         let shown: Vec<Value> = frame.columns.iter().map(|c| serde_json::to_value(c).unwrap()).collect();
         let column = |source: Value, name: &str, target: Value, partition: bool, not_null: bool| {
             json!({"source": source, "name": name, "physical": name, "field_id": null, "target_type": target,
-                "partition": partition, "not_null": not_null})
+                "partition": partition, "not_null": not_null, "text_limit": null})
         };
         assert_eq!(
             shown,
