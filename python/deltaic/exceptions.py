@@ -139,6 +139,20 @@ class InvalidArgumentError(DeltaError, ValueError):
     reason: str
 
 
+class InvalidColumnChangeError(DeltaError, ValueError):
+    """A change of a column that the table, or the protocol, does not allow."""
+
+    column: str
+    reason: str
+
+
+class InvalidFeatureChangeError(DeltaError, ValueError):
+    """A table feature that cannot be added or dropped, or that the protocol would lack."""
+
+    feature: str
+    reason: str
+
+
 class DataFileError(DeltaError):
     """A data file that the log lists is missing or unreadable."""
 

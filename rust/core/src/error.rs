@@ -147,6 +147,22 @@ pub enum Error {
         /// What is wrong and what is right.
         reason: String,
     },
+    /// A change of a column that the table, or the protocol, does not allow.
+    #[error("column `{column}`: {reason}")]
+    InvalidColumnChange {
+        /// Path of the column.
+        column: String,
+        /// What is in the way, and what to do.
+        reason: String,
+    },
+    /// A table feature that cannot be added or dropped, or that the protocol would lack.
+    #[error("table feature `{feature}`: {reason}")]
+    InvalidFeatureChange {
+        /// Name of the feature.
+        feature: String,
+        /// What is in the way, and what to do.
+        reason: String,
+    },
     /// A data file that the log lists is missing or unreadable.
     #[error("data file `{path}`: {reason}")]
     DataFile {
@@ -366,6 +382,8 @@ kinds! {
         SchemaMismatch { path, reason },
         InvalidPredicate { predicate, reason },
         InvalidArgument { argument, reason },
+        InvalidColumnChange { column, reason },
+        InvalidFeatureChange { feature, reason },
         DataFile { path, reason },
         DeletionVector { path, reason },
         AppendOnly { path, file },

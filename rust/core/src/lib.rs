@@ -5,6 +5,7 @@
 //! [`snapshot::Snapshot`] is one version of a table, an [`actions::Add`] a logical file, and so on.
 
 pub mod actions;
+pub mod alter;
 pub mod commit;
 pub mod conflict;
 pub mod error;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Rule;
 use crate::actions::{Metadata, Protocol};
-use crate::features::{MAX_READER_VERSION, features_of};
+use crate::features::MAX_READER_VERSION;
 
 /// Features that ask nothing of what a transaction has prepared: their rules hold for what comes later, come with a
 /// change of metadata, or are kept by every commit itself.
@@ -64,7 +64,8 @@ pub(super) fn protocol_rule(old: &Protocol, new: &Protocol) -> Option<Rule> {
     if old == new {
         return None;
     }
-    let (before, after) = (features_of(old), features_of(new));
+    let before: BTreeSet<&str> = old.features().into_iter().collect();
+    let after: BTreeSet<&str> = new.features().into_iter().collect();
     let known = new.min_reader_version <= MAX_READER_VERSION && new.min_writer_version <= 7;
     let added = after.difference(&before);
     let undemanding = known && before.is_subset(&after) && added.clone().all(|f| UNDEMANDING.contains(f));

@@ -1,14 +1,17 @@
 //! The table schema: types, their JSON form, column mapping, and the Arrow schema they become.
 
 mod arrow_schema;
+mod column_list;
 mod column_mapping;
 mod json;
 mod physical;
 mod type_changes;
 mod types;
+mod walk;
 
 pub use arrow_schema::{arrow_type, to_arrow_schema};
+pub(crate) use column_list::{format_column_list, parse_column_list};
 pub use column_mapping::{ColumnMappingMode, FIELD_ID, PHYSICAL_NAME};
 pub use physical::{SPARK_FIELD_ID, stored_schema};
-pub(crate) use type_changes::check as check_type_changes;
+pub(crate) use type_changes::{TYPE_CHANGES, check as check_type_changes, is_widening, type_from_name};
 pub use types::{ArrayType, CHAR_VARCHAR, DataType, MapType, StructField, StructType};

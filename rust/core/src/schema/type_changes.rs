@@ -6,7 +6,7 @@ use super::{DataType, StructField, StructType};
 use crate::error::{Error, Result};
 
 /// Field metadata key of the changes.
-const TYPE_CHANGES: &str = "delta.typeChanges";
+pub(crate) const TYPE_CHANGES: &str = "delta.typeChanges";
 
 /// Refuses a schema with a change of type that the protocol does not have: data files may hold what the table's type
 /// cannot. `path` is that of the table.
@@ -20,7 +20,8 @@ pub(crate) fn check(path: &str, schema: &StructType) -> Result<()> {
 fn check_field(path: &str, field: &StructField, at: &str) -> Result<()> {
     for change in field.metadata.get(TYPE_CHANGES).and_then(Value::as_array).into_iter().flatten() {
         let (from, to) = (&change["fromType"], &change["toType"]);
-        let known = data_type(from).zip(data_type(to)).is_some_and(|(from, to)| is_widening(&from, &to));
+        let known =
+            type_from_name(from).zip(type_from_name(to)).is_some_and(|(from, to)| is_widening(&from, &to));
         if !known {
             let text = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
             return Err(Error::Unsupported {
@@ -46,13 +47,15 @@ fn check_type(path: &str, data_type: &DataType, at: &str) -> Result<()> {
     }
 }
 
-fn data_type(name: &Value) -> Option<DataType> {
+/// The type of a JSON form.
+pub(crate) fn type_from_name(name: &Value) -> Option<DataType> {
     let schema =
         json!({"type": "struct", "fields": [{"name": "c", "type": name, "nullable": true, "metadata": {}}]});
     StructType::from_json(&schema.to_string()).ok()?.fields.pop().map(|f| f.data_type)
 }
 
-fn is_widening(from: &DataType, to: &DataType) -> bool {
+/// Whether the protocol has this change of type, or there is none.
+pub(crate) fn is_widening(from: &DataType, to: &DataType) -> bool {
     use DataType::{Byte, Date, Decimal, Double, Float, Integer, Long, Short, TimestampNtz};
     match (from, to) {
         (Byte, Short | Integer | Long | Double) | (Short, Integer | Long | Double) => true,

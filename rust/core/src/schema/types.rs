@@ -84,6 +84,13 @@ pub struct StructField {
     pub metadata: Map<String, Value>,
 }
 
+impl DataType {
+    /// Whether it is a struct, an array or a map.
+    pub(crate) fn is_nested(&self) -> bool {
+        matches!(self, DataType::Struct(_) | DataType::Array(_) | DataType::Map(_))
+    }
+}
+
 impl StructType {
     /// The field of this name: the exact one, else the one that differs only in case.
     pub fn field(&self, name: &str) -> Option<&StructField> {

@@ -2,51 +2,8 @@
 
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
-use crate::schema::{DataType, StructField, StructType};
-
-/// Writer features that an append honours, or that ask nothing of an append.
-pub const SUPPORTED_WRITER_FEATURES: [&str; 19] = [
-    "allowColumnDefaults",
-    "appendOnly",
-    "changeDataFeed",
-    "checkpointProtection",
-    "clustering",
-    "columnMapping",
-    "deletionVectors",
-    "domainMetadata",
-    "inCommitTimestamp",
-    "rowTracking",
-    "timestampNtz",
-    "typeWidening",
-    "typeWidening-preview",
-    "v2Checkpoint",
-    "vacuumProtocolCheck",
-    "variantShredding",
-    "variantShredding-preview",
-    "variantType",
-    "variantType-preview",
-];
-
-/// Features that ask something of a writer only where the table makes use of them: the feature, and what the use looks
-/// like. In use they are refused; a table that merely lists them is written to.
-const REFUSED_IN_USE: [(&str, Use); 6] = [
-    ("invariants", Use::Column("delta.invariants")),
-    ("checkConstraints", Use::PropertyPrefix("delta.constraints.")),
-    ("generatedColumns", Use::Column("delta.generationExpression")),
-    ("identityColumns", Use::Column("delta.identity.start")),
-    ("icebergCompatV1", Use::Property("delta.enableIcebergCompatV1")),
-    ("icebergCompatV2", Use::Property("delta.enableIcebergCompatV2")),
-];
-
-#[derive(Clone, Copy)]
-enum Use {
-    /// A column carries this metadata key.
-    Column(&'static str),
-    /// A property is `true`.
-    Property(&'static str),
-    /// A property begins so.
-    PropertyPrefix(&'static str),
-}
+use crate::features::{Appends, FEATURES};
+use crate::schema::StructType;
 
 /// Checks that an append by this writer keeps every rule of the table. Called before anything is written.
 ///
@@ -54,9 +11,11 @@ enum Use {
 /// [`Error::UnsupportedFeature`] with the role `writer`, which names every feature that stands in the way.
 pub fn check_writer(path: &str, protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
     let mut refused = unknown(protocol);
-    for (feature, usage) in REFUSED_IN_USE {
-        if let Some(what) = usage.find(metadata, schema) {
-            refused.push(format!("{feature} ({what})"));
+    for feature in FEATURES {
+        if let Appends::Unless(usage) = feature.appends
+            && let Some(what) = usage.find(metadata, schema)
+        {
+            refused.push(format!("{} ({what})", feature.name));
         }
     }
     refuse(path, refused)
@@ -80,15 +39,8 @@ fn unknown(protocol: &Protocol) -> Vec<String> {
         7 => protocol.writer_features.as_deref().unwrap_or_default(),
         _ => &[],
     };
-    refused.extend(
-        listed
-            .iter()
-            .filter(|feature| {
-                !SUPPORTED_WRITER_FEATURES.contains(&feature.as_str())
-                    && !REFUSED_IN_USE.iter().any(|(name, _)| name == feature)
-            })
-            .cloned(),
-    );
+    let known = |name: &String| FEATURES.iter().any(|f| f.name == name && !matches!(f.appends, Appends::No));
+    refused.extend(listed.iter().filter(|f| !known(f)).cloned());
     refused
 }
 
@@ -100,46 +52,19 @@ fn refuse(path: &str, refused: Vec<String>) -> Result<()> {
         path: path.to_owned(),
         role: "writer",
         features: refused,
-        supported: SUPPORTED_WRITER_FEATURES.iter().map(|f| (*f).to_owned()).collect(),
+        supported: supported().map(str::to_owned).collect(),
     })
 }
 
-impl Use {
-    /// Where the table makes use of it.
-    fn find(self, metadata: &Metadata, schema: &StructType) -> Option<String> {
-        let is_true =
-            |key: &str| metadata.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
-        match self {
-            Use::Column(key) => column_with(schema, key).map(|column| format!("column `{column}`")),
-            Use::Property(key) => is_true(key).then(|| key.to_owned()),
-            Use::PropertyPrefix(prefix) => {
-                metadata.configuration.keys().find(|k| k.starts_with(prefix)).cloned()
-            }
-        }
-    }
-}
-
-/// Dotted path of the first column, at any depth of structs, that carries a metadata key.
-fn column_with(schema: &StructType, key: &str) -> Option<String> {
-    fn within(data_type: &DataType, key: &str) -> Option<String> {
-        match data_type {
-            DataType::Struct(s) => column_with(s, key),
-            DataType::Array(a) => within(&a.element_type, key),
-            DataType::Map(m) => within(&m.key_type, key).or_else(|| within(&m.value_type, key)),
-            _ => None,
-        }
-    }
-    schema.fields.iter().find_map(|f: &StructField| {
-        if f.metadata.contains_key(key) {
-            return Some(f.name.clone());
-        }
-        within(&f.data_type, key).map(|inner| format!("{}.{inner}", f.name))
-    })
+/// Writer features that an append honours, or that ask nothing of an append.
+fn supported() -> impl Iterator<Item = &'static str> {
+    FEATURES.iter().filter(|f| matches!(f.appends, Appends::Yes)).map(|f| f.name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::{DataType, StructField};
 
     fn protocol(features: &[&str]) -> Protocol {
         Protocol {
@@ -176,7 +101,7 @@ mod tests {
             "icebergCompatV2",
         ]);
         assert!(refused(&listed, &[], &schema(None)).is_empty());
-        assert!(refused(&protocol(&SUPPORTED_WRITER_FEATURES), &[], &schema(None)).is_empty());
+        assert!(refused(&protocol(&supported().collect::<Vec<_>>()), &[], &schema(None)).is_empty());
     }
 
     #[test]

@@ -10,10 +10,10 @@ use super::create::new_table;
 use super::features::check_writer;
 use super::fit::physical_schema;
 use super::mode::{WriteMode, WriteOptions};
-use super::names::check_partition_columns;
 use super::stats_columns::StatsColumns;
 use super::text_limits::{Limits, limits_of};
 use crate::actions::{Metadata, Protocol};
+use crate::alter::check_partition_columns;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructType};
 use crate::snapshot::{At, Snapshot};
@@ -73,7 +73,9 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
         Ok(snapshot) => snapshot,
         Err(Error::TableNotFound { .. }) => {
             let (protocol, metadata) = new_table(data, options)?;
-            return plan(location, Target::New, protocol, metadata, options);
+            let plan = plan(location, Target::New, protocol, metadata, options)?;
+            check_writer(&location.root().to_string(), &plan.protocol, &plan.metadata, &plan.schema)?;
+            return Ok(plan);
         }
         Err(error) => return Err(error),
     };
@@ -227,11 +229,17 @@ fn check_same_partitioning(plan: &WritePlan, options: &WriteOptions) -> Result<(
 
 fn check_same_properties(metadata: &Metadata, options: &WriteOptions) -> Result<()> {
     for (key, value) in &options.configuration {
-        if key.to_lowercase().starts_with("delta.feature.") {
+        let lower = key.to_lowercase();
+        if lower.starts_with("delta.feature.") {
             continue;
         }
         let own = metadata.configuration.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v);
-        if own != Some(value) {
+        // the values of these are kept in one spelling
+        let equal = |own: &String| match lower.starts_with("delta.") {
+            true => own.eq_ignore_ascii_case(value),
+            false => own == value,
+        };
+        if !own.is_some_and(equal) {
             return Err(Error::InvalidArgument {
                 argument: key.clone(),
                 reason: format!(

@@ -41,20 +41,6 @@ pub fn as_nullable(schema: &StructType) -> StructType {
     StructType { fields }
 }
 
-/// Whether a column of this type is somewhere in the schema.
-pub(super) fn any_type(schema: &StructType, test: &dyn Fn(&DataType) -> bool) -> bool {
-    fn within(data_type: &DataType, test: &dyn Fn(&DataType) -> bool) -> bool {
-        test(data_type)
-            || match data_type {
-                DataType::Struct(s) => any_type(s, test),
-                DataType::Array(a) => within(&a.element_type, test),
-                DataType::Map(m) => within(&m.key_type, test) || within(&m.value_type, test),
-                _ => false,
-            }
-    }
-    schema.fields.iter().any(|f| within(&f.data_type, test))
-}
-
 fn from_field(field: &Field, path: &str) -> Result<StructField> {
     let data_type = if is_variant(field) { DataType::Variant } else { from_type(field.data_type(), path)? };
     Ok(StructField::new(field.name(), data_type, field.is_nullable()))

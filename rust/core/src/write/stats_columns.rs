@@ -2,7 +2,7 @@
 
 use crate::actions::Metadata;
 use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
+use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, parse_column_list};
 
 /// Leaf columns that get statistics unless the table says otherwise.
 const DEFAULT_INDEXED_COLUMNS: i64 = 32;
@@ -28,7 +28,7 @@ pub(super) enum Node {
 }
 
 /// Whether delta-spark keeps minimum and maximum of the type; all others get a null count only.
-pub(super) fn has_bounds(data_type: &DataType) -> bool {
+pub(crate) fn has_bounds(data_type: &DataType) -> bool {
     matches!(
         data_type,
         DataType::Byte
@@ -62,9 +62,8 @@ impl StatsColumns {
         let mut columns = StatsColumns { prefix, tight_bounds, ..Default::default() };
         columns.nodes = match metadata.configuration.get("delta.dataSkippingStatsColumns") {
             Some(list) => {
-                let paths = parse_columns(list).map_err(|reason| Error::InvalidArgument {
-                    argument: "delta.dataSkippingStatsColumns".into(),
-                    reason,
+                let paths = parse_column_list(&list.to_lowercase()).map_err(|reason| {
+                    Error::InvalidArgument { argument: "delta.dataSkippingStatsColumns".into(), reason }
                 })?;
                 named(data, &paths, mode, &mut columns.leaves)
             }
@@ -76,6 +75,20 @@ impl StatsColumns {
             }
         };
         Ok(columns)
+    }
+}
+
+impl StatsColumns {
+    /// Whether the leaf at a path of physical names gets statistics.
+    pub(crate) fn covers(&self, path: &[String]) -> bool {
+        fn within(nodes: &[Node], path: &[String]) -> bool {
+            let Some((first, rest)) = path.split_first() else { return false };
+            nodes.iter().any(|node| match node {
+                Node::Struct { name, children, .. } => name == first && within(children, rest),
+                Node::Leaf { name, .. } => name == first && rest.is_empty(),
+            })
+        }
+        within(&self.nodes, path)
     }
 }
 
@@ -141,42 +154,6 @@ fn named(schema: &StructType, paths: &[Vec<String>], mode: ColumnMappingMode, sl
         }
     }
     nodes
-}
-
-/// ``a, b.c, `d.e`.f`` as paths of lower-cased names.
-fn parse_columns(list: &str) -> Result<Vec<Vec<String>>, String> {
-    let mut paths = Vec::new();
-    let mut path = Vec::new();
-    let mut name = String::new();
-    let mut quoted = false;
-    let mut chars = list.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '`' if quoted && chars.peek() == Some(&'`') => {
-                chars.next();
-                name.push('`');
-            }
-            '`' => quoted = !quoted,
-            '.' if !quoted => path.push(std::mem::take(&mut name)),
-            ',' if !quoted => {
-                path.push(std::mem::take(&mut name));
-                paths.push(std::mem::take(&mut path));
-            }
-            c if c.is_whitespace() && !quoted => {}
-            c => name.extend(c.to_lowercase()),
-        }
-    }
-    if quoted {
-        return Err(format!("`{list}` has an open backtick"));
-    }
-    if !list.trim().is_empty() {
-        path.push(name);
-        paths.push(path);
-    }
-    match paths.iter().flatten().any(String::is_empty) {
-        true => Err(format!("`{list}` has an empty column name")),
-        false => Ok(paths),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 use super::Subject;
 use crate::error::{Error, Result};
-use crate::features::features_of;
 
 /// A table that is append-only loses no rows (PROTOCOL.md, "Append-only Tables"). What only rearranges them may go on.
 /// The table before the commit counts: a commit that takes the property away may not use that at once.
@@ -8,7 +7,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
     let (protocol, metadata) = subject.before.unwrap_or((subject.protocol, subject.metadata));
     let asked =
         metadata.configuration.get("delta.appendOnly").is_some_and(|v| v.eq_ignore_ascii_case("true"));
-    if !asked || !features_of(protocol).contains("appendOnly") {
+    if !asked || !protocol.supports("appendOnly") {
         return Ok(());
     }
     match subject.changes.removes.iter().find(|r| r.data_change) {

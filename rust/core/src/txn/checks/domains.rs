@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 
 use super::Subject;
 use crate::error::{Error, Result};
-use crate::features::features_of;
 
 /// Metadata domains need their feature, and a commit says one thing of each (PROTOCOL.md, "Domain Metadata").
 pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
@@ -14,7 +13,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
             reason: reason.to_owned(),
         })
     };
-    if !features_of(subject.protocol).contains("domainMetadata") {
+    if !subject.protocol.supports("domainMetadata") {
         return refuse(&first.domain, "the table does not have the feature `domainMetadata`");
     }
     let mut seen = BTreeSet::new();

@@ -3,7 +3,6 @@ use std::collections::HashMap;
 use super::Subject;
 use crate::actions::{DeletionVectorDescriptor, LogPath};
 use crate::error::{Error, Result};
-use crate::features::features_of;
 use crate::txn::row_ids::num_records;
 
 /// One commit says at most one thing of a file (PROTOCOL.md, "Add File and Remove File", "Delta Log Entries"), a deletion
@@ -15,7 +14,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
     if let Some((path, _)) = adds.iter().find(|(path, vector)| removes.get(*path) == Some(vector)) {
         return refuse(subject, path, "it is added and removed with one and the same deletion vector");
     }
-    let vectors = features_of(subject.protocol).contains("deletionVectors");
+    let vectors = subject.protocol.supports("deletionVectors");
     for add in changes.adds.iter().filter(|a| a.deletion_vector.is_some()) {
         if !vectors {
             let reason =

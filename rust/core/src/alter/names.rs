@@ -10,7 +10,7 @@ const REFUSED: &str = " ,;{}()\n\t=";
 
 /// Checks the names of a schema: none empty, no two equal but for case within one struct, and without column mapping
 /// none of the characters that Spark refuses.
-pub(super) fn check_names(schema: &StructType, mode: ColumnMappingMode) -> Result<()> {
+pub(crate) fn check_names(schema: &StructType, mode: ColumnMappingMode) -> Result<()> {
     check_struct(schema, mode, "")
 }
 
@@ -59,7 +59,7 @@ fn check_type(data_type: &DataType, mode: ColumnMappingMode, path: &str) -> Resu
 }
 
 /// The partition columns as the schema spells them: there, not all of it, not twice, of a type that has a text form.
-pub(super) fn check_partition_columns(schema: &StructType, partition_by: &[String]) -> Result<Vec<String>> {
+pub(crate) fn check_partition_columns(schema: &StructType, partition_by: &[String]) -> Result<Vec<String>> {
     let invalid = |reason: String| Error::InvalidArgument { argument: "partition_by".into(), reason };
     let mut columns: Vec<String> = Vec::with_capacity(partition_by.len());
     for name in partition_by {

@@ -1,0 +1,169 @@
+//! Adding columns.
+
+use super::Definition;
+use super::column_mapping::strip;
+use super::defaults::CURRENT_DEFAULT;
+use super::generated::GENERATION_EXPRESSION;
+use super::identity::START;
+use super::paths::{position, refuse, resolve, same, struct_mut};
+use super::settle::{Change, settle};
+use crate::error::Result;
+use crate::schema::{DataType, StructField, StructType, TYPE_CHANGES};
+
+/// A place among the columns of a struct.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Position {
+    /// Before all others.
+    First,
+    /// After this one.
+    After(String),
+}
+
+/// A column to be added.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewColumn {
+    /// The struct that it joins; empty for the table. In arrays and maps the path has `element`, `key` and `value`.
+    pub parent: Vec<String>,
+    /// The column. A comment may be in its metadata.
+    pub field: StructField,
+    /// Where; the end when not given.
+    pub position: Option<Position>,
+}
+
+impl NewColumn {
+    /// A column at the end of the table.
+    pub fn of(field: StructField) -> Self {
+        NewColumn { parent: Vec::new(), field, position: None }
+    }
+}
+
+/// The table with more columns. Rows that are there have null in them.
+///
+/// # Errors
+/// [`crate::Error::InvalidColumnChange`] when the column is there, its parent is not, it cannot be null, or it is generated
+/// or has a default; [`crate::Error::InvalidSchema`] for its name; [`crate::Error::InvalidFeatureChange`] for a type
+/// whose feature the table does not have.
+pub fn add_columns(table: &Definition, columns: &[NewColumn]) -> Result<Definition> {
+    let mut new = table.clone();
+    for column in columns {
+        add(&mut new.schema, column)?;
+    }
+    settle(Some(table), new, &Default::default(), Change::Alter)
+}
+
+fn add(schema: &mut StructType, column: &NewColumn) -> Result<()> {
+    let parent = match column.parent.as_slice() {
+        [] => Vec::new(),
+        parent => resolve(schema, parent)?,
+    };
+    let path: Vec<String> = parent.iter().chain([&column.field.name]).cloned().collect();
+    let field = checked(&column.field, &path)?;
+    let within = struct_mut(schema, &parent)
+        .ok_or_else(|| refuse(&path, format!("`{}` is no struct", parent.join("."))))?;
+    if within.fields.iter().any(|f| same(&f.name, &field.name)) {
+        return Err(refuse(&path, "it is there already; names that differ only in case are the same"));
+    }
+    let at = match &column.position {
+        None => within.fields.len(),
+        Some(Position::First) => 0,
+        Some(Position::After(name)) => {
+            let after = position(within, name);
+            1 + after.ok_or_else(|| refuse(&path, format!("there is no column `{name}` to put it after")))?
+        }
+    };
+    within.fields.insert(at, field);
+    Ok(())
+}
+
+/// The field without what belongs to another table.
+fn checked(field: &StructField, path: &[String]) -> Result<StructField> {
+    for (key, what) in [
+        (
+            CURRENT_DEFAULT,
+            "a default; add it, and then set the default, for rows that are there do not get it",
+        ),
+        (GENERATION_EXPRESSION, "a generation expression: rows that are there would not have its value"),
+        (START, "generated identities: rows that are there would have none"),
+    ] {
+        if field.metadata.contains_key(key) {
+            return Err(refuse(path, format!("it cannot be added with {what}")));
+        }
+    }
+    let mut one = StructType { fields: vec![field.clone()] };
+    let mut solid = false;
+    one.change_fields(&mut |_, field| {
+        strip(field);
+        field.metadata.remove(TYPE_CHANGES);
+        solid |= !field.nullable;
+    });
+    if solid {
+        return Err(refuse(path, "a column that is added must be nullable, and so must all that is in it"));
+    }
+    if one.any_type(&|t| *t == DataType::Void) {
+        return Err(refuse(path, "it holds only nulls of no type; give it a type"));
+    }
+    Ok(one.fields.remove(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alter::testing::{data_type, path, table};
+
+    fn column(parent: &str, name: &str, kind: &str, position: Option<Position>) -> NewColumn {
+        let parent = if parent.is_empty() { Vec::new() } else { path(parent) };
+        NewColumn { parent, field: StructField::new(name, data_type(kind), true), position }
+    }
+
+    #[test]
+    fn columns_join_where_they_are_put() {
+        let t = table(
+            "a long, s struct<x: long>, l array<struct<y: long>>",
+            &[("delta.columnMapping.mode", "name")],
+        );
+        let t = add_columns(
+            &t,
+            &[
+                column("", "z", "string", Some(Position::First)),
+                column("S", "w", "long", Some(Position::After("X".into()))),
+                column("l.element", "v", "struct<u: int>", Some(Position::First)),
+                column("", "e", "date", None),
+            ],
+        )
+        .unwrap();
+        let paths: Vec<String> = t.schema.explode().iter().map(|(p, _)| p.join(".")).collect();
+        assert_eq!(
+            paths,
+            ["z", "a", "s", "s.x", "s.w", "l", "l.element.v", "l.element.v.u", "l.element.y", "e"]
+        );
+        assert_eq!(t.property("delta.columnMapping.maxColumnId"), Some("10"));
+        assert_eq!(t.metadata.schema_string, t.schema.to_json());
+    }
+
+    #[test]
+    fn what_cannot_be_added_is_refused() {
+        let t = table("a long, s struct<x: long>", &[]);
+        let mut solid = column("", "n", "long", None);
+        solid.field.nullable = false;
+        let mut default = column("", "d", "long", None);
+        default.field.metadata.insert(CURRENT_DEFAULT.into(), "1".into());
+        for (new, said) in [
+            (column("", "A", "long", None), "there already"),
+            (column("s", "X", "long", None), "there already"),
+            (column("q", "x", "long", None), "no such column"),
+            (column("a", "x", "long", None), "no struct"),
+            (column("", "b", "long", Some(Position::After("q".into()))), "to put it after"),
+            (column("", "b", "void", None), "give it a type"),
+            (solid, "must be nullable"),
+            (default, "then set the default"),
+            (column("", "b c", "long", None), "needs column mapping"),
+            (column("", "b", "timestamp_ntz", None), "delta.feature.timestampNtz"),
+        ] {
+            let error = add_columns(&t, std::slice::from_ref(&new)).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+        assert!(
+            add_columns(&t, &[column("", "v", "variant", None)]).unwrap().protocol.supports("variantType")
+        );
+    }
+}

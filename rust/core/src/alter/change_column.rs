@@ -1,0 +1,178 @@
+//! Changing a column: type, nullability, comment, place.
+
+use super::add_column::Position;
+use super::clustering::check_statistics;
+use super::paths::{position, refuse, resolve, same, struct_mut, type_mut};
+use super::references::refuse_if_used;
+use super::settle::{Change, settle};
+use super::{Definition, widen};
+use crate::error::Result;
+use crate::schema::{DataType, StructField};
+
+/// A change of one column; what is not given stays.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnChange {
+    /// The column. In arrays and maps the path has `element`, `key` and `value`.
+    pub path: Vec<String>,
+    /// Another type; see [`mod@super::widen`].
+    pub data_type: Option<DataType>,
+    /// Whether it can be null. Only `true` is a change.
+    pub nullable: Option<bool>,
+    /// Another comment; none inside takes it away.
+    pub comment: Option<Option<String>>,
+    /// Another place in its struct.
+    pub position: Option<Position>,
+}
+
+impl ColumnChange {
+    /// No change of this column.
+    pub fn of(path: Vec<String>) -> Self {
+        ColumnChange { path, data_type: None, nullable: None, comment: None, position: None }
+    }
+}
+
+/// The table with a changed column.
+///
+/// # Errors
+/// [`crate::Error::InvalidColumnChange`] for a type that the column cannot have, for nullability that is tightened, for a
+/// column that a CHECK constraint or a generated column refers to when its type changes, and for what elements, keys and
+/// values do not have.
+pub fn change_column(table: &Definition, change: &ColumnChange) -> Result<Definition> {
+    let path = resolve(&table.schema, &change.path)?;
+    let mut new = table.clone();
+    if let Some(to) = &change.data_type {
+        let from = type_mut(&mut new.schema, &path).ok_or_else(|| refuse(&path, "no such column"))?;
+        if from != to {
+            if let DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) = from {
+                return Err(refuse(
+                    &path,
+                    format!(
+                        "a {} is changed by what is in it: name the column, element, key or value",
+                        from.name()
+                    ),
+                ));
+            }
+            widen::check(table, &path, from, to)?;
+            refuse_if_used(table, &path, "changed in its type")?;
+            *from = to.clone();
+        }
+    }
+    let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;
+    match struct_mut(&mut new.schema, parent) {
+        Some(within) => {
+            let place = position(within, last).ok_or_else(|| refuse(&path, "no such column"))?;
+            change_field(&mut within.fields[place], change, &path)?;
+            move_field(&mut within.fields, place, change.position.as_ref(), &path)?;
+        }
+        None if change.nullable.is_some() || change.comment.is_some() || change.position.is_some() => {
+            return Err(refuse(&path, "elements, keys and values have a type and nothing else that changes"));
+        }
+        None => {}
+    }
+    if change.position.is_some() {
+        check_statistics(&new)?;
+    }
+    settle(Some(table), new, &Default::default(), Change::Alter)
+}
+
+fn change_field(field: &mut StructField, change: &ColumnChange, path: &[String]) -> Result<()> {
+    match change.nullable {
+        Some(false) if field.nullable => {
+            return Err(refuse(path, "it can be null and may hold nulls; add a CHECK constraint instead"));
+        }
+        Some(nullable) => field.nullable = nullable,
+        None => {}
+    }
+    match &change.comment {
+        Some(Some(comment)) => {
+            field.metadata.insert("comment".into(), comment.as_str().into());
+        }
+        Some(None) => {
+            field.metadata.remove("comment");
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+fn move_field(
+    fields: &mut Vec<StructField>,
+    place: usize,
+    to: Option<&Position>,
+    path: &[String],
+) -> Result<()> {
+    let at = match to {
+        None => return Ok(()),
+        Some(Position::First) => 0,
+        Some(Position::After(name)) => {
+            let after = fields.iter().position(|f| same(&f.name, name));
+            let after =
+                after.ok_or_else(|| refuse(path, format!("there is no column `{name}` to put it after")))?;
+            if after == place {
+                return Ok(());
+            }
+            if after > place { after } else { after + 1 }
+        }
+    };
+    let field = fields.remove(place);
+    fields.insert(at, field);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alter::testing::{data_type, path, table};
+
+    fn names(table: &Definition) -> Vec<&str> {
+        table.schema.fields.iter().map(|f| f.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_column_moves() {
+        let t = table("a long, b long, c long", &[]);
+        let moved = |column: &str, position| {
+            let change = ColumnChange { position: Some(position), ..ColumnChange::of(path(column)) };
+            change_column(&t, &change)
+        };
+        assert_eq!(names(&moved("c", Position::First).unwrap()), ["c", "a", "b"]);
+        assert_eq!(names(&moved("a", Position::After("B".into())).unwrap()), ["b", "a", "c"]);
+        assert_eq!(names(&moved("c", Position::After("a".into())).unwrap()), ["a", "c", "b"]);
+        assert_eq!(moved("b", Position::After("b".into())).unwrap(), t);
+        assert!(moved("a", Position::After("q".into())).is_err());
+    }
+
+    #[test]
+    fn comment_and_nullability() {
+        let t = table("a long not null, b long", &[]);
+        let comment = ColumnChange { comment: Some(Some("hi".into())), ..ColumnChange::of(path("A")) };
+        let new = change_column(&t, &comment).unwrap();
+        assert_eq!(new.schema.fields[0].metadata["comment"], "hi");
+        let none = ColumnChange { comment: Some(None), ..ColumnChange::of(path("a")) };
+        assert_eq!(change_column(&new, &none).unwrap().schema, t.schema);
+        let relax =
+            |c: &str, nullable| ColumnChange { nullable: Some(nullable), ..ColumnChange::of(path(c)) };
+        assert!(change_column(&t, &relax("a", true)).unwrap().schema.fields[0].nullable);
+        assert!(change_column(&t, &relax("b", false)).unwrap_err().to_string().contains("may hold nulls"));
+        assert_eq!(change_column(&t, &relax("a", false)).unwrap(), t);
+    }
+
+    #[test]
+    fn what_cannot_change_is_refused() {
+        let mut t = table("a int, l array<int>", &[("delta.enableTypeWidening", "true")]);
+        t.metadata.configuration.insert("delta.constraints.c".into(), "a > 1".into());
+        let typed =
+            |c: &str, to: &str| ColumnChange { data_type: Some(data_type(to)), ..ColumnChange::of(path(c)) };
+        for (change, said) in [
+            (typed("a", "long"), "constraint `c`"),
+            (typed("a", "string"), "no such change"),
+            (typed("l", "array<long>"), "by what is in it"),
+            (ColumnChange { comment: Some(None), ..ColumnChange::of(path("l.element")) }, "nothing else"),
+        ] {
+            let error = change_column(&t, &change).unwrap_err();
+            assert_eq!(error.kind(), "InvalidColumnChange");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        assert!(change_column(&t, &typed("l.element", "long")).is_ok());
+    }
+}

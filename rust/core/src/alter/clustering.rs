@@ -1,0 +1,171 @@
+//! Clustering columns (PROTOCOL.md, "Clustered Table").
+
+use serde_json::{Value, json};
+
+use super::Definition;
+use super::paths::{begins_with, field, physical, refuse, resolve};
+use super::protocol::with_features;
+use super::settle::{Change, settle};
+use crate::actions::DomainMetadata;
+use crate::error::{Error, Result};
+use crate::write::{StatsColumns, has_bounds};
+
+/// The domain of the clustering columns.
+pub const CLUSTERING_DOMAIN: &str = "delta.clustering";
+/// Most clustering columns that delta-spark accepts.
+const MOST: usize = 4;
+
+impl Definition {
+    /// The definition with the clustering columns that the domain has.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSchema`] when the domain cannot be read.
+    pub fn with_clustering(mut self, domain: Option<&DomainMetadata>) -> Result<Self> {
+        let Some(domain) = domain.filter(|d| d.domain == CLUSTERING_DOMAIN && !d.removed) else {
+            self.clustering = Vec::new();
+            return Ok(self);
+        };
+        let invalid = || Error::InvalidSchema {
+            reason: format!("the domain {CLUSTERING_DOMAIN} cannot be read: {}", domain.configuration),
+        };
+        let value: Value = serde_json::from_str(&domain.configuration).map_err(|_| invalid())?;
+        let columns = value["clusteringColumns"].as_array().ok_or_else(invalid)?;
+        // a list of paths, or of names
+        let path = |column: &Value| match column {
+            Value::String(name) => Some(vec![name.clone()]),
+            Value::Array(parts) => parts.iter().map(|p| p.as_str().map(str::to_owned)).collect(),
+            _ => None,
+        };
+        self.clustering = columns.iter().map(path).collect::<Option<_>>().ok_or_else(invalid)?;
+        Ok(self)
+    }
+}
+
+/// The table with other clustering columns, and the action that says so. No columns end the clustering of new data.
+///
+/// # Errors
+/// [`Error::InvalidColumnChange`] for a column that is not there, is named twice, or has no statistics;
+/// [`Error::InvalidArgument`] for too many; [`Error::InvalidFeatureChange`] for a table that is partitioned.
+pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Definition, DomainMetadata)> {
+    if !table.metadata.partition_columns.is_empty() {
+        return Err(Error::InvalidFeatureChange {
+            feature: "clustering".into(),
+            reason: format!(
+                "the table is partitioned by {}, and a table is either partitioned or clustered",
+                table.metadata.partition_columns.join(", ")
+            ),
+        });
+    }
+    if columns.len() > MOST {
+        return Err(Error::InvalidArgument {
+            argument: "cluster_by".into(),
+            reason: format!("{} columns; at most {MOST} make sense", columns.len()),
+        });
+    }
+    let mut new = table.clone();
+    new.clustering = Vec::with_capacity(columns.len());
+    for column in columns {
+        let path = resolve(&table.schema, column)?;
+        let data_type = field(&table.schema, &path).map(|f| &f.data_type);
+        if path.iter().any(|part| part == "element" || part == "key" || part == "value")
+            && data_type.is_none()
+        {
+            return Err(refuse(&path, "elements, keys and values cannot be clustered by"));
+        }
+        if let Some(data_type) = data_type.filter(|t| !has_bounds(t)) {
+            return Err(refuse(&path, format!("type {} has no minimum and maximum", data_type.name())));
+        }
+        let path = physical(&table.schema, &path, table.column_mapping());
+        if new.clustering.contains(&path) {
+            return Err(refuse(column, "it is named twice"));
+        }
+        new.clustering.push(path);
+    }
+    check_statistics(&new)?;
+    new.protocol = with_features(&table.protocol, &["clustering"])?;
+    let domain = DomainMetadata {
+        domain: CLUSTERING_DOMAIN.into(),
+        configuration: json!({"clusteringColumns": new.clustering, "domainName": CLUSTERING_DOMAIN})
+            .to_string(),
+        removed: false,
+    };
+    Ok((settle(Some(table), new, &Default::default(), Change::Alter)?, domain))
+}
+
+/// Whether a column is a clustering column, or has one in it.
+pub(super) fn is_clustering(table: &Definition, path: &[String]) -> bool {
+    let path = physical(&table.schema, path, table.column_mapping());
+    table.clustering.iter().any(|column| begins_with(column, &path))
+}
+
+/// Checks that every clustering column gets statistics.
+///
+/// # Errors
+/// [`Error::InvalidColumnChange`] with the column, by its physical name.
+pub(super) fn check_statistics(table: &Definition) -> Result<()> {
+    if table.clustering.is_empty() {
+        return Ok(());
+    }
+    let columns = StatsColumns::of(&table.schema, &table.metadata, table.column_mapping(), false)?;
+    match table.clustering.iter().find(|column| !columns.covers(column)) {
+        None => Ok(()),
+        Some(column) => Err(refuse(
+            column,
+            "files have no statistics of it, and a clustering column needs them: put it among the first columns, or into \
+             `delta.dataSkippingStatsColumns`",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alter::add_column::Position;
+    use crate::alter::change_column::{ColumnChange, change_column};
+    use crate::alter::testing::{partitioned, path, table};
+
+    #[test]
+    fn columns_are_kept_by_physical_name() {
+        let t = table("a long, s struct<x: long>", &[("delta.columnMapping.mode", "name")]);
+        let (t, domain) = cluster_by(&t, &[path("S.X"), path("A")]).unwrap();
+        assert!(t.protocol.supports("clustering") && t.protocol.supports("domainMetadata"));
+        assert!(t.clustering[0][0].starts_with("col-") && t.clustering[0].len() == 2);
+        let read = Definition { clustering: Vec::new(), ..t.clone() }.with_clustering(Some(&domain)).unwrap();
+        assert_eq!(read, t);
+        let (none, domain) = cluster_by(&t, &[]).unwrap();
+        assert!(none.clustering.is_empty() && domain.configuration.contains(r#""clusteringColumns":[]"#));
+        // the form of the protocol's example
+        let flat =
+            DomainMetadata { configuration: r#"{"clusteringColumns":["a"]}"#.into(), ..domain.clone() };
+        assert_eq!(t.clone().with_clustering(Some(&flat)).unwrap().clustering, [path("a")]);
+        let broken = DomainMetadata { configuration: "[]".into(), ..domain };
+        assert!(t.with_clustering(Some(&broken)).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_clustered_by_is_refused() {
+        let t = table(
+            "a long, b array<long>, c long, d long, e long",
+            &[("delta.dataSkippingNumIndexedCols", "3")],
+        );
+        for (columns, said) in [
+            (vec!["q"], "no such column"),
+            (vec!["b"], "type array"),
+            (vec!["b.element"], "elements"),
+            (vec!["a", "A"], "twice"),
+            (vec!["e"], "no statistics"),
+            (vec!["a", "c", "d", "e", "b"], "at most 4"),
+        ] {
+            let columns: Vec<_> = columns.into_iter().map(path).collect();
+            let error = cluster_by(&t, &columns).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+        let error = cluster_by(&partitioned(t.clone(), &["a"]), &[path("c")]).unwrap_err();
+        assert_eq!(error.kind(), "InvalidFeatureChange");
+        // a move that takes the statistics away
+        let (t, _) = cluster_by(&t, &[path("c")]).unwrap();
+        let away =
+            ColumnChange { position: Some(Position::After("e".into())), ..ColumnChange::of(path("c")) };
+        assert!(change_column(&t, &away).unwrap_err().to_string().contains("no statistics"));
+    }
+}

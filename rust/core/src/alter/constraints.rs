@@ -1,0 +1,106 @@
+//! CHECK constraints (PROTOCOL.md, "CHECK Constraints").
+
+use super::paths::same;
+use super::settle::{Change, settle};
+use super::{Definition, references};
+use crate::actions::Metadata;
+use crate::error::{Error, Result};
+
+const PREFIX: &str = "delta.constraints.";
+/// The name under which Spark enforces the length of char and varchar columns.
+const RESERVED: &str = "__CHAR_VARCHAR_STRING_LENGTH_CHECK__";
+
+fn invalid(name: &str, reason: impl Into<String>) -> Error {
+    Error::InvalidArgument { argument: format!("constraint `{name}`"), reason: reason.into() }
+}
+
+/// The CHECK constraints of a table: name and expression.
+pub fn constraints(metadata: &Metadata) -> Vec<(&str, &str)> {
+    let name = |key: &str| key.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX));
+    let found = metadata.configuration.iter().filter(|(key, _)| name(key));
+    found.map(|(key, value)| (&key[PREFIX.len()..], value.as_str())).collect()
+}
+
+/// The table with a CHECK constraint. An executor first checks that the expression is a boolean one that it can evaluate,
+/// and that every row gives true.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a name that is empty, reserved or taken, for an empty expression, and for a quoted name in
+/// it that is no column.
+pub fn add_constraint(table: &Definition, name: &str, expression: &str) -> Result<Definition> {
+    let lower = name.trim().to_lowercase();
+    if lower.is_empty() || name.eq_ignore_ascii_case(RESERVED) {
+        return Err(invalid(name, "the name is empty or reserved"));
+    }
+    if let Some((_, other)) = constraints(&table.metadata).into_iter().find(|(n, _)| same(n, &lower)) {
+        return Err(invalid(name, format!("there is one of this name: {other}; drop it first")));
+    }
+    if expression.trim().is_empty() {
+        return Err(invalid(name, "the expression is empty"));
+    }
+    if let Some(column) = references::unknown_quoted(&table.schema, expression) {
+        let columns: Vec<&str> = table.schema.fields.iter().map(|f| f.name.as_str()).collect();
+        let reason = format!("`{column}` is no column; the columns are {}", columns.join(", "));
+        return Err(invalid(name, reason));
+    }
+    let mut new = table.clone();
+    new.metadata.configuration.insert(format!("{PREFIX}{lower}"), expression.to_owned());
+    settle(Some(table), new, &Default::default(), Change::Alter)
+}
+
+/// The table without a CHECK constraint.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] when there is none of this name, unless `if_exists`.
+pub fn drop_constraint(table: &Definition, name: &str, if_exists: bool) -> Result<Definition> {
+    let mut new = table.clone();
+    let key = |key: &&String| key.to_lowercase() == format!("{PREFIX}{}", name.trim().to_lowercase());
+    match new.metadata.configuration.keys().find(key).cloned() {
+        Some(key) => drop(new.metadata.configuration.remove(&key)),
+        None if if_exists => {}
+        None => {
+            let names: Vec<&str> = constraints(&table.metadata).into_iter().map(|(name, _)| name).collect();
+            return Err(invalid(
+                name,
+                format!("there is none of this name; there are [{}]", names.join(", ")),
+            ));
+        }
+    }
+    settle(Some(table), new, &Default::default(), Change::Alter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alter::testing::{protocol, table};
+
+    #[test]
+    fn a_constraint_is_kept_under_its_name_in_lower_case() {
+        let t = table("a long", &[]);
+        let t = add_constraint(&t, "Positive", "a > 0").unwrap();
+        assert_eq!(t.property("delta.constraints.positive"), Some("a > 0"));
+        assert_eq!(constraints(&t.metadata), [("positive", "a > 0")]);
+        assert_eq!(t.protocol, protocol(1, 3));
+        for (name, expression, said) in [
+            ("POSITIVE", "a > 1", "drop it first"),
+            (" ", "a > 1", "empty or reserved"),
+            (RESERVED, "a > 1", "empty or reserved"),
+            ("c", " ", "the expression is empty"),
+            ("c", "`b` > 1", "`b` is no column"),
+        ] {
+            let error = add_constraint(&t, name, expression).unwrap_err();
+            assert_eq!(error.kind(), "InvalidArgument");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        let dropped = drop_constraint(&t, "posiTIVE", false).unwrap();
+        assert!(constraints(&dropped.metadata).is_empty());
+        assert_eq!(dropped.protocol, protocol(1, 3), "the feature stays");
+        assert!(
+            drop_constraint(&dropped, "positive", false)
+                .unwrap_err()
+                .to_string()
+                .contains("none of this name")
+        );
+        assert_eq!(drop_constraint(&dropped, "positive", true).unwrap(), dropped);
+    }
+}

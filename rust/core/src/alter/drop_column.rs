@@ -1,0 +1,86 @@
+//! Dropping columns.
+
+use super::clustering::is_clustering;
+use super::paths::{position, refuse, resolve, struct_mut};
+use super::references::refuse_if_used;
+use super::settle::{Change, settle};
+use super::{Definition, stats_list};
+use crate::error::Result;
+use crate::schema::ColumnMappingMode;
+
+/// The table without these columns. Files stay as they are.
+///
+/// # Errors
+/// [`crate::Error::InvalidColumnChange`] without column mapping, for partition and clustering columns, for those that a CHECK
+/// constraint or a generated column refers to, and for the last column of a struct.
+pub fn drop_columns(table: &Definition, columns: &[Vec<String>]) -> Result<Definition> {
+    let mut new = table.clone();
+    for path in columns {
+        let path = resolve(&new.schema, path)?;
+        if table.column_mapping() == ColumnMappingMode::None {
+            return Err(refuse(
+                &path,
+                "dropping needs column mapping: set `delta.columnMapping.mode` = `name`",
+            ));
+        }
+        if path.len() == 1 && table.is_partition_column(&path[0]) {
+            return Err(refuse(&path, "a partition column cannot be dropped"));
+        }
+        if is_clustering(table, &path) {
+            return Err(refuse(&path, "a clustering column cannot be dropped; change the clustering first"));
+        }
+        refuse_if_used(table, &path, "dropped")?;
+        let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;
+        let within = struct_mut(&mut new.schema, parent)
+            .ok_or_else(|| refuse(&path, "elements, keys and values cannot be dropped"))?;
+        let place = position(within, last).ok_or_else(|| refuse(&path, "no such column"))?;
+        if within.fields.len() == 1 {
+            return Err(refuse(&path, "it is the last column of its struct"));
+        }
+        within.fields.remove(place);
+        stats_list::drop(&mut new, &path)?;
+    }
+    settle(Some(table), new, &Default::default(), Change::Alter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alter::testing::{partitioned, path, table};
+
+    const NAME: (&str, &str) = ("delta.columnMapping.mode", "name");
+
+    #[test]
+    fn a_dropped_column_leaves_its_id_behind() {
+        let t = table(
+            "a long, s struct<x: long, y: long>, b long",
+            &[NAME, ("delta.dataSkippingStatsColumns", "b,a")],
+        );
+        let new = drop_columns(&t, &[path("B"), path("s.x")]).unwrap();
+        let paths: Vec<String> = new.schema.explode().iter().map(|(p, _)| p.join(".")).collect();
+        assert_eq!(paths, ["a", "s", "s.y"]);
+        assert_eq!(new.property("delta.columnMapping.maxColumnId"), Some("5"));
+        assert_eq!(new.property("delta.dataSkippingStatsColumns"), Some("a"));
+    }
+
+    #[test]
+    fn what_cannot_be_dropped_is_refused() {
+        let t = table("a long, p long, c long, s struct<x: long>, m map<string, long>", &[NAME]);
+        let mut t = partitioned(t, &["p"]);
+        t.clustering = vec![super::super::paths::physical(&t.schema, &path("c"), t.column_mapping())];
+        t.metadata.configuration.insert("delta.constraints.k".into(), "a > 0".into());
+        for (column, said) in [
+            ("P", "partition column"),
+            ("c", "clustering column"),
+            ("a", "constraint `k`"),
+            ("s.x", "last column"),
+            ("m.key", "cannot be dropped"),
+            ("q", "no such column"),
+        ] {
+            let error = drop_columns(&t, &[path(column)]).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+        let plain = table("a long, b long", &[]);
+        assert!(drop_columns(&plain, &[path("a")]).unwrap_err().to_string().contains("needs column mapping"));
+    }
+}

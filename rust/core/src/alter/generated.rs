@@ -1,0 +1,83 @@
+//! Generated columns (PROTOCOL.md, "Generated Columns").
+
+use super::defaults::CURRENT_DEFAULT;
+use super::identity::START;
+use super::references::names;
+use crate::error::{Error, Result};
+use crate::schema::{DataType, StructField, StructType};
+
+/// Field metadata key of the expression.
+pub const GENERATION_EXPRESSION: &str = "delta.generationExpression";
+
+/// The expression of a generated column.
+pub fn expression(field: &StructField) -> Option<&str> {
+    field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str())
+}
+
+/// Checks the generated columns of a schema: top-level, of a type that can be compared, with an expression that refers to
+/// neither the column itself nor another generated one, and neither with a default nor with identities.
+///
+/// Whether the expression is deterministic and of the column's type is for the evaluator to say.
+///
+/// # Errors
+/// [`Error::InvalidSchema`] with the column.
+pub(super) fn check(schema: &StructType) -> Result<()> {
+    let generated: Vec<&StructField> =
+        schema.fields.iter().filter(|f| f.metadata.contains_key(GENERATION_EXPRESSION)).collect();
+    for field in &generated {
+        let invalid = |reason: String| {
+            Err(Error::InvalidSchema { reason: format!("generated column `{}`: {reason}", field.name) })
+        };
+        let Some(text) = expression(field).filter(|text| !text.trim().is_empty()) else {
+            return invalid("it has no expression".into());
+        };
+        if field.data_type.any(&|t| *t == DataType::Variant) {
+            return invalid("a variant cannot be compared, and so not be generated".into());
+        }
+        for key in [START, CURRENT_DEFAULT] {
+            if field.metadata.contains_key(key) {
+                return invalid(format!("it has `{key}` too; a column has one source of its values"));
+            }
+        }
+        let refers = |other: &StructField| {
+            names(text)
+                .iter()
+                .any(|path| path.first().is_some_and(|name| super::paths::same(name, &other.name)))
+        };
+        if let Some(other) = generated.iter().find(|other| refers(other)) {
+            return invalid(match other.name == field.name {
+                true => "it refers to itself".into(),
+                false => format!("it refers to `{}`, which is generated too", other.name),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alter::testing::schema;
+
+    fn generated(columns: &str, expressions: &[(&str, &str)]) -> std::result::Result<(), String> {
+        let mut schema = schema(columns);
+        for (name, text) in expressions {
+            let field = schema.fields.iter_mut().find(|f| f.name == *name).unwrap();
+            field.metadata.insert(GENERATION_EXPRESSION.into(), (*text).into());
+        }
+        check(&schema).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_generated_column_refers_to_others_that_are_not() {
+        assert_eq!(generated("t timestamp, date date", &[("date", "date(t)")]), Ok(()));
+        assert_eq!(generated("t timestamp, date date", &[("date", "CAST(t AS DATE)")]), Ok(()));
+        let said = generated("a long, b long", &[("b", "b + 1")]).unwrap_err();
+        assert!(said.contains("`b`: it refers to itself"), "{said}");
+        let said = generated("a long, b long, c long", &[("b", "a + 1"), ("c", "`b` + 1")]).unwrap_err();
+        assert!(said.contains("refers to `b`"), "{said}");
+        let said = generated("a long, v variant", &[("v", "parse_json('1')")]).unwrap_err();
+        assert!(said.contains("variant"), "{said}");
+        assert!(generated("a long, b long", &[("b", " ")]).unwrap_err().contains("no expression"));
+    }
+}

@@ -1,0 +1,174 @@
+//! Compatibility with Iceberg (PROTOCOL.md, "Iceberg Compatibility V1", "V2").
+
+use serde_json::Value;
+
+use super::Definition;
+use super::settle::Change;
+use super::widen::{for_iceberg, is_iceberg_widening};
+use crate::actions::Add;
+use crate::error::{Error, Result};
+use crate::schema::{ColumnMappingMode, DataType, TYPE_CHANGES, type_from_name};
+
+const V1: &str = "delta.enableIcebergCompatV1";
+const V2: &str = "delta.enableIcebergCompatV2";
+
+fn version(table: &Definition) -> &'static str {
+    if table.is_true(V1) { "icebergCompatV1" } else { "icebergCompatV2" }
+}
+
+fn refuse(table: &Definition, reason: impl Into<String>) -> Error {
+    Error::InvalidFeatureChange { feature: version(table).into(), reason: reason.into() }
+}
+
+/// Gives a new table with a compatibility column mapping by name, where nothing is said about the mode.
+pub(super) fn map_columns_of_new_table(new: &mut Definition, change: Change) {
+    const MODE: &str = "delta.columnMapping.mode";
+    if change == Change::Create && for_iceberg(new) && new.property(MODE).is_none() {
+        new.metadata.configuration.insert(MODE.into(), "name".into());
+    }
+}
+
+/// Checks the rules for a table with a compatibility: only one of them, column mapping, no deletion vectors, types that
+/// Iceberg has, the same partition columns, and type changes that Iceberg has.
+///
+/// # Errors
+/// [`Error::InvalidFeatureChange`] that says which rule.
+pub(super) fn check(old: Option<&Definition>, new: &Definition) -> Result<()> {
+    if !for_iceberg(new) {
+        return Ok(());
+    }
+    if new.is_true(V1) && new.is_true(V2) {
+        return Err(refuse(new, "the two versions exclude each other"));
+    }
+    if new.column_mapping() == ColumnMappingMode::None {
+        return Err(refuse(new, "it needs column mapping: set `delta.columnMapping.mode` = `name`"));
+    }
+    if new.is_true("delta.enableDeletionVectors") {
+        return Err(refuse(
+            new,
+            "there must be no deletion vectors: set `delta.enableDeletionVectors` = `false`",
+        ));
+    }
+    // a table that another writer made so can still be changed
+    let both = |table: &Definition| table.is_true(V1) && table.protocol.supports("deletionVectors");
+    if both(new) && !old.is_some_and(both) {
+        return Err(refuse(new, "the protocol must not have the feature deletionVectors"));
+    }
+    check_types(new)?;
+    if let Some(old) = old {
+        let (before, after) = (&old.metadata.partition_columns, &new.metadata.partition_columns);
+        let physical =
+            |t: &Definition| t.schema.physical_names(&t.metadata.partition_columns, t.column_mapping());
+        // a column that is renamed keeps its physical name, one that is replaced by its like the logical one
+        if !before.is_empty() && before != after && physical(old) != physical(new) {
+            return Err(refuse(new, "the partition columns of the table cannot be replaced"));
+        }
+    }
+    for (path, field) in new.schema.explode() {
+        for change in field.metadata.get(TYPE_CHANGES).and_then(Value::as_array).into_iter().flatten() {
+            let types = type_from_name(&change["fromType"]).zip(type_from_name(&change["toType"]));
+            if types.is_some_and(|(from, to)| !is_iceberg_widening(&from, &to)) {
+                let text = format!("{} to {}", change["fromType"], change["toType"]);
+                return Err(refuse(
+                    new,
+                    format!("Iceberg has no change of type as that of `{}`, {text}", path.join(".")),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_types(table: &Definition) -> Result<()> {
+    let refused: &dyn Fn(&DataType) -> bool = match table.is_true(V1) {
+        true => &|t| matches!(t, DataType::Map(_) | DataType::Array(_) | DataType::Void),
+        false => &|t| matches!(t, DataType::Void | DataType::Variant),
+    };
+    match table.schema.explode().into_iter().find(|(_, f)| f.data_type.any(refused)) {
+        None => Ok(()),
+        Some((path, field)) => {
+            let reason = format!("column `{}` is of type {}", path.join("."), field.data_type.name());
+            Err(refuse(table, reason))
+        }
+    }
+}
+
+/// Checks that a file may join a table with a compatibility: its statistics have `numRecords`, it has no deletion vector.
+///
+/// # Errors
+/// [`Error::InvalidFeatureChange`] with the path of the file.
+pub fn check_add(table: &Definition, add: &Add) -> Result<()> {
+    if !for_iceberg(table) {
+        return Ok(());
+    }
+    let stats: Option<Value> = add.stats.as_deref().and_then(|stats| serde_json::from_str(stats).ok());
+    if stats.is_none_or(|stats| !stats["numRecords"].is_i64()) {
+        return Err(refuse(table, format!("the statistics of `{}` have no numRecords", add.path.as_str())));
+    }
+    match add.deletion_vector {
+        Some(_) => Err(refuse(table, format!("`{}` has a deletion vector", add.path.as_str()))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::{DeletionVectorDescriptor, DvStorage, LogPath};
+    use crate::alter::properties::{SetOptions, set_properties};
+    use crate::alter::testing::{table, try_table};
+
+    #[test]
+    fn a_new_table_is_mapped_by_name() {
+        let t = table("a long", &[(V1, "true")]);
+        assert_eq!(t.column_mapping(), ColumnMappingMode::Name);
+        assert!(t.protocol.supports("columnMapping") && t.protocol.min_reader_version == 2);
+        assert!(table("a array<int>", &[(V2, "true")]).protocol.supports("icebergCompatV2"));
+    }
+
+    #[test]
+    fn what_iceberg_does_not_have_is_refused() {
+        const DV: (&str, &str) = ("delta.enableDeletionVectors", "true");
+        for (columns, properties, said) in [
+            ("a long", vec![(V1, "true"), (V2, "true")], "exclude each other"),
+            ("a long", vec![(V1, "true"), ("delta.columnMapping.mode", "none")], "needs column mapping"),
+            ("a long", vec![(V2, "true"), DV], "no deletion vectors"),
+            ("a long", vec![(V1, "true"), ("delta.feature.deletionVectors", "supported")], "must not have"),
+            ("a array<int>", vec![(V1, "true")], "of type array"),
+            ("s struct<m: map<int, int>>", vec![(V1, "true")], "of type"),
+            ("v variant", vec![(V2, "true")], "of type variant"),
+        ] {
+            let error = try_table(columns, &properties).unwrap_err();
+            assert_eq!(error.kind(), "InvalidFeatureChange", "{error}");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        let on = [(V2.to_owned(), "true".to_owned())].into();
+        let plain = table("a long", &[]);
+        assert!(
+            set_properties(&plain, &on, SetOptions::default()).is_err(),
+            "an existing table is mapped first"
+        );
+    }
+
+    #[test]
+    fn files_must_be_counted_and_whole() {
+        let t = table("a long", &[(V2, "true")]);
+        let good = Add {
+            path: LogPath::from_log("a.parquet"),
+            stats: Some(r#"{"numRecords":3}"#.into()),
+            ..Default::default()
+        };
+        check_add(&t, &good).unwrap();
+        assert!(check_add(&t, &Add { stats: None, ..good.clone() }).is_err());
+        assert!(check_add(&t, &Add { stats: Some("{}".into()), ..good.clone() }).is_err());
+        let vector = DeletionVectorDescriptor {
+            storage_type: DvStorage::Inline,
+            path_or_inline_dv: "x".into(),
+            offset: None,
+            size_in_bytes: 1,
+            cardinality: 1,
+        };
+        assert!(check_add(&t, &Add { deletion_vector: Some(vector), ..good.clone() }).is_err());
+        check_add(&table("a long", &[]), &Add { stats: None, ..good }).unwrap();
+    }
+}

@@ -1,0 +1,284 @@
+//! Identity columns (PROTOCOL.md, "Identity Columns").
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::paths::refuse;
+use crate::error::{Error, Result};
+use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
+
+/// Field metadata key of the first value.
+pub const START: &str = "delta.identity.start";
+/// Field metadata key of the distance between values.
+pub const STEP: &str = "delta.identity.step";
+/// Field metadata key of the value that is farthest from the first, in the direction of the step.
+pub const HIGH_WATER_MARK: &str = "delta.identity.highWaterMark";
+/// Field metadata key of whether rows may bring their own value.
+pub const ALLOW_EXPLICIT_INSERT: &str = "delta.identity.allowExplicitInsert";
+
+/// How the values of an identity column are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// First value.
+    pub start: i64,
+    /// Distance between values, not 0.
+    pub step: i64,
+    /// The farthest value given so far.
+    pub high_water_mark: Option<i64>,
+    /// Whether rows may bring their own value.
+    pub allow_explicit_insert: bool,
+}
+
+impl Identity {
+    /// The identity of a column, where it has one.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSchema`] when the metadata is incomplete, the step is 0, or the column is no `long`.
+    pub fn of(field: &StructField) -> Result<Option<Self>> {
+        let number = |key: &str| field.metadata.get(key).and_then(Value::as_i64);
+        let insert = field.metadata.get(ALLOW_EXPLICIT_INSERT).and_then(Value::as_bool);
+        let invalid = |reason: &str| {
+            Err(Error::InvalidSchema { reason: format!("identity column `{}`: {reason}", field.name) })
+        };
+        match (number(START), number(STEP), insert) {
+            (None, None, None) => Ok(None),
+            (Some(_), Some(0), Some(_)) => invalid("the step is 0"),
+            (Some(_), Some(_), Some(_)) if field.data_type != DataType::Long => {
+                invalid("the type is not long")
+            }
+            (Some(start), Some(step), Some(allow_explicit_insert)) => Ok(Some(Identity {
+                start,
+                step,
+                high_water_mark: number(HIGH_WATER_MARK),
+                allow_explicit_insert,
+            })),
+            _ => invalid("start, step and allowExplicitInsert are there only together"),
+        }
+    }
+
+    /// Writes it into the metadata of a column.
+    pub fn write(self, field: &mut StructField) {
+        field.metadata.insert(START.into(), self.start.into());
+        field.metadata.insert(STEP.into(), self.step.into());
+        field.metadata.insert(ALLOW_EXPLICIT_INSERT.into(), self.allow_explicit_insert.into());
+        match self.high_water_mark {
+            Some(mark) => field.metadata.insert(HIGH_WATER_MARK.into(), mark.into()),
+            None => field.metadata.remove(HIGH_WATER_MARK),
+        };
+    }
+
+    /// The first and the last of the next `count` values. None for no values.
+    ///
+    /// # Errors
+    /// [`Error::InvalidColumnChange`] when they do not fit into 64 bits.
+    pub fn next(self, column: &str, count: u64) -> Result<Option<(i64, i64)>> {
+        if count == 0 {
+            return Ok(None);
+        }
+        let overflow = || refuse(&[column.to_owned()], "its next values do not fit into a long");
+        let first = match self.high_water_mark {
+            None => self.start,
+            // a mark that is not of the sequence, or before its start, is passed over
+            Some(mark) => {
+                let mark = self.round(mark).ok_or_else(overflow)?;
+                match self.is_before(mark, self.start) {
+                    true => self.start,
+                    false => mark.checked_add(self.step).ok_or_else(overflow)?,
+                }
+            }
+        };
+        let steps = i64::try_from(count - 1).ok().and_then(|n| n.checked_mul(self.step));
+        let last = steps.and_then(|n| first.checked_add(n)).ok_or_else(overflow)?;
+        Ok(Some((first, last)))
+    }
+
+    /// Whether a value comes before another in the direction of the step.
+    fn is_before(self, a: i64, b: i64) -> bool {
+        if self.step > 0 { a < b } else { a > b }
+    }
+
+    /// The value itself where it is of the sequence, else the next one that is, in the direction of the step.
+    fn round(self, value: i64) -> Option<i64> {
+        let offset = i128::from(value) - i128::from(self.start);
+        let step = i128::from(self.step);
+        // the quotient, rounded up: whatever the sign of the step, that is the value that is farther along
+        let up = i128::from(offset % step != 0 && (offset % step > 0) == (step > 0));
+        let quotient = offset / step + up;
+        i64::try_from(i128::from(self.start) + quotient * step).ok()
+    }
+
+    /// The mark after these values were written: never back, and of the sequence.
+    fn advanced(self, column: &str, value: i64) -> Result<Option<i64>> {
+        let overflow = || refuse(&[column.to_owned()], "its high-water mark does not fit into a long");
+        let candidate = self.round(value).ok_or_else(overflow)?;
+        let mark = match self.high_water_mark {
+            Some(mark) if !self.is_before(mark, candidate) => mark,
+            _ if self.is_before(value, self.start) => return Ok(self.high_water_mark),
+            _ => candidate,
+        };
+        Ok(Some(mark))
+    }
+}
+
+/// The schema with the marks moved to the farthest value that was written, by physical name. A mark never moves back.
+///
+/// # Errors
+/// As [`Identity::of`]; [`Error::InvalidColumnChange`] when a mark would not fit into 64 bits.
+pub fn advance_marks(
+    schema: &StructType,
+    mode: ColumnMappingMode,
+    written: &BTreeMap<String, i64>,
+) -> Result<StructType> {
+    let mut schema = schema.clone();
+    for field in &mut schema.fields {
+        let (Some(identity), Some(value)) = (Identity::of(field)?, written.get(field.physical_name(mode)))
+        else {
+            continue;
+        };
+        let high_water_mark = identity.advanced(&field.name, *value)?;
+        Identity { high_water_mark, ..identity }.write(field);
+    }
+    Ok(schema)
+}
+
+/// What becomes of a write when a winner moved marks too.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rebased {
+    /// The schema to commit: that of the winner, with the farther marks.
+    Schema(StructType),
+    /// The column whose values were given twice: they must be made anew.
+    Again(String),
+}
+
+/// Puts marks on top of a winner's schema. `base` is the schema at which the values were made, `written` the farthest
+/// values by physical name, and `generated` the physical names of the columns whose values were made and not brought.
+///
+/// # Errors
+/// As [`advance_marks`].
+pub fn rebase_marks(
+    base: &StructType,
+    winner: &StructType,
+    mode: ColumnMappingMode,
+    written: &BTreeMap<String, i64>,
+    generated: &[String],
+) -> Result<Rebased> {
+    let mark = |schema: &StructType, name: &str| -> Result<Option<i64>> {
+        let field = schema.fields.iter().find(|f| f.physical_name(mode) == name);
+        Ok(field.map(Identity::of).transpose()?.flatten().and_then(|i| i.high_water_mark))
+    };
+    for name in generated {
+        if mark(base, name)? != mark(winner, name)? {
+            return Ok(Rebased::Again(name.clone()));
+        }
+    }
+    Ok(Rebased::Schema(advance_marks(winner, mode, written)?))
+}
+
+/// Checks the identity columns of a schema: complete, `long`, and columns of the table itself.
+///
+/// # Errors
+/// [`Error::InvalidSchema`] with the column.
+pub(super) fn check(schema: &StructType) -> Result<()> {
+    for (path, field) in schema.explode() {
+        if Identity::of(field)?.is_some() && path.len() > 1 {
+            let reason = format!("identity column `{}` is within another column", path.join("."));
+            return Err(Error::InvalidSchema { reason });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::alter::testing::schema;
+
+    fn identity(start: i64, step: i64, high_water_mark: Option<i64>) -> Identity {
+        Identity { start, step, high_water_mark, allow_explicit_insert: true }
+    }
+
+    fn with(identity: Identity) -> StructType {
+        let mut schema = schema("id long, a string");
+        identity.write(&mut schema.fields[0]);
+        schema
+    }
+
+    fn written(value: i64) -> BTreeMap<String, i64> {
+        [("id".to_owned(), value)].into()
+    }
+
+    fn mark(schema: &StructType) -> Option<i64> {
+        Identity::of(&schema.fields[0]).unwrap().unwrap().high_water_mark
+    }
+
+    #[test]
+    fn the_next_values_follow_the_mark() {
+        assert_eq!(identity(1, 1, None).next("id", 3).unwrap(), Some((1, 3)));
+        assert_eq!(identity(1, 2, Some(5)).next("id", 2).unwrap(), Some((7, 9)));
+        assert_eq!(identity(0, -5, Some(-5)).next("id", 2).unwrap(), Some((-10, -15)));
+        assert_eq!(identity(1, 1, Some(9)).next("id", 0).unwrap(), None);
+        // a mark before the start, or beside the sequence
+        assert_eq!(identity(10, 1, Some(3)).next("id", 1).unwrap(), Some((10, 10)));
+        assert_eq!(identity(0, 10, Some(15)).next("id", 1).unwrap(), Some((30, 30)));
+        let error = identity(1, 1, Some(i64::MAX - 1)).next("id", 2).unwrap_err();
+        assert_eq!(error.kind(), "InvalidColumnChange");
+    }
+
+    #[test]
+    fn marks_move_only_forward_and_stay_in_the_sequence() {
+        let move_to = |i: Identity, value| {
+            mark(&advance_marks(&with(i), ColumnMappingMode::None, &written(value)).unwrap())
+        };
+        assert_eq!(move_to(identity(1, 1, None), 7), Some(7));
+        assert_eq!(move_to(identity(1, 1, Some(9)), 7), Some(9));
+        assert_eq!(move_to(identity(0, 10, Some(0)), 15), Some(20));
+        assert_eq!(move_to(identity(0, -10, Some(-10)), -15), Some(-20));
+        assert_eq!(move_to(identity(100, 1, None), 7), None);
+        assert_eq!(move_to(identity(0, -10, None), 7), None);
+    }
+
+    #[test]
+    fn a_winner_that_gave_values_too_makes_them_be_made_again() {
+        let base = with(identity(1, 1, Some(5)));
+        let other = with(identity(1, 1, Some(8)));
+        let mode = ColumnMappingMode::None;
+        let again = rebase_marks(&base, &other, mode, &written(7), &["id".into()]).unwrap();
+        assert_eq!(again, Rebased::Again("id".into()));
+        let brought = rebase_marks(&base, &other, mode, &written(20), &[]).unwrap();
+        assert_eq!(brought, Rebased::Schema(with(identity(1, 1, Some(20)))));
+        let alone = rebase_marks(&base, &base, mode, &written(7), &["id".into()]).unwrap();
+        assert_eq!(alone, Rebased::Schema(with(identity(1, 1, Some(7)))));
+    }
+
+    #[test]
+    fn broken_identities_are_refused() {
+        let broken = |change: &dyn Fn(&mut StructField)| {
+            let mut s = with(identity(1, 1, None));
+            change(&mut s.fields[0]);
+            check(&s).unwrap_err().to_string()
+        };
+        assert!(broken(&|f| drop(f.metadata.remove(STEP))).contains("only together"));
+        assert!(broken(&|f| drop(f.metadata.insert(STEP.into(), 0.into()))).contains("step is 0"));
+        assert!(broken(&|f| f.data_type = DataType::Integer).contains("not long"));
+        let mut nested = schema("s struct<id: long>");
+        if let DataType::Struct(s) = &mut nested.fields[0].data_type {
+            identity(1, 1, None).write(&mut s.fields[0]);
+        }
+        assert!(check(&nested).unwrap_err().to_string().contains("within another"));
+    }
+
+    proptest! {
+        #[test]
+        fn rounding_gives_the_next_of_the_sequence(start in -50i64..50, step in -7i64..7, value in -200i64..200) {
+            prop_assume!(step != 0);
+            let i = identity(start, step, None);
+            let rounded = i.round(value).unwrap();
+            prop_assert_eq!((rounded - start) % step, 0);
+            prop_assert!(!i.is_before(rounded, value));
+            prop_assert!((rounded - value).abs() < step.abs());
+        }
+    }
+}

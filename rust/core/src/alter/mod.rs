@@ -1,0 +1,75 @@
+//! Changes of what a table is: pure functions from its protocol, metadata and schema to new ones. Nothing is read or
+//! written here; each refusal is an error of its own, raised before anything is.
+//!
+//! An executor reads the table, changes its [`Definition`], and commits what differs:
+//!
+//! ```
+//! use deltaic::actions::{Metadata, Protocol};
+//! use deltaic::alter::{Definition, rename_column, set_properties};
+//!
+//! # fn run(protocol: &Protocol, metadata: &Metadata) -> deltaic::Result<()> {
+//! // `protocol` and `metadata` of a snapshot; the domain `delta.clustering` where the table has one
+//! let table = Definition::of(protocol, metadata)?.with_clustering(None)?;
+//! let mapped = [("delta.columnMapping.mode".to_owned(), "name".to_owned())].into();
+//! let new = set_properties(&table, &mapped, Default::default())?;
+//! let new = rename_column(&new, &["old".to_owned()], "new")?;
+//! // to be committed: `new.protocol` where it is not `protocol`, and `new.metadata`
+//! # Ok(()) }
+//! ```
+//!
+//! * A commit that loses its race against a change of metadata is made anew from the winner's definition.
+//! * [`validate`] and [`validate_replacement`] check a protocol and metadata from elsewhere before a commit;
+//!   [`check_keeps_features`] is for every operation but dropping a feature.
+//! * What needs the table's rows or files is said where it is needed: a new CHECK constraint is evaluated on all rows
+//!   ([`add_constraint`]), row tracking gives ids to all files before it is on ([`row_tracking`]), identity columns move
+//!   their marks ([`identity`]), and a feature is dropped in steps ([`drop_feature`]). A transaction itself notes version
+//!   and time at which in-commit timestamps begin.
+
+pub mod clustering;
+pub mod drop_feature;
+pub mod generated;
+pub mod iceberg_compat;
+pub mod identity;
+pub mod properties;
+pub mod row_tracking;
+pub mod widen;
+
+mod add_column;
+mod change_column;
+mod column_mapping;
+mod constraints;
+mod defaults;
+mod definition;
+mod drop_column;
+mod evolve;
+mod interval;
+mod names;
+mod paths;
+mod property_table;
+mod protocol;
+mod references;
+mod rename_column;
+#[cfg(test)]
+mod sequences;
+mod settle;
+mod stats_list;
+#[cfg(test)]
+mod testing;
+mod validate;
+
+pub use add_column::{NewColumn, Position, add_columns};
+pub use change_column::{ColumnChange, change_column};
+pub use clustering::{CLUSTERING_DOMAIN, cluster_by};
+pub use column_mapping::without_mapping;
+pub use constraints::{add_constraint, constraints, drop_constraint};
+pub use defaults::{CURRENT_DEFAULT, set_default};
+pub use definition::Definition;
+pub use drop_column::drop_columns;
+pub use evolve::{merge_schema, overwrite_schema};
+pub use interval::parse_interval;
+pub(crate) use names::check_partition_columns;
+pub use properties::{SetOptions, set_properties, unset_properties};
+pub use protocol::{Asked, check_keeps_features};
+pub use rename_column::rename_column;
+pub use settle::{Change, settle};
+pub use validate::{validate, validate_replacement};

@@ -1,0 +1,279 @@
+//! Setting and unsetting table properties.
+
+use std::collections::BTreeMap;
+
+use super::Definition;
+use super::interval::parse_interval;
+use super::property_table::{PROPERTIES, Value, known};
+use super::protocol::Asked;
+use super::settle::{Change, settle};
+use crate::error::{Error, Result};
+use crate::features::{FEATURES, feature};
+
+const FEATURE_PREFIX: &str = "delta.feature.";
+const CONSTRAINT_PREFIX: &str = "delta.constraints.";
+const READER_VERSION: &str = "delta.minReaderVersion";
+const WRITER_VERSION: &str = "delta.minWriterVersion";
+
+fn invalid(key: &str, reason: impl Into<String>) -> Error {
+    Error::InvalidArgument { argument: key.to_owned(), reason: reason.into() }
+}
+
+/// What `SET TBLPROPERTIES` may do beyond the rule.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SetOptions {
+    /// Takes `delta.` properties that are not known here as they are.
+    pub allow_arbitrary: bool,
+}
+
+/// The table with these properties, and with the protocol and the columns' ids that they ask for. `comment` is the
+/// description of the table. An executor gives row ids to all files before `delta.enableRowTracking` is set on an existing
+/// table (see [`super::row_tracking`]).
+///
+/// # Errors
+/// * [`Error::InvalidArgument`] for a key that is not known, is not set by hand, or whose value cannot be.
+/// * [`Error::InvalidFeatureChange`] for a feature that deltaic does not have.
+/// * [`Error::InvalidSchema`], where the table cannot have the property.
+pub fn set_properties(
+    table: &Definition,
+    properties: &BTreeMap<String, String>,
+    options: SetOptions,
+) -> Result<Definition> {
+    let (set, asked) = checked(properties, options)?;
+    let mut new = table.clone();
+    let touched: Vec<String> = set.keys().cloned().collect();
+    for (key, value) in set {
+        match key.as_str() {
+            "comment" => new.metadata.description = Some(value),
+            "location" | "provider" => {
+                return Err(invalid(&key, "it belongs to the catalog, not to the table"));
+            }
+            _ => {
+                new.metadata.configuration.insert(key, value);
+            }
+        }
+    }
+    check_together(&new.metadata.configuration, &touched)?;
+    settle(Some(table), new, &asked, Change::Alter)
+}
+
+/// The table without these properties. The protocol stays: [`super::drop_feature`] takes features away.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a key that is not set, unless `if_exists`, and for one that is not unset by hand.
+pub fn unset_properties(table: &Definition, keys: &[String], if_exists: bool) -> Result<Definition> {
+    let mut new = table.clone();
+    for key in keys {
+        let lower = key.to_lowercase();
+        if lower.starts_with(FEATURE_PREFIX) {
+            return Err(invalid(key, "a feature is no property; drop it as a feature"));
+        }
+        if lower.starts_with(CONSTRAINT_PREFIX) {
+            return Err(invalid(key, "drop it as a constraint"));
+        }
+        let spelled = match known(key) {
+            Some((_, Value::Kept)) => return Err(invalid(key, "deltaic keeps it itself")),
+            Some((name, _)) => name,
+            None => key,
+        };
+        let gone = match spelled {
+            "comment" => new.metadata.description.take().is_some(),
+            _ => new.metadata.configuration.remove(spelled).is_some(),
+        };
+        if !gone && !if_exists {
+            return Err(invalid(key, "it is not set"));
+        }
+    }
+    settle(Some(table), new, &Asked::default(), Change::Alter)
+}
+
+/// The properties of a new table in their own spelling, and what they ask of the protocol, which is no property of the
+/// table.
+///
+/// # Errors
+/// As [`set_properties`].
+pub fn for_new_table(given: &BTreeMap<String, String>) -> Result<(BTreeMap<String, String>, Asked)> {
+    let (set, asked) = checked(given, SetOptions::default())?;
+    let touched: Vec<String> = set.keys().cloned().collect();
+    check_together(&set, &touched)?;
+    Ok((set, asked))
+}
+
+fn checked(
+    given: &BTreeMap<String, String>,
+    options: SetOptions,
+) -> Result<(BTreeMap<String, String>, Asked)> {
+    let (mut set, mut asked) = (BTreeMap::new(), Asked::default());
+    for (key, value) in given {
+        let lower = key.to_lowercase();
+        if let Some(name) = lower.strip_prefix(FEATURE_PREFIX) {
+            asked.features.insert(feature_named(key, name, value)?);
+        } else if key.eq_ignore_ascii_case(READER_VERSION) {
+            asked.reader_version = Some(version(key, value, &[1, 2, 3])?);
+        } else if key.eq_ignore_ascii_case(WRITER_VERSION) {
+            asked.writer_version = Some(version(key, value, &[1, 2, 3, 4, 5, 6, 7])?);
+        } else if key.eq_ignore_ascii_case("delta.ignoreProtocolDefaults") {
+            Value::Boolean.check(value).map_err(|reason| invalid(key, reason))?;
+        } else if lower.starts_with(CONSTRAINT_PREFIX) {
+            return Err(invalid(key, "add it as a constraint: existing rows must be checked"));
+        } else if lower == "clusteringcolumns" {
+            return Err(invalid(key, "set the clustering columns instead"));
+        } else if let Some((name, kind)) = known(key) {
+            let value = kind.check(value).map_err(|reason| invalid(key, reason))?;
+            set.insert(name.to_owned(), value);
+        } else if lower.starts_with("delta.") && !options.allow_arbitrary {
+            let names: Vec<&str> = PROPERTIES.iter().map(|(name, _)| *name).collect();
+            return Err(invalid(
+                key,
+                format!("not a property that deltaic knows; it knows {}", names.join(", ")),
+            ));
+        } else {
+            set.insert(key.clone(), value.clone());
+        }
+    }
+    Ok((set, asked))
+}
+
+fn feature_named(key: &str, name: &str, value: &str) -> Result<&'static str> {
+    let known = feature(name).ok_or_else(|| {
+        let names: Vec<&str> = FEATURES.iter().map(|f| f.name).collect();
+        invalid(key, format!("not a feature that deltaic knows; it knows {}", names.join(", ")))
+    })?;
+    match value.to_lowercase().as_str() {
+        "supported" | "enabled" => Ok(known.name),
+        _ => Err(invalid(key, format!("`{value}` must be `supported`"))),
+    }
+}
+
+fn version(key: &str, value: &str, all: &[i32]) -> Result<i32> {
+    let found = value.trim().parse().ok().filter(|v| all.contains(v));
+    found.ok_or_else(|| {
+        let newest = all.last().copied().unwrap_or_default();
+        invalid(key, format!("`{value}` is not a protocol version from 1 to {newest}"))
+    })
+}
+
+/// Rules about two properties, where one of them is touched.
+fn check_together(properties: &BTreeMap<String, String>, touched: &[String]) -> Result<()> {
+    let is_true = |key: &str| properties.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
+    let touches = |a: &str, b: &str| touched.iter().any(|key| key == a || key == b);
+    let length = |key: &str, default: &str| {
+        let text = properties.get(key).map_or(default, String::as_str);
+        parse_interval(text).map_err(|reason| invalid(key, reason))
+    };
+    let (log, files) = ("delta.logRetentionDuration", "delta.deletedFileRetentionDuration");
+    if touches(log, files) && length(log, "interval 30 days")? < length(files, "interval 1 week")? {
+        return Err(invalid(log, format!("it must not be shorter than `{files}`")));
+    }
+    for (key, other, why) in [
+        ("delta.enableRowTracking", "delta.rowTrackingSuspended", "row tracking is either on or suspended"),
+        (
+            "delta.enableDeletionVectors",
+            "delta.compatibility.symlinkFormatManifest.enabled",
+            "a manifest cannot say which rows are deleted",
+        ),
+    ] {
+        if touches(key, other) && is_true(key) && is_true(other) {
+            return Err(invalid(key, format!("`{other}` is true as well: {why}")));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alter::testing::{protocol, table, try_table};
+
+    fn set(table: &Definition, properties: &[(&str, &str)]) -> Result<Definition> {
+        let properties = properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        set_properties(table, &properties, SetOptions::default())
+    }
+
+    #[test]
+    fn a_property_is_kept_in_its_own_spelling_and_checked() {
+        let t =
+            set(&table("a long", &[]), &[("DELTA.appendonly", "True"), ("owner", "me"), ("comment", "c")]);
+        let t = t.unwrap();
+        assert_eq!(t.property("delta.appendOnly"), Some("true"));
+        assert_eq!((t.property("owner"), t.metadata.description.as_deref()), (Some("me"), Some("c")));
+        assert_eq!(t.protocol, protocol(1, 2));
+        for (key, value, said) in [
+            ("delta.apendOnly", "true", "not a property that deltaic knows"),
+            ("delta.appendOnly", "1", "none of true, false"),
+            ("delta.feature.timeMachine", "supported", "not a feature"),
+            ("delta.feature.appendOnly", "on", "must be `supported`"),
+            ("delta.constraints.c", "a > 1", "as a constraint"),
+            ("delta.minReaderVersion", "9", "protocol version"),
+            ("delta.columnMapping.maxColumnId", "9", "keeps it itself"),
+            ("delta.logRetentionDuration", "1 day", "shorter"),
+            ("location", "x", "catalog"),
+        ] {
+            let error = set(&t, &[(key, value)]).unwrap_err();
+            assert_eq!(error.kind(), "InvalidArgument");
+            assert!(error.to_string().starts_with(key) && error.to_string().contains(said), "{error}");
+        }
+        let any = [("delta.future".to_owned(), "x".to_owned())].into();
+        let t = set_properties(&t, &any, SetOptions { allow_arbitrary: true }).unwrap();
+        assert_eq!(t.property("delta.future"), Some("x"));
+    }
+
+    #[test]
+    fn a_property_brings_its_feature() {
+        let t = table("a long", &[]);
+        for (key, value, feature) in [
+            ("delta.enableDeletionVectors", "true", "deletionVectors"),
+            ("delta.enableChangeDataFeed", "true", "changeDataFeed"),
+            ("delta.columnMapping.mode", "name", "columnMapping"),
+            ("delta.enableTypeWidening", "true", "typeWidening"),
+            ("delta.enableRowTracking", "true", "rowTracking"),
+            ("delta.enableInCommitTimestamps", "true", "inCommitTimestamp"),
+            ("delta.checkpointPolicy", "v2", "v2Checkpoint"),
+            ("delta.feature.vacuumProtocolCheck", "supported", "vacuumProtocolCheck"),
+            ("delta.feature.allowcolumndefaults", "Enabled", "allowColumnDefaults"),
+        ] {
+            let new = set(&t, &[(key, value)]).unwrap();
+            assert!(new.protocol.supports(feature), "{key}");
+            assert!(!new.metadata.configuration.keys().any(|k| k.starts_with("delta.feature.")));
+        }
+        let off = set(&t, &[("delta.enableDeletionVectors", "false"), ("delta.checkpointPolicy", "classic")]);
+        assert_eq!(off.unwrap().protocol, protocol(1, 2));
+    }
+
+    #[test]
+    fn versions_are_asked_of_the_protocol_and_are_no_property() {
+        let t =
+            set(&table("a long", &[]), &[("delta.minReaderVersion", "2"), ("delta.minWriterVersion", "5")]);
+        let t = t.unwrap();
+        assert_eq!(t.protocol, protocol(2, 5));
+        assert!(t.metadata.configuration.is_empty());
+        assert_eq!(table("a long", &[("delta.minWriterVersion", "4")]).protocol, protocol(1, 4));
+    }
+
+    #[test]
+    fn properties_that_contradict_each_other_are_refused() {
+        let t = table("a long", &[("delta.rowTrackingSuspended", "true")]);
+        assert!(set(&t, &[("delta.enableRowTracking", "true")]).is_err());
+        let manifest = ("delta.compatibility.symlinkFormatManifest.enabled", "true");
+        assert!(try_table("a long", &[manifest, ("delta.enableDeletionVectors", "true")]).is_err());
+    }
+
+    #[test]
+    fn what_is_unset_was_set_and_is_set_by_hand() {
+        let t = table("a long", &[("delta.enableDeletionVectors", "true"), ("owner", "me")]);
+        let keys = |keys: &[&str]| keys.iter().map(|k| (*k).to_owned()).collect::<Vec<_>>();
+        let new = unset_properties(&t, &keys(&["delta.enabledeletionvectors", "owner"]), false).unwrap();
+        assert!(new.metadata.configuration.is_empty());
+        assert!(new.protocol.supports("deletionVectors"), "the feature stays");
+        assert!(unset_properties(&t, &keys(&["x"]), false).unwrap_err().to_string().contains("not set"));
+        assert_eq!(unset_properties(&t, &keys(&["x"]), true).unwrap(), t);
+        let mapped = table("a long", &[("delta.columnMapping.mode", "name")]);
+        for key in ["delta.columnMapping.maxColumnId", "delta.constraints.c", "delta.feature.columnMapping"] {
+            assert!(unset_properties(&mapped, &keys(&[key]), true).is_err(), "{key}");
+        }
+        assert_eq!(
+            unset_properties(&mapped, &keys(&["delta.columnMapping.mode"]), true).unwrap_err().kind(),
+            "InvalidFeatureChange"
+        );
+    }
+}

@@ -1,0 +1,10 @@
+//! Table features: what a reader and a writer must do (PROTOCOL.md, "Table Features").
+
+mod reader;
+mod supported;
+mod table;
+mod usage;
+
+pub use reader::{MAX_READER_VERSION, check_reader};
+pub use table::{Appends, FEATURES, Feature, Removal, feature};
+pub use usage::Use;

@@ -1,0 +1,270 @@
+//! Every feature that deltaic knows, as data. What reads, writes, enables, upgrades or drops a feature looks here.
+
+use super::Use;
+use crate::schema::DataType;
+
+/// A table feature.
+#[derive(Debug)]
+pub struct Feature {
+    /// Name in the protocol.
+    pub name: &'static str,
+    /// Whether readers must know it too.
+    pub reader_writer: bool,
+    /// Reader and writer version that imply it, for the features that are older than table features.
+    pub legacy: Option<(i32, i32)>,
+    /// Features that must be there with it.
+    pub requires: &'static [&'static str],
+    /// What in a table's metadata makes use of it, so that the protocol must have it.
+    pub used_by: &'static [Use],
+    /// Whether a change of an existing table that makes use of it adds it to the protocol; otherwise it must be asked for
+    /// by `delta.feature.<name> = supported`.
+    pub automatic: bool,
+    /// A feature that stands in for this one: where the table has it, metadata does not ask for this one.
+    pub instead: Option<&'static str>,
+    /// How it can be dropped.
+    pub removal: Option<Removal>,
+    /// Whether deltaic reads tables that have it.
+    pub reads: bool,
+    /// Whether deltaic appends to tables that have it.
+    pub appends: Appends,
+}
+
+/// Whether an append honours a feature.
+#[derive(Debug)]
+pub enum Appends {
+    /// It does, or the feature asks nothing of an append.
+    Yes,
+    /// Only where the table makes no such use of it.
+    Unless(Use),
+    /// It does not.
+    No,
+}
+
+/// How a feature is dropped.
+#[derive(Debug)]
+pub struct Removal {
+    /// Whether clients without the feature must be kept from versions that have it: by protected checkpoints or by
+    /// truncating the history.
+    pub protects_history: bool,
+    /// Properties that go with the feature.
+    pub properties: &'static [&'static str],
+    /// Domains of `domainMetadata` that go with it.
+    pub domains: &'static [&'static str],
+}
+
+impl Removal {
+    const PLAIN: Removal = Removal { protects_history: false, properties: &[], domains: &[] };
+    const PROTECTED: Removal = Removal { protects_history: true, properties: &[], domains: &[] };
+}
+
+/// A feature that only writers need to know.
+const fn writer(name: &'static str) -> Feature {
+    Feature {
+        name,
+        reader_writer: false,
+        legacy: None,
+        requires: &[],
+        used_by: &[],
+        automatic: false,
+        instead: None,
+        removal: None,
+        reads: true,
+        appends: Appends::Yes,
+    }
+}
+
+/// A feature that readers must know too.
+const fn reader(name: &'static str) -> Feature {
+    Feature { reader_writer: true, ..writer(name) }
+}
+
+fn is_timestamp_ntz(data_type: &DataType) -> bool {
+    *data_type == DataType::TimestampNtz
+}
+
+fn is_variant(data_type: &DataType) -> bool {
+    *data_type == DataType::Variant
+}
+
+/// All of them, by name.
+pub static FEATURES: &[Feature] = &[
+    writer("allowColumnDefaults"),
+    Feature {
+        legacy: Some((0, 2)),
+        used_by: &[Use::True("delta.appendOnly")],
+        automatic: true,
+        ..writer("appendOnly")
+    },
+    Feature {
+        requires: &["inCommitTimestamp", "vacuumProtocolCheck"],
+        reads: false,
+        appends: Appends::No,
+        ..reader("catalogManaged")
+    },
+    Feature {
+        legacy: Some((0, 4)),
+        used_by: &[Use::True("delta.enableChangeDataFeed")],
+        automatic: true,
+        ..writer("changeDataFeed")
+    },
+    Feature {
+        legacy: Some((0, 3)),
+        used_by: &[Use::Prefix("delta.constraints.")],
+        automatic: true,
+        removal: Some(Removal::PLAIN),
+        appends: Appends::Unless(Use::Prefix("delta.constraints.")),
+        ..writer("checkConstraints")
+    },
+    Feature {
+        removal: Some(Removal {
+            properties: &["delta.requireCheckpointProtectionBeforeVersion"],
+            ..Removal::PLAIN
+        }),
+        ..writer("checkpointProtection")
+    },
+    Feature { requires: &["domainMetadata"], ..writer("clustering") },
+    Feature {
+        legacy: Some((2, 5)),
+        used_by: &[Use::Not("delta.columnMapping.mode", "none")],
+        automatic: true,
+        removal: Some(Removal {
+            properties: &["delta.columnMapping.mode", "delta.columnMapping.maxColumnId"],
+            ..Removal::PROTECTED
+        }),
+        ..reader("columnMapping")
+    },
+    Feature {
+        used_by: &[Use::True("delta.enableDeletionVectors")],
+        automatic: true,
+        removal: Some(Removal::PROTECTED),
+        ..reader("deletionVectors")
+    },
+    Feature { removal: Some(Removal::PLAIN), ..writer("domainMetadata") },
+    Feature {
+        legacy: Some((0, 4)),
+        used_by: &[Use::Column("delta.generationExpression")],
+        automatic: true,
+        appends: Appends::Unless(Use::Column("delta.generationExpression")),
+        ..writer("generatedColumns")
+    },
+    Feature {
+        requires: &["columnMapping"],
+        used_by: &[Use::True("delta.enableIcebergCompatV1")],
+        automatic: true,
+        appends: Appends::Unless(Use::True("delta.enableIcebergCompatV1")),
+        ..writer("icebergCompatV1")
+    },
+    Feature {
+        requires: &["columnMapping"],
+        used_by: &[Use::True("delta.enableIcebergCompatV2")],
+        automatic: true,
+        appends: Appends::Unless(Use::True("delta.enableIcebergCompatV2")),
+        ..writer("icebergCompatV2")
+    },
+    Feature {
+        legacy: Some((0, 6)),
+        used_by: &[Use::Column("delta.identity.start")],
+        automatic: true,
+        appends: Appends::Unless(Use::Column("delta.identity.start")),
+        ..writer("identityColumns")
+    },
+    Feature {
+        used_by: &[Use::True("delta.enableInCommitTimestamps")],
+        automatic: true,
+        removal: Some(Removal {
+            properties: &[
+                "delta.inCommitTimestampEnablementVersion",
+                "delta.inCommitTimestampEnablementTimestamp",
+            ],
+            ..Removal::PLAIN
+        }),
+        ..writer("inCommitTimestamp")
+    },
+    Feature {
+        legacy: Some((0, 2)),
+        used_by: &[Use::NotNull, Use::Column("delta.invariants")],
+        automatic: true,
+        appends: Appends::Unless(Use::Column("delta.invariants")),
+        ..writer("invariants")
+    },
+    Feature {
+        requires: &["domainMetadata"],
+        used_by: &[Use::True("delta.enableRowTracking")],
+        automatic: true,
+        removal: Some(Removal {
+            properties: &[
+                "delta.enableRowTracking",
+                "delta.rowTrackingSuspended",
+                "delta.rowTracking.materializedRowIdColumnName",
+                "delta.rowTracking.materializedRowCommitVersionColumnName",
+            ],
+            domains: &["delta.rowTracking"],
+            ..Removal::PLAIN
+        }),
+        ..writer("rowTracking")
+    },
+    Feature { used_by: &[Use::Type(is_timestamp_ntz)], ..reader("timestampNtz") },
+    Feature {
+        used_by: &[Use::True("delta.enableTypeWidening")],
+        automatic: true,
+        instead: Some("typeWidening-preview"),
+        removal: Some(Removal { properties: &["delta.enableTypeWidening"], ..Removal::PROTECTED }),
+        ..reader("typeWidening")
+    },
+    Feature {
+        removal: Some(Removal { properties: &["delta.enableTypeWidening"], ..Removal::PROTECTED }),
+        ..reader("typeWidening-preview")
+    },
+    Feature {
+        used_by: &[Use::Is("delta.checkpointPolicy", "v2")],
+        automatic: true,
+        removal: Some(Removal::PROTECTED),
+        ..reader("v2Checkpoint")
+    },
+    Feature { removal: Some(Removal::PROTECTED), ..reader("vacuumProtocolCheck") },
+    Feature {
+        requires: &["variantType"],
+        used_by: &[Use::True("delta.enableVariantShredding")],
+        automatic: true,
+        instead: Some("variantShredding-preview"),
+        reads: false,
+        ..reader("variantShredding")
+    },
+    Feature { reads: false, ..reader("variantShredding-preview") },
+    Feature {
+        used_by: &[Use::Type(is_variant)],
+        automatic: true,
+        instead: Some("variantType-preview"),
+        ..reader("variantType")
+    },
+    reader("variantType-preview"),
+];
+
+/// The feature of this name, in any case.
+pub fn feature(name: &str) -> Option<&'static Feature> {
+    FEATURES.iter().find(|f| f.name.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_in_order_and_closed_under_requirements() {
+        let names: Vec<String> = FEATURES.iter().map(|f| f.name.to_lowercase()).collect();
+        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+        for required in FEATURES.iter().flat_map(|f| f.requires.iter().chain(f.instead.iter())) {
+            assert!(feature(required).is_some(), "{required}");
+        }
+    }
+
+    #[test]
+    fn what_is_older_than_table_features_upgrades_by_itself() {
+        for feature in FEATURES.iter().filter(|f| f.legacy.is_some()) {
+            assert!(feature.automatic, "{}", feature.name);
+        }
+        for feature in FEATURES.iter().filter(|f| f.removal.as_ref().is_some_and(|r| r.protects_history)) {
+            assert!(feature.reader_writer, "{}", feature.name);
+        }
+    }
+}
