@@ -31,8 +31,15 @@ struct Pair {
     ours: Transaction,
 }
 
-const FEATURES: [&str; 5] =
-    ["deletionVectors", "domainMetadata", "appendOnly", "inCommitTimestamp", "identityColumns"];
+const FEATURES: [&str; 7] = [
+    "deletionVectors",
+    "domainMetadata",
+    "appendOnly",
+    "inCommitTimestamp",
+    "identityColumns",
+    "changeDataFeed",
+    "checkConstraints",
+];
 
 /// Files `a` (ids 0 to 9), `b` (10 to 19) in partition `x`, `c` (20 to 29) in `y`.
 fn pair(features: &[&str], properties: &[(&str, &str)]) -> Pair {

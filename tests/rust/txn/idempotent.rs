@@ -34,7 +34,7 @@ fn t7_an_application_transaction_lands_once() {
 
 #[test]
 fn what_another_run_of_the_same_work_did_is_done_even_behind_a_conflict() {
-    let (_, location) = table(&[], &[]);
+    let (_, location) = table(&["appendOnly"], &[]);
     let before = open(&location);
     let mut alter = begin(&location);
     alter.set_metadata(metadata(&[("delta.appendOnly", "true")]));
