@@ -25,18 +25,18 @@ const FORMS: [CheckpointForm; 8] = [
     CheckpointForm::V2Classic(2),
 ];
 
-fn open(table: &TableBuilder, at: At) -> Result<Snapshot> {
+pub(crate) fn open(table: &TableBuilder, at: At) -> Result<Snapshot> {
     Snapshot::open(Location::open(&table.uri(), &StorageOptions::new())?, at)
 }
 
 /// An `add` as text. `dataChange` belongs to its commit: checkpoints set it to false.
-fn text(mut add: Add) -> String {
+pub(crate) fn text(mut add: Add) -> String {
     add.data_change = true;
     serde_json::to_string(&add).unwrap()
 }
 
 /// Every live file.
-fn files(snapshot: &Snapshot) -> Result<BTreeSet<String>> {
+pub(crate) fn files(snapshot: &Snapshot) -> Result<BTreeSet<String>> {
     let request = FilesRequest { stats: true, extended: true, ..FilesRequest::default() };
     let mut out = BTreeSet::new();
     for batch in snapshot.files(request)? {
@@ -49,17 +49,17 @@ fn files(snapshot: &Snapshot) -> Result<BTreeSet<String>> {
 }
 
 /// The same from the oracle.
-fn expected(table: &TableBuilder, version: u64) -> BTreeSet<String> {
+pub(crate) fn expected(table: &TableBuilder, version: u64) -> BTreeSet<String> {
     let adds = table.state(version).into_iter().filter_map(|a| a.get("add").cloned());
     adds.map(|a| text(serde_json::from_value(a).unwrap())).collect()
 }
 
-fn vector(n: i64) -> Value {
+pub(crate) fn vector(n: i64) -> Value {
     json!({"storageType": "u", "pathOrInlineDv": "vBn[lx{q8@P<9BNH/isA", "offset": n, "sizeInBytes": 40, "cardinality": n})
 }
 
 /// Ten commits with adds, removes, a re-added path, a deletion vector, a transaction and a domain.
-fn table() -> TableBuilder {
+pub(crate) fn table() -> TableBuilder {
     let mut table = TableBuilder::temp();
     table.create(&actions::schema(&[("id", "long"), ("p", "string")]), &["p"], &[]);
     for i in 0..8_i64 {

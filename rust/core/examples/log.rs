@@ -1,12 +1,14 @@
 //! Does one piece of log work in a process of its own and prints what it took as JSON; the benches compare it with
 //! peers.
 //!
-//! `log TABLE MODE` with MODE one of `snap`, `list`, `list_stats`, `part COLUMN VALUE`, `stats COLUMN LOW HIGH`.
+//! `log TABLE MODE` with MODE one of `snap`, `list`, `list_stats`, `part COLUMN VALUE`, `stats COLUMN LOW HIGH`,
+//! `checkpoint` (which writes one into the table).
 
 #![allow(clippy::print_stdout)]
 
 use std::time::Instant;
 
+use deltaic::checkpoint::checkpoint;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
 use deltaic::snapshot::{At, Snapshot};
@@ -35,7 +37,7 @@ fn request(args: &[String]) -> Result<Option<FilesRequest>> {
             let predicate = Predicate::And(vec![low, high]);
             Some(FilesRequest { predicate: Some(predicate), ..FilesRequest::default() })
         }
-        _ => return Err(bad("snap | list | list_stats | part COLUMN VALUE | stats COLUMN LOW HIGH")),
+        _ => return Err(bad("snap | list | list_stats | part COLUMN VALUE | stats COLUMN LOW HIGH | checkpoint")),
     })
 }
 
@@ -45,6 +47,20 @@ fn main() -> Result<()> {
         argument: "TABLE".into(),
         reason: "give the path of a table and a mode".into(),
     })?;
+    if mode == ["checkpoint"] {
+        let started = Instant::now();
+        let snapshot = Snapshot::open(Location::open(table, &StorageOptions::new())?, At::Latest)?;
+        let done = checkpoint(&snapshot)?;
+        println!(
+            "{}",
+            serde_json::json!({
+                "version": done.version, "total_s": started.elapsed().as_secs_f64(), "files": done.num_files,
+                "bytes": done.size, "written": done.written, "existed": done.existed,
+                "sidecars_written": done.sidecars_written, "sidecars_reused": done.sidecars_reused,
+            })
+        );
+        return Ok(());
+    }
     let request = request(mode)?;
     let started = Instant::now();
     let snapshot = Snapshot::open(Location::open(table, &StorageOptions::new())?, At::Latest)?;

@@ -6,6 +6,7 @@
 
 pub mod actions;
 pub mod alter;
+pub mod checkpoint;
 pub mod commit;
 pub mod conflict;
 pub mod error;

@@ -39,6 +39,16 @@ fn reads_and_writes(store: &dyn Store, root: &ObjectPath) {
     assert_eq!(store.get(&empty).expect("get of nothing"), "", "an empty object is an object");
     assert_eq!(store.head(&empty).expect("head of nothing").size, 0);
 
+    let large = root.join("large");
+    let part = Bytes::from(vec![7; 3 << 20]);
+    let mut parts = (0..7).map(|_| Ok(part.clone()));
+    store.put_parts(&large, &mut parts).expect("put_parts");
+    assert_eq!(store.get(&large).expect("get"), vec![7; 21 << 20], "put_parts joins the parts");
+    let failure = || Error::corrupt("part", None, "the source failed");
+    let mut broken = (0..7).map(|n| if n < 6 { Ok(part.clone()) } else { Err(failure()) });
+    store.put_parts(&path, &mut broken).expect_err("a part that is an error");
+    assert_eq!(store.get(&path).expect("get"), "new", "a source that fails changes nothing");
+
     let bodies = store.get_many(&[empty.clone(), root.join("missing"), path.clone()]);
     assert_eq!(bodies.len(), 3, "get_many answers for every path");
     assert_eq!(bodies[0].as_ref().expect("get_many"), "");

@@ -6,7 +6,7 @@ mod listing;
 mod path;
 mod segment;
 
-pub use hint::LastCheckpoint;
+pub use hint::{LastCheckpoint, LastV2Checkpoint};
 pub use listing::Listing;
 pub use path::{CheckpointFormat, LogFile, LogFileKind, commit_name};
 pub use segment::{Checkpoint, LogSegment};

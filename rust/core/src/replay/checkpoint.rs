@@ -8,12 +8,12 @@ use parquet::DecodeResult;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowSelection};
 use parquet::arrow::push_decoder::ParquetPushDecoderBuilder;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use rayon::prelude::*;
 
 use super::columns::{FileBatch, map_at};
 use super::tail::JsonCheckpoint;
-use crate::actions::{DomainMetadata, Format, LogPath, Metadata, ObjectPath, Protocol, Txn};
+use crate::actions::{DomainMetadata, Format, LogPath, Metadata, ObjectPath, Protocol, Sidecar, Txn};
 use crate::error::{Error, Result};
 use crate::log::{Checkpoint, CheckpointFormat, LogFileKind};
 use crate::scan::DataFile;
@@ -34,6 +34,8 @@ pub(crate) struct CheckpointReader {
 /// One Parquet file of a checkpoint.
 #[derive(Debug)]
 pub(crate) struct CheckpointFile {
+    /// The action that links the file, where it is a sidecar.
+    pub(crate) sidecar: Option<Sidecar>,
     file: DataFile,
     version: u64,
     reader: ArrowReaderMetadata,
@@ -58,16 +60,14 @@ impl CheckpointReader {
         let version = checkpoint.version;
         let mut out =
             CheckpointReader { parquet: Vec::new(), json_adds: Vec::new(), json: NonFileActions::default() };
-        let mut sidecars: Vec<(ObjectPath, i64)> = Vec::new();
+        let mut sidecars: Vec<Sidecar> = Vec::new();
         let mut parquet = Vec::new();
         for file in &checkpoint.files {
             let path = dir.join(&file.name);
             if file.kind == LogFileKind::UuidCheckpoint(CheckpointFormat::Json) {
                 let body = location.store().get(&path)?;
                 let parsed = JsonCheckpoint::parse(&body, file, &dir)?;
-                for sidecar in &parsed.sidecars {
-                    sidecars.push((sidecar_path(&sidecar.path, location)?, sidecar.size_in_bytes));
-                }
+                sidecars.extend(parsed.sidecars);
                 out.json_adds.extend(parsed.adds);
                 out.json = NonFileActions {
                     protocol: parsed.protocol,
@@ -81,12 +81,22 @@ impl CheckpointReader {
         }
         out.parquet = open_all(location, parquet, version)?;
         for file in &out.parquet {
-            for (path, size) in file.sidecars()? {
-                sidecars.push((sidecar_path(&path, location)?, size));
-            }
+            sidecars.extend(file.sidecars()?);
         }
-        out.parquet.extend(open_all(location, sidecars, version)?);
+        let places = sidecars.iter().map(|s| Ok((sidecar_path(&s.path, location)?, s.size_in_bytes)));
+        let mut opened = open_all(location, places.collect::<Result<_>>()?, version)?;
+        for (file, sidecar) in opened.iter_mut().zip(sidecars) {
+            file.sidecar = Some(sidecar);
+        }
+        out.parquet.extend(opened);
         Ok(out)
+    }
+
+    /// Number of actions: rows of all files, and files in JSON.
+    pub(crate) fn num_actions(&self) -> u64 {
+        let groups = self.parquet.iter().flat_map(|f| f.metadata().row_groups());
+        let rows: u64 = groups.map(|g| g.num_rows().unsigned_abs()).sum();
+        rows + self.json_adds.iter().map(|b| b.num_files() as u64).sum::<u64>()
     }
 
     /// Protocol and metadata, from the columns that hold them; row groups without any are skipped.
@@ -154,7 +164,7 @@ impl CheckpointFile {
             ArrowReaderMetadata::try_new(metadata.clone(), options()).map_err(|e| broken(e.to_string()))?;
         let options = options().with_schema(with_views(plain.schema()));
         let reader = ArrowReaderMetadata::try_new(metadata, options).map_err(|e| broken(e.to_string()))?;
-        Ok(CheckpointFile { file, version, reader })
+        Ok(CheckpointFile { sidecar: None, file, version, reader })
     }
 
     pub(crate) fn metadata(&self) -> &ParquetMetaData {
@@ -277,11 +287,33 @@ impl CheckpointFile {
         Ok(out)
     }
 
-    fn sidecars(&self) -> Result<Vec<(String, i64)>> {
+    fn sidecars(&self) -> Result<Vec<Sidecar>> {
         if self.field(&["sidecar"]).is_none() {
             return Ok(Vec::new());
         }
-        self.all("sidecar", "path", |s, row| Some((text(s, "path", row)?, long(s, "sizeInBytes", row)?)))
+        self.all("sidecar", "path", |s, row| {
+            Some(Sidecar {
+                path: text(s, "path", row)?,
+                size_in_bytes: long(s, "sizeInBytes", row)?,
+                modification_time: long(s, "modificationTime", row).unwrap_or_default(),
+                tags: None,
+            })
+        })
+    }
+
+    /// How many actions of a kind the file holds, by the null counts of a leaf that is never null in it; none where the
+    /// file does not say.
+    pub(crate) fn count(&self, action: &str, leaf: &str) -> Option<u64> {
+        if self.field(&[action, leaf]).is_none() {
+            return Some(0);
+        }
+        let in_group = |group: &RowGroupMetaData| {
+            let mut columns = group.columns().iter();
+            let column = columns.find(|c| matches!(c.column_path().parts(), [a, b] if a == action && b == leaf))?;
+            let nulls = column.statistics()?.null_count_opt()?;
+            Some(column.num_values().unsigned_abs().saturating_sub(nulls))
+        };
+        self.metadata().row_groups().iter().map(in_group).sum()
     }
 }
 

@@ -40,7 +40,7 @@ pub struct FileBatch {
 }
 
 /// Map of strings as the log has it.
-pub(super) static STRING_MAP: LazyLock<DataType> = LazyLock::new(|| {
+pub(crate) static STRING_MAP: LazyLock<DataType> = LazyLock::new(|| {
     let entries = Fields::from(vec![
         Field::new("key", DataType::Utf8, false),
         Field::new("value", DataType::Utf8, true),
@@ -48,7 +48,7 @@ pub(super) static STRING_MAP: LazyLock<DataType> = LazyLock::new(|| {
     DataType::Map(Arc::new(Field::new("key_value", DataType::Struct(entries), false)), false)
 });
 
-pub(super) static VECTOR: LazyLock<Fields> = LazyLock::new(|| {
+pub(crate) static VECTOR: LazyLock<Fields> = LazyLock::new(|| {
     Fields::from(vec![
         Field::new("storageType", DataType::Utf8, false),
         Field::new("pathOrInlineDv", DataType::Utf8, false),
@@ -98,7 +98,7 @@ pub(super) fn schema_of(columns: &[FileColumn]) -> SchemaRef {
 
 /// A field of a struct in the type it must have; null where the struct does not have it. Writers differ in the names of
 /// map entries and the width of integers and strings.
-pub(super) fn conform(parent: &StructArray, field: &str, to: &DataType) -> Result<ArrayRef, ArrowError> {
+pub(crate) fn conform(parent: &StructArray, field: &str, to: &DataType) -> Result<ArrayRef, ArrowError> {
     match parent.column_by_name(field) {
         None => Ok(new_null_array(to, parent.len())),
         Some(array) => conform_array(array, to),
@@ -143,7 +143,7 @@ fn conform_array(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError
 }
 
 impl FileBatch {
-    pub(super) fn new(batch: RecordBatch) -> Self {
+    pub(crate) fn new(batch: RecordBatch) -> Self {
         FileBatch { batch }
     }
 
@@ -178,6 +178,11 @@ impl FileBatch {
     /// Sizes in bytes.
     pub fn sizes(&self) -> &arrow::array::Int64Array {
         self.batch.column(2).as_primitive::<Int64Type>()
+    }
+
+    /// Some of the files.
+    pub(crate) fn slice(&self, start: usize, length: usize) -> Self {
+        FileBatch { batch: self.batch.slice(start, length) }
     }
 
     pub(super) fn filter(&self, keep: &BooleanArray) -> Result<Self> {
@@ -247,7 +252,7 @@ pub(super) fn map_at(map: &MapArray, row: usize) -> PartitionValues {
 }
 
 /// The descriptor in a row of a [`VECTOR`] struct.
-pub(super) fn vector_at(vectors: &StructArray, row: usize) -> Option<DeletionVectorDescriptor> {
+pub(crate) fn vector_at(vectors: &StructArray, row: usize) -> Option<DeletionVectorDescriptor> {
     if vectors.is_null(row) {
         return None;
     }

@@ -17,11 +17,14 @@ mod stats_json;
 mod stream;
 mod tail;
 
-pub(crate) use checkpoint::CheckpointReader;
-pub use checksum::Checksum;
+pub(crate) use checkpoint::{CheckpointFile, CheckpointReader};
+pub use checksum::{Checksum, DeletedRecordCounts, FileSizeHistogram};
 pub use columns::{FileBatch, FilesRequest};
-pub(crate) use commits::scan_for_protocol_and_metadata;
+pub(crate) use columns::{STRING_MAP, VECTOR, conform, vector_at};
+pub(crate) use commits::{CHUNK, fetch, scan_for_protocol_and_metadata};
+pub(crate) use keys::{KeyLayer, KeySet, key};
 pub use line::CommitActions;
+pub(crate) use line::{RemoveLine, for_each_action, for_each_line, parse_whole};
 pub use stream::FileStream;
 pub(crate) use stream::ScanSource;
 pub(crate) use tail::Tail;

@@ -86,6 +86,12 @@ impl FileStream {
         FileStream { source, plan, batches, units, ready: VecDeque::new() }
     }
 
+    /// Only the files of the tail and of these Parquet files of the checkpoint, by index.
+    pub(crate) fn only(mut self, wanted: impl Fn(usize) -> bool) -> Self {
+        self.units.retain(|(index, _)| wanted(*index));
+        self
+    }
+
     fn advance(&mut self) -> Result<()> {
         if let Some((batch, live)) = self.batches.pop_front() {
             let batch = if live {

@@ -14,4 +14,5 @@ pub(crate) use clock::info_of;
 pub use history::Commit;
 pub(crate) use report::Counters;
 pub use report::Report;
+pub(crate) use state::ReplayedLog;
 pub use state::Snapshot;

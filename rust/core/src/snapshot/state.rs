@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use super::at::At;
+use super::clock::commit_info;
 use super::load::{Opened, compacted, open, reopen};
 use super::report::{Counters, Report};
-use crate::actions::{DomainMetadata, Metadata, Protocol, Txn};
+use crate::actions::{CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
 use crate::error::{Error, Result};
 use crate::features::check_reader;
 use crate::log::{Listing, LogFile, LogSegment};
@@ -47,6 +48,13 @@ struct State {
     /// Replay up to `base_version`, from an older snapshot.
     base: Option<(u64, Arc<Tail>)>,
     tail: Option<Arc<Tail>>,
+}
+
+/// The parts of a replayed version.
+pub(crate) struct ReplayedLog {
+    pub(crate) segment: LogSegment,
+    pub(crate) tail: Arc<Tail>,
+    pub(crate) checkpoint: Option<Arc<CheckpointReader>>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -177,6 +185,21 @@ impl Snapshot {
         })
     }
 
+    /// Provenance of the commit of this version, where it wrote one and the commit is still there.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] for a commit that cannot be read.
+    pub(crate) fn commit_info(&self) -> Result<Option<CommitInfo>> {
+        let commit = {
+            let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.segment.last_commit.clone()
+        };
+        match commit {
+            Some(commit) => commit_info(&self.inner.location, &commit),
+            None => Ok(None),
+        }
+    }
+
     /// Size and modification time of the newest commit file, as the listing had them: they tell a version apart from
     /// another one of the same number that was put in its place.
     pub(crate) fn commit_stamp(&self) -> Option<(u64, i64)> {
@@ -236,6 +259,28 @@ impl Snapshot {
             }
         }
         Ok(all.into_values().filter(|d| !d.removed).collect())
+    }
+
+    /// The newest transaction identifier of every application.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`].
+    pub fn app_transactions(&self) -> Result<Vec<Txn>> {
+        let (tail, checkpoint) = self.replayed()?;
+        let mut all = (*tail.txns).clone();
+        if let Some(checkpoint) = checkpoint {
+            for txn in checkpoint.txns_and_domains()?.0 {
+                all.entry(txn.app_id.clone()).or_insert(txn);
+            }
+        }
+        Ok(all.into_values().collect())
+    }
+
+    /// What the version is made of: for those who write a new checkpoint of it.
+    pub(crate) fn replayed_log(&self) -> Result<ReplayedLog> {
+        let (tail, checkpoint) = self.replayed()?;
+        let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(ReplayedLog { segment: state.segment.clone(), tail, checkpoint })
     }
 
     /// The tail and the open checkpoint; made once, then shared.

@@ -67,14 +67,24 @@ fn create_dirs(dir: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes `body` to a new hidden file beside `path`, durably.
-fn stage(path: &Path, body: &[u8]) -> std::io::Result<PathBuf> {
+/// Writes parts to a new hidden file beside `path`, durably.
+fn stage(
+    path: &Path,
+    parts: &mut dyn Iterator<Item = Result<Bytes>>,
+    fail: &dyn Fn(std::io::Error) -> Error,
+) -> Result<PathBuf> {
     let dir = path.parent().unwrap_or(Path::new("/"));
-    create_dirs(dir)?;
+    create_dirs(dir).map_err(fail)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let staged = dir.join(format!(".{name}.{}.tmp", uuid::Uuid::new_v4().simple()));
-    let mut file = File::create_new(&staged)?;
-    let written = file.write_all(body).and_then(|()| file.sync_all());
+    let mut file = File::create_new(&staged).map_err(fail)?;
+    let write = || {
+        for part in parts {
+            file.write_all(&part?).map_err(fail)?;
+        }
+        file.sync_all().map_err(fail)
+    };
+    let written = write();
     if let Err(e) = written {
         // the staged file is ours alone
         let _ = fs::remove_file(&staged);
@@ -176,7 +186,7 @@ impl Store for LocalStore {
     fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome> {
         let fail = |e| io_error("put", path, e);
         let local = Self::path(path)?;
-        let staged = stage(&local, &body).map_err(fail)?;
+        let staged = stage(&local, &mut std::iter::once(Ok(body)), &fail)?;
         // a link cannot replace: it is the atomic create-if-absent of every local file system
         let linked = fs::hard_link(&staged, &local);
         let _ = fs::remove_file(&staged);
@@ -191,9 +201,13 @@ impl Store for LocalStore {
     }
 
     fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
+        self.put_parts(path, &mut std::iter::once(Ok(body)))
+    }
+
+    fn put_parts(&self, path: &ObjectPath, parts: &mut dyn Iterator<Item = Result<Bytes>>) -> Result<()> {
         let fail = |e| io_error("put", path, e);
         let local = Self::path(path)?;
-        let staged = stage(&local, &body).map_err(fail)?;
+        let staged = stage(&local, parts, &fail)?;
         if let Err(e) = fs::rename(&staged, &local) {
             let _ = fs::remove_file(&staged);
             return Err(fail(e));

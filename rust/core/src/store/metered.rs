@@ -86,6 +86,10 @@ impl Store for Metered {
         self.inner.put(path, body)
     }
 
+    fn put_parts(&self, path: &ObjectPath, parts: &mut dyn Iterator<Item = Result<Bytes>>) -> Result<()> {
+        self.inner.put_parts(path, parts)
+    }
+
     fn delete(&self, path: &ObjectPath) -> Result<()> {
         self.inner.delete(path)
     }

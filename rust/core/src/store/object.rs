@@ -1,10 +1,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
-use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
+use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 
 use super::{FileMeta, PutOutcome, Store, runtime};
 use crate::actions::ObjectPath;
@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 
 /// Requests of one call that are under way at once.
 const CONCURRENCY: usize = 64;
+/// Bytes of a part of a large upload.
+const PART: usize = 8 << 20;
 
 /// S3, Azure, GCS or memory, through the `object_store` crate.
 #[derive(Debug, Clone)]
@@ -143,6 +145,43 @@ impl Store for ObjectAdapter {
 
     fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
         self.run("put", path, |store, at| async move { store.put(&at, body.into()).await }).map(drop)
+    }
+
+    fn put_parts(&self, path: &ObjectPath, parts: &mut dyn Iterator<Item = Result<Bytes>>) -> Result<()> {
+        // the parts of an upload are of one size, which some stores demand
+        let mut waiting = BytesMut::new();
+        let mut upload: Option<Box<dyn MultipartUpload>> = None;
+        let fill = |upload: &mut Option<Box<dyn MultipartUpload>>, waiting: &mut BytesMut| {
+            for part in parts {
+                waiting.extend_from_slice(&part?);
+                while waiting.len() > PART {
+                    let body = waiting.split_to(PART).freeze();
+                    let mut open = match upload.take() {
+                        Some(open) => open,
+                        None => {
+                            self.run("put", path, |store, at| async move { store.put_multipart(&at).await })?
+                        }
+                    };
+                    let sent = open.put_part(body.into());
+                    *upload = Some(open);
+                    runtime::block_on(sent)?.map_err(|e| convert("put", path, e))?;
+                }
+            }
+            Ok(())
+        };
+        if let Err(error) = fill(&mut upload, &mut waiting) {
+            if let Some(mut open) = upload {
+                // best effort: the store forgets an upload that is never completed
+                let _ = runtime::block_on(async move { open.abort().await });
+            }
+            return Err(error);
+        }
+        let Some(mut open) = upload else { return self.put(path, waiting.freeze()) };
+        let ended = async move {
+            open.put_part(waiting.freeze().into()).await?;
+            open.complete().await
+        };
+        runtime::block_on(ended)?.map(drop).map_err(|e| convert("put", path, e))
     }
 
     fn delete(&self, path: &ObjectPath) -> Result<()> {

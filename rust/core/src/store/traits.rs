@@ -66,6 +66,17 @@ pub trait Store: Debug + Send + Sync {
     /// Creates or replaces an object.
     fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()>;
 
+    /// Creates or replaces an object from parts, which are taken one after the other, so that not all of them are in
+    /// memory at once where the store can do without. The object appears whole, after the last part; a part that is an
+    /// error ends it, and then nothing changes.
+    fn put_parts(&self, path: &ObjectPath, parts: &mut dyn Iterator<Item = Result<Bytes>>) -> Result<()> {
+        let mut body = Vec::new();
+        for part in parts {
+            body.extend_from_slice(&part?);
+        }
+        self.put(path, body.into())
+    }
+
     /// Removes an object. One that is not there is an error only where the store tells (S3 does not).
     fn delete(&self, path: &ObjectPath) -> Result<()>;
 }
@@ -97,6 +108,9 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
     fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
         (**self).put(path, body)
+    }
+    fn put_parts(&self, path: &ObjectPath, parts: &mut dyn Iterator<Item = Result<Bytes>>) -> Result<()> {
+        (**self).put_parts(path, parts)
     }
     fn delete(&self, path: &ObjectPath) -> Result<()> {
         (**self).delete(path)

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 
 /// The codec of data files, and what it adds to their names.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Codec {
+pub(crate) struct Codec {
     pub compression: Compression,
     /// `.snappy`, or nothing.
     pub extension: &'static str,
@@ -14,7 +14,7 @@ pub(super) struct Codec {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a name that is none.
-pub(super) fn codec(name: &str) -> Result<Codec> {
+pub(crate) fn codec(name: &str) -> Result<Codec> {
     let (compression, extension) = match name.to_lowercase().as_str() {
         "none" | "uncompressed" => (Compression::UNCOMPRESSED, ""),
         "snappy" => (Compression::SNAPPY, ".snappy"),

@@ -23,6 +23,7 @@ mod text_limits;
 mod uploads;
 
 pub use append::{commit_adds, write};
+pub(crate) use compression::codec as parquet_codec;
 pub use features::{check_writer, check_writer_features};
 pub use footer_stats::{WrittenFile, footer_adds};
 pub use frame_columns::{FrameColumn, FrameColumns};
@@ -31,5 +32,5 @@ pub use plan::{Target, WritePlan, plan_write};
 pub use schema::{as_nullable, from_arrow};
 pub use spread::SpreadWrite;
 pub use stats_columns::StatsColumns;
-pub(crate) use stats_columns::has_bounds;
+pub(crate) use stats_columns::{Node as StatsNode, has_bounds};
 pub use text_limits::TextLimit;

@@ -21,8 +21,9 @@ pub struct StatsColumns {
     pub(super) tight_bounds: bool,
 }
 
+/// A column, or a struct of them, by physical name.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Node {
+pub(crate) enum Node {
     Struct { name: String, position: usize, children: Vec<Node> },
     Leaf { name: String, position: usize, slot: usize, data_type: DataType },
 }
@@ -46,6 +47,11 @@ pub(crate) fn has_bounds(data_type: &DataType) -> bool {
 }
 
 impl StatsColumns {
+    /// The tree of columns.
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
     /// The columns of `data`, the columns of the data files in their order, by `delta.dataSkippingStatsColumns` or else
     /// `delta.dataSkippingNumIndexedCols`. `tight_bounds` is whether the table supports deletion vectors.
     ///

@@ -1,0 +1,261 @@
+//! Version checksums: made from the one before and the actions of the commit, or from a snapshot.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::Int64Type;
+
+use super::histogram::{count_deletions, count_size, no_deletions, no_sizes};
+use crate::actions::{Action, ObjectPath};
+use crate::error::{Error, Result};
+use crate::replay::{Checksum, FilesRequest};
+use crate::snapshot::Snapshot;
+use crate::store::{Location, PutOutcome};
+
+/// More transaction identifiers or domains than this are left out, as delta-spark does: absent means unknown.
+const MOST_TXNS: usize = 100;
+const MOST_DOMAINS: usize = 100;
+/// Operations that add files which are there already.
+const ADDS_AGAIN: [&str; 4] =
+    ["COMPUTE STATS", "ROW TRACKING BACKFILL", "ROW TRACKING UNBACKFILL", "DROP FEATURE"];
+/// Operations that remove files which are not there, or do anything.
+const REMOVES_NOTHING: [&str; 2] = ["Deletion Vector Tombstones", "Manual Update"];
+
+/// Place of the checksum of a version.
+pub fn checksum_path(location: &Location, version: u64) -> ObjectPath {
+    location.log_dir().join(&format!("{version:020}.crc"))
+}
+
+/// The checksum of a version from that of the version before (none before version 0) and the actions of the commit.
+/// `None` where these do not tell: an operation that adds files again, a `remove` without a size, no protocol.
+pub fn next_checksum(before: Option<&Checksum>, actions: &[Action]) -> Option<Checksum> {
+    let mut next = match before {
+        Some(before) => before.clone(),
+        None => empty(),
+    };
+    (next.txn_id, next.in_commit_timestamp_opt) = (None, None);
+    let mut txns = index(next.set_transactions.take(), |t| t.app_id.clone());
+    let mut domains = index(next.domain_metadata.take(), |d| d.domain.clone());
+    let removes = actions.iter().any(|a| matches!(a, Action::Remove(_)));
+    for action in actions {
+        match action {
+            // files that are only tagged or described again
+            Action::Add(add) if !add.data_change && !removes => return None,
+            Action::Add(add) => {
+                count(&mut next, add.size, add.deletion_vector.as_ref().map(|v| v.cardinality), 1);
+            }
+            Action::Remove(remove) => {
+                count(&mut next, remove.size?, remove.deletion_vector.as_ref().map(|v| v.cardinality), -1);
+            }
+            Action::CommitInfo(info) => {
+                let operation = info.operation.as_deref().unwrap_or_default();
+                if ADDS_AGAIN.contains(&operation) || REMOVES_NOTHING.contains(&operation) {
+                    return None;
+                }
+                next.txn_id.clone_from(&info.txn_id);
+                next.in_commit_timestamp_opt = info.in_commit_timestamp;
+            }
+            Action::MetaData(metadata) => next.metadata = Some(metadata.as_ref().clone()),
+            Action::Protocol(protocol) => next.protocol = Some(protocol.clone()),
+            Action::Txn(txn) => {
+                if let Some(known) = &mut txns {
+                    known.insert(txn.app_id.clone(), txn.clone());
+                }
+            }
+            Action::DomainMetadata(domain) => {
+                if let Some(known) = &mut domains {
+                    match domain.removed {
+                        true => known.remove(&domain.domain),
+                        false => known.insert(domain.domain.clone(), domain.clone()),
+                    };
+                }
+            }
+            _ => {}
+        }
+    }
+    next.set_transactions = txns.map(values).filter(|t| t.len() <= MOST_TXNS);
+    next.domain_metadata = domains.map(values).filter(|d| d.len() <= MOST_DOMAINS);
+    finish(next)
+}
+
+/// The checksum of a snapshot, by replay of its files.
+///
+/// # Errors
+/// As [`Snapshot::files`].
+///
+/// # Cost
+/// A listing of all files without statistics.
+pub fn checksum_of(snapshot: &Snapshot) -> Result<Checksum> {
+    let mut checksum = empty();
+    for batch in snapshot.files(FilesRequest::default())? {
+        let batch = batch?;
+        let vectors = batch.record_batch().column_by_name("deletion_vector").and_then(|v| v.as_struct_opt());
+        let deleted = vectors
+            .and_then(|v| v.column_by_name("cardinality"))
+            .and_then(|c| c.as_primitive_opt::<Int64Type>())
+            .zip(vectors);
+        for (row, size) in batch.sizes().values().iter().enumerate() {
+            let deleted = deleted.and_then(|(count, v)| v.is_valid(row).then(|| count.value(row)));
+            count(&mut checksum, *size, deleted, 1);
+        }
+    }
+    checksum.metadata = Some(snapshot.metadata().clone());
+    checksum.protocol = Some(snapshot.protocol().clone());
+    let info = snapshot.commit_info()?;
+    checksum.txn_id = info.as_ref().and_then(|i| i.txn_id.clone());
+    checksum.in_commit_timestamp_opt = info.and_then(|i| i.in_commit_timestamp);
+    checksum.set_transactions = Some(snapshot.app_transactions()?).filter(|t| t.len() <= MOST_TXNS);
+    checksum.domain_metadata = Some(snapshot.domain_metadata()?).filter(|d| d.len() <= MOST_DOMAINS);
+    let path = snapshot.location().root().to_string();
+    finish(checksum).ok_or(Error::MissingAction { path, version: snapshot.version(), action: "protocol" })
+}
+
+/// Writes a checksum, unless the version has one: they are never overwritten. Tells whether it was written.
+///
+/// # Errors
+/// What the store says.
+pub fn put_checksum(location: &Location, version: u64, checksum: &Checksum) -> Result<bool> {
+    let path = checksum_path(location, version);
+    let mut body = serde_json::to_vec(checksum).map_err(|e| Error::storage("encode", path.to_string(), e))?;
+    body.push(b'\n');
+    Ok(location.store().put_if_absent(&path, body.into())? == PutOutcome::Created)
+}
+
+/// Writes the checksum of a commit from that of the version before, which is one read. False where there is none, or
+/// where it cannot be told: then the next checkpoint makes one.
+///
+/// # Errors
+/// What the store says; [`Error::LogCorrupt`] for a checksum that cannot be read.
+pub fn write_checksum(location: &Location, version: u64, actions: &[Action]) -> Result<bool> {
+    let before = match version.checked_sub(1) {
+        None => None,
+        Some(before) => {
+            let path = checksum_path(location, before);
+            match location.store().get(&path) {
+                Ok(body) => Some(Checksum::parse(&body, &path.to_string(), before)?),
+                Err(Error::NotFound { .. }) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    match next_checksum(before.as_ref(), actions) {
+        Some(next) => put_checksum(location, version, &next),
+        None => Ok(false),
+    }
+}
+
+/// What a checksum says otherwise than the replay of its version, one line each; nothing where both agree. What the
+/// checksum leaves out is not compared.
+///
+/// # Errors
+/// As [`Snapshot::files`].
+///
+/// # Cost
+/// As [`checksum_of`].
+pub fn validate_checksum(snapshot: &Snapshot, checksum: &Checksum) -> Result<Vec<String>> {
+    let found = checksum_of(snapshot)?;
+    let mut out = Vec::new();
+    fn compare<T: PartialEq + std::fmt::Debug>(out: &mut Vec<String>, name: &str, said: Option<&T>, found: Option<&T>) {
+        if let (Some(said), Some(found)) = (said, found)
+            && said != found
+        {
+            out.push(format!("{name}: the checksum says {said:?}, the log gives {found:?}"));
+        }
+    }
+    compare(&mut out, "numFiles", Some(&checksum.num_files), Some(&found.num_files));
+    compare(&mut out, "tableSizeBytes", Some(&checksum.table_size_bytes), Some(&found.table_size_bytes));
+    compare(&mut out, "protocol", checksum.protocol.as_ref(), found.protocol.as_ref());
+    compare(&mut out, "metadata", checksum.metadata.as_ref(), found.metadata.as_ref());
+    compare(
+        &mut out,
+        "numDeletionVectorsOpt",
+        checksum.num_deletion_vectors_opt.as_ref(),
+        found.num_deletion_vectors_opt.as_ref(),
+    );
+    compare(
+        &mut out,
+        "numDeletedRecordsOpt",
+        checksum.num_deleted_records_opt.as_ref(),
+        found.num_deleted_records_opt.as_ref(),
+    );
+    compare(
+        &mut out,
+        "inCommitTimestampOpt",
+        checksum.in_commit_timestamp_opt.as_ref(),
+        found.in_commit_timestamp_opt.as_ref(),
+    );
+    let txns = |c: &Checksum| index(c.set_transactions.clone(), |t| t.app_id.clone());
+    compare(&mut out, "setTransactions", txns(checksum).as_ref(), txns(&found).as_ref());
+    let domains = |c: &Checksum| index(c.domain_metadata.clone(), |d| d.domain.clone());
+    compare(&mut out, "domainMetadata", domains(checksum).as_ref(), domains(&found).as_ref());
+    if checksum.file_size_histogram.as_ref().is_some_and(|h| h.sorted_bin_boundaries == no_sizes().sorted_bin_boundaries) {
+        let (said, found) = (checksum.file_size_histogram.as_ref(), found.file_size_histogram.as_ref());
+        compare(&mut out, "fileSizeHistogram", said, found);
+    }
+    Ok(out)
+}
+
+/// A version without anything.
+fn empty() -> Checksum {
+    Checksum {
+        num_deleted_records_opt: Some(0),
+        num_deletion_vectors_opt: Some(0),
+        num_metadata: 1,
+        num_protocol: 1,
+        set_transactions: Some(Vec::new()),
+        domain_metadata: Some(Vec::new()),
+        file_size_histogram: Some(no_sizes()),
+        deleted_record_counts_histogram_opt: Some(no_deletions()),
+        ..Default::default()
+    }
+}
+
+/// Counts a file in (`1`) or out (`-1`), in all that is known.
+fn count(checksum: &mut Checksum, size: i64, deleted: Option<i64>, files: i64) {
+    checksum.num_files += files;
+    checksum.table_size_bytes += files * size;
+    if let Some(vectors) = &mut checksum.num_deletion_vectors_opt {
+        *vectors += files * i64::from(deleted.is_some());
+    }
+    if let Some(rows) = &mut checksum.num_deleted_records_opt {
+        *rows += files * deleted.unwrap_or(0);
+    }
+    if checksum.file_size_histogram.as_mut().is_some_and(|h| !count_size(h, size, files)) {
+        checksum.file_size_histogram = None;
+    }
+    let rows = deleted.unwrap_or(0);
+    if checksum.deleted_record_counts_histogram_opt.as_mut().is_some_and(|h| !count_deletions(h, rows, files)) {
+        checksum.deleted_record_counts_histogram_opt = None;
+    }
+}
+
+/// A checksum that is complete and not absurd, with the fields that its table has.
+fn finish(mut checksum: Checksum) -> Option<Checksum> {
+    let (protocol, metadata) = (checksum.protocol.as_ref()?, checksum.metadata.as_ref()?);
+    if checksum.num_files < 0 || checksum.table_size_bytes < 0 {
+        return None;
+    }
+    let vectors = protocol.reader_features.iter().flatten().any(|f| f == "deletionVectors");
+    let on = |key: &str| metadata.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
+    if !on("delta.enableInCommitTimestamps") {
+        checksum.in_commit_timestamp_opt = None;
+    }
+    // which of them have expired depends on the clock of the reader
+    if metadata.configuration.contains_key("delta.setTransactionRetentionDuration") {
+        checksum.set_transactions = None;
+    }
+    if !vectors {
+        checksum.num_deleted_records_opt = None;
+        checksum.num_deletion_vectors_opt = None;
+        checksum.deleted_record_counts_histogram_opt = None;
+    }
+    Some(checksum)
+}
+
+fn index<T>(list: Option<Vec<T>>, key: impl Fn(&T) -> String) -> Option<BTreeMap<String, T>> {
+    list.map(|l| l.into_iter().map(|t| (key(&t), t)).collect())
+}
+
+fn values<T>(map: BTreeMap<String, T>) -> Vec<T> {
+    map.into_values().collect()
+}

@@ -1,0 +1,32 @@
+use arrow::datatypes::Schema;
+use serde_json::Value;
+
+use crate::error::Result;
+use crate::log::LastCheckpoint;
+use crate::store::Location;
+use crate::write::from_arrow;
+
+/// Schemas of more characters are left out of the hint, as delta-spark does.
+const MOST: usize = 20_000;
+
+/// Writes the hint, unless it names a newer checkpoint already: it moves only forward. Tells whether it was written.
+///
+/// # Errors
+/// What the store says. The checkpoint is there all the same.
+pub(super) fn write_hint(location: &Location, hint: &LastCheckpoint) -> Result<bool> {
+    // a hint that cannot be read is replaced
+    if let Ok(Some(known)) = LastCheckpoint::read(location)
+        && known.version > hint.version
+    {
+        return Ok(false);
+    }
+    let path = location.log_dir().join(LastCheckpoint::NAME);
+    location.store().put(&path, hint.to_json()?.into())?;
+    Ok(true)
+}
+
+/// The schema of a file in the form of the protocol, unless it is too long for a hint.
+pub(super) fn schema_json(schema: &Schema) -> Option<Value> {
+    let text = from_arrow(schema).ok()?.to_json();
+    if text.len() > MOST { None } else { serde_json::from_str(&text).ok() }
+}

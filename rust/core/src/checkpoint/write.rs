@@ -1,0 +1,193 @@
+use std::collections::BTreeSet;
+
+use chrono::Utc;
+use parquet::basic::Compression;
+
+use super::hint::write_hint;
+use super::schema::Layout;
+use super::settings::{CheckpointPolicy, LogSettings};
+use super::{v1, v2};
+use crate::actions::{Action, Protocol};
+use crate::error::{Error, Result};
+use crate::log::{Listing, LogSegment};
+use crate::replay::{CheckpointReader, Checksum};
+use crate::snapshot::{ReplayedLog, Snapshot};
+use crate::write::{check_writer_features, parquet_codec};
+
+/// What [`checkpoint`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckpointDone {
+    /// Version of the checkpoint.
+    pub version: u64,
+    /// Name of its top-level file in `_delta_log`.
+    pub name: String,
+    /// Whether it was there already, whole, so that nothing was written.
+    pub existed: bool,
+    /// Live files in it.
+    pub num_files: u64,
+    /// Actions in it.
+    pub num_actions: u64,
+    /// Bytes of all its files, sidecars that were taken over included.
+    pub size: u64,
+    /// Bytes that were written.
+    pub written: u64,
+    /// Sidecars that were written.
+    pub sidecars_written: usize,
+    /// Sidecars of the checkpoint before that were taken over, because nothing in them changed.
+    pub sidecars_reused: usize,
+}
+
+/// Writes a checkpoint of a version, V1 or V2 by the properties of the table, and the hint that names it. A checkpoint of
+/// the version that is there already, and whole, is left alone. Every file is whole in the store before anything names
+/// it: a crash at any point leaves the table as readable as it was.
+///
+/// # Errors
+/// [`Error::LogCorrupt`] for a log that cannot be replayed, and where the version's checksum counts other files than the
+/// replay found; [`Error::UnsupportedFeature`] for a table whose writer features are not known;
+/// [`Error::Unsupported`] for a version that `delta.requireCheckpointProtectionBeforeVersion` protects;
+/// [`Error::InvalidArgument`] for a property that cannot be read; what the store says.
+///
+/// # Cost
+/// V1 reads and writes all live files and tombstones. V2 writes those that sidecars do not hold yet, or no longer as they
+/// are. Memory: one run of files, the row groups that are decoded at once, and the tail of the snapshot.
+pub fn checkpoint(snapshot: &Snapshot) -> Result<CheckpointDone> {
+    let job = Job::new(snapshot)?;
+    if let Some(done) = job.existing()? {
+        return Ok(done);
+    }
+    let (done, hint) = match job.settings.policy {
+        CheckpointPolicy::Classic => v1::write(&job)?,
+        CheckpointPolicy::V2 => v2::write(&job)?,
+    };
+    write_hint(snapshot.location(), &hint)?;
+    Ok(done)
+}
+
+/// Everything that both kinds of checkpoint need.
+pub(super) struct Job<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) settings: LogSettings,
+    pub(super) layout: Layout,
+    pub(super) compression: Compression,
+    pub(super) log: ReplayedLog,
+    /// Tombstones up to this time have expired.
+    pub(super) expired_before: i64,
+    pub(super) now: i64,
+}
+
+impl<'a> Job<'a> {
+    fn new(snapshot: &'a Snapshot) -> Result<Self> {
+        let (protocol, metadata) = (snapshot.protocol(), snapshot.metadata());
+        let table = snapshot.location().root().to_string();
+        check_writer_features(&table, protocol)?;
+        let settings = LogSettings::of(protocol, metadata)?;
+        if snapshot.version() < settings.protected_before {
+            let what = format!(
+                "a checkpoint of version {}, which is before the protected version {},",
+                snapshot.version(),
+                settings.protected_before
+            );
+            return Err(Error::Unsupported { path: table, what });
+        }
+        let vectors = protocol.reader_features.iter().flatten().any(|f| f == "deletionVectors");
+        let clustering = clustering_columns(snapshot)?;
+        let mode = snapshot.column_mapping();
+        let layout = Layout::of(&settings, metadata, snapshot.schema(), mode, vectors, clustering)?;
+        let codec = metadata.configuration.get("delta.parquet.compression.codec").map_or("zstd", String::as_str);
+        let now = Utc::now().timestamp_millis();
+        Ok(Job {
+            snapshot,
+            layout,
+            compression: parquet_codec(codec)?.compression,
+            log: snapshot.replayed_log()?,
+            expired_before: now.saturating_sub(settings.tombstone_retention),
+            now,
+            settings,
+        })
+    }
+
+    /// The checkpoint of this version that is there already, if it is whole.
+    fn existing(&self) -> Result<Option<CheckpointDone>> {
+        let (location, version) = (self.snapshot.location(), self.snapshot.version());
+        let listing = Listing::read(location, version)?;
+        let table = location.root().to_string();
+        let Ok(Some(segment)) = LogSegment::select(&table, &listing, Some(version), &BTreeSet::new()) else {
+            return Ok(None);
+        };
+        let Some(found) = segment.checkpoint.filter(|c| c.version == version) else { return Ok(None) };
+        let Ok(reader) = CheckpointReader::open(location, &found) else { return Ok(None) };
+        if !matches!(reader.protocol_and_metadata(), Ok((Some(_), Some(_)))) {
+            return Ok(None);
+        }
+        Ok(Some(CheckpointDone {
+            version,
+            name: found.files.first().map(|f| f.name.clone()).unwrap_or_default(),
+            existed: true,
+            num_files: 0,
+            num_actions: reader.num_actions(),
+            size: found.files.iter().map(|f| f.size).sum(),
+            written: 0,
+            sidecars_written: 0,
+            sidecars_reused: 0,
+        }))
+    }
+
+    /// Compares what goes into the checkpoint with the checksum of the version, where there is one.
+    pub(super) fn check_totals(&self, num_files: u64, num_bytes: Option<i64>) -> Result<()> {
+        let (location, version) = (self.snapshot.location(), self.snapshot.version());
+        let Some(file) = self.log.segment.checksum.as_ref().filter(|f| f.version == version) else { return Ok(()) };
+        // a checksum that cannot be read says nothing
+        let Ok(checksum) = Checksum::read(location, file) else { return Ok(()) };
+        let expected = (checksum.num_files, checksum.table_size_bytes);
+        let found = (num_files as i64, num_bytes.unwrap_or(expected.1));
+        if expected == found {
+            return Ok(());
+        }
+        let reason = format!(
+            "it counts {} files of {} bytes, and the log gives {} of {}; no checkpoint was written. If the log is right, \
+             remove the checksum",
+            expected.0, expected.1, found.0, found.1
+        );
+        Err(Error::corrupt(location.log_dir().join(&file.name).to_string(), Some(version), reason))
+    }
+
+    /// All actions that are no files: protocol, metadata, transaction identifiers that have not expired, live domains.
+    pub(super) fn other_actions(&self) -> Result<Vec<Action>> {
+        let snapshot = self.snapshot;
+        let mut actions: Vec<Action> =
+            vec![legacy(snapshot.protocol()).into(), snapshot.metadata().clone().into()];
+        let expired = self.settings.txn_retention.map(|keep| self.now.saturating_sub(keep));
+        let txns = snapshot.app_transactions()?.into_iter();
+        let live = txns.filter(|t| !matches!((expired, t.last_updated), (Some(cut), Some(at)) if at <= cut));
+        actions.extend(live.map(Action::from));
+        actions.extend(snapshot.domain_metadata()?.into_iter().map(Action::from));
+        Ok(actions)
+    }
+}
+
+/// The protocol as a checkpoint must have it: below the table-feature versions the lists are null, not empty.
+fn legacy(protocol: &Protocol) -> Protocol {
+    let mut protocol = protocol.clone();
+    if protocol.min_reader_version < 3 {
+        protocol.reader_features = None;
+    }
+    if protocol.min_writer_version < 7 {
+        protocol.writer_features = None;
+    }
+    protocol
+}
+
+/// The clustering columns by physical path (PROTOCOL.md, "Clustered Table").
+fn clustering_columns(snapshot: &Snapshot) -> Result<Vec<Vec<String>>> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Clustering {
+        #[serde(default)]
+        clustering_columns: Vec<Vec<String>>,
+    }
+    let domain = snapshot.domain_metadata()?.into_iter().find(|d| d.domain == "delta.clustering");
+    // an order is all that depends on it
+    let parsed = domain.and_then(|d| serde_json::from_str::<Clustering>(&d.configuration).ok());
+    Ok(parsed.map(|c| c.clustering_columns).unwrap_or_default())
+}
