@@ -37,7 +37,11 @@ fn request(args: &[String]) -> Result<Option<FilesRequest>> {
             let predicate = Predicate::And(vec![low, high]);
             Some(FilesRequest { predicate: Some(predicate), ..FilesRequest::default() })
         }
-        _ => return Err(bad("snap | list | list_stats | part COLUMN VALUE | stats COLUMN LOW HIGH | checkpoint")),
+        _ => {
+            return Err(bad(
+                "snap | list | list_stats | part COLUMN VALUE | stats COLUMN LOW HIGH | checkpoint",
+            ));
+        }
     })
 }
 

@@ -1,63 +1,14 @@
 //! A version is the same from its commits and from our checkpoint of it.
 
-use std::fs;
-
-use deltaic::Snapshot;
+use deltaic::Error;
 use deltaic::checkpoint::checkpoint;
+use deltaic::predicate::{CompareOp, Literal, Predicate};
+use deltaic::replay::FilesRequest;
 use deltaic::snapshot::At;
-use deltaic_testkit::{TableBuilder, actions};
-use serde_json::{Value, json};
+use deltaic_testkit::actions;
 
-use crate::load::{expected, files, open, vector};
-
-/// The properties of both kinds of checkpoint.
-const V1: &[(&str, &str)] = &[];
-const V2: &[(&str, &str)] = &[("delta.checkpointPolicy", "v2")];
-
-fn features(v2: bool) -> Value {
-    if v2 {
-        actions::protocol_features(&["v2Checkpoint", "deletionVectors"], &["v2Checkpoint", "deletionVectors"])
-    } else {
-        actions::protocol(1, 2)
-    }
-}
-
-fn create(properties: &[(&str, &str)]) -> TableBuilder {
-    let mut table = TableBuilder::temp();
-    let schema = actions::schema(&[("id", "long"), ("p", "string"), ("t", "timestamp")]);
-    let v2 = properties.iter().any(|(_, v)| *v == "v2");
-    table.commit(&[features(v2), actions::metadata(&schema, &["p"], properties)]);
-    table
-}
-
-fn add(n: i64) -> Value {
-    let add = actions::add_in(&format!("p=x%20{n}/f{n}.parquet"), &[("p", (n % 3 > 0).then_some("x y"))]);
-    let bounds = json!({"id": n, "t": "2026-01-01T00:00:00.001Z"});
-    actions::with_stats(add, &json!({"numRecords": n, "minValues": bounds, "maxValues": bounds, "nullCount": {"id": 0}}))
-}
-
-fn fill(table: &mut TableBuilder) {
-    for n in 0..6 {
-        table.commit(&[add(2 * n), add(2 * n + 1), actions::txn("app", n)]);
-    }
-    let now = chrono::Utc::now().timestamp_millis();
-    table.commit(&[
-        actions::with(actions::remove("p=x%201/f1.parquet"), "deletionTimestamp", now),
-        actions::remove("p=x%202/f2.parquet"),
-        actions::remove("p=x%203/f3.parquet"),
-        actions::with(add(3), "deletionVector", vector(3)),
-        actions::domain("kept", "{}", false),
-        actions::domain("gone", "{}", true),
-    ]);
-}
-
-fn same(table: &TableBuilder, from: u64) -> Snapshot {
-    let snapshot = open(table, At::Latest).unwrap();
-    assert_eq!(snapshot.report().checkpoint_version, Some(from));
-    assert_eq!(files(&snapshot).unwrap(), expected(table, snapshot.version()));
-    assert_eq!(snapshot.report().fallbacks, Vec::<String>::new());
-    snapshot
-}
+use super::{V1, V2, add, create, fill, names};
+use crate::load::{expected, files, open};
 
 #[test]
 fn t21_the_state_from_our_checkpoint_is_that_of_the_commits() {
@@ -71,25 +22,87 @@ fn t21_the_state_from_our_checkpoint_is_that_of_the_commits() {
             let before = open(&table, At::Latest).unwrap();
             let done = checkpoint(&before).unwrap();
             assert_eq!((done.version, done.existed, done.num_files), (7, false, 10));
-            for name in fs::read_dir(table.root().join("_delta_log")).unwrap() {
-                let name = name.unwrap().file_name().into_string().unwrap();
-                if name.ends_with("0.json") {
-                    // the commits are not needed any more
+            // the commits are not needed any more, and the checksum is not looked at
+            for name in names(&table, "") {
+                if name.ends_with("0.json") || name.ends_with(".crc") {
                     table.remove_log_file(&name);
                 }
             }
             let after = open(&table, At::Latest).unwrap();
-            assert_eq!(after.report().opened_from, "checkpoint");
+            assert_eq!((after.report().opened_from.as_str(), after.version()), ("checkpoint", 7));
             assert_eq!((after.protocol(), after.metadata()), (before.protocol(), before.metadata()));
             if json == "true" {
-                same(&table, 7);
+                assert_eq!(files(&after).unwrap(), expected(&table, 7));
             }
             assert_eq!(files(&after).unwrap().len(), 10);
             assert_eq!(after.app_transaction("app").unwrap().unwrap().version, 5);
-            let domains: Vec<String> =
-                after.domain_metadata().unwrap().into_iter().map(|d| d.domain).collect();
-            assert_eq!(domains, ["kept"]);
-            assert!(checkpoint(&after).unwrap().existed);
+            let domains = after.domain_metadata().unwrap().into_iter().map(|d| d.domain);
+            assert_eq!(domains.collect::<Vec<_>>(), ["kept"]);
+            assert_eq!(after.report().fallbacks, Vec::<String>::new());
+            assert!(checkpoint(&after).unwrap().existed, "a whole checkpoint is left alone");
         }
     }
+}
+
+#[test]
+fn a_predicate_finds_its_files_in_our_checkpoint() {
+    for properties in [V1, V2] {
+        let mut table = create(properties);
+        fill(&mut table);
+        let found = |column: &str, value: Literal| {
+            let predicate = Predicate::Compare { op: CompareOp::Eq, column: vec![column.into()], value };
+            let request = FilesRequest { predicate: Some(predicate), ..FilesRequest::default() };
+            let batches = open(&table, At::Latest).unwrap().files(request).unwrap();
+            let mut paths: Vec<String> = batches
+                .flat_map(|b| b.unwrap().paths().iter().map(|p| p.unwrap().to_owned()).collect::<Vec<_>>())
+                .collect();
+            paths.sort();
+            paths
+        };
+        let asked = || (found("p", Literal::String("é".into())), found("id", Literal::Long(8)));
+        let before = asked();
+        checkpoint(&open(&table, At::Latest).unwrap()).unwrap();
+        let after = asked();
+        assert_eq!(after.1, before.1);
+        // a null among the parsed values says nothing to a reader
+        assert!(before.0.iter().all(|p| after.0.contains(p)) && after.0.len() <= 6, "{after:?}");
+        assert_eq!((before.0.len(), before.1.len()), (3, 1));
+    }
+}
+
+#[test]
+fn t18_a_checkpoint_that_contradicts_the_checksum_is_not_written() {
+    for properties in [V1, V2] {
+        let mut table = create(properties);
+        fill(&mut table);
+        table.crc(7);
+        let crc = table.root().join("_delta_log/00000000000000000007.crc");
+        let text = std::fs::read_to_string(&crc).unwrap().replace("\"numFiles\":10", "\"numFiles\":11");
+        table.log_file("00000000000000000007.crc", text.as_bytes());
+        let error = checkpoint(&open(&table, At::Latest).unwrap()).unwrap_err();
+        assert!(
+            matches!(&error, Error::LogCorrupt { version: Some(7), reason, .. } if reason.contains("11 files")),
+            "{error}"
+        );
+        assert!(!names(&table, "").iter().any(|n| n.contains("checkpoint")));
+    }
+}
+
+#[test]
+fn a_table_that_needs_more_of_a_writer_gets_no_checkpoint() {
+    let mut table = create(V1);
+    table.commit(&[actions::protocol_features(&[], &["timeMachine"]), add(1)]);
+    let error = checkpoint(&open(&table, At::Latest).unwrap()).unwrap_err();
+    assert!(matches!(error, Error::UnsupportedFeature { role: "writer", .. }), "{error}");
+}
+
+#[test]
+fn a_protected_version_gets_no_checkpoint() {
+    let mut table = create(&[("delta.requireCheckpointProtectionBeforeVersion", "3")]);
+    table.commit(&[actions::protocol_features(&[], &["checkpointProtection"]), add(1)]);
+    let error = checkpoint(&open(&table, At::Latest).unwrap()).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    table.commit(&[add(2)]);
+    table.commit(&[add(3)]);
+    assert_eq!(checkpoint(&open(&table, At::Latest).unwrap()).unwrap().version, 3);
 }

@@ -6,7 +6,7 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
 
 use super::histogram::{count_deletions, count_size, no_deletions, no_sizes};
-use crate::actions::{Action, ObjectPath};
+use crate::actions::{Action, CommitInfo, ObjectPath};
 use crate::error::{Error, Result};
 use crate::replay::{Checksum, FilesRequest};
 use crate::snapshot::Snapshot;
@@ -28,12 +28,17 @@ pub fn checksum_path(location: &Location, version: u64) -> ObjectPath {
 
 /// The checksum of a version from that of the version before (none before version 0) and the actions of the commit.
 /// `None` where these do not tell: an operation that adds files again, a `remove` without a size, no protocol.
-pub fn next_checksum(before: Option<&Checksum>, actions: &[Action]) -> Option<Checksum> {
+pub fn next_checksum(before: Option<&Checksum>, info: &CommitInfo, actions: &[Action]) -> Option<Checksum> {
+    let operation = info.operation.as_deref().unwrap_or_default();
+    if ADDS_AGAIN.contains(&operation) || REMOVES_NOTHING.contains(&operation) {
+        return None;
+    }
     let mut next = match before {
         Some(before) => before.clone(),
         None => empty(),
     };
-    (next.txn_id, next.in_commit_timestamp_opt) = (None, None);
+    next.txn_id.clone_from(&info.txn_id);
+    next.in_commit_timestamp_opt = info.in_commit_timestamp;
     let mut txns = index(next.set_transactions.take(), |t| t.app_id.clone());
     let mut domains = index(next.domain_metadata.take(), |d| d.domain.clone());
     let removes = actions.iter().any(|a| matches!(a, Action::Remove(_)));
@@ -46,14 +51,6 @@ pub fn next_checksum(before: Option<&Checksum>, actions: &[Action]) -> Option<Ch
             }
             Action::Remove(remove) => {
                 count(&mut next, remove.size?, remove.deletion_vector.as_ref().map(|v| v.cardinality), -1);
-            }
-            Action::CommitInfo(info) => {
-                let operation = info.operation.as_deref().unwrap_or_default();
-                if ADDS_AGAIN.contains(&operation) || REMOVES_NOTHING.contains(&operation) {
-                    return None;
-                }
-                next.txn_id.clone_from(&info.txn_id);
-                next.in_commit_timestamp_opt = info.in_commit_timestamp;
             }
             Action::MetaData(metadata) => next.metadata = Some(metadata.as_ref().clone()),
             Action::Protocol(protocol) => next.protocol = Some(protocol.clone()),
@@ -121,24 +118,38 @@ pub fn put_checksum(location: &Location, version: u64, checksum: &Checksum) -> R
     Ok(location.store().put_if_absent(&path, body.into())? == PutOutcome::Created)
 }
 
+/// The checksum of a version; none where it has none, or one that cannot be read, which says nothing.
+///
+/// # Errors
+/// What the store says.
+pub fn read_checksum(location: &Location, version: u64) -> Result<Option<Checksum>> {
+    let path = checksum_path(location, version);
+    match location.store().get(&path) {
+        Ok(body) => Ok(Checksum::parse(&body, &path.to_string(), version).ok()),
+        Err(Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Writes the checksum of a commit from that of the version before, which is one read. False where there is none, or
 /// where it cannot be told: then the next checkpoint makes one.
 ///
 /// # Errors
-/// What the store says; [`Error::LogCorrupt`] for a checksum that cannot be read.
-pub fn write_checksum(location: &Location, version: u64, actions: &[Action]) -> Result<bool> {
+/// What the store says.
+pub fn write_checksum(
+    location: &Location,
+    version: u64,
+    info: &CommitInfo,
+    actions: &[Action],
+) -> Result<bool> {
     let before = match version.checked_sub(1) {
         None => None,
-        Some(before) => {
-            let path = checksum_path(location, before);
-            match location.store().get(&path) {
-                Ok(body) => Some(Checksum::parse(&body, &path.to_string(), before)?),
-                Err(Error::NotFound { .. }) => return Ok(false),
-                Err(error) => return Err(error),
-            }
-        }
+        Some(before) => match read_checksum(location, before)? {
+            None => return Ok(false),
+            known => known,
+        },
     };
-    match next_checksum(before.as_ref(), actions) {
+    match next_checksum(before.as_ref(), info, actions) {
         Some(next) => put_checksum(location, version, &next),
         None => Ok(false),
     }
@@ -155,7 +166,12 @@ pub fn write_checksum(location: &Location, version: u64, actions: &[Action]) -> 
 pub fn validate_checksum(snapshot: &Snapshot, checksum: &Checksum) -> Result<Vec<String>> {
     let found = checksum_of(snapshot)?;
     let mut out = Vec::new();
-    fn compare<T: PartialEq + std::fmt::Debug>(out: &mut Vec<String>, name: &str, said: Option<&T>, found: Option<&T>) {
+    fn compare<T: PartialEq + std::fmt::Debug>(
+        out: &mut Vec<String>,
+        name: &str,
+        said: Option<&T>,
+        found: Option<&T>,
+    ) {
         if let (Some(said), Some(found)) = (said, found)
             && said != found
         {
@@ -188,7 +204,11 @@ pub fn validate_checksum(snapshot: &Snapshot, checksum: &Checksum) -> Result<Vec
     compare(&mut out, "setTransactions", txns(checksum).as_ref(), txns(&found).as_ref());
     let domains = |c: &Checksum| index(c.domain_metadata.clone(), |d| d.domain.clone());
     compare(&mut out, "domainMetadata", domains(checksum).as_ref(), domains(&found).as_ref());
-    if checksum.file_size_histogram.as_ref().is_some_and(|h| h.sorted_bin_boundaries == no_sizes().sorted_bin_boundaries) {
+    if checksum
+        .file_size_histogram
+        .as_ref()
+        .is_some_and(|h| h.sorted_bin_boundaries == no_sizes().sorted_bin_boundaries)
+    {
         let (said, found) = (checksum.file_size_histogram.as_ref(), found.file_size_histogram.as_ref());
         compare(&mut out, "fileSizeHistogram", said, found);
     }
@@ -224,7 +244,8 @@ fn count(checksum: &mut Checksum, size: i64, deleted: Option<i64>, files: i64) {
         checksum.file_size_histogram = None;
     }
     let rows = deleted.unwrap_or(0);
-    if checksum.deleted_record_counts_histogram_opt.as_mut().is_some_and(|h| !count_deletions(h, rows, files)) {
+    if checksum.deleted_record_counts_histogram_opt.as_mut().is_some_and(|h| !count_deletions(h, rows, files))
+    {
         checksum.deleted_record_counts_histogram_opt = None;
     }
 }

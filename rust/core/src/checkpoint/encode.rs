@@ -47,8 +47,9 @@ impl Encoder {
     pub(super) fn write(&mut self, action: &str, column: &ArrayRef) -> Result<()> {
         for start in (0..column.len()).step_by(ROW_GROUP_ROWS) {
             let part = column.slice(start, ROW_GROUP_ROWS.min(column.len() - start));
-            let batch = RecordBatch::try_new(self.schema.clone(), self.columns(part.len(), &[(action, part)]))
-                .map_err(|e| Error::arrow(format!("writing `{}`", self.name), e))?;
+            let batch =
+                RecordBatch::try_new(self.schema.clone(), self.columns(part.len(), &[(action, part)]))
+                    .map_err(|e| Error::arrow(format!("writing `{}`", self.name), e))?;
             self.write_group(&batch)?;
         }
         Ok(())
@@ -65,8 +66,13 @@ impl Encoder {
             .map_err(to_columns)?;
         decoder.serialize(actions).map_err(to_columns)?;
         let Some(batch) = decoder.flush().map_err(to_columns)? else { return Ok(()) };
-        let given: Vec<(&str, ArrayRef)> =
-            batch.schema_ref().fields().iter().map(|f| f.name().as_str()).zip(batch.columns().iter().cloned()).collect();
+        let given: Vec<(&str, ArrayRef)> = batch
+            .schema_ref()
+            .fields()
+            .iter()
+            .map(|f| f.name().as_str())
+            .zip(batch.columns().iter().cloned())
+            .collect();
         let whole = RecordBatch::try_new(self.schema.clone(), self.columns(batch.num_rows(), &given));
         self.write_group(&whole.map_err(to_columns)?)
     }

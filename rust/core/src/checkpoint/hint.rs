@@ -9,14 +9,15 @@ use crate::write::from_arrow;
 /// Schemas of more characters are left out of the hint, as delta-spark does.
 const MOST: usize = 20_000;
 
-/// Writes the hint, unless it names a newer checkpoint already: it moves only forward. Tells whether it was written.
+/// Writes the hint, unless it names this checkpoint or a newer one already: it moves only forward. Tells whether it was
+/// written.
 ///
 /// # Errors
 /// What the store says. The checkpoint is there all the same.
 pub(super) fn write_hint(location: &Location, hint: &LastCheckpoint) -> Result<bool> {
     // a hint that cannot be read is replaced
     if let Ok(Some(known)) = LastCheckpoint::read(location)
-        && known.version > hint.version
+        && known.version >= hint.version
     {
         return Ok(false);
     }

@@ -40,7 +40,8 @@ pub(super) fn no_sizes() -> FileSizeHistogram {
 pub(super) fn count_size(histogram: &mut FileSizeHistogram, size: i64, files: i64) -> bool {
     let bins = &histogram.sorted_bin_boundaries;
     let Some(bin) = bins.partition_point(|b| *b <= size).checked_sub(1) else { return false };
-    let (Some(count), Some(bytes)) = (histogram.file_counts.get_mut(bin), histogram.total_bytes.get_mut(bin)) else {
+    let (Some(count), Some(bytes)) = (histogram.file_counts.get_mut(bin), histogram.total_bytes.get_mut(bin))
+    else {
         return false;
     };
     *count += files;

@@ -4,9 +4,12 @@
 //! A checkpoint is streamed: live files come as columns, a run at a time, are ordered by partition and clustering values
 //! for pruning, and leave as small row groups. Tombstones are read from the old checkpoint and the commits after it.
 
+mod cleanup;
+mod compact;
+mod crc;
 mod encode;
 mod hint;
-mod interval;
+mod histogram;
 mod reuse;
 mod rows;
 mod schema;
@@ -17,6 +20,10 @@ mod v1;
 mod v2;
 mod write;
 
-pub use interval::parse_interval;
+pub use cleanup::{CleanupDone, Deletable, cleanup, cleanup_at, deletable, deletable_sidecars};
+pub use compact::{CompactDone, compact};
+pub use crc::{
+    checksum_of, checksum_path, next_checksum, put_checksum, read_checksum, validate_checksum, write_checksum,
+};
 pub use settings::{CheckpointPolicy, LogSettings};
 pub use write::{CheckpointDone, checkpoint};

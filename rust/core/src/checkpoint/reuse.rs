@@ -36,7 +36,10 @@ pub(super) fn plan(job: &Job<'_>, ours: &SchemaDescriptor, new_removes: usize) -
             // a tombstone that has expired is not worth a file
             Some(_) if counts.is_some() && adds == 0 && expired(file, job.expired_before) => {}
             Some(sidecar)
-                if counts.is_some() && !sidecar.path.contains('/') && same(ours, file) && !mentioned(job, file)? =>
+                if counts.is_some()
+                    && !sidecar.path.contains('/')
+                    && same(ours, file)
+                    && !mentioned(job, file)? =>
             {
                 clean.push((index, Linked { sidecar: sidecar.clone(), adds, rows: adds + removes }));
             }
@@ -79,9 +82,10 @@ fn same(ours: &SchemaDescriptor, file: &CheckpointFile) -> bool {
 /// Whether all tombstones of a file have expired, by its statistics.
 fn expired(file: &CheckpointFile, expired_before: i64) -> bool {
     file.metadata().row_groups().iter().all(|group| {
-        let column = group.columns().iter().find(|c| {
-            matches!(c.column_path().parts(), [a, b] if a == "remove" && b == "deletionTimestamp")
-        });
+        let column = group
+            .columns()
+            .iter()
+            .find(|c| matches!(c.column_path().parts(), [a, b] if a == "remove" && b == "deletionTimestamp"));
         match column.and_then(|c| c.statistics()) {
             Some(Statistics::Int64(s)) => s.max_opt().is_some_and(|max| *max <= expired_before),
             _ => false,
@@ -105,10 +109,13 @@ fn mentioned(job: &Job<'_>, file: &CheckpointFile) -> Result<bool> {
             let columns = [vec![action, "path"], vec![action, "deletionVector"]];
             for batch in file.decode(group, &columns, None)? {
                 let batch = StructArray::from(batch);
-                let Some(rows) = batch.column_by_name(action).and_then(|c| c.as_struct_opt()) else { continue };
+                let Some(rows) = batch.column_by_name(action).and_then(|c| c.as_struct_opt()) else {
+                    continue;
+                };
                 let paths = conform(rows, "path", &DataType::Utf8View).map_err(failed)?;
                 let paths = paths.as_string_view();
-                let vectors = conform(rows, "deletionVector", &DataType::Struct(VECTOR.clone())).map_err(failed)?;
+                let vectors =
+                    conform(rows, "deletionVector", &DataType::Struct(VECTOR.clone())).map_err(failed)?;
                 for row in (0..rows.len()).filter(|r| rows.is_valid(*r) && paths.is_valid(*r)) {
                     let vector = vector_at(vectors.as_struct(), row);
                     if keys.contains(&key(paths.value(row), vector.as_ref(), root)?) {

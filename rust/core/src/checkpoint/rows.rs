@@ -100,7 +100,8 @@ impl<'a> AddRows<'a> {
         if by.is_empty() {
             return Ok(None);
         }
-        let number = |n: usize| u32::try_from(n).map_err(|_| ArrowError::ComputeError("too many rows".into()));
+        let number =
+            |n: usize| u32::try_from(n).map_err(|_| ArrowError::ComputeError("too many rows".into()));
         // the number of the row keeps equal rows in their order
         by.push(Arc::new(UInt32Array::from_iter_values(0..number(rows)?)));
         let by: Vec<SortColumn> = by.into_iter().map(|values| SortColumn { values, options: None }).collect();

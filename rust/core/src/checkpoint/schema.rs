@@ -53,9 +53,8 @@ impl Layout {
             return Ok(layout);
         }
         let is_partition = |name: &str| metadata.partition_columns.iter().any(|c| c == name);
-        let data = StructType {
-            fields: schema.fields.iter().filter(|f| !is_partition(&f.name)).cloned().collect(),
-        };
+        let data =
+            StructType { fields: schema.fields.iter().filter(|f| !is_partition(&f.name)).cloned().collect() };
         let columns = StatsColumns::of(&data, metadata, mode, deletion_vectors)?;
         layout.stats = stats_fields(&columns, deletion_vectors);
         Ok(layout)
@@ -105,7 +104,14 @@ impl Layout {
     /// it: a reader finds every column that it knows.
     pub(super) fn v2(&self) -> SchemaRef {
         let names = [
-            "txn", "add", "remove", "metaData", "protocol", "checkpointMetadata", "sidecar", "domainMetadata",
+            "txn",
+            "add",
+            "remove",
+            "metaData",
+            "protocol",
+            "checkpointMetadata",
+            "sidecar",
+            "domainMetadata",
         ];
         self.schema(&names)
     }
@@ -166,12 +172,9 @@ pub(super) fn action(name: &str) -> DataType {
             ("writerFeatures", texts()),
         ],
         "checkpointMetadata" => vec![("version", Int64), ("tags", string_map())],
-        "sidecar" => vec![
-            ("path", Utf8),
-            ("sizeInBytes", Int64),
-            ("modificationTime", Int64),
-            ("tags", string_map()),
-        ],
+        "sidecar" => {
+            vec![("path", Utf8), ("sizeInBytes", Int64), ("modificationTime", Int64), ("tags", string_map())]
+        }
         _ => vec![("domain", Utf8), ("configuration", Utf8), ("removed", Boolean)],
     })
 }

@@ -1,5 +1,5 @@
-use super::interval::parse_interval;
 use crate::actions::{Metadata, Protocol};
+use crate::alter::parse_interval;
 use crate::error::{Error, Result};
 
 /// Whether checkpoints are V2, by `delta.checkpointPolicy` and the feature `v2Checkpoint`.
@@ -50,7 +50,10 @@ impl LogSettings {
             Some(text) => Err(invalid(key, text, "`true` or `false`")),
         };
         let duration = |key: &str| {
-            let parse = |text| parse_interval(text).ok_or_else(|| invalid(key, text, "such as `interval 2 weeks`"));
+            let parse = |text| {
+                parse_interval(text)
+                    .map_err(|reason| Error::InvalidArgument { argument: key.to_owned(), reason })
+            };
             property(key).map(parse).transpose()
         };
         let whole = |key: &str, default: u64| {

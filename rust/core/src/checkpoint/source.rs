@@ -13,8 +13,8 @@ use crate::actions::{Action, Remove};
 use crate::error::{Error, Result};
 use crate::log::LogFile;
 use crate::replay::{
-    CHUNK, CheckpointFile, FileBatch, FileStream, KeyLayer, KeySet, RemoveLine, conform, fetch, for_each_action,
-    for_each_line, key, parse_whole, vector_at,
+    CHUNK, CheckpointFile, FileBatch, FileStream, KeyLayer, KeySet, RemoveLine, conform, fetch,
+    for_each_action, for_each_line, key, parse_whole, vector_at,
 };
 use crate::store::Location;
 
@@ -62,7 +62,11 @@ impl Iterator for Runs {
 ///
 /// # Errors
 /// [`Error::LogCorrupt`] for a broken commit.
-pub(super) fn tail_removes(location: &Location, tail: &[LogFile], expired_before: i64) -> Result<Vec<Action>> {
+pub(super) fn tail_removes(
+    location: &Location,
+    tail: &[LogFile],
+    expired_before: i64,
+) -> Result<Vec<Action>> {
     enum File<'a> {
         Add(RemoveLine<'a>),
         Remove(Box<Remove>),

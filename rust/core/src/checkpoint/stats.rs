@@ -33,12 +33,14 @@ impl StatsParser {
     }
 
     fn decode(&self, rows: &[Option<&str>]) -> Result<RecordBatch, ArrowError> {
-        let mut body = Vec::with_capacity(rows.iter().flatten().map(|t| t.len() + 1).sum::<usize>() + rows.len() * 3);
+        let mut body =
+            Vec::with_capacity(rows.iter().flatten().map(|t| t.len() + 1).sum::<usize>() + rows.len() * 3);
         for row in rows {
             body.extend_from_slice(row.unwrap_or("{}").as_bytes());
             body.push(b'\n');
         }
-        let mut decoder = ReaderBuilder::new(self.schema.clone()).with_batch_size(rows.len().max(1)).build_decoder()?;
+        let mut decoder =
+            ReaderBuilder::new(self.schema.clone()).with_batch_size(rows.len().max(1)).build_decoder()?;
         let read = decoder.decode(&body)?;
         let batch = decoder.flush()?.unwrap_or_else(|| RecordBatch::new_empty(self.schema.clone()));
         if !body[read..].iter().all(u8::is_ascii_whitespace) || batch.num_rows() != rows.len() {
@@ -55,8 +57,11 @@ impl StatsParser {
         }
         let Ok(Value::Object(whole)) = serde_json::from_str::<Value>(text) else { return None };
         for kept in [&["numRecords", "nullCount", "tightBounds"][..], &["numRecords"]] {
-            let part: Map<String, Value> =
-                whole.iter().filter(|(k, _)| kept.contains(&k.as_str())).map(|(k, v)| (k.clone(), v.clone())).collect();
+            let part: Map<String, Value> = whole
+                .iter()
+                .filter(|(k, _)| kept.contains(&k.as_str()))
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect();
             let part = Value::Object(part).to_string();
             if self.decode(&[Some(&part)]).is_ok() {
                 return Some(part);

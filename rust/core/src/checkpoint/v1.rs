@@ -100,7 +100,8 @@ impl<'a> Parts<'a> {
             if let Some(checkpoint) = &self.job.log.checkpoint {
                 let (location, keys) = (self.job.snapshot.location(), &self.job.log.tail.keys);
                 let file = &checkpoint.parquet[file];
-                if let Some(rows) = checkpoint_removes(location, file, group, keys, self.job.expired_before)? {
+                if let Some(rows) = checkpoint_removes(location, file, group, keys, self.job.expired_before)?
+                {
                     encoder.write("remove", &rows)?;
                 }
             }

@@ -91,7 +91,11 @@ pub(super) fn write(job: &Job<'_>) -> Result<(CheckpointDone, LastCheckpoint)> {
             path: name,
             size_in_bytes: top_bytes as i64,
             modification_time: job.now,
-            non_file_actions: if few { others.iter().map(as_json).collect::<Option<Vec<Value>>>() } else { None },
+            non_file_actions: if few {
+                others.iter().map(as_json).collect::<Option<Vec<Value>>>()
+            } else {
+                None
+            },
             sidecar_files: few.then_some(sidecars),
         }),
         ..Default::default()

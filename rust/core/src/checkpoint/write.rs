@@ -3,13 +3,14 @@ use std::collections::BTreeSet;
 use chrono::Utc;
 use parquet::basic::Compression;
 
+use super::crc::{checksum_of, checksum_path, put_checksum, read_checksum};
 use super::hint::write_hint;
 use super::schema::Layout;
 use super::settings::{CheckpointPolicy, LogSettings};
 use super::{v1, v2};
 use crate::actions::{Action, Protocol};
 use crate::error::{Error, Result};
-use crate::log::{Listing, LogSegment};
+use crate::log::{LastCheckpoint, LastV2Checkpoint, Listing, LogFileKind, LogSegment};
 use crate::replay::{CheckpointReader, Checksum};
 use crate::snapshot::{ReplayedLog, Snapshot};
 use crate::write::{check_writer_features, parquet_codec};
@@ -38,8 +39,8 @@ pub struct CheckpointDone {
     pub sidecars_reused: usize,
 }
 
-/// Writes a checkpoint of a version, V1 or V2 by the properties of the table, and the hint that names it. A checkpoint of
-/// the version that is there already, and whole, is left alone. Every file is whole in the store before anything names
+/// Writes a checkpoint of a version, V1 or V2 by the properties of the table, and the hint that names it; the
+/// version's checksum where it has none. A checkpoint of the version that is there already, and whole, is left alone. Every file is whole in the store before anything names
 /// it: a crash at any point leaves the table as readable as it was.
 ///
 /// # Errors
@@ -53,7 +54,9 @@ pub struct CheckpointDone {
 /// are. Memory: one run of files, the row groups that are decoded at once, and the tail of the snapshot.
 pub fn checkpoint(snapshot: &Snapshot) -> Result<CheckpointDone> {
     let job = Job::new(snapshot)?;
-    if let Some(done) = job.existing()? {
+    if let Some((done, hint)) = job.existing()? {
+        // whoever wrote it may have died before the hint
+        write_hint(snapshot.location(), &hint)?;
         return Ok(done);
     }
     let (done, hint) = match job.settings.policy {
@@ -61,6 +64,9 @@ pub fn checkpoint(snapshot: &Snapshot) -> Result<CheckpointDone> {
         CheckpointPolicy::V2 => v2::write(&job)?,
     };
     write_hint(snapshot.location(), &hint)?;
+    if job.checksum.is_none() {
+        put_checksum(snapshot.location(), done.version, &checksum_of(snapshot)?)?;
+    }
     Ok(done)
 }
 
@@ -71,6 +77,8 @@ pub(super) struct Job<'a> {
     pub(super) layout: Layout,
     pub(super) compression: Compression,
     pub(super) log: ReplayedLog,
+    /// Checksum of the version, where it has one that can be read.
+    pub(super) checksum: Option<Checksum>,
     /// Tombstones up to this time have expired.
     pub(super) expired_before: i64,
     pub(super) now: i64,
@@ -94,13 +102,15 @@ impl<'a> Job<'a> {
         let clustering = clustering_columns(snapshot)?;
         let mode = snapshot.column_mapping();
         let layout = Layout::of(&settings, metadata, snapshot.schema(), mode, vectors, clustering)?;
-        let codec = metadata.configuration.get("delta.parquet.compression.codec").map_or("zstd", String::as_str);
+        let codec =
+            metadata.configuration.get("delta.parquet.compression.codec").map_or("zstd", String::as_str);
         let now = Utc::now().timestamp_millis();
         Ok(Job {
             snapshot,
             layout,
             compression: parquet_codec(codec)?.compression,
             log: snapshot.replayed_log()?,
+            checksum: read_checksum(snapshot.location(), snapshot.version())?,
             expired_before: now.saturating_sub(settings.tombstone_retention),
             now,
             settings,
@@ -108,7 +118,7 @@ impl<'a> Job<'a> {
     }
 
     /// The checkpoint of this version that is there already, if it is whole.
-    fn existing(&self) -> Result<Option<CheckpointDone>> {
+    fn existing(&self) -> Result<Option<(CheckpointDone, LastCheckpoint)>> {
         let (location, version) = (self.snapshot.location(), self.snapshot.version());
         let listing = Listing::read(location, version)?;
         let table = location.root().to_string();
@@ -120,9 +130,10 @@ impl<'a> Job<'a> {
         if !matches!(reader.protocol_and_metadata(), Ok((Some(_), Some(_)))) {
             return Ok(None);
         }
-        Ok(Some(CheckpointDone {
+        let first = found.files.first();
+        let done = CheckpointDone {
             version,
-            name: found.files.first().map(|f| f.name.clone()).unwrap_or_default(),
+            name: first.map(|f| f.name.clone()).unwrap_or_default(),
             existed: true,
             num_files: 0,
             num_actions: reader.num_actions(),
@@ -130,15 +141,28 @@ impl<'a> Job<'a> {
             written: 0,
             sidecars_written: 0,
             sidecars_reused: 0,
-        }))
+        };
+        let top = first.filter(|f| matches!(f.kind, LogFileKind::UuidCheckpoint(_)));
+        let hint = LastCheckpoint {
+            version,
+            size: Some(done.num_actions as i64),
+            parts: u32::try_from(found.files.len()).ok().filter(|n| *n > 1),
+            v2_checkpoint: top.map(|f| LastV2Checkpoint {
+                path: f.name.clone(),
+                size_in_bytes: f.size as i64,
+                modification_time: f.modified,
+                non_file_actions: None,
+                sidecar_files: None,
+            }),
+            ..Default::default()
+        };
+        Ok(Some((done, hint)))
     }
 
     /// Compares what goes into the checkpoint with the checksum of the version, where there is one.
     pub(super) fn check_totals(&self, num_files: u64, num_bytes: Option<i64>) -> Result<()> {
         let (location, version) = (self.snapshot.location(), self.snapshot.version());
-        let Some(file) = self.log.segment.checksum.as_ref().filter(|f| f.version == version) else { return Ok(()) };
-        // a checksum that cannot be read says nothing
-        let Ok(checksum) = Checksum::read(location, file) else { return Ok(()) };
+        let Some(checksum) = &self.checksum else { return Ok(()) };
         let expected = (checksum.num_files, checksum.table_size_bytes);
         let found = (num_files as i64, num_bytes.unwrap_or(expected.1));
         if expected == found {
@@ -149,7 +173,7 @@ impl<'a> Job<'a> {
              remove the checksum",
             expected.0, expected.1, found.0, found.1
         );
-        Err(Error::corrupt(location.log_dir().join(&file.name).to_string(), Some(version), reason))
+        Err(Error::corrupt(checksum_path(location, version).to_string(), Some(version), reason))
     }
 
     /// All actions that are no files: protocol, metadata, transaction identifiers that have not expired, live domains.

@@ -1,6 +1,7 @@
 //! Commits: put-if-absent of `N.json`, with three outcomes and a read-back after every doubtful answer.
 
 mod encode;
+mod hooks;
 mod outcome;
 mod probe;
 mod retry;
@@ -9,6 +10,7 @@ mod winner;
 mod write;
 
 pub use encode::ActionRef;
+pub use hooks::{AfterCommit, Committed, after_commit};
 pub use outcome::CommitOutcome;
 pub use retry::Backoff;
 pub use run::{Landed, Proposal, run};

@@ -9,4 +9,5 @@ mod segment;
 pub use hint::{LastCheckpoint, LastV2Checkpoint};
 pub use listing::Listing;
 pub use path::{CheckpointFormat, LogFile, LogFileKind, commit_name};
+pub(crate) use segment::complete_checkpoints;
 pub use segment::{Checkpoint, LogSegment};

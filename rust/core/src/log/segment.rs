@@ -84,7 +84,7 @@ impl LogSegment {
 
 /// All complete checkpoints, oldest first. Of several for one version the last is the one to use, the same in every
 /// run: UUID-named before multi-part before classic, more parts before fewer, the greater name.
-fn complete_checkpoints(files: &[&LogFile]) -> Vec<Checkpoint> {
+pub(crate) fn complete_checkpoints(files: &[&LogFile]) -> Vec<Checkpoint> {
     let mut out: Vec<((u64, u8, u32, String), Checkpoint)> = Vec::new();
     let mut parts_of: BTreeMap<(u64, u32), Vec<LogFile>> = BTreeMap::new();
     for file in files {

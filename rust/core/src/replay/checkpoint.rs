@@ -56,6 +56,26 @@ impl CheckpointReader {
     /// # Errors
     /// [`Error::LogCorrupt`] when a file is missing, torn, or not Parquet where it should be.
     pub(crate) fn open(location: &Location, checkpoint: &Checkpoint) -> Result<Self> {
+        let (mut out, sidecars) = Self::top_level(location, checkpoint)?;
+        let places = sidecars.iter().map(|s| Ok((sidecar_path(&s.path, location)?, s.size_in_bytes)));
+        let mut opened = open_all(location, places.collect::<Result<_>>()?, checkpoint.version)?;
+        for (file, sidecar) in opened.iter_mut().zip(sidecars) {
+            file.sidecar = Some(sidecar);
+        }
+        out.parquet.extend(opened);
+        Ok(out)
+    }
+
+    /// The names of the sidecars that a checkpoint links; these are not read.
+    ///
+    /// # Errors
+    /// As [`CheckpointReader::open`].
+    pub(crate) fn links(location: &Location, checkpoint: &Checkpoint) -> Result<Vec<String>> {
+        let (_, sidecars) = Self::top_level(location, checkpoint)?;
+        sidecars.iter().map(|s| Ok(sidecar_path(&s.path, location)?.name().to_owned())).collect()
+    }
+
+    fn top_level(location: &Location, checkpoint: &Checkpoint) -> Result<(Self, Vec<Sidecar>)> {
         let dir = location.log_dir();
         let version = checkpoint.version;
         let mut out =
@@ -83,13 +103,7 @@ impl CheckpointReader {
         for file in &out.parquet {
             sidecars.extend(file.sidecars()?);
         }
-        let places = sidecars.iter().map(|s| Ok((sidecar_path(&s.path, location)?, s.size_in_bytes)));
-        let mut opened = open_all(location, places.collect::<Result<_>>()?, version)?;
-        for (file, sidecar) in opened.iter_mut().zip(sidecars) {
-            file.sidecar = Some(sidecar);
-        }
-        out.parquet.extend(opened);
-        Ok(out)
+        Ok((out, sidecars))
     }
 
     /// Number of actions: rows of all files, and files in JSON.
@@ -309,7 +323,8 @@ impl CheckpointFile {
         }
         let in_group = |group: &RowGroupMetaData| {
             let mut columns = group.columns().iter();
-            let column = columns.find(|c| matches!(c.column_path().parts(), [a, b] if a == action && b == leaf))?;
+            let column =
+                columns.find(|c| matches!(c.column_path().parts(), [a, b] if a == action && b == leaf))?;
             let nulls = column.statistics()?.null_count_opt()?;
             Some(column.num_values().unsigned_abs().saturating_sub(nulls))
         };

@@ -16,7 +16,7 @@ pub(super) fn in_commit_since(metadata: &Metadata) -> Option<u64> {
 
 /// File times made strictly increasing, as delta-spark does: a commit is at least one millisecond after the one before.
 /// `commits` are in order.
-pub(super) fn monotonic<'a>(commits: impl Iterator<Item = &'a LogFile>) -> BTreeMap<u64, i64> {
+pub(crate) fn monotonic<'a>(commits: impl Iterator<Item = &'a LogFile>) -> BTreeMap<u64, i64> {
     let mut last = i64::MIN;
     commits
         .map(|c| {

@@ -11,6 +11,7 @@ mod state;
 
 pub use at::{At, format_timestamp, parse_table_path};
 pub(crate) use clock::info_of;
+pub(crate) use clock::monotonic;
 pub use history::Commit;
 pub(crate) use report::Counters;
 pub use report::Report;
