@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use deltaic::actions::{Action, CommitInfo};
+use deltaic::actions::Action;
 use deltaic::checkpoint::{
     checkpoint, checksum_of, compact, read_checksum, validate_checksum, write_checksum,
 };
+use deltaic::commit::ActionRef;
 use deltaic::log::commit_name;
 use deltaic::replay::CommitActions;
 use deltaic::snapshot::At;
@@ -94,9 +95,10 @@ impl Model {
 fn checksum(table: &TableBuilder, location: &Location, version: u64) {
     let path = table.root().join("_delta_log").join(commit_name(version));
     let all = CommitActions::parse(&std::fs::read(path).unwrap(), "commit", None).unwrap().actions;
+    let refs: Vec<ActionRef<'_>> = all.iter().map(ActionRef::from).collect();
     let infos =
         all.iter().find_map(|a| if let Action::CommitInfo(i) = a { Some(i.as_ref().clone()) } else { None });
-    assert!(write_checksum(location, version, &infos.unwrap_or_else(CommitInfo::default), &all).unwrap());
+    assert!(write_checksum(location, version, &infos.unwrap_or_default(), &refs).unwrap());
 }
 
 fn others(table: &TableBuilder, version: u64) -> (BTreeSet<String>, BTreeSet<String>) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deltaic::actions::{Action, CommitInfo};
-use deltaic::commit::{AfterCommit, Committed, after_commit};
+use deltaic::commit::{ActionRef, AfterCommit, NewCommit, after_commit};
 use deltaic::replay::CommitActions;
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{LocalStore, Location};
@@ -18,11 +18,11 @@ fn commit(table: &mut TableBuilder, location: &Location, values: &[Value]) -> Af
     let body: String = values.iter().map(|v| format!("{v}\n")).collect();
     let actions: Vec<Action> = CommitActions::parse(body.as_bytes(), "commit", None).unwrap().actions;
     let snapshot = Snapshot::open(location.clone(), At::Version(version)).unwrap();
-    after_commit(&Committed {
+    after_commit(&NewCommit {
         location,
         version,
         info: &CommitInfo::default(),
-        actions: &actions,
+        actions: &actions.iter().map(ActionRef::from).collect::<Vec<_>>(),
         protocol: snapshot.protocol(),
         metadata: snapshot.metadata(),
         snapshot: None,
@@ -71,7 +71,7 @@ fn t3_nothing_that_follows_a_commit_fails_it() {
             let version = table.commit(&[add(n)]);
             let snapshot = Snapshot::open(location.clone(), At::Latest).unwrap();
             store.rule(Rule::new(Fault::Refused).on(op).always());
-            let done = after_commit(&Committed {
+            let done = after_commit(&NewCommit {
                 location: &location,
                 version,
                 info: &CommitInfo::default(),

@@ -6,7 +6,8 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
 
 use super::histogram::{count_deletions, count_size, no_deletions, no_sizes};
-use crate::actions::{Action, CommitInfo, ObjectPath};
+use crate::actions::{CommitInfo, ObjectPath};
+use crate::commit::ActionRef;
 use crate::error::{Error, Result};
 use crate::replay::{Checksum, FilesRequest};
 use crate::snapshot::Snapshot;
@@ -28,7 +29,11 @@ pub fn checksum_path(location: &Location, version: u64) -> ObjectPath {
 
 /// The checksum of a version from that of the version before (none before version 0) and the actions of the commit.
 /// `None` where these do not tell: an operation that adds files again, a `remove` without a size, no protocol.
-pub fn next_checksum(before: Option<&Checksum>, info: &CommitInfo, actions: &[Action]) -> Option<Checksum> {
+pub fn next_checksum(
+    before: Option<&Checksum>,
+    info: &CommitInfo,
+    actions: &[ActionRef<'_>],
+) -> Option<Checksum> {
     let operation = info.operation.as_deref().unwrap_or_default();
     if ADDS_AGAIN.contains(&operation) || REMOVES_NOTHING.contains(&operation) {
         return None;
@@ -41,29 +46,29 @@ pub fn next_checksum(before: Option<&Checksum>, info: &CommitInfo, actions: &[Ac
     next.in_commit_timestamp_opt = info.in_commit_timestamp;
     let mut txns = index(next.set_transactions.take(), |t| t.app_id.clone());
     let mut domains = index(next.domain_metadata.take(), |d| d.domain.clone());
-    let removes = actions.iter().any(|a| matches!(a, Action::Remove(_)));
+    let removes = actions.iter().any(|a| matches!(a, ActionRef::Remove(_)));
     for action in actions {
         match action {
             // files that are only tagged or described again
-            Action::Add(add) if !add.data_change && !removes => return None,
-            Action::Add(add) => {
+            ActionRef::Add(add) if !add.data_change && !removes => return None,
+            ActionRef::Add(add) => {
                 count(&mut next, add.size, add.deletion_vector.as_ref().map(|v| v.cardinality), 1);
             }
-            Action::Remove(remove) => {
+            ActionRef::Remove(remove) => {
                 count(&mut next, remove.size?, remove.deletion_vector.as_ref().map(|v| v.cardinality), -1);
             }
-            Action::MetaData(metadata) => next.metadata = Some(metadata.as_ref().clone()),
-            Action::Protocol(protocol) => next.protocol = Some(protocol.clone()),
-            Action::Txn(txn) => {
+            ActionRef::MetaData(metadata) => next.metadata = Some((*metadata).clone()),
+            ActionRef::Protocol(protocol) => next.protocol = Some((*protocol).clone()),
+            ActionRef::Txn(txn) => {
                 if let Some(known) = &mut txns {
-                    known.insert(txn.app_id.clone(), txn.clone());
+                    known.insert(txn.app_id.clone(), (*txn).clone());
                 }
             }
-            Action::DomainMetadata(domain) => {
+            ActionRef::DomainMetadata(domain) => {
                 if let Some(known) = &mut domains {
                     match domain.removed {
                         true => known.remove(&domain.domain),
-                        false => known.insert(domain.domain.clone(), domain.clone()),
+                        false => known.insert(domain.domain.clone(), (*domain).clone()),
                     };
                 }
             }
@@ -140,7 +145,7 @@ pub fn write_checksum(
     location: &Location,
     version: u64,
     info: &CommitInfo,
-    actions: &[Action],
+    actions: &[ActionRef<'_>],
 ) -> Result<bool> {
     let before = match version.checked_sub(1) {
         None => None,

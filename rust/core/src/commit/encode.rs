@@ -24,14 +24,24 @@ pub enum ActionRef<'a> {
     DomainMetadata(&'a DomainMetadata),
     /// `commitInfo`
     CommitInfo(&'a CommitInfo),
-    /// Any.
+    /// One that belongs to no commit.
     #[serde(untagged)]
     Other(&'a Action),
 }
 
 impl<'a> From<&'a Action> for ActionRef<'a> {
     fn from(action: &'a Action) -> Self {
-        ActionRef::Other(action)
+        match action {
+            Action::Add(add) => ActionRef::Add(add),
+            Action::Remove(remove) => ActionRef::Remove(remove),
+            Action::Cdc(cdc) => ActionRef::Cdc(cdc),
+            Action::MetaData(metadata) => ActionRef::MetaData(metadata),
+            Action::Protocol(protocol) => ActionRef::Protocol(protocol),
+            Action::Txn(txn) => ActionRef::Txn(txn),
+            Action::DomainMetadata(domain) => ActionRef::DomainMetadata(domain),
+            Action::CommitInfo(info) => ActionRef::CommitInfo(info),
+            other => ActionRef::Other(other),
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-use crate::actions::{Action, CommitInfo, Metadata, Protocol};
+use super::ActionRef;
+use crate::actions::{CommitInfo, Metadata, Protocol};
 use crate::checkpoint::{CheckpointDone, CleanupDone, LogSettings, checkpoint, cleanup, write_checksum};
 use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
@@ -6,7 +7,7 @@ use crate::store::Location;
 
 /// A commit that is in the log.
 #[derive(Debug, Clone, Copy)]
-pub struct Committed<'a> {
+pub struct NewCommit<'a> {
     /// The table.
     pub location: &'a Location,
     /// Version of the commit.
@@ -14,7 +15,7 @@ pub struct Committed<'a> {
     /// Its provenance.
     pub info: &'a CommitInfo,
     /// Its actions.
-    pub actions: &'a [Action],
+    pub actions: &'a [ActionRef<'a>],
     /// Protocol of the version.
     pub protocol: &'a Protocol,
     /// Metadata of the version.
@@ -38,15 +39,15 @@ pub struct AfterCommit {
 }
 
 /// Does what follows a commit: its checksum; each `delta.checkpointInterval` commits a checkpoint; after that, where
-/// `delta.enableExpiredLogCleanup` allows it, the cleanup of what has expired. Call it once, after `Committed`, with
+/// `delta.enableExpiredLogCleanup` allows it, the cleanup of what has expired. Call it once, when the commit is made, with
 /// `info` and `actions` as they were written and protocol and metadata as they are after the commit. It never fails: the
 /// commit is made, and whatever goes wrong here is a warning of the result.
 ///
 /// # Cost
 /// One read and one write of a checksum; when a checkpoint is due, that of [`checkpoint`] and [`cleanup`].
-pub fn after_commit(commit: &Committed<'_>) -> AfterCommit {
+pub fn after_commit(commit: &NewCommit<'_>) -> AfterCommit {
     let mut out = AfterCommit::default();
-    let Committed { location, version, info, actions, .. } = *commit;
+    let NewCommit { location, version, info, actions, .. } = *commit;
     match write_checksum(location, version, info, actions) {
         Ok(written) => out.checksum = written,
         Err(error) => {
@@ -88,7 +89,7 @@ pub fn after_commit(commit: &Committed<'_>) -> AfterCommit {
 }
 
 /// The version of the commit; newer ones are the business of those who made them.
-fn snapshot_of(commit: &Committed<'_>) -> Result<Snapshot> {
+fn snapshot_of(commit: &NewCommit<'_>) -> Result<Snapshot> {
     if let Some(Ok(snapshot)) = commit.snapshot.map(Snapshot::update)
         && snapshot.version() == commit.version
     {

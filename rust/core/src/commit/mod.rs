@@ -10,7 +10,7 @@ mod winner;
 mod write;
 
 pub use encode::ActionRef;
-pub use hooks::{AfterCommit, Committed, after_commit};
+pub use hooks::{AfterCommit, NewCommit, after_commit};
 pub use outcome::CommitOutcome;
 pub use retry::Backoff;
 pub use run::{Landed, Proposal, run};
