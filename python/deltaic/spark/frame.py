@@ -57,12 +57,6 @@ def functions(of: Any) -> Any:
     return connect_functions
 
 
-def logical(df: Any, columns: list[WriteColumn]) -> list[Any]:
-    """Columns under the table's names, for writers that know the table (the Arrow and the driver route)."""
-    col = functions(df).col
-    return [col(quoted(c.source)).alias(c.name) for c in columns if c.source is not None]
-
-
 def physical(columns: list[WriteColumn]) -> list[Any]:
     """Columns as Spark's Parquet writer must see them: names and ids of data files, nulls and lengths guarded.
 

@@ -111,9 +111,9 @@ def commit(plan: Any, adds: list[str], folder: str) -> int | None:
 def _write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: WriteOptions) -> list[str]:
     route = options.route if options.route != "auto" else _route(df, plan)
     if route == "driver":
-        return driver.write(df, plan, columns)
+        return driver.write(df, plan)
     if route == "arrow" or is_connect(df):
-        return arrow.write(df, plan, columns, folder)
+        return arrow.write(df, plan, folder)
     if not plan.direct:
         reason = (
             "`direct` cannot rearrange or check nested fields, which this write needs: leave the option out"

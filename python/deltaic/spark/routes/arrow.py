@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from deltaic import _core
-from deltaic.spark.frame import WriteColumn, is_connect, logical
+from deltaic.spark.frame import is_connect
 from deltaic.spark.jobs import ended_after_failure
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Task:
         return adds
 
 
-def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str) -> list[str]:
+def write(df: Any, plan: Any, folder: str) -> list[str]:
     """Writes the rows below `folder` of the table; returns the `add` actions of the tasks that won.
 
     Nothing of a failed job is left; a task that was repeated leaves at most files that the log never lists.
@@ -47,7 +47,7 @@ def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str) -> list[s
     task = Task(plan.to_bytes(), folder)
     try:
         with nullcontext() if is_connect(df) else ended_after_failure(df, folder):
-            written = df.select(*logical(df, columns)).mapInArrow(task, "add string").toArrow()
+            written = df.mapInArrow(task, "add string").toArrow()
     except BaseException:
         plan.discard(folder, [])
         raise

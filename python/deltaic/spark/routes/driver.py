@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from deltaic.spark.frame import WriteColumn, logical
 
-
-def write(df: Any, plan: Any, columns: list[WriteColumn]) -> list[str]:
+def write(df: Any, plan: Any) -> list[str]:
     """Writes the rows of a small DataFrame and returns the `add` actions of the files, with statistics."""
-    adds: list[str] = plan.write(df.select(*logical(df, columns)).toArrow(), None)
+    # the core finds columns by name: a projection would only cost
+    adds: list[str] = plan.write(df.toArrow(), None)
     return adds
