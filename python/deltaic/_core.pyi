@@ -23,6 +23,8 @@ def write(
     storage_options: dict[str, str],
     *,
     mode: str,
+    replace_where: str | None,
+    dynamic_partitions: bool,
     partition_by: list[str],
     configuration: dict[str, str],
     name: str | None,
@@ -31,7 +33,7 @@ def write(
     target_file_size: int | None,
     user_metadata: str | None,
     app_transaction: tuple[str, int] | None,
-) -> tuple[int, int, int, int, bool, bool]: ...
+) -> tuple[int, int, int, int, int, bool, bool]: ...
 
 @final
 class ArrowStream:

@@ -125,6 +125,14 @@ class SchemaMismatchError(DeltaError, ValueError):
     reason: str
 
 
+class ReplaceWhereMismatchError(DeltaError, ValueError):
+    """A row that the condition of an overwrite does not match: the next overwrite would not replace it."""
+
+    path: str
+    predicate: str
+    row: str
+
+
 class InvalidPredicateError(DeltaError, ValueError):
     """A predicate that is no SQL, names an unknown column, or cannot be evaluated as asked."""
 

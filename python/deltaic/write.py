@@ -1,4 +1,4 @@
-"""Creating a table and appending to it, from Arrow data."""
+"""Creating a table, appending to it and overwriting it, from Arrow data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
+from deltaic.exceptions import InvalidArgumentError
+from deltaic.predicates import from_sql
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +26,8 @@ class WriteResult:
     """Rows added."""
     bytes: int
     """Bytes of the files added."""
+    removed: int
+    """Data files removed, by an overwrite."""
     created: bool
     """Whether the table was created."""
     skipped: bool
@@ -36,6 +40,8 @@ def write(
     mode: str = "append",
     partition_by: str | Sequence[str] | None = None,
     *,
+    replace_where: str | None = None,
+    partition_overwrite: str = "static",
     configuration: Mapping[str, str] | None = None,
     name: str | None = None,
     description: str | None = None,
@@ -45,14 +51,19 @@ def write(
     app_transaction: tuple[str, int] | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> WriteResult:
-    """Appends the data to a table, or creates the table. All of it is there afterwards, in one version, or none.
+    """Appends the data to a table, overwrites it, or creates it. All of it is there afterwards, in one version, or none.
 
     Args:
         uri: A path, or a URL such as `s3://bucket/table`.
         data: Anything with `__arrow_c_stream__` or `__arrow_c_array__`: a table or reader of pyarrow, a frame of
             Polars or pandas, a relation of DuckDB. It is read once, batch by batch.
-        mode: What to do where there is a table: `append`, `errorifexists` or `ignore`.
+        mode: What to do where there is a table: `append`, `overwrite`, `errorifexists` or `ignore`.
         partition_by: Partition columns of a new table; for an existing one, its own or none.
+        replace_where: With `overwrite`: a condition in SQL. Only the rows for which it is true are replaced, and all
+            rows of the data must match it. On partition columns whole files go; on other columns the other rows of a
+            file are written again.
+        partition_overwrite: With `overwrite`: `dynamic` replaces the partitions that the data has rows of and no
+            others; `static` replaces everything.
         configuration: Table properties of a new table.
         name: Name of a new table.
         description: Description of a new table.
@@ -64,6 +75,7 @@ def write(
 
     Raises:
         TableAlreadyExistsError: the mode is `errorifexists`, and there is a table.
+        ReplaceWhereMismatchError: a row of the data does not match `replace_where`.
         SchemaMismatchError: the data does not fit the table.
         InvalidArgumentError, InvalidSchemaError: something that a table cannot be created with.
         CommitConflictError: another writer changed the table so that this data may not follow.
@@ -76,6 +88,8 @@ def write(
         data,
         dict(storage_options or {}),
         mode=mode,
+        replace_where=None if replace_where is None else from_sql(replace_where),
+        dynamic_partitions=_is_dynamic(partition_overwrite),
         partition_by=list(partition_by or ()),
         configuration=dict(configuration or {}),
         name=name,
@@ -86,3 +100,11 @@ def write(
         app_transaction=app_transaction,
     )
     return WriteResult(*written)
+
+
+def _is_dynamic(given: str) -> bool:
+    name = given.lower()
+    if name not in ("static", "dynamic"):
+        argument, reason = "partition_overwrite", f"`{given}` is neither `static` nor `dynamic`"
+        raise InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)
+    return name == "dynamic"

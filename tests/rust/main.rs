@@ -7,6 +7,7 @@ mod checkpoint;
 mod commit;
 mod conflict;
 mod load;
+mod maintain;
 mod store;
 mod table_builder;
 mod time_travel;

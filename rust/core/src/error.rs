@@ -131,6 +131,18 @@ pub enum Error {
         /// Both schemas and the columns that differ.
         reason: String,
     },
+    /// A row that the condition of an overwrite (`replaceWhere`) does not match: the next overwrite would not replace it.
+    #[error(
+        "a row of the data for `{path}` does not match `{predicate}`, which the overwrite replaces: {row}"
+    )]
+    ReplaceWhereMismatch {
+        /// Table location.
+        path: String,
+        /// The condition.
+        predicate: String,
+        /// The columns of the condition in the first such row.
+        row: String,
+    },
     /// A predicate that names an unknown column, or that cannot be evaluated as asked.
     #[error("predicate `{predicate}`: {reason}")]
     InvalidPredicate {
@@ -380,6 +392,7 @@ kinds! {
         Unsupported { path, what },
         InvalidSchema { reason },
         SchemaMismatch { path, reason },
+        ReplaceWhereMismatch { path, predicate, row },
         InvalidPredicate { predicate, reason },
         InvalidArgument { argument, reason },
         InvalidColumnChange { column, reason },

@@ -12,15 +12,16 @@ use pyo3::prelude::*;
 
 use crate::arrow::import;
 use crate::runtime;
+use crate::table::parse_predicate;
 
-/// Version, files, rows, bytes, whether the table was created, whether nothing was committed.
-type Written = (u64, u64, u64, u64, bool, bool);
+/// Version, files, rows, bytes, files removed, whether the table was created, whether nothing was committed.
+type Written = (u64, u64, u64, u64, u64, bool, bool);
 
-/// Creates a table or appends to it. Ctrl-C stops it between two batches, and the files written so far are deleted; once
+/// Creates a table, appends to it or overwrites it. Ctrl-C stops it between two batches, and the files written so far are deleted; once
 /// the commit has begun it goes to its end.
 #[pyfunction]
 #[pyo3(signature = (
-    uri, data, storage_options, *, mode, partition_by, configuration, name, description, compression,
+    uri, data, storage_options, *, mode, replace_where, dynamic_partitions, partition_by, configuration, name, description, compression,
     target_file_size, user_metadata, app_transaction
 ))]
 #[allow(clippy::too_many_arguments)]
@@ -30,6 +31,8 @@ pub(crate) fn write(
     data: &Bound<'_, PyAny>,
     storage_options: StorageOptions,
     mode: &str,
+    replace_where: Option<&str>,
+    dynamic_partitions: bool,
     partition_by: Vec<String>,
     configuration: BTreeMap<String, String>,
     name: Option<String>,
@@ -44,6 +47,8 @@ pub(crate) fn write(
     let result = runtime::write(py, || {
         let options = WriteOptions {
             mode: WriteMode::parse(mode)?,
+            replace_where: replace_where.map(parse_predicate).transpose()?,
+            dynamic_partitions,
             partition_by,
             configuration,
             name,
@@ -69,7 +74,15 @@ pub(crate) fn write(
         )
     });
     let written = result.map_err(|error| interrupted(py, error))?;
-    Ok((written.version, written.files, written.rows, written.bytes, written.created, written.skipped))
+    Ok((
+        written.version,
+        written.files,
+        written.rows,
+        written.bytes,
+        written.removed,
+        written.created,
+        written.skipped,
+    ))
 }
 
 /// A write that Ctrl-C stopped is a `KeyboardInterrupt`: one that waits, or one that the source was given, of which an

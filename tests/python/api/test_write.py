@@ -47,10 +47,9 @@ def test_ignore(root):
     assert state(root) == before
 
 
-@pytest.mark.parametrize(("mode", "error"), [("upsert", ValueError), ("overwrite", NotImplementedError)])
-def test_a_mode_that_is_none(root, mode, error):
-    with pytest.raises(error) as caught:
-        deltaic.write(root, DATA, mode=mode)
+def test_a_mode_that_is_none(root):
+    with pytest.raises(ValueError, match="upsert") as caught:
+        deltaic.write(root, DATA, mode="upsert")
     assert isinstance(caught.value, exceptions.DeltaError)
     assert not root.exists()
 
@@ -117,3 +116,45 @@ def test_an_interrupt_between_batches_leaves_the_table_as_it_was(root):
     with pytest.raises(KeyboardInterrupt):
         deltaic.write(root, pa.RecordBatchReader.from_batches(DATA.schema, batches()))
     assert state(root) == before
+
+
+class TestOverwrite:
+    @pytest.fixture
+    def days(self, root):
+        deltaic.write(root, pa.table({"day": ["mo", "mo", "tu"], "id": [1, 2, 3]}), partition_by="day")
+        return root
+
+    def rows(self, root):
+        read = pa.table(deltaic.Table(root).to_arrow()).sort_by("id").to_pydict()
+        return list(zip(read["day"], read["id"], strict=True))
+
+    def test_all_of_it(self, days):
+        result = deltaic.write(days, pa.table({"day": ["we"], "id": [4]}), mode="overwrite")
+        assert (result.version, result.files, result.removed) == (1, 1, 2)
+        assert self.rows(days) == [("we", 4)]
+
+    def test_by_a_condition(self, days):
+        data = pa.table({"day": ["mo"], "id": [9]})
+        deltaic.write(days, data, mode="overwrite", replace_where="day = 'mo' AND id > 1")
+        assert self.rows(days) == [("mo", 1), ("tu", 3), ("mo", 9)]
+        with pytest.raises(exceptions.ReplaceWhereMismatchError) as caught:
+            deltaic.write(days, data, mode="overwrite", replace_where="day = 'tu'")
+        assert caught.value.row == "day = mo"
+        assert isinstance(caught.value, ValueError)
+
+    def test_the_partitions_of_the_data(self, days):
+        data = pa.table({"day": ["tu"], "id": [9]})
+        deltaic.write(days, data, mode="overwrite", partition_overwrite="dynamic")
+        assert self.rows(days) == [("mo", 1), ("mo", 2), ("tu", 9)]
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"mode": "append", "replace_where": "id = 1"},
+            {"mode": "overwrite", "partition_overwrite": "sometimes"},
+            {"mode": "overwrite", "replace_where": "id = 1", "partition_overwrite": "dynamic"},
+        ],
+    )
+    def test_what_makes_no_sense(self, days, options):
+        with pytest.raises(exceptions.InvalidArgumentError):
+            deltaic.write(days, pa.table({"day": ["tu"], "id": [1]}), **options)

@@ -41,7 +41,12 @@ impl Operation {
     /// With a metric.
     #[must_use]
     pub fn metric(mut self, name: &str, value: u64) -> Self {
-        self.metrics.insert(name.to_owned(), Value::String(value.to_string()));
+        self.set_metric(name, value);
         self
+    }
+
+    /// Sets a metric that is known late.
+    pub fn set_metric(&mut self, name: &str, value: u64) {
+        self.metrics.insert(name.to_owned(), Value::String(value.to_string()));
     }
 }

@@ -1,9 +1,10 @@
-//! Creating and appending: data to files, files to a commit.
+//! Creating, appending and overwriting: data to files, files to a commit.
 
 use arrow::array::RecordBatchReader;
 
 use super::fit::fit_batch;
 use super::mode::{WriteMode, WriteOptions, WriteResult};
+use super::overwrite::{Replaced, check_rows, stage};
 use super::parquet_writer::{DataFiles, WrittenData};
 use super::plan::{Target, WritePlan, plan_write};
 use super::schema::from_arrow;
@@ -26,7 +27,7 @@ use crate::txn::{Operation, Transaction};
 ///
 /// # Errors
 /// All of [`plan_write`], before the first batch is read. Then [`Error::SchemaMismatch`] for a value that must not be
-/// null or does not fit, [`Error::Arrow`] from the data itself, [`Error::MetadataChanged`] and
+/// null or does not fit, [`Error::ReplaceWhereMismatch`] for a row that is not among those that the overwrite replaces, [`Error::Arrow`] from the data itself, [`Error::MetadataChanged`] and
 /// [`Error::ProtocolChanged`] when another writer changed the table so that this data may not follow, and what the store says.
 pub fn write(
     location: &Location,
@@ -41,7 +42,7 @@ pub fn write(
     let written = fill(&plan, data, &uploads, options, None)?;
     let rows = written.iter().map(|w| w.rows).sum();
     let adds = written.into_iter().map(|w| w.add).collect();
-    let result = commit(&plan, adds, rows, options);
+    let result = commit(&plan, adds, rows, &uploads, options);
     if keeps_files(&result) {
         uploads.keep();
     }
@@ -61,9 +62,12 @@ pub(super) fn fill(
     let splitter = Splitter::new(&plan.schema, &plan.partition_columns, plan.data_positions());
     let fitted = plan.fitted_schema();
     for batch in data {
-        let batch = batch.map_err(|e| Error::arrow("reading the data to write", e))?;
-        let batch = fit_batch(&path, &batch, &plan.schema, &fitted)?;
+        let given = batch.map_err(|e| Error::arrow("reading the data to write", e))?;
+        let batch = fit_batch(&path, &given, &plan.schema, &fitted)?;
         let batch = limit_batch(&path, batch, &plan.schema, &plan.text_limits)?;
+        if let Some(predicate) = &options.replace_where {
+            check_rows(plan, predicate, &given, &batch)?;
+        }
         for (key, rows) in splitter.split(&path, &batch)? {
             files.write(key, &rows)?;
         }
@@ -82,7 +86,12 @@ pub fn commit_adds(plan: &WritePlan, adds: Vec<Add>, options: &WriteOptions) -> 
         return Ok(WriteResult::skipped(version));
     }
     let rows = adds.iter().filter_map(num_records).map(i64::unsigned_abs).sum();
-    commit(plan, adds, rows, options)
+    let uploads = Uploads::new(plan.location.store().clone());
+    let result = commit(plan, adds, rows, &uploads, options);
+    if keeps_files(&result) {
+        uploads.keep();
+    }
+    result
 }
 
 /// Whether the table has the files, or may have.
@@ -93,49 +102,60 @@ fn keeps_files(result: &Result<WriteResult>) -> bool {
     }
 }
 
-fn commit(plan: &WritePlan, adds: Vec<Add>, rows: u64, options: &WriteOptions) -> Result<WriteResult> {
-    if let (Target::Existing(version), true, None) = (plan.target, adds.is_empty(), &options.app_transaction)
-    {
-        return Ok(WriteResult::skipped(version));
-    }
+fn commit(
+    plan: &WritePlan,
+    adds: Vec<Add>,
+    rows: u64,
+    uploads: &Uploads,
+    options: &WriteOptions,
+) -> Result<WriteResult> {
     let bytes = adds.iter().map(|a| a.size.unsigned_abs()).sum();
     let files = adds.len() as u64;
     let created = plan.target == Target::New;
-    let result = WriteResult { version: 0, files, rows, bytes, created, skipped: false };
+    let result = WriteResult { files, rows, bytes, created, ..Default::default() };
     if !created {
-        return append(plan.transaction(operation(plan, &result, options))?, adds, &result, options);
+        return land(plan, adds, result, uploads, options);
     }
-    let creation = plan.transaction(operation(plan, &result, options))?;
-    match append(creation, adds.clone(), &result, options) {
+    match land(plan, adds.clone(), result, uploads, options) {
         Err(Error::TableAlreadyExists { .. }) => {}
         other => return other,
     }
     match follow_creator(plan, options)? {
         Ok(theirs) => {
             let result = WriteResult { created: false, ..result };
-            append(theirs.transaction(operation(plan, &result, options))?, adds, &result, options)
+            land(&theirs, adds, result, uploads, options)
         }
         Err(skipped) => Ok(skipped),
     }
 }
 
-fn append(
-    mut txn: Transaction,
+fn land(
+    plan: &WritePlan,
     adds: Vec<Add>,
-    result: &WriteResult,
+    mut result: WriteResult,
+    uploads: &Uploads,
     options: &WriteOptions,
 ) -> Result<WriteResult> {
+    let mut txn = plan.transaction(operation(plan, options))?;
+    let replaced = stage(&mut txn, plan, &adds, uploads, options)?;
+    let unchanged = adds.is_empty() && replaced.files == 0 && options.app_transaction.is_none();
+    if let (Target::Existing(version), true) = (plan.target, unchanged) {
+        return Ok(WriteResult::skipped(version));
+    }
+    result.removed = replaced.files;
+    measure(&mut txn, &result, &replaced, options);
     if let Some((app_id, version)) = &options.app_transaction {
         txn.app_transaction(app_id, *version);
     }
-    adds.into_iter().for_each(|add| txn.add(add));
+    let copied = replaced.copied.into_iter().map(|w| w.add);
+    adds.into_iter().chain(copied).for_each(|add| txn.add(add));
     txn.set_user_metadata(options.user_metadata.clone());
     txn.set_engine(options.engine.clone());
     txn.set_budget(options.commit_budget);
     let committed = txn.commit()?;
     Ok(match committed.already_recorded {
         true => WriteResult::skipped(committed.version),
-        false => WriteResult { version: committed.version, ..*result },
+        false => WriteResult { version: committed.version, ..result },
     })
 }
 
@@ -152,7 +172,7 @@ fn follow_creator(
             return Err(Error::TableAlreadyExists { path, version: newest()?.version() });
         }
         WriteMode::Ignore => return Ok(Err(WriteResult::skipped(newest()?.version()))),
-        WriteMode::Append => {}
+        WriteMode::Append | WriteMode::Overwrite => {}
     }
     let theirs = plan_write(&plan.location, &plan.schema, options)?;
     if let Target::Skip(version) = theirs.target {
@@ -187,11 +207,34 @@ fn same_files(ours: &StructType, theirs: &StructType) -> bool {
         && ours.fields.iter().zip(&theirs.fields).all(|(o, t)| t.nullable || !o.nullable)
 }
 
-fn operation(plan: &WritePlan, result: &WriteResult, options: &WriteOptions) -> Operation {
-    Operation::new("WRITE")
+fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
+    let mut operation = Operation::new("WRITE")
         .with("mode", options.mode.name())
-        .with_encoded("partitionBy", plan.partition_columns.clone())
-        .metric("numFiles", result.files)
-        .metric("numOutputRows", result.rows)
-        .metric("numOutputBytes", result.bytes)
+        .with_encoded("partitionBy", plan.partition_columns.clone());
+    if let Some(predicate) = &options.replace_where {
+        operation = operation.with("predicate", predicate.to_string());
+    }
+    if options.dynamic_partitions {
+        operation = operation.with_json("isDynamicPartitionOverwrite", true);
+    }
+    operation
+}
+
+fn measure(txn: &mut Transaction, result: &WriteResult, replaced: &Replaced, options: &WriteOptions) {
+    let copied = &replaced.copied;
+    let copied_bytes: u64 = copied.iter().map(|w| w.add.size.unsigned_abs()).sum();
+    let mut metrics = vec![
+        ("numFiles", result.files + copied.len() as u64),
+        ("numOutputRows", result.rows),
+        ("numOutputBytes", result.bytes + copied_bytes),
+    ];
+    if options.mode == WriteMode::Overwrite {
+        metrics.extend([("numRemovedFiles", replaced.files), ("numRemovedBytes", replaced.bytes)]);
+    }
+    if !copied.is_empty() {
+        metrics.push(("numCopiedRows", copied.iter().map(|w| w.rows).sum()));
+    }
+    for (name, value) in metrics {
+        txn.operation_mut().set_metric(name, value);
+    }
 }

@@ -9,6 +9,7 @@ mod fit;
 mod footer_stats;
 mod frame_columns;
 mod mode;
+mod overwrite;
 mod parquet_writer;
 mod partition_path;
 mod partition_value;

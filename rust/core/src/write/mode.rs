@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::predicate::Predicate;
 
 /// What a write does when a table is, or is not, there. Every mode creates a table where there is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -13,10 +14,12 @@ pub enum WriteMode {
     ErrorIfExists,
     /// Does nothing.
     Ignore,
+    /// Replaces all rows, or those that [`WriteOptions::replace_where`] or [`WriteOptions::dynamic_partitions`] say.
+    Overwrite,
 }
 
 impl WriteMode {
-    /// From its name in any case: `append`, `error`, `errorifexists`, `default`, `ignore`.
+    /// From its name in any case: `append`, `error`, `errorifexists`, `default`, `ignore`, `overwrite`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for any other name.
@@ -25,10 +28,10 @@ impl WriteMode {
             "append" => Ok(WriteMode::Append),
             "error" | "errorifexists" | "default" => Ok(WriteMode::ErrorIfExists),
             "ignore" => Ok(WriteMode::Ignore),
-            "overwrite" => Err(Error::Unsupported { path: "mode".into(), what: "overwrite".into() }),
+            "overwrite" => Ok(WriteMode::Overwrite),
             _ => Err(Error::InvalidArgument {
                 argument: "mode".into(),
-                reason: format!("`{name}` is none of append, errorifexists, ignore"),
+                reason: format!("`{name}` is none of append, overwrite, errorifexists, ignore"),
             }),
         }
     }
@@ -39,6 +42,7 @@ impl WriteMode {
             WriteMode::Append => "Append",
             WriteMode::ErrorIfExists => "ErrorIfExists",
             WriteMode::Ignore => "Ignore",
+            WriteMode::Overwrite => "Overwrite",
         }
     }
 }
@@ -48,6 +52,11 @@ impl WriteMode {
 pub struct WriteOptions {
     /// What to do when the table is there.
     pub mode: WriteMode,
+    /// In the mode [`WriteMode::Overwrite`]: the rows that are replaced, instead of all. The new rows must match, too. On
+    /// partition columns whole files go; on other columns the rows of a file that do not match are written again.
+    pub replace_where: Option<Predicate>,
+    /// In the mode [`WriteMode::Overwrite`]: replaces the partitions that the new rows are in, and no others.
+    pub dynamic_partitions: bool,
     /// Partition columns. They are set at creation; on an existing table they may be left out, and must be its own.
     pub partition_by: Vec<String>,
     /// Table properties for creation. On an existing table they must be its own.
@@ -79,6 +88,8 @@ impl Default for WriteOptions {
     fn default() -> Self {
         WriteOptions {
             mode: WriteMode::default(),
+            replace_where: None,
+            dynamic_partitions: false,
             partition_by: Vec::new(),
             configuration: BTreeMap::new(),
             name: None,
@@ -106,6 +117,8 @@ pub struct WriteResult {
     pub rows: u64,
     /// Bytes of the files added.
     pub bytes: u64,
+    /// Data files removed.
+    pub removed: u64,
     /// Whether the table was created.
     pub created: bool,
     /// Whether nothing was committed: the mode is [`WriteMode::Ignore`] and the table was there, the application
@@ -130,11 +143,11 @@ mod tests {
             ("append", WriteMode::Append),
             ("ErrorIfExists", WriteMode::ErrorIfExists),
             ("IGNORE", WriteMode::Ignore),
+            ("Overwrite", WriteMode::Overwrite),
         ] {
             assert_eq!(WriteMode::parse(name).unwrap(), mode);
             assert_eq!(WriteMode::parse(mode.name()).unwrap(), mode);
         }
-        assert_eq!(WriteMode::parse("overwrite").unwrap_err().kind(), "Unsupported");
         assert_eq!(WriteMode::parse("upsert").unwrap_err().kind(), "InvalidArgument");
     }
 }

@@ -10,6 +10,7 @@ use super::create::new_table;
 use super::features::check_writer;
 use super::fit::physical_schema;
 use super::mode::{WriteMode, WriteOptions};
+use super::overwrite::check_options;
 use super::stats_columns::StatsColumns;
 use super::text_limits::{Limits, limits_of};
 use crate::actions::{Metadata, Protocol};
@@ -66,6 +67,7 @@ pub struct WritePlan {
 /// * [`Error::TableAlreadyExists`] by mode.
 /// * [`Error::UnsupportedFeature`] when the table asks more of a writer than this one does.
 /// * [`Error::SchemaMismatch`] when the data does not fit the table.
+/// * [`Error::InvalidPredicate`] for a condition of an overwrite that cannot be evaluated.
 /// * [`Error::InvalidSchema`], [`Error::InvalidArgument`] for what a table cannot be created with, and for partition
 ///   columns or properties that are not the table's own.
 pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions) -> Result<WritePlan> {
@@ -75,6 +77,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
             let (protocol, metadata) = new_table(data, options)?;
             let plan = plan(location, Target::New, protocol, metadata, options)?;
             check_writer(&location.root().to_string(), &plan.protocol, &plan.metadata, &plan.schema)?;
+            check_options(&plan, options)?;
             return Ok(plan);
         }
         Err(error) => return Err(error),
@@ -85,7 +88,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     match options.mode {
         WriteMode::ErrorIfExists => return Err(Error::TableAlreadyExists { path, version }),
         WriteMode::Ignore => target = Target::Skip(version),
-        WriteMode::Append => {
+        WriteMode::Append | WriteMode::Overwrite => {
             if let Some((app_id, app_version)) = &options.app_transaction
                 && snapshot.app_transaction(app_id)?.is_some_and(|recorded| recorded.version >= *app_version)
             {
@@ -102,6 +105,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     check_same_partitioning(&plan, options)?;
     check_same_properties(&plan.metadata, options)?;
     check_assignable(&path, data, &plan.schema)?;
+    check_options(&plan, options)?;
     plan.snapshot = Some(snapshot);
     Ok(plan)
 }

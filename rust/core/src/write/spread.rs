@@ -47,13 +47,17 @@ impl SpreadWrite {
     /// Checks a write of data of this schema. Nothing is written.
     ///
     /// # Errors
-    /// As [`plan_write`].
+    /// As [`plan_write`]; [`Error::Unsupported`] for an overwrite.
     pub fn plan(
         uri: &str,
         storage: StorageOptions,
         data: &StructType,
         options: WriteOptions,
     ) -> Result<Self> {
+        if options.mode == WriteMode::Overwrite {
+            let what = "the mode overwrite for a write that is spread over tasks".into();
+            return Err(Error::Unsupported { path: uri.to_owned(), what });
+        }
         let location = Location::open(uri, &storage)?;
         Ok(SpreadWrite { plan: plan_write(&location, data, &options)?, storage, options })
     }

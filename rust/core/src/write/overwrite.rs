@@ -1,0 +1,313 @@
+//! What an overwrite takes away, and which rows it may bring.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, RecordBatchOptions};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{Field, Schema};
+use arrow::error::ArrowError;
+use arrow::util::display::array_value_to_string;
+
+use super::append::fill;
+use super::fit::{fit_batch, physical_schema};
+use super::mode::{WriteMode, WriteOptions};
+use super::parquet_writer::WrittenData;
+use super::partition_value::partition_text;
+use super::plan::WritePlan;
+use super::text_limits::limit_batch;
+use super::uploads::Uploads;
+use crate::actions::{Add, PartitionValues};
+use crate::error::{Error, Result};
+use crate::predicate::eval::filter_mask;
+use crate::predicate::{CompareOp, Literal, Predicate};
+use crate::replay::FilesRequest;
+use crate::scan::{ReadRequest, RowScan, partition, read_file};
+use crate::schema::ColumnMappingMode;
+use crate::snapshot::Snapshot;
+use crate::txn::Transaction;
+
+/// Checks the options of an overwrite. Nothing is read.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for options that contradict each other or belong to another mode,
+/// [`Error::InvalidPredicate`] for a condition that cannot be evaluated on the rows of this table.
+pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<()> {
+    let invalid = |argument: &str, reason: &str| {
+        Err(Error::InvalidArgument { argument: argument.to_owned(), reason: reason.to_owned() })
+    };
+    let Some(predicate) = &options.replace_where else {
+        if options.dynamic_partitions && options.mode != WriteMode::Overwrite {
+            return invalid("partition_overwrite", "`dynamic` goes with the mode overwrite only");
+        }
+        return Ok(());
+    };
+    if options.mode != WriteMode::Overwrite {
+        return invalid("replace_where", "goes with the mode overwrite only");
+    }
+    if options.dynamic_partitions {
+        return invalid(
+            "replace_where",
+            "and dynamic partition overwrite say two different things; give one",
+        );
+    }
+    let request = ReadRequest { predicate: Some(predicate.clone()), ..Default::default() };
+    let (schema, partitions) = (&plan.schema, &plan.partition_columns);
+    RowScan::new(plan.location.clone(), schema, partitions, plan.column_mapping, request).map(drop)
+}
+
+/// Refuses rows that the condition of the overwrite would not take away again: `given` as they came, `fitted` as they
+/// are written.
+///
+/// # Errors
+/// [`Error::ReplaceWhereMismatch`] with the first such row.
+pub(super) fn check_rows(
+    plan: &WritePlan,
+    predicate: &Predicate,
+    given: &RecordBatch,
+    fitted: &RecordBatch,
+) -> Result<()> {
+    let path = plan.location.root().to_string();
+    // the condition has the names of the table, a fitted batch those of the files
+    let named = match plan.column_mapping {
+        ColumnMappingMode::None => fitted.clone(),
+        _ => {
+            let names = physical_schema(&plan.schema, ColumnMappingMode::None);
+            let batch = fit_batch(&path, given, &plan.schema, &names)?;
+            limit_batch(&path, batch, &plan.schema, &plan.text_limits)?
+        }
+    };
+    let mask = filter_mask(predicate, &named)?;
+    let Some(row) = (0..mask.len()).find(|row| mask.is_null(*row) || !mask.value(*row)) else {
+        return Ok(());
+    };
+    let shown = predicate.columns().into_iter().filter_map(|name| {
+        let at = named.schema().fields().iter().position(|f| f.name().eq_ignore_ascii_case(&name))?;
+        let column = named.column(at);
+        let value = match column.is_null(row) {
+            true => "NULL".to_owned(),
+            false => array_value_to_string(column, row).ok()?,
+        };
+        Some(format!("{name} = {value}"))
+    });
+    let row = shown.collect::<Vec<_>>().join(", ");
+    Err(Error::ReplaceWhereMismatch { path, predicate: predicate.to_string(), row })
+}
+
+/// What leaves the table, and the rows of it that stay, in files of their own.
+#[derive(Default)]
+pub(super) struct Replaced {
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+    pub(super) copied: Vec<WrittenData>,
+}
+
+/// Stages the removal of what an overwrite replaces, and claims what it read for that. `adds` are the new files. Nothing
+/// happens in other modes and where the transaction makes the table.
+///
+/// # Errors
+/// [`Error::Unsupported`] when only some rows of a file are replaced in a table that tracks rows or feeds changes.
+pub(super) fn stage(
+    txn: &mut Transaction,
+    plan: &WritePlan,
+    adds: &[Add],
+    uploads: &Uploads,
+    options: &WriteOptions,
+) -> Result<Replaced> {
+    let mut replaced = Replaced::default();
+    let Some(snapshot) = txn.snapshot().cloned() else { return Ok(replaced) };
+    if options.mode != WriteMode::Overwrite {
+        return Ok(replaced);
+    }
+    let mut split = Vec::new();
+    let mut removed = Vec::new();
+    if let Some(predicate) = &options.replace_where {
+        txn.read_predicate(predicate)?;
+        let judge = Judge::new(plan, predicate)?;
+        for add in files(&snapshot, Some(predicate))? {
+            match judge.judge(&add)? {
+                Share::All => removed.push(add),
+                Share::Some => {
+                    split.push(add.clone());
+                    removed.push(add);
+                }
+                Share::None => {}
+            }
+        }
+        replaced.copied = copy_rest(plan, predicate, split, uploads, options)?;
+    } else if options.dynamic_partitions && !plan.partition_columns.is_empty() {
+        let partitions = adds.iter().map(|a| canonical(plan, &a.partition_values));
+        let partitions: BTreeSet<Vec<Option<String>>> = partitions.collect::<Result<_>>()?;
+        let predicate = any_of(plan, &partitions);
+        txn.read_predicate(&predicate)?;
+        for add in files(&snapshot, Some(&predicate))? {
+            if partitions.contains(&canonical(plan, &add.partition_values)?) {
+                removed.push(add);
+            }
+        }
+    } else {
+        txn.read_whole_table();
+        removed = files(&snapshot, None)?;
+    }
+    for add in removed {
+        replaced.files += 1;
+        replaced.bytes += add.size.unsigned_abs();
+        txn.remove_file(&add, true);
+    }
+    Ok(replaced)
+}
+
+/// The files that may hold rows of the predicate, with all their fields.
+fn files(snapshot: &Snapshot, predicate: Option<&Predicate>) -> Result<Vec<Add>> {
+    let request = FilesRequest { predicate: predicate.cloned(), stats: true, extended: true };
+    let mut out = Vec::new();
+    for batch in snapshot.files(request)? {
+        for add in batch?.adds() {
+            out.push(add?);
+        }
+    }
+    Ok(out)
+}
+
+/// How many rows of a file a condition is true for.
+enum Share {
+    All,
+    Some,
+    None,
+}
+
+struct Judge<'a> {
+    plan: &'a WritePlan,
+    predicate: &'a Predicate,
+    /// Reads the columns of the condition; none where partition values decide.
+    scan: Option<Arc<RowScan>>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(plan: &'a WritePlan, predicate: &'a Predicate) -> Result<Self> {
+        let columns: BTreeMap<String, String> =
+            predicate.columns().into_iter().map(|c| (c.to_lowercase(), c)).collect();
+        let is_partition = |c: &String| plan.partition_columns.iter().any(|p| p.to_lowercase() == *c);
+        let scan = match columns.keys().all(is_partition) {
+            true => None,
+            false => {
+                let columns = Some(columns.into_values().collect());
+                Some(scan(plan, ReadRequest { columns, ..Default::default() })?)
+            }
+        };
+        Ok(Judge { plan, predicate, scan })
+    }
+
+    fn judge(&self, add: &Add) -> Result<Share> {
+        let Some(scan) = &self.scan else {
+            let mask = filter_mask(self.predicate, &partition_row(self.plan, &add.partition_values)?)?;
+            return Ok(if mask.true_count() == 1 { Share::All } else { Share::None });
+        };
+        let (mut matching, mut rows) = (0, 0);
+        for batch in read_file(scan, add)? {
+            let batch = batch?;
+            rows += batch.num_rows();
+            matching += filter_mask(self.predicate, &batch)?.true_count();
+            if matching > 0 && matching < rows {
+                return Ok(Share::Some);
+            }
+        }
+        Ok(if matching > 0 { Share::All } else { Share::None })
+    }
+}
+
+fn scan(plan: &WritePlan, request: ReadRequest) -> Result<Arc<RowScan>> {
+    let (schema, partitions) = (&plan.schema, &plan.partition_columns);
+    RowScan::new(plan.location.clone(), schema, partitions, plan.column_mapping, request).map(Arc::new)
+}
+
+/// The partition values of a file, typed, as a batch of one row.
+fn partition_row(plan: &WritePlan, values: &PartitionValues) -> Result<RecordBatch> {
+    let (mut fields, mut columns) = (Vec::new(), Vec::new());
+    for (name, array) in typed(plan, values)? {
+        fields.push(Field::new(name, array.data_type().clone(), true));
+        columns.push(array);
+    }
+    let one = RecordBatchOptions::new().with_row_count(Some(1));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &one)
+        .map_err(|e| Error::arrow("the partition values of a file", e))
+}
+
+fn typed<'p>(plan: &'p WritePlan, values: &PartitionValues) -> Result<Vec<(&'p str, ArrayRef)>> {
+    let names = plan.partition_columns.iter().zip(&plan.physical_partition_columns);
+    names
+        .filter_map(|(name, physical)| Some((name, physical, plan.schema.field(name)?)))
+        .map(|(name, physical, field)| {
+            let text = values.get(physical).and_then(Option::as_deref);
+            Ok((name.as_str(), partition::parse(name, text, &field.data_type)?))
+        })
+        .collect()
+}
+
+/// Partition values in one spelling, in the order of the partition columns: writers differ in that of times and numbers.
+fn canonical(plan: &WritePlan, values: &PartitionValues) -> Result<Vec<Option<String>>> {
+    typed(plan, values)?
+        .into_iter()
+        .map(|(name, array)| match plan.schema.field(name) {
+            Some(field) => Ok(partition_text(&array, 0, &field.data_type, name)?.map(|t| t.log)),
+            None => Ok(None),
+        })
+        .collect()
+}
+
+/// The rows of these partitions.
+fn any_of(plan: &WritePlan, partitions: &BTreeSet<Vec<Option<String>>>) -> Predicate {
+    let is = |(name, value): (&String, &Option<String>)| match value {
+        None => Predicate::IsNull { column: vec![name.clone()] },
+        Some(text) => Predicate::Compare {
+            op: CompareOp::Eq,
+            column: vec![name.clone()],
+            value: Literal::String(text.clone()),
+        },
+    };
+    let one = |values: &Vec<Option<String>>| {
+        Predicate::And(plan.partition_columns.iter().zip(values).map(is).collect())
+    };
+    Predicate::Or(partitions.iter().map(one).collect())
+}
+
+/// Writes the rows of these files that stay into files of their own.
+fn copy_rest(
+    plan: &WritePlan,
+    predicate: &Predicate,
+    files: Vec<Add>,
+    uploads: &Uploads,
+    options: &WriteOptions,
+) -> Result<Vec<WrittenData>> {
+    let Some(first) = files.first() else { return Ok(Vec::new()) };
+    for property in ["delta.enableRowTracking", "delta.enableChangeDataFeed"] {
+        if plan.metadata.configuration.get(property).is_some_and(|v| v.eq_ignore_ascii_case("true")) {
+            return Err(Error::Unsupported {
+                path: plan.location.root().to_string(),
+                what: format!(
+                    "replacing some rows of a file (`{}`) in a table with `{property}`: use a condition on partition \
+                     columns",
+                    first.path
+                ),
+            });
+        }
+    }
+    let scan = scan(plan, ReadRequest::default())?;
+    let schema = scan.schema().clone();
+    let condition = predicate.clone();
+    let rest = move |batch: Result<RecordBatch>| -> Result<RecordBatch> {
+        let batch = batch?;
+        let mask = filter_mask(&condition, &batch)?;
+        let stays: BooleanArray = (0..mask.len()).map(|i| Some(mask.is_null(i) || !mask.value(i))).collect();
+        filter_record_batch(&batch, &stays).map_err(|e| Error::arrow("the rows that stay", e))
+    };
+    let rows = files.into_iter().flat_map(move |add| -> Box<dyn Iterator<Item = Result<RecordBatch>>> {
+        match read_file(&scan, &add) {
+            Ok(rows) => Box::new(rows),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        }
+    });
+    let rows = rows.map(move |batch| rest(batch).map_err(|e| ArrowError::ExternalError(Box::new(e))));
+    let options = WriteOptions { replace_where: None, ..options.clone() };
+    fill(plan, RecordBatchIterator::new(rows, schema), uploads, &options, None)
+}

@@ -1,0 +1,92 @@
+//! Operations on whole tables: overwrite, vacuum, restore and the rest.
+
+mod overwrite;
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+use arrow::datatypes::Int64Type;
+use deltaic::Result;
+use deltaic::actions::{CommitInfo, ObjectPath};
+use deltaic::commit::winners_from;
+use deltaic::predicate::{CompareOp, Literal, Predicate};
+use deltaic::scan::{ReadRequest, read};
+use deltaic::snapshot::{At, Snapshot};
+use deltaic::store::{Location, ObjectAdapter};
+use deltaic::write::{WriteMode, WriteOptions, WriteResult};
+use deltaic_testkit::FaultStore;
+
+/// An empty place in memory, and the store that can be told to fail.
+fn place() -> (FaultStore, Location) {
+    let store = FaultStore::new(Arc::new(ObjectAdapter::memory()));
+    let location = Location::with_store(ObjectPath::new("memory://", "/t"), Arc::new(store.clone()));
+    (store, location)
+}
+
+/// Rows `(p string, id long)`.
+fn data(rows: &[(&str, i64)]) -> RecordBatch {
+    let p: ArrayRef = Arc::new(StringArray::from_iter_values(rows.iter().map(|r| r.0)));
+    let id: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.iter().map(|r| r.1)));
+    RecordBatch::try_from_iter_with_nullable([("p", p, true), ("id", id, true)]).unwrap()
+}
+
+fn partitioned() -> WriteOptions {
+    WriteOptions { mode: WriteMode::Append, partition_by: vec!["p".into()], ..Default::default() }
+}
+
+fn with_properties(properties: &[(&str, &str)]) -> WriteOptions {
+    let configuration = properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    WriteOptions { configuration, ..partitioned() }
+}
+
+fn write(location: &Location, rows: &[(&str, i64)], options: &WriteOptions) -> Result<WriteResult> {
+    let batch = data(rows);
+    let schema = batch.schema();
+    deltaic::write::write(location, RecordBatchIterator::new([Ok(batch)], schema), options)
+}
+
+fn open(location: &Location) -> Snapshot {
+    Snapshot::open(location.clone(), At::Latest).unwrap()
+}
+
+/// Rows of a version, in order.
+fn rows_at(location: &Location, at: At) -> Vec<(String, i64)> {
+    let snapshot = Snapshot::open(location.clone(), at).unwrap();
+    let mut rows = Vec::new();
+    for batch in read(&snapshot, ReadRequest::default()).unwrap() {
+        let batch = batch.unwrap();
+        let (p, id) = (batch.column(0).as_string::<i32>(), batch.column(1).as_primitive::<Int64Type>());
+        rows.extend((0..batch.num_rows()).map(|i| (p.value(i).to_owned(), id.value(i))));
+    }
+    rows.sort();
+    rows
+}
+
+fn rows(location: &Location) -> Vec<(String, i64)> {
+    rows_at(location, At::Latest)
+}
+
+fn owned(rows: &[(&str, i64)]) -> Vec<(String, i64)> {
+    rows.iter().map(|(p, id)| ((*p).to_owned(), *id)).collect()
+}
+
+/// Everything at the place outside of the log, by name.
+fn objects(location: &Location) -> Vec<String> {
+    let all = location.store().list_all(location.root()).unwrap();
+    let mut names: Vec<_> =
+        all.into_iter().map(|f| f.name).filter(|n| !n.starts_with("_delta_log/")).collect();
+    names.sort();
+    names
+}
+
+fn info(location: &Location, version: u64) -> CommitInfo {
+    winners_from(location, version).unwrap()[0].info().unwrap().clone()
+}
+
+fn compare(column: &str, op: CompareOp, value: Literal) -> Predicate {
+    Predicate::Compare { op, column: vec![column.to_owned()], value }
+}
+
+fn partition_is(value: &str) -> Predicate {
+    compare("p", CompareOp::Eq, Literal::String(value.into()))
+}
