@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -93,3 +95,42 @@ def test_delta_spark_skips_files_by_our_statistics(delta_spark: Any, same: Any, 
     info = deltaic.Table(str(path)).history(limit=1)[0]
     assert info["operation"] == "UPDATE"
     assert info["operationMetrics"]["numRemovedFiles"] == "1"
+
+
+def test_a_new_table_gets_the_protocol_of_delta_spark(delta_spark: Any, tmp_path: Path) -> None:
+    cases: list[dict[str, str]] = [
+        {},
+        {"delta.enableChangeDataFeed": "true"},
+        {"delta.columnMapping.mode": "name"},
+        {"delta.columnMapping.mode": "id", "delta.enableDeletionVectors": "true"},
+        {"delta.enableTypeWidening": "true", "delta.appendOnly": "true"},
+        {"delta.enableInCommitTimestamps": "true", "delta.columnMapping.mode": "name"},
+        {"delta.checkpointPolicy": "v2"},
+        {"delta.enableRowTracking": "true"},
+        {"delta.feature.vacuumProtocolCheck": "supported"},
+        {"delta.feature.allowColumnDefaults": "supported"},
+        {"delta.minReaderVersion": "1", "delta.minWriterVersion": "4"},
+        {"delta.minReaderVersion": "2", "delta.minWriterVersion": "5"},
+        {"delta.minReaderVersion": "3", "delta.minWriterVersion": "7"},
+    ]
+    data = pa.table({"a": pa.array([1], pa.int64()), "t": pa.array([dt.datetime(2026, 1, 1)])})
+    # the second column has a type that is a feature
+    tables = [(["a"], case) for case in cases] + [(["a", "t"], case) for case in cases[:3]]
+    statements = []
+    for n, (columns, case) in enumerate(tables):
+        deltaic.write(str(tmp_path / f"ours{n}"), data.select(columns), configuration=case)
+        types = ", ".join({"a": "a LONG", "t": "t TIMESTAMP_NTZ"}[column] for column in columns)
+        properties = ", ".join(f"'{key}' = '{value}'" for key, value in case.items())
+        statements.append(
+            f"CREATE TABLE delta.`{tmp_path / f'theirs{n}'}` ({types}) USING delta"
+            + (f" TBLPROPERTIES ({properties})" if properties else "")
+        )
+    delta_spark.sql(*statements)
+
+    def protocol(name: str) -> dict[str, Any]:
+        lines = (tmp_path / name / "_delta_log" / f"{0:020}.json").read_text().splitlines()
+        found = next(action["protocol"] for action in map(json.loads, lines) if "protocol" in action)
+        return {key: sorted(value) if isinstance(value, list) else value for key, value in found.items()}
+
+    for n, table in enumerate(tables):
+        assert protocol(f"ours{n}") == protocol(f"theirs{n}"), table
