@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+import sqlglot
 
 import deltaic
 from deltaic.spark.java import ensure_java
@@ -27,9 +28,12 @@ def beside(
     def run(*arguments: str) -> dict[str, Any]:
         ensure_java()
         command, environment = peer("beside_delta_spark.py", tmp_path / "warehouse")
-        environment["PYTHONPATH"] = os.pathsep.join(
-            [str(Path(deltaic.__file__).parents[1]), *filter(None, [environment.get("PYTHONPATH")])]
-        )
+        # deltaic and what it imports: beside them, where they are installed, is the PySpark of these tests
+        packages = tmp_path / "packages"
+        for package in (deltaic, sqlglot):
+            folder = Path(str(package.__file__)).parent
+            shutil.copytree(folder, packages / folder.name)
+        environment["PYTHONPATH"] = str(packages)
         done = subprocess.run(
             [*command, *arguments], env=environment, stdout=subprocess.PIPE, text=True, timeout=600
         )
