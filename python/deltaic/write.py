@@ -51,7 +51,7 @@ def write(
     app_transaction: tuple[str, int] | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> WriteResult:
-    """Appends the data to a table, overwrites it, or creates it. All of it is there afterwards, in one version, or none.
+    """Appends the data to a table, overwrites it, or creates it: all of it in one version, or nothing.
 
     Args:
         uri: A path, or a URL such as `s3://bucket/table`.

@@ -12,6 +12,7 @@ pub mod conflict;
 pub mod error;
 pub mod features;
 pub mod log;
+pub mod maintain;
 pub mod predicate;
 pub mod prune;
 pub mod replay;

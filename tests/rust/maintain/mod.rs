@@ -1,6 +1,8 @@
 //! Operations on whole tables: overwrite, vacuum, restore and the rest.
 
 mod overwrite;
+mod restore;
+mod vacuum;
 
 use std::sync::Arc;
 

@@ -69,6 +69,7 @@ pub use evolve::{merge_schema, overwrite_schema};
 pub use interval::parse_interval;
 pub(crate) use names::check_partition_columns;
 pub use properties::{SetOptions, set_properties, unset_properties};
+pub(crate) use protocol::joined_protocol;
 pub use protocol::{Asked, check_keeps_features};
 pub use rename_column::rename_column;
 pub use settle::{Change, settle};

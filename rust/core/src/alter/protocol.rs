@@ -78,6 +78,16 @@ pub(super) fn with_features(current: &Protocol, names: &[&'static str]) -> Resul
     merged(current, closure(names.iter().copied())?)
 }
 
+/// The protocol with all features of another one too; the same one where it has them.
+pub(crate) fn joined_protocol(current: &Protocol, other: &Protocol) -> Protocol {
+    if other.features().into_iter().all(|name| current.supports(name)) {
+        return current.clone();
+    }
+    let mut features = features_of(current);
+    features.extend(features_of(other));
+    normalized(&features)
+}
+
 /// The protocol without a feature.
 pub(super) fn without_feature(current: &Protocol, name: &str) -> Protocol {
     let mut features = features_of(current);

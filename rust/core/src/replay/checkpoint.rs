@@ -11,9 +11,9 @@ use parquet::arrow::push_decoder::ParquetPushDecoderBuilder;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use rayon::prelude::*;
 
-use super::columns::{FileBatch, map_at};
+use super::columns::{FileBatch, VECTOR, conform, map_at, vector_at};
 use super::tail::JsonCheckpoint;
-use crate::actions::{DomainMetadata, Format, LogPath, Metadata, ObjectPath, Protocol, Sidecar, Txn};
+use crate::actions::{DomainMetadata, Format, LogPath, Metadata, ObjectPath, Protocol, Remove, Sidecar, Txn};
 use crate::error::{Error, Result};
 use crate::log::{Checkpoint, CheckpointFormat, LogFileKind};
 use crate::scan::DataFile;
@@ -131,6 +131,27 @@ impl CheckpointReader {
             }
         }
         Ok((protocol, metadata))
+    }
+
+    /// The tombstones of the Parquet files: path, time and deletion vector of each.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] when they cannot be decoded.
+    pub(crate) fn tombstones(&self) -> Result<Vec<Remove>> {
+        let vector = DataType::Struct(VECTOR.clone());
+        let mut out = Vec::new();
+        for file in &self.parquet {
+            out.extend(file.all("remove", "path", |s, row| {
+                let vectors = conform(s, "deletionVector", &vector).ok()?;
+                Some(Remove {
+                    path: LogPath::from_log(text(s, "path", row)?),
+                    deletion_timestamp: long(s, "deletionTimestamp", row),
+                    deletion_vector: vector_at(vectors.as_struct(), row),
+                    ..Default::default()
+                })
+            })?);
+        }
+        Ok(out)
     }
 
     /// All transaction identifiers and domains.

@@ -93,4 +93,8 @@ impl Store for Metered {
     fn delete(&self, path: &ObjectPath) -> Result<()> {
         self.inner.delete(path)
     }
+
+    fn delete_many(&self, paths: &[ObjectPath]) -> Vec<Result<()>> {
+        self.inner.delete_many(paths)
+    }
 }

@@ -187,4 +187,18 @@ impl Store for ObjectAdapter {
     fn delete(&self, path: &ObjectPath) -> Result<()> {
         self.run("delete", path, |store, at| async move { store.delete(&at).await })
     }
+
+    fn delete_many(&self, paths: &[ObjectPath]) -> Vec<Result<()>> {
+        let store = self.store.clone();
+        let places: Vec<Result<Path>> = paths.iter().map(|p| self.path(p)).collect();
+        let named: Vec<ObjectPath> = paths.to_vec();
+        let all = runtime::block_on(async move {
+            let requests = places.into_iter().zip(named).map(|(place, path)| {
+                let store = store.clone();
+                async move { store.delete(&place?).await.map_err(|e| convert("delete", &path, e)) }
+            });
+            stream::iter(requests).buffered(CONCURRENCY).collect::<Vec<_>>().await
+        });
+        all.unwrap_or_else(|e| paths.iter().map(|_| Err(e.clone())).collect())
+    }
 }

@@ -79,6 +79,11 @@ pub trait Store: Debug + Send + Sync {
 
     /// Removes an object. One that is not there is an error only where the store tells (S3 does not).
     fn delete(&self, path: &ObjectPath) -> Result<()>;
+
+    /// Removes several objects, with an answer for each, in order. Stores with latency overlap the requests.
+    fn delete_many(&self, paths: &[ObjectPath]) -> Vec<Result<()>> {
+        paths.iter().map(|p| self.delete(p)).collect()
+    }
 }
 
 impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
@@ -114,6 +119,9 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
     fn delete(&self, path: &ObjectPath) -> Result<()> {
         (**self).delete(path)
+    }
+    fn delete_many(&self, paths: &[ObjectPath]) -> Vec<Result<()>> {
+        (**self).delete_many(paths)
     }
 }
 

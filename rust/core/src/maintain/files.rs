@@ -1,0 +1,48 @@
+//! The files that a version needs, and whether they are there.
+
+use rayon::prelude::*;
+
+use crate::actions::{Add, DeletionVectorDescriptor, LogPath, ObjectPath};
+use crate::error::{Error, Result};
+use crate::replay::FilesRequest;
+use crate::scan::deletion_vector::file_path;
+use crate::snapshot::Snapshot;
+use crate::store::{FileMeta, Location, runtime};
+
+/// The live files with all their fields.
+pub(super) fn live(snapshot: &Snapshot) -> Result<Vec<Add>> {
+    let request = FilesRequest { stats: true, extended: true, ..Default::default() };
+    let mut out = Vec::new();
+    for batch in snapshot.files(request)? {
+        for add in batch?.adds() {
+            out.push(add?);
+        }
+    }
+    Ok(out)
+}
+
+/// What a logical file needs in the store: its data file, and the file of its deletion vector.
+pub(super) fn needs(
+    path: &LogPath,
+    vector: Option<&DeletionVectorDescriptor>,
+    root: &ObjectPath,
+) -> Result<(ObjectPath, Option<ObjectPath>)> {
+    let vector = vector.map(|v| file_path(v, root)).transpose()?.flatten();
+    Ok((path.resolve(root)?, vector))
+}
+
+/// Looks after each of these: none for what is not there.
+///
+/// # Errors
+/// What the store says, but for "not there".
+///
+/// # Cost
+/// One HEAD each, several at a time.
+pub(super) fn look(location: &Location, paths: &[ObjectPath]) -> Result<Vec<Option<FileMeta>>> {
+    let head = |path: &ObjectPath| match location.store_for(path)?.head(path) {
+        Ok(meta) => Ok(Some(meta)),
+        Err(Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    };
+    runtime::pool()?.install(|| paths.par_iter().map(head).collect())
+}

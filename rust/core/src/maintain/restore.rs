@@ -1,0 +1,187 @@
+//! Going back to an older version, by a new one.
+
+use std::collections::BTreeMap;
+
+use super::files::{live, look, needs};
+use crate::actions::{Add, DomainMetadata, Metadata, ObjectPath};
+use crate::alter::{CLUSTERING_DOMAIN, joined_protocol};
+use crate::error::{Error, Result};
+use crate::schema::StructType;
+use crate::snapshot::{At, Snapshot, format_timestamp};
+use crate::store::Location;
+use crate::txn::{Operation, Transaction};
+
+/// How to restore.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RestoreOptions {
+    /// Restores also when files of the old version are gone. Reading these rows fails until `fsck` takes them out.
+    pub ignore_missing_files: bool,
+}
+
+/// What a restore did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RestoreDone {
+    /// Version that was committed.
+    pub version: u64,
+    /// Version that it restored.
+    pub restored_version: u64,
+    /// Files that came back.
+    pub restored: u64,
+    /// Their bytes.
+    pub restored_bytes: u64,
+    /// Files that left.
+    pub removed: u64,
+    /// Their bytes.
+    pub removed_bytes: u64,
+    /// Files of the table now.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Makes the table again what it was at a version or time: rows, schema and properties. The versions between stay in the
+/// history. The protocol keeps every feature that it has now, and row ids and identity columns never go back.
+///
+/// # Errors
+/// As [`Snapshot::open`] for a version that is not there; [`Error::DataFile`] for a file that was vacuumed since, before
+/// anything is written; [`Error::AppendOnly`]; as [`Transaction::commit`] when another writer changed the table meanwhile.
+///
+/// # Cost
+/// The live files of both versions, and a HEAD for each file that comes back.
+pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<RestoreDone> {
+    let now = Snapshot::open(location.clone(), At::Latest)?;
+    let then = Snapshot::open(location.clone(), at)?;
+    let root = location.root();
+    let mut current = by_key(live(&now)?, root)?;
+    let target = by_key(live(&then)?, root)?;
+    let mut done = RestoreDone { restored_version: then.version(), ..Default::default() };
+    let mut back = Vec::new();
+    for (key, add) in target {
+        done.files += 1;
+        done.bytes += add.size.unsigned_abs();
+        if current.remove(&key).is_none() {
+            done.restored += 1;
+            done.restored_bytes += add.size.unsigned_abs();
+            back.push(Add { data_change: true, ..add });
+        }
+    }
+    if !options.ignore_missing_files {
+        check_there(location, &back)?;
+    }
+    done.removed = current.len() as u64;
+    done.removed_bytes = current.values().map(|a| a.size.unsigned_abs()).sum();
+    let operation = Operation::new("RESTORE")
+        .metric("tableSizeAfterRestore", done.bytes)
+        .metric("numOfFilesAfterRestore", done.files)
+        .metric("numRemovedFiles", done.removed)
+        .metric("numRestoredFiles", done.restored)
+        .metric("removedFilesSize", done.removed_bytes)
+        .metric("restoredFilesSize", done.restored_bytes);
+    let operation = match at {
+        At::Timestamp(millis) => {
+            operation.with_json("version", None::<u64>).with("timestamp", format_timestamp(millis))
+        }
+        At::Version(_) | At::Latest => {
+            operation.with_json("version", then.version()).with_json("timestamp", None::<String>)
+        }
+    };
+    let mut txn = Transaction::begin(&now, operation);
+    txn.read_whole_table();
+    let protocol = joined_protocol(now.protocol(), then.protocol());
+    if protocol != *now.protocol() {
+        txn.set_protocol(protocol);
+    }
+    let metadata = metadata(now.metadata(), then.metadata())?;
+    if metadata != *now.metadata() {
+        txn.set_metadata(metadata);
+    }
+    if let Some(domain) = clustering(&now, &then)? {
+        txn.domain(domain);
+    }
+    current.values().for_each(|add| txn.remove_file(add, true));
+    back.into_iter().for_each(|add| txn.add(add));
+    done.version = txn.commit()?.version;
+    Ok(done)
+}
+
+/// Logical files by path and deletion vector.
+fn by_key(adds: Vec<Add>, root: &ObjectPath) -> Result<BTreeMap<(String, Option<String>), Add>> {
+    adds.into_iter()
+        .map(|add| {
+            let vector = add.deletion_vector.as_ref().map(|v| v.unique_id());
+            Ok(((add.path.identity(root)?, vector), add))
+        })
+        .collect()
+}
+
+fn check_there(location: &Location, adds: &[Add]) -> Result<()> {
+    let mut paths = Vec::new();
+    for add in adds {
+        let (data, vector) = needs(&add.path, add.deletion_vector.as_ref(), location.root())?;
+        paths.push(data);
+        paths.extend(vector);
+    }
+    paths.sort();
+    paths.dedup();
+    let there = look(location, &paths)?;
+    let missing: Vec<&ObjectPath> =
+        paths.iter().zip(&there).filter(|(_, m)| m.is_none()).map(|(p, _)| p).collect();
+    match missing.first() {
+        None => Ok(()),
+        Some(first) => Err(Error::DataFile {
+            path: first.to_string(),
+            reason: format!(
+                "gone, with {} others of the {} that the old version needs; a vacuum may have deleted them. Restore a \
+                 newer version, or without them",
+                missing.len() - 1,
+                paths.len()
+            ),
+        }),
+    }
+}
+
+/// The old metadata, but for what only grows: the id of the table, column ids, and the marks of identity columns.
+fn metadata(now: &Metadata, then: &Metadata) -> Result<Metadata> {
+    const MAX_ID: &str = "delta.columnMapping.maxColumnId";
+    const MARK: &str = "delta.identity.highWaterMark";
+    let mut new = Metadata { id: now.id.clone(), ..then.clone() };
+    let max_id = |m: &Metadata| m.configuration.get(MAX_ID).and_then(|v| v.parse::<i64>().ok());
+    if let (Some(ours), Some(theirs)) = (max_id(now), max_id(then)) {
+        new.configuration.insert(MAX_ID.into(), ours.max(theirs).to_string());
+    }
+    // since when in-commit timestamps count is the business of the commit
+    for key in ["delta.inCommitTimestampEnablementVersion", "delta.inCommitTimestampEnablementTimestamp"] {
+        match now.configuration.get(key) {
+            Some(value) => new.configuration.insert(key.to_owned(), value.clone()),
+            None => new.configuration.remove(key),
+        };
+    }
+    let current = StructType::from_json(&now.schema_string)?;
+    let mut schema = StructType::from_json(&then.schema_string)?;
+    let mut moved = false;
+    for field in &mut schema.fields {
+        let newest = current.field(&field.name).and_then(|f| f.metadata.get(MARK));
+        if let Some(mark) = newest
+            && field.metadata.contains_key("delta.identity.start")
+            && field.metadata.get(MARK) != Some(mark)
+        {
+            field.metadata.insert(MARK.to_owned(), mark.clone());
+            moved = true;
+        }
+    }
+    if moved {
+        new.schema_string = schema.to_json();
+    }
+    Ok(new)
+}
+
+/// The change of the clustering domain, where there is one.
+fn clustering(now: &Snapshot, then: &Snapshot) -> Result<Option<DomainMetadata>> {
+    let of = |s: &Snapshot| Ok(s.domain_metadata()?.into_iter().find(|d| d.domain == CLUSTERING_DOMAIN));
+    let (ours, theirs): (Option<DomainMetadata>, Option<DomainMetadata>) = (of(now)?, of(then)?);
+    Ok(match (ours, theirs) {
+        (ours, Some(theirs)) if ours.as_ref() != Some(&theirs) => Some(theirs),
+        (Some(ours), None) => Some(DomainMetadata { removed: true, ..ours }),
+        _ => None,
+    })
+}

@@ -1,0 +1,73 @@
+//! What the log says of files that left the table.
+
+use crate::actions::{Action, DeletionVectorDescriptor, LogPath};
+use crate::error::Result;
+use crate::log::{CheckpointFormat, Listing, LogFile, LogFileKind};
+use crate::replay::CommitActions;
+use crate::snapshot::Snapshot;
+
+/// Commits that are read at once.
+const CHUNK: usize = 256;
+
+/// A file that left the table, or one of row-level changes, which no version but its own needs.
+#[derive(Debug, Clone)]
+pub(super) struct Left {
+    pub(super) path: LogPath,
+    pub(super) vector: Option<DeletionVectorDescriptor>,
+    /// The newest time at which some version may still have had it.
+    pub(super) since: i64,
+}
+
+/// All of them that the checkpoint of the version and the commits in the log tell. `since` is the time of the tombstone
+/// or of the commit file, whichever is later: clocks of writers differ.
+///
+/// # Errors
+/// [`crate::Error::LogCorrupt`] for a log that cannot be read.
+///
+/// # Cost
+/// The commits of the log that are not older than `oldest`, and the tombstones of the checkpoint.
+pub(super) fn left(snapshot: &Snapshot, oldest: i64) -> Result<Vec<Left>> {
+    let location = snapshot.location();
+    let dir = location.log_dir();
+    let mut out = Vec::new();
+    let log = snapshot.replayed_log()?;
+    if let Some(checkpoint) = &log.checkpoint {
+        for remove in checkpoint.tombstones()? {
+            let since = remove.deletion_timestamp.unwrap_or(0);
+            out.push(Left { path: remove.path, vector: remove.deletion_vector, since });
+        }
+    }
+    let json = log.segment.checkpoint.iter().flat_map(|c| &c.files);
+    for file in json.filter(|f| f.kind == LogFileKind::UuidCheckpoint(CheckpointFormat::Json)) {
+        let path = dir.join(&file.name);
+        let body = location.store().get(&path)?;
+        gather(CommitActions::parse(&body, &path.to_string(), Some(file.version))?, 0, &mut out);
+    }
+    let since = log.segment.checkpoint.as_ref().map_or(0, |c| c.version);
+    let listing = Listing::read(location, 0)?;
+    let wanted =
+        |c: &&LogFile| c.version <= snapshot.version() && (c.modified >= oldest || c.version > since);
+    let commits: Vec<&LogFile> = listing.commits().filter(wanted).collect();
+    for chunk in commits.chunks(CHUNK) {
+        let paths: Vec<_> = chunk.iter().map(|c| dir.join(&c.name)).collect();
+        for ((body, path), commit) in location.store().get_many(&paths).into_iter().zip(&paths).zip(chunk) {
+            let actions = CommitActions::parse(&body?, &path.to_string(), Some(commit.version))?;
+            gather(actions, commit.modified, &mut out);
+        }
+    }
+    Ok(out)
+}
+
+fn gather(commit: CommitActions, modified: i64, out: &mut Vec<Left>) {
+    for action in commit.actions {
+        match action {
+            Action::Remove(remove) => out.push(Left {
+                since: remove.deletion_timestamp.unwrap_or(0).max(modified),
+                path: remove.path,
+                vector: remove.deletion_vector,
+            }),
+            Action::Cdc(cdc) => out.push(Left { path: cdc.path, vector: None, since: modified }),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Deleting files that no version within the retention needs.
+
+use std::time::Duration;
+
+use chrono::Utc;
+use rayon::prelude::*;
+
+use super::vacuum_plan::{VacuumMode, plan};
+use crate::actions::ObjectPath;
+use crate::checkpoint::LogSettings;
+use crate::error::{Error, Result};
+use crate::snapshot::{At, Snapshot};
+use crate::store::{Location, runtime};
+use crate::txn::{Operation, Transaction};
+use crate::write::check_writer_features;
+
+/// Files that one thread deletes in one call.
+const CHUNK: usize = 256;
+
+/// How to vacuum.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VacuumOptions {
+    /// Where files are looked for.
+    pub mode: VacuumMode,
+    /// Files that were removed longer ago are deleted; none takes `delta.deletedFileRetentionDuration` of the table, which
+    /// is a week where it is not set.
+    pub retention: Option<Duration>,
+    /// Allows a retention below that of the table. Readers and writers that take longer than it fail then, and what they
+    /// write may be lost.
+    pub allow_short_retention: bool,
+    /// Deletes nothing and commits nothing.
+    pub dry_run: bool,
+}
+
+/// What a vacuum did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VacuumDone {
+    /// Files that were deleted, or that a dry run would delete: absolute paths.
+    pub files: Vec<String>,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that could not be deleted, and why.
+    pub failed: Vec<(String, String)>,
+    /// Files that were last changed, or removed from the table, after this time are kept; milliseconds since the Unix
+    /// epoch.
+    pub cutoff: i64,
+    /// Version of the commit `VACUUM END`.
+    pub version: Option<u64>,
+    /// What went wrong after the files were deleted.
+    pub warnings: Vec<String>,
+}
+
+/// Deletes the files that no version within the retention has, and that are older than it. A file is never deleted that a
+/// version within the retention needs, or a commit under way that began within it: its files are young. What is returned
+/// is what the store confirmed. `VACUUM START` and `VACUUM END` tell of it in the history.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a retention below that of the table, [`Error::UnsupportedFeature`] for a table that asks
+/// more of a writer; what the log and the store say before the first file is deleted. A file that cannot be deleted is no
+/// error: it is in [`VacuumDone::failed`].
+///
+/// # Cost
+/// Full: one listing of the table, its live files, the commits within the retention and the tombstones of the checkpoint.
+/// Lite: the commits of the log, and a HEAD for each file that they name as removed.
+pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone> {
+    let snapshot = Snapshot::open(location.clone(), At::Latest)?;
+    let path = location.root().to_string();
+    check_writer_features(&path, snapshot.protocol())?;
+    let settings = LogSettings::of(snapshot.protocol(), snapshot.metadata())?;
+    let default = settings.tombstone_retention;
+    let asked = options.retention.map(|r| i64::try_from(r.as_millis()).unwrap_or(i64::MAX));
+    let retention = asked.unwrap_or(default);
+    if retention < default && !options.allow_short_retention {
+        return Err(Error::InvalidArgument {
+            argument: "retention".into(),
+            reason: format!(
+                "{} h is less than the {} h of `delta.deletedFileRetentionDuration`: readers and writers that take longer \
+                 would lose their files; allow it only when there are none",
+                retention / 3_600_000,
+                default / 3_600_000
+            ),
+        });
+    }
+    let cutoff = Utc::now().timestamp_millis().saturating_sub(retention);
+    let plan = plan(&snapshot, options.mode, cutoff)?;
+    let bytes = |files: &[(ObjectPath, u64)]| files.iter().map(|f| f.1).sum();
+    let mut done = VacuumDone { cutoff, ..Default::default() };
+    if options.dry_run {
+        done.bytes = bytes(&plan.files);
+        done.files = plan.files.iter().map(|(p, _)| p.to_string()).collect();
+        return Ok(done);
+    }
+    let mut start = Operation::new("VACUUM START")
+        .with_json("retentionCheckEnabled", !options.allow_short_retention)
+        .with_json("defaultRetentionMillis", default)
+        .metric("numFilesToDelete", plan.files.len() as u64)
+        .metric("sizeOfDataToDelete", bytes(&plan.files));
+    if let Some(asked) = asked {
+        start = start.with_json("specifiedRetentionMillis", asked);
+    }
+    Transaction::begin(&snapshot, start).commit()?;
+    let delete = |chunk: &[(ObjectPath, u64)]| {
+        let paths: Vec<ObjectPath> = chunk.iter().map(|f| f.0.clone()).collect();
+        location.store().delete_many(&paths)
+    };
+    let outcomes: Vec<Vec<Result<()>>> =
+        runtime::pool()?.install(|| plan.files.par_chunks(CHUNK).map(delete).collect());
+    for ((path, size), outcome) in plan.files.iter().zip(outcomes.into_iter().flatten()) {
+        match outcome {
+            Ok(()) => {
+                done.bytes += size;
+                done.files.push(path.to_string());
+            }
+            // another vacuum was faster: it is gone, and not by us
+            Err(Error::NotFound { .. }) => {}
+            Err(error) => done.failed.push((path.to_string(), error.to_string())),
+        }
+    }
+    let end = Operation::new("VACUUM END")
+        .with("status", if done.failed.is_empty() { "COMPLETED" } else { "FAILED" })
+        .metric("numDeletedFiles", done.files.len() as u64)
+        .metric("numVacuumedDirectories", plan.folders);
+    let landed = snapshot.update().and_then(|newest| Transaction::begin(&newest, end).commit());
+    match landed {
+        Ok(landed) => done.version = Some(landed.version),
+        Err(error) => done.warnings.push(format!("`VACUUM END` was not committed: {error}")),
+    }
+    Ok(done)
+}

@@ -1,0 +1,161 @@
+//! Which files a vacuum may delete. A dry run ends here.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::files::{live, look, needs};
+use super::tombstones::left;
+use crate::actions::ObjectPath;
+use crate::error::{Error, Result};
+use crate::snapshot::Snapshot;
+
+/// Where a vacuum looks for files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum VacuumMode {
+    /// In the store: finds also what failed writers left.
+    #[default]
+    Full,
+    /// In the log: only files that it names as removed; nothing is listed.
+    Lite,
+}
+
+impl VacuumMode {
+    /// From its name in any case: `full`, `lite`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for any other name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name.to_lowercase().as_str() {
+            "full" => Ok(VacuumMode::Full),
+            "lite" => Ok(VacuumMode::Lite),
+            _ => Err(Error::InvalidArgument {
+                argument: "mode".into(),
+                reason: format!("`{name}` is neither full nor lite"),
+            }),
+        }
+    }
+}
+
+/// Files to delete, with their sizes, and folders that they were found in.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) files: Vec<(ObjectPath, u64)>,
+    pub(super) folders: u64,
+}
+
+/// Plans a vacuum: files that were last changed before `cutoff` (milliseconds since the Unix epoch) and that no version
+/// since then has. The store is listed before the log is read, so a file that is committed in between is seen as live.
+///
+/// # Errors
+/// As [`Snapshot::files`], and what the store says. Without the whole log nothing is planned.
+pub(super) fn plan(snapshot: &Snapshot, mode: VacuumMode, cutoff: i64) -> Result<Plan> {
+    let location = snapshot.location();
+    let root = location.root();
+    let listed = match mode {
+        VacuumMode::Full => location.store().list_all(root)?,
+        VacuumMode::Lite => Vec::new(),
+    };
+    let snapshot = snapshot.update()?;
+    let oldest = if mode == VacuumMode::Lite { 0 } else { cutoff };
+    let mut kept: HashSet<ObjectPath> = HashSet::new();
+    let mut keep = |(data, vector): (ObjectPath, Option<ObjectPath>)| {
+        kept.insert(data);
+        kept.extend(vector);
+    };
+    for add in live(&snapshot)? {
+        keep(needs(&add.path, add.deletion_vector.as_ref(), root)?);
+    }
+    let mut expired: BTreeSet<ObjectPath> = BTreeSet::new();
+    for file in left(&snapshot, oldest)? {
+        let needed = needs(&file.path, file.vector.as_ref(), root)?;
+        if file.since >= cutoff {
+            keep(needed);
+        } else if mode == VacuumMode::Lite {
+            expired.insert(needed.0);
+            expired.extend(needed.1);
+        }
+    }
+    let columns = snapshot.schema().physical_names(snapshot.partition_columns(), snapshot.column_mapping());
+    let columns: Vec<String> =
+        columns.into_iter().chain(snapshot.partition_columns().iter().cloned()).collect();
+    let found: BTreeMap<ObjectPath, (u64, i64)> = match mode {
+        VacuumMode::Full => {
+            let tables = nested_tables(listed.iter().map(|f| f.name.as_str()));
+            let own = |name: &str| {
+                !is_hidden(name, &columns) && !folders_of(name).any(|folder| tables.contains(folder))
+            };
+            let files = listed.iter().filter(|f| own(&f.name));
+            files.map(|f| (root.join(&f.name), (f.size, f.modified))).collect()
+        }
+        VacuumMode::Lite => {
+            // what lies elsewhere belongs to another table: a clone only refers to it
+            let below = format!("{}/", root.key());
+            let own = |p: &ObjectPath| p.prefix() == root.prefix() && p.key().starts_with(&below);
+            let named: Vec<ObjectPath> =
+                expired.into_iter().filter(|p| own(p) && !kept.contains(p)).collect();
+            let there = look(location, &named)?;
+            named.into_iter().zip(there).filter_map(|(p, m)| m.map(|m| (p, (m.size, m.modified)))).collect()
+        }
+    };
+    let files: Vec<(ObjectPath, u64)> = found
+        .into_iter()
+        .filter(|(path, (_, modified))| *modified < cutoff && !kept.contains(path))
+        .map(|(path, (size, _))| (path, size))
+        .collect();
+    let folders: BTreeSet<&str> =
+        files.iter().filter_map(|(p, _)| Some(p.key().rsplit_once('/')?.0)).collect();
+    let folders = folders.len() as u64;
+    Ok(Plan { files, folders })
+}
+
+/// Whether a file is none of a vacuum's business: it, or a folder above it, begins with `_` or `.`. Change data and
+/// folders of partition columns with such names are no hidden ones.
+fn is_hidden(name: &str, partition_columns: &[String]) -> bool {
+    name.split('/').any(|part| {
+        part.starts_with(['_', '.'])
+            && part != "_change_data"
+            && !part.split_once('=').is_some_and(|(column, _)| {
+                let column = percent_encoding::percent_decode_str(column).decode_utf8_lossy();
+                partition_columns.iter().any(|c| *c == column)
+            })
+    })
+}
+
+fn folders_of(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('/').map(|(at, _)| &name[..at])
+}
+
+/// Folders with a log of their own: their files belong to another table.
+fn nested_tables<'a>(names: impl Iterator<Item = &'a str>) -> HashSet<&'a str> {
+    names.filter_map(|name| name.find("/_delta_log/").map(|at| &name[..at])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_files_stay_but_for_change_data_and_partitions() {
+        let columns = ["_day".to_owned()];
+        for (name, hidden) in [
+            ("a.parquet", false),
+            ("p=1/a.parquet", false),
+            ("_delta_log/0.json", true),
+            ("_symlink_format_manifest/manifest", true),
+            ("p=1/.a.parquet.crc", true),
+            ("_spark_metadata/0", true),
+            ("_change_data/a.parquet", false),
+            ("_day=1/a.parquet", false),
+            ("_month=1/a.parquet", true),
+            ("deletion_vector_x.bin", false),
+        ] {
+            assert_eq!(is_hidden(name, &columns), hidden, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_table_within_a_table_is_left_alone() {
+        let tables = nested_tables(["x/_delta_log/0.json", "_delta_log/0.json", "y/a"].into_iter());
+        assert_eq!(tables.into_iter().collect::<Vec<_>>(), ["x"]);
+        assert_eq!(folders_of("a/b/c").collect::<Vec<_>>(), ["a", "a/b"]);
+    }
+}

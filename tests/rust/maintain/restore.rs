@@ -1,0 +1,73 @@
+//! Restore and fsck: the way back, and a log that says what is there.
+
+use deltaic::maintain::{RestoreOptions, fsck, restore};
+
+use super::*;
+
+fn table() -> (FaultStore, Location) {
+    let (store, location) = place();
+    write(&location, &[("a", 1), ("b", 2)], &partitioned()).unwrap();
+    let overwrite = WriteOptions { mode: WriteMode::Overwrite, ..Default::default() };
+    write(&location, &[("c", 3)], &overwrite).unwrap();
+    write(&location, &[("d", 4)], &partitioned()).unwrap();
+    (store, location)
+}
+
+#[test]
+fn a_restore_gives_the_rows_back_in_a_new_version() {
+    let (_, location) = table();
+    let done = restore(&location, At::Version(0), &RestoreOptions::default()).unwrap();
+    assert_eq!((done.version, done.restored_version), (3, 0));
+    assert_eq!((done.restored, done.removed, done.files), (2, 2, 2));
+    assert_eq!(rows(&location), owned(&[("a", 1), ("b", 2)]));
+    assert_eq!(rows_at(&location, At::Version(2)), owned(&[("c", 3), ("d", 4)]));
+    let info = info(&location, 3);
+    assert_eq!(info.operation.as_deref(), Some("RESTORE"));
+    let parameters = info.operation_parameters.unwrap();
+    assert_eq!((&parameters["version"], &parameters["timestamp"]), (&0.into(), &serde_json::Value::Null));
+    assert_eq!(info.operation_metrics.unwrap()["numRestoredFiles"], "2");
+    // and forth again
+    restore(&location, At::Version(2), &RestoreOptions::default()).unwrap();
+    assert_eq!(rows(&location), owned(&[("c", 3), ("d", 4)]));
+}
+
+#[test]
+fn what_was_vacuumed_is_not_restored_unless_asked_for() {
+    let (_, location) = table();
+    let gone = objects(&location).into_iter().find(|f| f.starts_with("p=a/")).unwrap();
+    location.store().delete(&location.root().join(&gone)).unwrap();
+    let error = restore(&location, At::Version(0), &RestoreOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), "DataFile");
+    assert!(error.to_string().contains(&gone), "{error}");
+    assert_eq!(open(&location).version(), 2);
+    restore(&location, At::Version(0), &RestoreOptions { ignore_missing_files: true }).unwrap();
+
+    let dry = fsck(&location, true).unwrap();
+    assert_eq!((dry.missing.len(), dry.version, open(&location).version()), (1, None, 3));
+    let done = fsck(&location, false).unwrap();
+    assert_eq!((done.missing, done.version), (dry.missing, Some(4)));
+    assert_eq!(rows(&location), owned(&[("b", 2)]));
+    assert_eq!(info(&location, 4).operation.as_deref(), Some("FSCK"));
+    assert_eq!(fsck(&location, false).unwrap().version, None);
+}
+
+#[test]
+fn properties_come_back_and_the_protocol_stays() {
+    let (_, location) = place();
+    write(&location, &[("a", 1)], &partitioned()).unwrap();
+    let mut txn = deltaic::txn::Transaction::begin(&open(&location), deltaic::txn::Operation::new("TEST"));
+    let mut metadata = open(&location).metadata().clone();
+    metadata.configuration.insert("delta.enableDeletionVectors".into(), "true".into());
+    txn.set_metadata(metadata);
+    txn.set_protocol(deltaic::actions::Protocol {
+        min_reader_version: 3,
+        min_writer_version: 7,
+        reader_features: Some(vec!["deletionVectors".into()]),
+        writer_features: Some(["appendOnly", "deletionVectors", "invariants"].map(String::from).to_vec()),
+    });
+    txn.commit().unwrap();
+    let protocol = open(&location).protocol().clone();
+    restore(&location, At::Version(0), &RestoreOptions::default()).unwrap();
+    assert_eq!(open(&location).protocol(), &protocol);
+    assert!(open(&location).metadata().configuration.is_empty());
+}
