@@ -140,6 +140,26 @@ class InvalidPredicateError(DeltaError, ValueError):
     reason: str
 
 
+class InvalidExpressionError(DeltaError, ValueError):
+    """An SQL expression that cannot be parsed, is not supported, or has no value for a row."""
+
+    expression: str
+    reason: str
+
+
+class DeltaInvariantViolationException(DeltaError):  # noqa: N818 (the name that delta-spark has)
+    """A row that breaks a rule of the table; the name that delta-spark has for it."""
+
+
+class InvariantViolationError(DeltaInvariantViolationException, ValueError):
+    """A row that breaks a rule of the table. Nothing of the write is in the table."""
+
+    path: str
+    rule: str
+    expression: str
+    row: str
+
+
 class InvalidArgumentError(DeltaError, ValueError):
     """An argument that makes no sense."""
 

@@ -151,6 +151,27 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// An SQL expression that cannot be parsed, that is not supported, or that has no value for a row: an overflow, a cast
+    /// that fails, a division by zero.
+    #[error("expression `{expression}`: {reason}")]
+    InvalidExpression {
+        /// The expression, as text.
+        expression: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A row that breaks a rule of the table. Nothing of the write is in the table.
+    #[error("a row breaks the {rule} of `{path}`: `{expression}` does not hold for {row}")]
+    InvariantViolation {
+        /// Table location.
+        path: String,
+        /// `CHECK constraint name`, `invariant of column name` …
+        rule: String,
+        /// The expression of the rule.
+        expression: String,
+        /// The columns that the rule reads, with the values of one such row.
+        row: String,
+    },
     /// An argument that makes no sense.
     #[error("{argument}: {reason}")]
     InvalidArgument {
@@ -394,6 +415,8 @@ kinds! {
         SchemaMismatch { path, reason },
         ReplaceWhereMismatch { path, predicate, row },
         InvalidPredicate { predicate, reason },
+        InvalidExpression { expression, reason },
+        InvariantViolation { path, rule, expression, row },
         InvalidArgument { argument, reason },
         InvalidColumnChange { column, reason },
         InvalidFeatureChange { feature, reason },

@@ -10,6 +10,7 @@ pub mod checkpoint;
 pub mod commit;
 pub mod conflict;
 pub mod error;
+pub mod expr;
 pub mod features;
 pub mod log;
 pub mod maintain;

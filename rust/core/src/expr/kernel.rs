@@ -1,0 +1,40 @@
+//! What functions are made of: a kernel takes whole columns and gives one.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, StringArray};
+
+use crate::schema::DataType;
+
+/// An evaluation: what fails names the value.
+pub(super) type Eval<T> = Result<T, String>;
+
+/// Columns of equal length to one column.
+pub(super) type Kernel = fn(&[ArrayRef]) -> Eval<ArrayRef>;
+
+/// A function with fixed types.
+pub(super) struct Function {
+    /// Its names, in lower case.
+    pub(super) names: &'static [&'static str],
+    /// Types of its arguments.
+    pub(super) takes: &'static [DataType],
+    /// How many of them, at the end, can be left out.
+    pub(super) optional: usize,
+    /// Type of the result.
+    pub(super) gives: DataType,
+    /// What computes it.
+    pub(super) kernel: Kernel,
+}
+
+/// Computes each row in which no argument is null.
+pub(super) fn each<T>(
+    args: &[ArrayRef],
+    mut f: impl FnMut(usize) -> Eval<Option<T>>,
+) -> Eval<Vec<Option<T>>> {
+    let rows = args.first().map_or(0, |a| a.len());
+    (0..rows).map(|row| if args.iter().any(|a| a.is_null(row)) { Ok(None) } else { f(row) }).collect()
+}
+
+pub(super) fn texts(values: Vec<Option<String>>) -> ArrayRef {
+    Arc::new(StringArray::from(values))
+}

@@ -1,0 +1,34 @@
+//! The SQL expressions that a Delta log holds (CHECK constraints, invariants, generated columns, defaults) and the
+//! conditions of deletes and updates, evaluated over Arrow batches as Spark SQL evaluates them.
+
+mod arithmetic;
+mod ast;
+mod bind;
+mod call;
+mod cast;
+mod cast_text;
+mod coerce;
+mod compare;
+mod decimal;
+mod eval;
+mod evaluator;
+mod kernel;
+mod literal;
+mod math;
+mod names;
+mod nested;
+mod parse;
+mod pattern;
+mod regex_translate;
+mod split;
+mod temporal;
+mod temporal_format;
+mod text;
+mod time_text;
+
+#[cfg(test)]
+mod tests;
+
+pub use ast::{Binary, Expr, Interval, Literal};
+pub use evaluator::Evaluator;
+pub use parse::parse;

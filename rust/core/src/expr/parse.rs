@@ -1,0 +1,370 @@
+//! SQL text to [`Expr`], with `sqlparser` and Spark's own rules of precedence and literals.
+
+use sqlparser::ast as sql;
+use sqlparser::dialect::{Dialect, Precedence};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+
+use super::ast::{Binary, Expr, Literal};
+use super::literal;
+use super::names::data_type;
+use crate::error::{Error, Result};
+
+/// Parses one expression of Spark SQL.
+///
+/// # Errors
+/// [`Error::InvalidExpression`], which names what is not known here.
+pub fn parse(text: &str) -> Result<Expr> {
+    let invalid = |reason: String| Error::InvalidExpression { expression: text.to_owned(), reason };
+    let dialect = Spark;
+    let tokens = Tokenizer::new(&dialect, text)
+        .with_unescape(false)
+        .tokenize_with_location()
+        .map_err(|e| invalid(e.to_string()))?;
+    let mut parser = Parser::new(&dialect).with_tokens_with_locations(with_typed_numbers(tokens));
+    let parsed = parser.parse_expr().map_err(|e| invalid(e.to_string()))?;
+    let rest = parser.peek_token();
+    if rest.token != Token::EOF {
+        return Err(invalid(format!("`{rest}` is not understood")));
+    }
+    convert(&parsed).map_err(invalid)
+}
+
+/// Only what an expression needs, and the precedence of `||` that Spark has. Other dialects know more syntax, whose
+/// meaning here would be a guess.
+#[derive(Debug)]
+struct Spark;
+
+impl Dialect for Spark {
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        ch == '`'
+    }
+
+    fn is_identifier_start(&self, ch: char) -> bool {
+        ch.is_alphabetic() || ch == '_'
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        ch.is_alphanumeric() || ch == '_'
+    }
+
+    fn supports_string_literal_backslash_escape(&self) -> bool {
+        true
+    }
+
+    fn supports_bang_not_operator(&self) -> bool {
+        true
+    }
+
+    fn get_next_precedence(&self, parser: &Parser) -> Option<std::result::Result<u8, ParserError>> {
+        match parser.peek_token_ref().token {
+            Token::StringConcat => Some(Ok(self.prec_value(Precedence::PlusMinus))),
+            _ => None,
+        }
+    }
+
+    fn parse_infix(
+        &self,
+        parser: &mut Parser,
+        left: &sql::Expr,
+        precedence: u8,
+    ) -> Option<std::result::Result<sql::Expr, ParserError>> {
+        if !parser.parse_keyword(Keyword::DIV) {
+            return None;
+        }
+        Some(parser.parse_subexpr(precedence).map(|right| sql::Expr::BinaryOp {
+            left: Box::new(left.clone()),
+            op: sql::BinaryOperator::MyIntegerDivide,
+            right: Box::new(right),
+        }))
+    }
+}
+
+/// The function that stands for a number with a suffix, `1.5BD`, which the tokenizer does not know.
+const TYPED_NUMBER: &str = "__typed_number";
+
+fn with_typed_numbers(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        if let Token::Word(word) = &token.token
+            && word.quote_style.is_none()
+            && matches!(word.value.to_ascii_uppercase().as_str(), "D" | "F" | "S" | "Y" | "BD" | "L")
+            && let Some(TokenWithSpan { token: Token::Number(digits, false), .. }) = out.last()
+        {
+            let number = format!("{digits}{}", word.value);
+            out.pop();
+            for part in [
+                Token::make_word(TYPED_NUMBER, None),
+                Token::LParen,
+                Token::SingleQuotedString(number),
+                Token::RParen,
+            ] {
+                out.push(TokenWithSpan { token: part, span: token.span });
+            }
+            continue;
+        }
+        out.push(token);
+    }
+    out
+}
+
+type Converted<T = Expr> = std::result::Result<T, String>;
+
+fn unknown<T>(what: impl std::fmt::Display) -> Converted<T> {
+    Err(format!("`{what}` is not supported"))
+}
+
+fn boxed(expr: &sql::Expr) -> Converted<Box<Expr>> {
+    convert(expr).map(Box::new)
+}
+
+/// An operand of an operator that binds closer than a predicate: Spark reads `a IN (1) = b` otherwise, or not at all.
+fn operand(expr: &sql::Expr) -> Converted {
+    use sql::Expr as S;
+    match expr {
+        S::Between { .. }
+        | S::InList { .. }
+        | S::Like { .. }
+        | S::ILike { .. }
+        | S::RLike { .. }
+        | S::IsNull(_)
+        | S::IsNotNull(_)
+        | S::IsTrue(_)
+        | S::IsNotTrue(_)
+        | S::IsFalse(_)
+        | S::IsNotFalse(_)
+        | S::IsDistinctFrom(..)
+        | S::IsNotDistinctFrom(..) => Err(format!("`{expr}` as an operand needs parentheses")),
+        S::UnaryOp { op: sql::UnaryOperator::Not, .. } => {
+            Err(format!("`{expr}` as an operand needs parentheses"))
+        }
+        _ => convert(expr),
+    }
+}
+
+fn convert(expr: &sql::Expr) -> Converted {
+    use sql::Expr as S;
+    Ok(match expr {
+        S::Identifier(ident) => column(std::slice::from_ref(ident))?,
+        S::CompoundIdentifier(parts) => column(parts)?,
+        S::CompoundFieldAccess { root, access_chain } => chain(root, access_chain)?,
+        S::Nested(inner) => convert(inner)?,
+        S::Value(value) => Expr::Literal(literal::of_value(&value.value)?),
+        S::TypedString(typed) => {
+            let text = literal::text(&typed.value.value)?;
+            Expr::Literal(literal::typed(&typed.data_type.to_string(), &text)?)
+        }
+        S::Interval(interval) => Expr::Literal(literal::interval(interval)?),
+        S::IsNull(x) => Expr::IsNull(boxed(x)?),
+        S::IsNotNull(x) => Expr::IsNull(boxed(x)?).not(true),
+        S::IsTrue(x) => is(x, true, false)?,
+        S::IsNotTrue(x) => is(x, true, true)?,
+        S::IsFalse(x) => is(x, false, false)?,
+        S::IsNotFalse(x) => is(x, false, true)?,
+        S::IsUnknown(x) => Expr::IsNull(boxed(x)?),
+        S::IsNotUnknown(x) => Expr::IsNull(boxed(x)?).not(true),
+        S::IsDistinctFrom(l, r) => Expr::binary(Binary::NullSafeEq, convert(l)?, convert(r)?).not(true),
+        S::IsNotDistinctFrom(l, r) => Expr::binary(Binary::NullSafeEq, convert(l)?, convert(r)?),
+        S::InList { expr, list, negated } => {
+            let list = list.iter().map(convert).collect::<Converted<_>>()?;
+            Expr::In(boxed(expr)?, list).not(*negated)
+        }
+        S::Between { expr, negated, low, high } => {
+            let (value, low, high) = (convert(expr)?, operand(low)?, operand(high)?);
+            let from = Expr::binary(Binary::Ge, value.clone(), low);
+            Expr::binary(Binary::And, from, Expr::binary(Binary::Le, value, high)).not(*negated)
+        }
+        S::Like { negated, any: false, expr, pattern, escape_char } => {
+            like(expr, pattern, escape_char.as_deref(), false)?.not(*negated)
+        }
+        S::ILike { negated, any: false, expr, pattern, escape_char } => {
+            like(expr, pattern, escape_char.as_deref(), true)?.not(*negated)
+        }
+        S::RLike { negated, expr, pattern, .. } => {
+            Expr::Call("rlike".into(), vec![convert(expr)?, convert(pattern)?]).not(*negated)
+        }
+        S::UnaryOp { op, expr } => unary(*op, expr)?,
+        S::BinaryOp { left, op, right } => binary(left, op, right)?,
+        S::Cast { kind, expr, data_type: to, format: None } => {
+            let tries = matches!(kind, sql::CastKind::TryCast);
+            if matches!(kind, sql::CastKind::SafeCast) {
+                return unknown("SAFE_CAST");
+            }
+            Expr::Cast(boxed(expr)?, data_type(&to.to_string())?, tries)
+        }
+        S::Case { operand: of, conditions, else_result, .. } => {
+            let of = of.as_deref().map(convert).transpose()?;
+            let branches = conditions.iter().map(|when| {
+                let condition = convert(&when.condition)?;
+                let condition = match &of {
+                    Some(of) => Expr::binary(Binary::Eq, of.clone(), condition),
+                    None => condition,
+                };
+                Ok((condition, convert(&when.result)?))
+            });
+            let branches = branches.collect::<Converted<_>>()?;
+            Expr::Case(branches, else_result.as_deref().map(boxed).transpose()?)
+        }
+        S::Extract { field, expr, .. } => {
+            Expr::Call("extract".into(), vec![constant(&field.to_string()), convert(expr)?])
+        }
+        S::Ceil { expr, field } => rounding("ceil", expr, field)?,
+        S::Floor { expr, field } => rounding("floor", expr, field)?,
+        S::Position { expr, r#in } => Expr::Call("locate".into(), vec![convert(expr)?, convert(r#in)?]),
+        S::Substring { expr, substring_from: Some(from), substring_for, .. } => {
+            let mut args = vec![convert(expr)?, convert(from)?];
+            args.extend(substring_for.as_deref().map(convert).transpose()?);
+            Expr::Call("substring".into(), args)
+        }
+        S::Trim { trim_where, trim_what, expr, trim_characters: None } => {
+            let name = match trim_where {
+                None | Some(sql::TrimWhereField::Both) => "__trim_both",
+                Some(sql::TrimWhereField::Leading) => "__trim_leading",
+                Some(sql::TrimWhereField::Trailing) => "__trim_trailing",
+            };
+            let mut args = vec![convert(expr)?];
+            args.extend(trim_what.as_deref().map(convert).transpose()?);
+            Expr::Call(name.into(), args)
+        }
+        S::Function(function) => call(function)?,
+        other => return unknown(other),
+    })
+}
+
+fn column(parts: &[sql::Ident]) -> Converted {
+    let name = |part: &sql::Ident| match part.quote_style {
+        Some('`') => Ok(part.value.replace("``", "`")),
+        None => Ok(part.value.clone()),
+        Some(_) => unknown(part),
+    };
+    Ok(Expr::Column(parts.iter().map(name).collect::<Converted<_>>()?))
+}
+
+fn chain(root: &sql::Expr, accesses: &[sql::AccessExpr]) -> Converted {
+    let mut expr = convert(root)?;
+    for access in accesses {
+        expr = match access {
+            sql::AccessExpr::Dot(sql::Expr::Identifier(ident)) => {
+                let Expr::Column(mut name) = column(std::slice::from_ref(ident))? else {
+                    return unknown(ident);
+                };
+                match expr {
+                    Expr::Column(mut parts) => {
+                        parts.append(&mut name);
+                        Expr::Column(parts)
+                    }
+                    other => Expr::Field(Box::new(other), name.remove(0)),
+                }
+            }
+            sql::AccessExpr::Subscript(sql::Subscript::Index { index }) => {
+                Expr::Index(Box::new(expr), boxed(index)?)
+            }
+            other => return unknown(other),
+        };
+    }
+    Ok(expr)
+}
+
+fn is(expr: &sql::Expr, truth: bool, negated: bool) -> Converted {
+    let truth = Expr::Literal(Literal::Boolean(truth));
+    Ok(Expr::binary(Binary::NullSafeEq, convert(expr)?, truth).not(negated))
+}
+
+fn like(expr: &sql::Expr, pattern: &sql::Expr, escape: Option<&sql::Expr>, ignore_case: bool) -> Converted {
+    let escape = match escape {
+        None => '\\',
+        Some(sql::Expr::Value(value)) => {
+            let text = literal::text(&value.value)?;
+            let mut chars = text.chars();
+            match (chars.next(), chars.next()) {
+                (Some(c), None) => c,
+                _ => return Err(format!("the escape `{text}` is not one character")),
+            }
+        }
+        Some(other) => return unknown(other),
+    };
+    Ok(Expr::Like(boxed(expr)?, Box::new(operand(pattern)?), escape, ignore_case))
+}
+
+fn unary(op: sql::UnaryOperator, expr: &sql::Expr) -> Converted {
+    Ok(match op {
+        sql::UnaryOperator::Not | sql::UnaryOperator::BangNot => convert(expr)?.not(true),
+        sql::UnaryOperator::Plus => operand(expr)?,
+        sql::UnaryOperator::Minus => match expr {
+            // the smallest numbers have no positive counterpart
+            sql::Expr::Value(value) => match literal::negative(&value.value)? {
+                Some(literal) => Expr::Literal(literal),
+                None => Expr::Negate(Box::new(operand(expr)?)),
+            },
+            _ => Expr::Negate(Box::new(operand(expr)?)),
+        },
+        other => return unknown(other),
+    })
+}
+
+fn binary(left: &sql::Expr, op: &sql::BinaryOperator, right: &sql::Expr) -> Converted {
+    use sql::BinaryOperator as S;
+    let op = match op {
+        S::And => return Ok(Expr::binary(Binary::And, convert(left)?, convert(right)?)),
+        S::Or => return Ok(Expr::binary(Binary::Or, convert(left)?, convert(right)?)),
+        S::Eq => Binary::Eq,
+        S::NotEq => Binary::Ne,
+        S::Lt => Binary::Lt,
+        S::LtEq => Binary::Le,
+        S::Gt => Binary::Gt,
+        S::GtEq => Binary::Ge,
+        S::Spaceship => Binary::NullSafeEq,
+        S::Plus => Binary::Add,
+        S::Minus => Binary::Subtract,
+        S::Multiply => Binary::Multiply,
+        S::Divide => Binary::Divide,
+        S::Modulo => Binary::Remainder,
+        S::MyIntegerDivide => Binary::IntegralDivide,
+        S::StringConcat => Binary::Concat,
+        other => return unknown(other),
+    };
+    Ok(Expr::binary(op, operand(left)?, operand(right)?))
+}
+
+fn constant(text: &str) -> Expr {
+    Expr::Literal(Literal::String(text.to_owned()))
+}
+
+fn rounding(name: &str, expr: &sql::Expr, field: &sql::CeilFloorKind) -> Converted {
+    let mut args = vec![convert(expr)?];
+    match field {
+        sql::CeilFloorKind::DateTimeField(sql::DateTimeField::NoDateTime) => {}
+        sql::CeilFloorKind::DateTimeField(field) => return unknown(format!("{name} to {field}")),
+        sql::CeilFloorKind::Scale(scale) => args.push(Expr::Literal(literal::of_value(&scale.value)?)),
+    }
+    Ok(Expr::Call(name.to_owned(), args))
+}
+
+fn call(function: &sql::Function) -> Converted {
+    let plain = function.filter.is_none()
+        && function.over.is_none()
+        && function.within_group.is_empty()
+        && function.null_treatment.is_none()
+        && matches!(function.parameters, sql::FunctionArguments::None);
+    let name = function.name.to_string().to_lowercase();
+    let args = match &function.args {
+        sql::FunctionArguments::None => Vec::new(),
+        sql::FunctionArguments::List(list)
+            if plain && list.clauses.is_empty() && list.duplicate_treatment.is_none() =>
+        {
+            let args = list.args.iter().map(|arg| match arg {
+                sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(expr)) => convert(expr),
+                other => unknown(other),
+            });
+            args.collect::<Converted<Vec<_>>>()?
+        }
+        _ => return unknown(function),
+    };
+    if name == TYPED_NUMBER
+        && let [Expr::Literal(Literal::String(number))] = args.as_slice()
+    {
+        return literal::suffixed(number).map(Expr::Literal);
+    }
+    Ok(Expr::Call(name, args))
+}
