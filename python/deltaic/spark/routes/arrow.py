@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ from deltaic.spark.jobs import ended_after_failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+
+_SWEEPS, _BETWEEN_SWEEPS = 3, 0.5
 
 
 class Task:
@@ -42,7 +46,8 @@ class Task:
 def write(df: Any, plan: Any, folder: str) -> list[str]:
     """Writes the rows below `folder` of the table; returns the `add` actions of the tasks that won.
 
-    Nothing of a failed job is left; a task that was repeated leaves at most files that the log never lists.
+    What a failed job wrote is deleted. A task that was repeated, or whose worker outlives its job by seconds,
+    leaves at most files that the log never lists.
     """
     task = Task(plan.to_bytes(), folder)
     try:
@@ -50,6 +55,10 @@ def write(df: Any, plan: Any, folder: str) -> list[str]:
             written = df.mapInArrow(task, "add string").toArrow()
     except BaseException:
         plan.discard(folder, [])
+        # the Python worker of a task that was stopped may be closing its file still
+        for _ in range(_SWEEPS):
+            time.sleep(_BETWEEN_SWEEPS)
+            plan.discard(folder, [])
         raise
     adds: list[str] = written.column("add").to_pylist()
     return adds
