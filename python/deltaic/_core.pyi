@@ -10,7 +10,10 @@ __all__ = [
     "WritePlan",
     "__version__",
     "error_kinds",
+    "fsck",
     "read_split",
+    "restore",
+    "vacuum",
     "write",
 ]
 
@@ -34,6 +37,22 @@ def write(
     user_metadata: str | None,
     app_transaction: tuple[str, int] | None,
 ) -> tuple[int, int, int, int, int, bool, bool]: ...
+def vacuum(
+    uri: str,
+    storage_options: dict[str, str],
+    mode: str,
+    retention_millis: int | None,
+    allow_short_retention: bool,
+    dry_run: bool,
+) -> str: ...
+def restore(
+    uri: str,
+    storage_options: dict[str, str],
+    version: int | None,
+    timestamp: int | None,
+    ignore_missing_files: bool,
+) -> str: ...
+def fsck(uri: str, storage_options: dict[str, str], dry_run: bool) -> str: ...
 
 @final
 class ArrowStream:

@@ -11,6 +11,7 @@ from typing import Protocol as Interface
 
 from deltaic import _core, times
 from deltaic.exceptions import InvalidTimeTravelError
+from deltaic.maintain import FsckResult, RestoreResult, VacuumResult
 from deltaic.predicates import from_sql
 from deltaic.schema import Schema
 
@@ -230,6 +231,72 @@ class Table:
         """
         found: dict[str, Any] = json.loads(self._core.commit(version))
         return found
+
+    def vacuum(
+        self,
+        retention_hours: float | None = None,
+        *,
+        mode: str = "full",
+        dry_run: bool = False,
+        allow_short_retention: bool = False,
+    ) -> VacuumResult:
+        """Deletes the files that no version within the retention needs, and moves to the newest version.
+
+        Args:
+            retention_hours: Instead of `delta.deletedFileRetentionDuration` of the table, a week where it is not set.
+            mode: `full` lists the store and finds also what failed writers left; `lite` goes by the log.
+            dry_run: Tells what would be deleted, and deletes nothing.
+            allow_short_retention: Allows a retention below that of the table. Readers and writers that take longer
+                than it fail then, and what they write may be lost.
+
+        Raises:
+            InvalidArgumentError: the retention is below that of the table.
+        """
+        millis = None if retention_hours is None else round(retention_hours * 3_600_000)
+        options = self._core.storage_options
+        found = json.loads(_core.vacuum(self.uri, options, mode, millis, allow_short_retention, dry_run))
+        self.update()
+        found["cutoff"] = times.from_millis(found["cutoff"])
+        found["failed"] = [(path, reason) for path, reason in found["failed"]]
+        return VacuumResult(**found)
+
+    def restore(
+        self,
+        version: int | None = None,
+        timestamp: str | datetime | date | None = None,
+        *,
+        ignore_missing_files: bool = False,
+    ) -> RestoreResult:
+        """Makes the table what it was at a version or time, by a new version, and moves to it.
+
+        Args:
+            version: Version to restore.
+            timestamp: Time to restore, in place of a version.
+            ignore_missing_files: Restores also when files of the old version are gone; `fsck` then takes them out.
+
+        Raises:
+            DataFileError: a file of the old version is gone.
+            VersionNotFoundError, TimestampOutOfRangeError: the log does not have it.
+        """
+        if (version is None) == (timestamp is None):
+            _no_time_travel(self.uri, "give a version or a timestamp to restore")
+        if version is not None and version < 0:
+            _no_time_travel(self.uri, f"version {version} is below 0")
+        at = None if timestamp is None else _millis(self.uri, timestamp)
+        options = self._core.storage_options
+        found = json.loads(_core.restore(self.uri, options, version, at, ignore_missing_files))
+        self.update()
+        return RestoreResult(**found)
+
+    def fsck(self, *, dry_run: bool = False) -> FsckResult:
+        """Takes the files out of the log that the store does not have, and moves to the newest version.
+
+        Args:
+            dry_run: Tells what is missing, and changes nothing.
+        """
+        found = json.loads(_core.fsck(self.uri, self._core.storage_options, dry_run))
+        self.update()
+        return FsckResult(**found)
 
     def update(self) -> Table:
         """Moves to the newest version by reading the new commits only, and returns the table."""

@@ -8,7 +8,7 @@ import sys
 import click
 
 from deltaic import __version__
-from deltaic.cli import files, history, inspect, log, schema
+from deltaic.cli import files, fsck, history, inspect, log, restore, schema, vacuum
 from deltaic.exceptions import DeltaError
 
 EXIT_CODES = """\b
@@ -37,14 +37,24 @@ class _Commands(click.Group):
 @click.command(cls=_Commands, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="deltaic")
 def main() -> None:
-    """Look into Delta tables without an engine.
+    """Look into Delta tables and maintain them, without an engine.
 
     TABLE is a path or a URL such as s3://bucket/table. With @v5 or @20260101000000000 behind it, it is that version,
     or the version at that time.
     """
 
 
-for command in (inspect.inspect, history.history, files.files, schema.schema, log.log):
+_COMMANDS = (
+    inspect.inspect,
+    history.history,
+    files.files,
+    schema.schema,
+    log.log,
+    vacuum.vacuum,
+    restore.restore,
+    fsck.fsck,
+)
+for command in _COMMANDS:
     main.add_command(command)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -43,6 +44,12 @@ def table_command(function: Callable[..., None]) -> Callable[..., None]:
         function(Table(uri, version=version, timestamp=timestamp, storage_options=storage_options), **others)
 
     return command
+
+
+def confirm(what: str, *, yes: bool) -> None:
+    """Asks on a terminal before something is done that cannot be undone."""
+    if not yes and sys.stdin.isatty():
+        click.confirm(f"{what}?", abort=True, err=True)
 
 
 def _pairs(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:

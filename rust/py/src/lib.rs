@@ -5,6 +5,7 @@ mod arrow;
 mod commits;
 mod errors;
 mod files;
+mod maintain;
 mod runtime;
 mod spark;
 mod spark_scan;
@@ -19,6 +20,8 @@ mod _core {
     use crate::errors::error_kinds;
     #[pymodule_export]
     use crate::files::FileLines;
+    #[pymodule_export]
+    use crate::maintain::{fsck, restore, vacuum};
     #[pymodule_export]
     use crate::spark::SparkTable;
     #[pymodule_export]

@@ -1,0 +1,40 @@
+"""`fsck`: take files out of the log that are not there."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from deltaic.cli import output
+from deltaic.cli.options import confirm, table_command
+
+if TYPE_CHECKING:
+    from deltaic.table import Table
+
+
+@click.command(short_help="Take files out of the log that the store does not have.")
+@click.option("--dry-run", is_flag=True, help="Show what is missing, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@table_command
+def fsck(table: Table, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Look after every file of the newest version, and take those out of the log that the store does not have.
+
+    Ends with exit code 1 when something is missing that it did not take out.
+    """
+    if not dry_run:
+        confirm(f"take missing files out of the log of {table.uri}", yes=yes)
+    with output.progress("looking after files"):
+        done = table.fsck(dry_run=dry_run)
+    if as_json:
+        output.print_json(asdict(done))
+    else:
+        for path in [*done.missing, *done.missing_vectors]:
+            click.echo(path)
+        what = "missing" if done.version is None else f"taken out by version {done.version}"
+        vectors = f", {len(done.missing_vectors):,} deletion vectors missing" if done.missing_vectors else ""
+        output.console().print(f"{len(done.missing):,} files {what}{vectors}", style="dim")
+    if done.missing_vectors or (done.missing and done.version is None):
+        sys.exit(1)

@@ -1,0 +1,39 @@
+"""`restore`: make a table what it was."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from deltaic.cli import output
+from deltaic.cli.options import confirm, table_command
+
+if TYPE_CHECKING:
+    from deltaic.table import Table
+
+
+@click.command(short_help="Make a table what it was at a version or time.")
+@click.option(
+    "--ignore-missing-files", is_flag=True, help="Restore also when files of the old version are gone."
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@table_command
+def restore(table: Table, *, ignore_missing_files: bool, yes: bool, as_json: bool) -> None:
+    """Make a table what it was at the version or time given, by a new version. The versions between stay."""
+    version = table.version
+    if table.update().version == version:
+        raise click.UsageError(
+            "say which version: by --version, --timestamp or TABLE@v5; the newest is no way back"
+        )
+    confirm(f"restore {table.uri} from version {table.version} to version {version}", yes=yes)
+    with output.progress("restoring"):
+        done = table.restore(version, ignore_missing_files=ignore_missing_files)
+    if as_json:
+        output.print_json(asdict(done))
+        return
+    click.echo(
+        f"version {done.version} is version {done.restored_version} again: "
+        f"{done.restored_files:,} files came back, {done.removed_files:,} left"
+    )

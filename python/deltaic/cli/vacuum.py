@@ -1,0 +1,60 @@
+"""`vacuum`: delete files that no version within the retention needs."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from deltaic.cli import output
+from deltaic.cli.options import confirm, table_command
+
+if TYPE_CHECKING:
+    from deltaic.table import Table
+
+
+@click.command(short_help="Delete files that no retained version needs.")
+@click.option("--retention-hours", type=click.FloatRange(min=0), help="Instead of the table's own retention.")
+@click.option("--allow-short-retention", is_flag=True, help="Allow a retention below that of the table.")
+@click.option("--lite", is_flag=True, help="Only files that the log names as removed; nothing is listed.")
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted, and delete nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@table_command
+def vacuum(
+    table: Table,
+    *,
+    retention_hours: float | None,
+    allow_short_retention: bool,
+    lite: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Delete the files that no version of the newest table within the retention needs.
+
+    Ends with exit code 1 when a file could not be deleted.
+    """
+    if not dry_run:
+        confirm(f"delete files of {table.uri}, and with them the older versions", yes=yes)
+    with output.progress("deleting" if not dry_run else "looking for files"):
+        done = table.vacuum(
+            retention_hours,
+            mode="lite" if lite else "full",
+            dry_run=dry_run,
+            allow_short_retention=allow_short_retention,
+        )
+    if as_json:
+        output.print_json(asdict(done))
+    else:
+        for file in done.files:
+            click.echo(file)
+        what = "would be deleted" if dry_run else "deleted"
+        output.console().print(f"{len(done.files):,} files {what}, {output.size(done.bytes)}", style="dim")
+    for path, reason in done.failed:
+        click.echo(f"deltaic: not deleted: {path}: {reason}", err=True)
+    for warning in done.warnings:
+        click.echo(f"deltaic: {warning}", err=True)
+    if done.failed:
+        sys.exit(1)

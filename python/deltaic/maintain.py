@@ -1,0 +1,61 @@
+"""What operations on whole tables did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True)
+class VacuumResult:
+    """What a vacuum deleted, or would delete."""
+
+    files: list[str]
+    """Files that were deleted, as the store confirmed it; in a dry run, those that would be."""
+    bytes: int
+    """Their bytes."""
+    failed: list[tuple[str, str]]
+    """Files that could not be deleted, and why."""
+    cutoff: datetime
+    """Files that were changed, or removed from the table, after this time are kept."""
+    version: int | None
+    """Version of the commit `VACUUM END`."""
+    warnings: list[str]
+    """What went wrong after the files were deleted."""
+
+
+@dataclass(frozen=True)
+class RestoreResult:
+    """What a restore did."""
+
+    version: int
+    """Version that was committed."""
+    restored_version: int
+    """Version that it restored."""
+    restored_files: int
+    """Files that came back."""
+    restored_bytes: int
+    """Their bytes."""
+    removed_files: int
+    """Files that left."""
+    removed_bytes: int
+    """Their bytes."""
+    files: int
+    """Files of the table now."""
+    bytes: int
+    """Their bytes."""
+
+
+@dataclass(frozen=True)
+class FsckResult:
+    """Files that the log has and the store has not."""
+
+    missing: list[str]
+    """Data files. But for a dry run, they left the log."""
+    missing_vectors: list[str]
+    """Files of deletion vectors. Their data files stay in the log: nobody can tell which of their rows are deleted."""
+    version: int | None
+    """Version of the commit; None where there was nothing to do."""

@@ -1,0 +1,90 @@
+"""Vacuum, restore and fsck, from Python and from the command line."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+import deltaic
+from deltaic import exceptions
+from deltaic.cli.main import main
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Two versions; all files of the first have left."""
+    root = tmp_path / "t"
+    deltaic.write(root, pa.table({"id": [1, 2]}))
+    deltaic.write(root, pa.table({"id": [3]}), mode="overwrite")
+    return root
+
+
+def ids(root):
+    return sorted(pa.table(deltaic.Table(root).to_arrow())["id"].to_pylist())
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, [str(a) for a in arguments])
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+class TestTable:
+    def test_vacuum(self, root):
+        table = deltaic.Table(root)
+        with pytest.raises(exceptions.InvalidArgumentError, match="retention"):
+            table.vacuum(0)
+        assert table.vacuum().files == []
+        dry = table.vacuum(0, dry_run=True, allow_short_retention=True)
+        done = table.vacuum(0, allow_short_retention=True)
+        assert dry.files == done.files
+        assert len(done.files) == 1
+        assert not any(Path(file).exists() for file in done.files)
+        assert table.version == done.version
+        assert ids(root) == [3]
+
+    def test_restore(self, root):
+        table = deltaic.Table(root)
+        done = table.restore(0)
+        assert (done.version, done.restored_version, done.restored_files, done.removed_files) == (2, 0, 1, 1)
+        assert table.version == 2
+        assert ids(root) == [1, 2]
+        table.restore(timestamp=deltaic.Table(root, version=1).timestamp)
+        assert ids(root) == [3]
+
+    @pytest.mark.parametrize("when", [{}, {"version": 0, "timestamp": "2026-01-01"}, {"version": -1}])
+    def test_restore_to_nowhere(self, root, when):
+        with pytest.raises(exceptions.InvalidTimeTravelError):
+            deltaic.Table(root).restore(**when)
+
+    def test_fsck(self, root):
+        table = deltaic.Table(root)
+        assert table.fsck().missing == []
+        for file in table.file_list():
+            (root / file["path"]).unlink()
+        assert len(table.fsck(dry_run=True).missing) == 1
+        assert table.fsck().version == table.version == 2
+        assert ids(root) == []
+
+
+class TestCommands:
+    def test_vacuum(self, root):
+        short = ("--retention-hours", 0, "--allow-short-retention", "--json")
+        dry = json.loads(run("vacuum", root, *short, "--dry-run"))
+        done = json.loads(run("vacuum", root, *short, "--yes"))
+        assert dry["files"] == done["files"] != []
+        assert "0 files deleted" in run("vacuum", root)
+
+    def test_restore(self, root):
+        assert "version 2 is version 0 again" in run("restore", f"{root}@v0")
+        assert ids(root) == [1, 2]
+        run("restore", root, code=2)
+
+    def test_fsck(self, root):
+        for file in deltaic.Table(root).file_list():
+            (root / file["path"]).unlink()
+        assert "1 files missing" in run("fsck", root, "--dry-run", code=1)
+        assert json.loads(run("fsck", root, "--yes", "--json"))["version"] == 2
+        assert "0 files missing" in run("fsck", root)
