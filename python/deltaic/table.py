@@ -77,6 +77,57 @@ class FileTotals(NamedTuple):
     """The rows that these delete."""
 
 
+class Checkpoint(NamedTuple):
+    """A checkpoint: the log up to a version in files that are quick to read."""
+
+    version: int
+    """Version."""
+    name: str
+    """Its (top-level) file in `_delta_log`."""
+    existed: bool
+    """Whether it was there already, so that nothing was written."""
+    files: int
+    """Data files in it; 0 if it existed."""
+    actions: int
+    """Actions in it."""
+    bytes: int
+    """Bytes of all its files."""
+    written: int
+    """Bytes that were written: all of them but those of sidecars that were taken over."""
+    sidecars_written: int
+    """Sidecars that were written."""
+    sidecars_reused: int
+    """Sidecars of the checkpoint before that were taken over, because nothing in them changed."""
+
+
+class CompactedLog(NamedTuple):
+    """Several commits in one file."""
+
+    start: int
+    """First version."""
+    end: int
+    """Last version."""
+    name: str
+    """The file in `_delta_log`."""
+    existed: bool
+    """Whether it was there already."""
+    actions: int
+    """Actions of the commits."""
+    kept: int
+    """Actions of the file."""
+    bytes: int
+    """Its bytes."""
+
+
+class CleanedLog(NamedTuple):
+    """What a cleanup of the log deleted."""
+
+    deleted: list[str]
+    """Files of `_delta_log` that are gone, or would be in a dry run."""
+    failed: list[tuple[str, str]]
+    """Files that could not be deleted, with the reason."""
+
+
 class Table:
     """One version of a Delta table.
 
@@ -297,6 +348,42 @@ class Table:
         found = json.loads(_core.fsck(self.uri, self._core.storage_options, dry_run))
         self.update()
         return FsckResult(**found)
+
+    def checkpoint(self) -> Checkpoint:
+        """Writes a checkpoint of this version, by the table's properties V1 (classic) or V2 (with sidecars).
+
+        Commits write one by themselves each `delta.checkpointInterval` versions. A crash on the way leaves the table as
+        readable as it was.
+
+        Raises:
+            UnsupportedFeatureError: the table has writer features that deltaic does not know.
+            LogCorruptError: the log is broken, or its checksum counts other files.
+        """
+        return Checkpoint(**json.loads(self._core.checkpoint()))
+
+    def compact_log(self, start: int, end: int | None = None) -> CompactedLog:
+        """Writes one file that readers take instead of the commits `start` to `end`. The commits stay.
+
+        Args:
+            start: First commit.
+            end: Last commit, instead of that of this version.
+
+        Raises:
+            InvalidArgumentError: these are fewer than two commits.
+            LogGapError: a commit is missing.
+        """
+        return CompactedLog(**json.loads(self._core.compact_log(start, self.version if end is None else end)))
+
+    def clean_log(self, *, dry_run: bool = False) -> CleanedLog:
+        """Deletes log files older than `delta.logRetentionDuration` that no younger version needs.
+
+        Every version that was the newest one at the beginning of the retention, or later, stays.
+
+        Args:
+            dry_run: Delete nothing, and tell what would be deleted.
+        """
+        deleted, failed = self._core.clean_log(dry_run)
+        return CleanedLog(deleted, failed)
 
     def update(self) -> Table:
         """Moves to the newest version by reading the new commits only, and returns the table."""

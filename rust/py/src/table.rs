@@ -9,7 +9,7 @@ use deltaic::scan::{ReadRequest, RowScan};
 use deltaic::schema::to_arrow_schema;
 use deltaic::snapshot::{At, Snapshot, parse_table_path};
 use deltaic::store::{Location, StorageOptions};
-use deltaic::{Error, Result, scan};
+use deltaic::{Error, Result, checkpoint, scan};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use serde::Serialize;
@@ -197,6 +197,33 @@ impl Table {
         let location = self.snapshot.location().clone();
         let summary = runtime::read(py, move || commits::summary(&location, version))?;
         to_json(py, &summary)
+    }
+
+    /// Writes a checkpoint of this version; what was done as JSON.
+    fn checkpoint(&self, py: Python<'_>) -> PyResult<String> {
+        let done = runtime::write(py, || checkpoint::checkpoint(&self.snapshot))?;
+        let done = json!({
+            "version": done.version, "name": done.name, "existed": done.existed, "files": done.num_files,
+            "actions": done.num_actions, "bytes": done.size, "written": done.written,
+            "sidecars_written": done.sidecars_written, "sidecars_reused": done.sidecars_reused,
+        });
+        to_json(py, &done)
+    }
+
+    /// Writes one file for the commits `start` to `end`; what was done as JSON.
+    fn compact_log(&self, py: Python<'_>, start: u64, end: u64) -> PyResult<String> {
+        let done = runtime::write(py, || checkpoint::compact(self.snapshot.location(), start, end))?;
+        let done = json!({
+            "start": done.from, "end": done.to, "name": done.name, "existed": done.existed,
+            "actions": done.actions, "kept": done.kept, "bytes": done.size,
+        });
+        to_json(py, &done)
+    }
+
+    /// Deletes what has expired of the log: the names that are gone, and those that could not be deleted, with the reason.
+    fn clean_log(&self, py: Python<'_>, dry_run: bool) -> PyResult<(Vec<String>, Vec<(String, String)>)> {
+        let done = runtime::write(py, || checkpoint::cleanup(&self.snapshot, dry_run))?;
+        Ok((done.deleted, done.failed))
     }
 
     /// The newest version.

@@ -17,7 +17,7 @@ use crate::actions::Action;
 use crate::error::{Error, Result};
 
 /// Rows of a row group: small enough that a reader who wants few rows skips most of them.
-const ROW_GROUP_ROWS: usize = 16 * 1024;
+pub(super) const ROW_GROUP_ROWS: usize = 16 * 1024;
 /// Rows of a page, the unit of the page index.
 const PAGE_ROWS: usize = 2 * 1024;
 /// Characters of a statistic that are kept.
@@ -125,6 +125,12 @@ fn properties(schema: &SchemaRef, compression: Compression) -> WriterProperties 
         let parts: Vec<&str> = path.iter().map(String::as_str).collect();
         let column = ColumnPath::new(path.clone());
         match parts.as_slice() {
+            // nearly every value is another one
+            ["add", "stats_parsed", "minValues" | "maxValues", ..] => {
+                builder = builder
+                    .set_column_dictionary_enabled(column.clone(), false)
+                    .set_column_statistics_enabled(column, EnabledStatistics::Page);
+            }
             ["add", "partitionValues_parsed" | "stats_parsed", ..] => {
                 builder = builder.set_column_statistics_enabled(column, EnabledStatistics::Page);
             }

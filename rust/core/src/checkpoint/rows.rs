@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, MapArray, StructArray, UInt32Array};
-use arrow::compute::{SortColumn, cast, concat, concat_batches, lexsort_to_indices, take};
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, MapArray, RecordBatch, StructArray, UInt32Array, new_null_array,
+};
+use arrow::compute::{SortColumn, cast, concat, concat_batches, lexsort_to_indices, take, take_record_batch};
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 
+use super::encode::ROW_GROUP_ROWS;
 use super::schema::Layout;
 use super::stats::StatsParser;
 use crate::error::{Error, Result};
@@ -26,60 +29,61 @@ impl<'a> AddRows<'a> {
         AddRows { layout, parser }
     }
 
-    /// The column `add` of a run of files with all columns of [`FileBatch`], ordered by partition values and by the
-    /// least values of the clustering columns. Files that are equal in these, and tables that have neither, keep their
-    /// order.
+    /// A run of files with all columns of [`FileBatch`], ordered by partition values and by the least values of the
+    /// clustering columns. Files that are equal in these, and tables that have neither, keep their order.
     ///
     /// # Errors
     /// [`Error::Arrow`] when a column does not fit, which a bug would do.
-    pub(super) fn build(&self, run: &[FileBatch]) -> Result<ArrayRef> {
-        self.column(run).map_err(|e| Error::arrow("building the rows of a checkpoint", e))
+    pub(super) fn run(&self, files: &[FileBatch]) -> Result<Run<'_>> {
+        self.ordered(files).map_err(failed)
     }
 
-    fn column(&self, run: &[FileBatch]) -> Result<ArrayRef, ArrowError> {
-        let Some(first) = run.first() else { return Err(ArrowError::ComputeError("no files".into())) };
-        let batches: Vec<_> = run.iter().map(FileBatch::record_batch).collect();
+    fn ordered(&self, files: &[FileBatch]) -> Result<Run<'_>, ArrowError> {
+        let Some(first) = files.first() else { return Err(ArrowError::ComputeError("no files".into())) };
+        let batches: Vec<_> = files.iter().map(FileBatch::record_batch).collect();
         let files = concat_batches(&first.record_batch().schema(), batches)?;
-        let column = |name: &str| {
-            files.column_by_name(name).cloned().ok_or_else(|| ArrowError::SchemaError(format!("no `{name}`")))
+        let partitions = self.partitions(&files)?;
+        let parsed = match (&self.parser, self.layout.clustering.is_empty()) {
+            (Some(parser), false) => Some(parser.parse(column(&files, "stats")?.as_string_view())?),
+            _ => None,
         };
-        let values = column("partition_values")?;
-        let partitions = self
-            .layout
-            .partitions
-            .iter()
-            .map(|(name, kind)| typed(values.as_map(), name, kind))
-            .collect::<Result<Vec<_>, _>>()?;
-        let stats = column("stats")?;
-        let parsed = self.parser.as_ref().map(|p| p.parse(stats.as_string_view())).transpose()?;
+        let order = self.order(&partitions, parsed.as_ref(), files.num_rows())?;
+        Ok(Run { rows: self, files, order, next: 0 })
+    }
+
+    fn partitions(&self, files: &RecordBatch) -> Result<Vec<ArrayRef>, ArrowError> {
+        let values = column(files, "partition_values")?;
+        self.layout.partitions.iter().map(|(name, kind)| typed(values.as_map(), name, kind)).collect()
+    }
+
+    /// The column `add` of files.
+    fn adds(&self, files: &RecordBatch) -> Result<ArrayRef, ArrowError> {
         let DataType::Struct(fields) = self.layout.add() else {
             return Err(ArrowError::SchemaError("`add` is no struct".into()));
         };
-        let order = self.order(&partitions, parsed.as_ref(), files.num_rows())?;
         let mut columns = Vec::with_capacity(fields.len());
         for field in &fields {
-            let array = match field.name().as_str() {
-                "path" => column("path")?,
-                "partitionValues" => values.clone(),
-                "size" => column("size")?,
-                "modificationTime" => column("modification_time")?,
+            columns.push(match field.name().as_str() {
+                "path" => column(files, "path")?,
+                "partitionValues" => column(files, "partition_values")?,
+                "size" => column(files, "size")?,
+                "modificationTime" => column(files, "modification_time")?,
                 // rows of a checkpoint change nothing
                 "dataChange" => Arc::new(BooleanArray::from(vec![false; files.num_rows()])),
-                "tags" => column("tags")?,
-                "deletionVector" => nullable(&column("deletion_vector")?, field.data_type())?,
-                "baseRowId" => column("base_row_id")?,
-                "defaultRowCommitVersion" => column("default_row_commit_version")?,
-                "clusteringProvider" => column("clustering_provider")?,
-                "stats" => stats.clone(),
+                "tags" => column(files, "tags")?,
+                "deletionVector" => nullable(&column(files, "deletion_vector")?, field.data_type())?,
+                "baseRowId" => column(files, "base_row_id")?,
+                "defaultRowCommitVersion" => column(files, "default_row_commit_version")?,
+                "clusteringProvider" => column(files, "clustering_provider")?,
+                "stats" => column(files, "stats")?,
                 "partitionValues_parsed" => {
                     let DataType::Struct(fields) = field.data_type() else { continue };
-                    Arc::new(StructArray::try_new(fields.clone(), partitions.clone(), None)?)
+                    Arc::new(StructArray::try_new(fields.clone(), self.partitions(files)?, None)?)
                 }
-                _ => parsed.clone().ok_or_else(|| ArrowError::SchemaError("no statistics".into()))?,
-            };
-            columns.push(match &order {
-                Some(order) => take(&array, order, None)?,
-                None => array,
+                _ => match &self.parser {
+                    Some(parser) => parser.parse(column(files, "stats")?.as_string_view())?,
+                    None => new_null_array(field.data_type(), files.num_rows()),
+                },
             });
         }
         Ok(Arc::new(StructArray::try_new(fields, columns, None)?))
@@ -109,6 +113,39 @@ impl<'a> AddRows<'a> {
         let sorted = order.values().iter().enumerate().all(|(at, row)| at == *row as usize);
         Ok((!sorted).then_some(order))
     }
+}
+
+/// The rows of a run, as the column `add`, a row group at a time.
+pub(super) struct Run<'a> {
+    rows: &'a AddRows<'a>,
+    files: RecordBatch,
+    order: Option<UInt32Array>,
+    next: usize,
+}
+
+impl Iterator for Run<'_> {
+    type Item = Result<ArrayRef>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let length = ROW_GROUP_ROWS.min(self.files.num_rows() - self.next);
+        if length == 0 {
+            return None;
+        }
+        let part = match &self.order {
+            Some(order) => take_record_batch(&self.files, &order.slice(self.next, length)),
+            None => Ok(self.files.slice(self.next, length)),
+        };
+        self.next += length;
+        Some(part.and_then(|files| self.rows.adds(&files)).map_err(failed))
+    }
+}
+
+fn failed(error: ArrowError) -> Error {
+    Error::arrow("building the rows of a checkpoint", error)
+}
+
+fn column(files: &RecordBatch, name: &str) -> Result<ArrayRef, ArrowError> {
+    files.column_by_name(name).cloned().ok_or_else(|| ArrowError::SchemaError(format!("no `{name}`")))
 }
 
 fn leaf(mins: &ArrayRef, path: &[String]) -> Option<ArrayRef> {

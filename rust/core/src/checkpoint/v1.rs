@@ -81,7 +81,7 @@ impl<'a> Parts<'a> {
             rows: AddRows::new(&job.layout),
             removes: removes.into_iter(),
             groups: groups.into_iter(),
-            runs: Runs::new(job.snapshot.files(request)?),
+            runs: Runs::new(job.snapshot.files(request)?.narrow()),
             num_files: 0,
             num_bytes: 0,
             num_actions: 0,
@@ -111,7 +111,11 @@ impl<'a> Parts<'a> {
         let run = run?;
         self.num_files += run.iter().map(|b| b.num_files() as u64).sum::<u64>();
         self.num_bytes += run.iter().map(bytes_of).sum::<i64>();
-        encoder.write("add", &self.rows.build(&run)?)?;
+        let rows = self.rows.run(&run)?;
+        drop(run);
+        for group in rows {
+            encoder.write("add", &group?)?;
+        }
         Ok(true)
     }
 

@@ -19,7 +19,7 @@ use super::write::{CheckpointDone, Job};
 use crate::actions::{Action, CheckpointMetadata, Sidecar};
 use crate::error::{Error, Result};
 use crate::log::{LastCheckpoint, LastV2Checkpoint};
-use crate::replay::FilesRequest;
+use crate::replay::{FileBatch, FilesRequest};
 use crate::store::runtime;
 
 /// More actions than this are not repeated in the hint, as delta-spark does.
@@ -121,7 +121,7 @@ fn descriptor(job: &Job<'_>) -> Result<SchemaDescriptor> {
 /// Writes the live files of the tail and of the old files that are not taken over, one run a sidecar, several at once.
 fn write_adds(job: &Job<'_>, rewritten: &[usize]) -> Result<Vec<Linked>> {
     let request = FilesRequest { stats: true, extended: true, ..FilesRequest::default() };
-    let files = job.snapshot.files(request)?.only(|index| rewritten.contains(&index));
+    let files = job.snapshot.files(request)?.narrow().only(|index| rewritten.contains(&index));
     let rows = AddRows::new(&job.layout);
     let pool = runtime::pool()?;
     let mut runs = Runs::new(files);
@@ -132,12 +132,15 @@ fn write_adds(job: &Job<'_>, rewritten: &[usize]) -> Result<Vec<Linked>> {
             return Ok(out);
         }
         let written = pool.install(|| {
-            let write = |run: Vec<_>| {
-                let adds = rows.build(&run)?;
-                drop(run);
+            let write = |run: Vec<FileBatch>| {
                 let mut encoder = open(job)?;
-                encoder.write("add", &adds)?;
-                put(job, encoder, adds.len() as u64)
+                let adds = rows.run(&run)?;
+                drop(run);
+                for group in adds {
+                    encoder.write("add", &group?)?;
+                }
+                let adds = encoder.rows;
+                put(job, encoder, adds)
             };
             wave.into_par_iter().map(write).collect::<Result<Vec<_>>>()
         });

@@ -41,6 +41,8 @@ pub struct FileStream {
     /// Row groups that are still to come.
     units: VecDeque<(usize, usize)>,
     ready: VecDeque<FileBatch>,
+    /// Row groups that are decoded at once, for each core.
+    per_core: usize,
 }
 
 /// What is asked of every file.
@@ -83,7 +85,13 @@ impl FileStream {
             }
         }
         let plan = Arc::new(Plan { pruner, stats: request.stats, extended: request.extended });
-        FileStream { source, plan, batches, units, ready: VecDeque::new() }
+        FileStream { source, plan, batches, units, ready: VecDeque::new(), per_core: 2 }
+    }
+
+    /// Decodes fewer row groups at once, for consumers that keep what they get for a while.
+    pub(crate) fn narrow(mut self) -> Self {
+        self.per_core = 1;
+        self
     }
 
     /// Only the files of the tail and of these Parquet files of the checkpoint, by index.
@@ -105,7 +113,7 @@ impl FileStream {
         let Some(checkpoint) = self.source.checkpoint.clone() else { return Ok(()) };
         let pool = runtime::pool()?;
         let wave: Vec<(usize, usize)> =
-            self.units.drain(..self.units.len().min(2 * pool.current_num_threads())).collect();
+            self.units.drain(..self.units.len().min(self.per_core * pool.current_num_threads())).collect();
         let (plan, source) = (&self.plan, &self.source);
         let read = |(index, group): (usize, usize)| plan.row_group(&checkpoint.parquet[index], group, source);
         let found: Vec<Vec<FileBatch>> =
