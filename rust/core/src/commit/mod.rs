@@ -1,5 +1,6 @@
 //! Commits: put-if-absent of `N.json`, with three outcomes and a read-back after every doubtful answer.
 
+mod attempt;
 mod encode;
 mod hooks;
 mod outcome;
@@ -9,6 +10,7 @@ mod run;
 mod winner;
 mod write;
 
+pub use attempt::{Attempt, Step};
 pub use encode::ActionRef;
 pub use hooks::{AfterCommit, NewCommit, after_commit};
 pub use outcome::CommitOutcome;

@@ -11,4 +11,5 @@ mod transaction;
 
 pub use committed::Committed;
 pub use operation::Operation;
+pub use pending::Pending;
 pub use transaction::Transaction;

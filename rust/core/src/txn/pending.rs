@@ -14,9 +14,9 @@ use super::row_ids::{ROW_TRACKING_DOMAIN, assign, assigns_row_ids};
 use super::table::Table;
 use super::timestamps::{has_in_commit_timestamps, mark, next};
 
-/// A transaction on its way into the log.
+/// A transaction on its way into the log: checked, and ready to become one version after the other until one is free.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub struct Pending {
     pub(super) location: Location,
     pub(super) level: IsolationLevel,
     pub(super) info: CommitInfo,

@@ -40,6 +40,7 @@ pub struct Transaction {
     engine: Option<String>,
     row_ids_preserved: Option<bool>,
     adds_may_exist: bool,
+    id: String,
 }
 
 impl Transaction {
@@ -69,12 +70,18 @@ impl Transaction {
             engine: None,
             row_ids_preserved: None,
             adds_may_exist: false,
+            id: Uuid::new_v4().to_string(),
         }
     }
 
     /// The version that it began at; none where it makes the table.
     pub fn snapshot(&self) -> Option<&Snapshot> {
         self.snapshot.as_ref()
+    }
+
+    /// The id by which the commit is told from others, `commitInfo.txnId`: random, and unique to this transaction.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// What is prepared so far.
@@ -256,11 +263,9 @@ impl Transaction {
                 warnings: Vec::new(),
             });
         }
-        self.check_foreign()?;
         let first = self.snapshot.as_ref().map_or(0, |s| s.version() + 1);
         let (location, budget) = (self.location.clone(), self.budget);
-        let mut pending = self.pending()?;
-        pending.check()?;
+        let mut pending = self.prepare()?;
         let landed = run(&location, first, budget, &mut pending).inspect_err(|error| {
             if !matches!(error, Error::CommitStateUnknown { .. }) {
                 pending.vectors.discard();
@@ -319,7 +324,12 @@ impl Transaction {
         Ok(())
     }
 
-    fn pending(self) -> Result<Pending> {
+    /// Makes every check that needs no winner. [`Transaction::commit`] does this and then runs what comes of it.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`], for what is refused before anything is written.
+    pub fn prepare(self) -> Result<Pending> {
+        self.check_foreign()?;
         let changes = self.changes;
         let table = match &self.snapshot {
             Some(snapshot) => {
@@ -349,10 +359,10 @@ impl Transaction {
             is_blind_append: Some(blind || (table.is_none() && changes.removes.is_empty())),
             user_metadata: self.user_metadata,
             engine_info: Some(engine),
-            txn_id: Some(Uuid::new_v4().to_string()),
+            txn_id: Some(self.id),
             ..Default::default()
         };
-        Ok(Pending {
+        let pending = Pending {
             vectors: StoredVectors::new(&self.location),
             prepared: changes.adds.iter().map(Prepared::of).collect(),
             location: self.location,
@@ -364,7 +374,9 @@ impl Transaction {
             metadata: None,
             row_ids: None,
             row_ids_preserved: self.row_ids_preserved,
-        })
+        };
+        pending.check()?;
+        Ok(pending)
     }
 }
 
