@@ -29,6 +29,7 @@ pub struct Attempt {
     path: ObjectPath,
     id: String,
     step: Step,
+    tries: u32,
     puts: u32,
     reads: u32,
     doubt: Option<Error>,
@@ -45,12 +46,19 @@ impl Attempt {
             path,
             id: id.to_owned(),
             step: Step::Put,
+            tries: TRIES,
             puts: 0,
             reads: 0,
             doubt: None,
             under_way: false,
             end: None,
         }
+    }
+
+    /// The same, that tries a put and a read this often at most. A model checker reaches every end sooner with few.
+    #[must_use]
+    pub fn with_tries(self, tries: u32) -> Self {
+        Attempt { tries, ..self }
     }
 
     /// What is to be done next.
@@ -106,7 +114,7 @@ impl Attempt {
                 }));
             }
             Err(Error::NotFound { .. }) => self.absent(),
-            Err(_) if self.reads < TRIES => {}
+            Err(_) if self.reads < self.tries => {}
             Err(error) => self.unknown(match &self.doubt {
                 Some(put) => format!("{put}; reading it back: {error}"),
                 None => format!("the store says that the version is there; reading it back: {error}"),
@@ -118,7 +126,7 @@ impl Attempt {
     fn absent(&mut self) {
         match self.doubt.take() {
             Some(error) if is_refusal(&error) && !self.under_way => self.over(Err(error)),
-            doubt if self.puts < TRIES => {
+            doubt if self.puts < self.tries => {
                 self.doubt = doubt;
                 self.step = Step::Put;
             }

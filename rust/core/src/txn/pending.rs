@@ -1,12 +1,13 @@
 use serde_json::{Value, json};
 
 use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol};
-use crate::commit::{ActionRef, Proposal, Winner, commit_path};
+use crate::commit::{ActionRef, NewCommit, Proposal, Winner, after_commit, commit_path};
 use crate::conflict::{
-    Changes, Conflict, ConflictKind, Finding, IsolationLevel, MATRIX, Ours, Reads, Rule, StoredVectors,
+    Changes, Conflict, ConflictKind, Finding, IsolationLevel, MATRIX, Ours, Reads, Row, Rule, StoredVectors,
     decide, findings,
 };
 use crate::error::{Error, Result};
+use crate::snapshot::Snapshot;
 use crate::store::Location;
 
 use super::checks;
@@ -32,6 +33,8 @@ pub struct Pending {
     pub(super) row_ids: Option<DomainMetadata>,
     /// Whether the rows that move keep their row ids, where the writer said so.
     pub(super) row_ids_preserved: Option<bool>,
+    /// The rules.
+    pub(super) matrix: &'static [Row],
 }
 
 /// Row-tracking fields of an add before an attempt.
@@ -48,6 +51,11 @@ impl Prepared {
 }
 
 impl Pending {
+    /// Goes by other rules than [`MATRIX`]: a model checker shows with broken ones that it would find them.
+    pub fn judge_by(&mut self, matrix: &'static [Row]) {
+        self.matrix = matrix;
+    }
+
     fn path(&self) -> String {
         self.location.root().to_string()
     }
@@ -110,6 +118,40 @@ impl Pending {
         Some(json!({"delta.rowTracking.preserved": preserved.to_string()}))
     }
 
+    /// The actions of the last attempt.
+    fn actions(&self) -> Vec<ActionRef<'_>> {
+        let changes = &self.changes;
+        let own = |d: &&DomainMetadata| self.row_ids.is_none() || d.domain != ROW_TRACKING_DOMAIN;
+        let domains = self.row_ids.iter().chain(changes.domains.iter().filter(own));
+        let mut actions = Vec::with_capacity(8 + changes.adds.len() + changes.removes.len());
+        actions.extend(changes.protocol.iter().map(ActionRef::Protocol));
+        actions.extend(self.metadata.iter().map(ActionRef::MetaData));
+        actions.extend(domains.map(ActionRef::DomainMetadata));
+        actions.extend(changes.txns.iter().map(ActionRef::Txn));
+        actions.extend(changes.removes.iter().map(ActionRef::Remove));
+        actions.extend(changes.adds.iter().map(ActionRef::Add));
+        actions.extend(changes.cdc.iter().map(ActionRef::Cdc));
+        actions
+    }
+
+    /// Does what follows the commit, which the last attempt made. What goes wrong with it cannot undo the commit.
+    pub(super) fn after_commit(&self, version: u64, snapshot: Option<&Snapshot>) -> Vec<String> {
+        let (Some(protocol), Some(metadata)) = (self.protocol(), self.metadata.as_ref().or(self.metadata()))
+        else {
+            return Vec::new();
+        };
+        let commit = NewCommit {
+            location: &self.location,
+            version,
+            info: &self.info,
+            actions: &self.actions(),
+            protocol,
+            metadata,
+            snapshot,
+        };
+        after_commit(&commit).warnings
+    }
+
     fn lost(&self, winner: &Winner, kind: ConflictKind, finding: &Finding) -> Error {
         let row = MATRIX.iter().find(|r| r.rule == finding.rule);
         let about = match (finding.rule, &finding.subject) {
@@ -155,19 +197,7 @@ impl Proposal for Pending {
             mark(&mut metadata, before, version, self.info.in_commit_timestamp);
             metadata
         });
-        let changes = &self.changes;
-        let own = |d: &&DomainMetadata| self.row_ids.is_none() || d.domain != ROW_TRACKING_DOMAIN;
-        let mut actions = Vec::with_capacity(8 + changes.adds.len() + changes.removes.len());
-        actions.extend(changes.protocol.iter().map(ActionRef::Protocol));
-        actions.extend(self.metadata.iter().map(ActionRef::MetaData));
-        actions.extend(
-            self.row_ids.iter().chain(changes.domains.iter().filter(own)).map(ActionRef::DomainMetadata),
-        );
-        actions.extend(changes.txns.iter().map(ActionRef::Txn));
-        actions.extend(changes.removes.iter().map(ActionRef::Remove));
-        actions.extend(changes.adds.iter().map(ActionRef::Add));
-        actions.extend(changes.cdc.iter().map(ActionRef::Cdc));
-        Ok((self.info.clone(), actions))
+        Ok((self.info.clone(), self.actions()))
     }
 
     fn follow(&mut self, winners: &[Winner]) -> Result<Option<u64>> {
@@ -190,7 +220,7 @@ impl Proposal for Pending {
                 changes: &self.changes,
             };
             let found = findings(&ours, winner, &self.vectors)?;
-            if let Some((kind, finding)) = decide(&MATRIX, &found, self.level) {
+            if let Some((kind, finding)) = decide(self.matrix, &found, self.level) {
                 return Err(self.lost(winner, kind, finding));
             }
             table.follow(&path, winner)?;

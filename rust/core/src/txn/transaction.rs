@@ -10,7 +10,7 @@ use crate::actions::{
     Add, Cdc, CommitInfo, DeletionVectorDescriptor, DomainMetadata, LogPath, Metadata, Protocol, Remove, Txn,
 };
 use crate::commit::run;
-use crate::conflict::{Changes, IsolationLevel, Reads, StoredVectors};
+use crate::conflict::{Changes, IsolationLevel, MATRIX, Reads, StoredVectors};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::FilesRequest;
@@ -251,7 +251,7 @@ impl Transaction {
     /// After every error but [`Error::CommitStateUnknown`] the commit was not made.
     ///
     /// # Cost
-    /// One put where nobody else writes. Tables with in-commit timestamps or row ids cost a GET more, application
+    /// One put where nobody else writes, and what [`crate::commit::after_commit`] costs. Tables with in-commit timestamps or row ids cost a GET more, application
     /// transactions a replay of the log's tail.
     pub fn commit(self) -> Result<Committed> {
         if let Some(version) = self.recorded()? {
@@ -265,26 +265,34 @@ impl Transaction {
         }
         let first = self.snapshot.as_ref().map_or(0, |s| s.version() + 1);
         let (location, budget) = (self.location.clone(), self.budget);
+        let snapshot = self.snapshot.clone();
         let mut pending = self.prepare()?;
         let landed = run(&location, first, budget, &mut pending).inspect_err(|error| {
             if !matches!(error, Error::CommitStateUnknown { .. }) {
                 pending.vectors.discard();
             }
         })?;
-        if landed.already_recorded {
+        let warnings = if landed.already_recorded {
             pending.vectors.discard();
-        }
+            Vec::new()
+        } else {
+            pending.after_commit(landed.version, snapshot.as_ref())
+        };
         Ok(Committed {
             version: landed.version,
             already_recorded: landed.already_recorded,
             attempts: landed.attempts,
             in_commit_timestamp: landed.in_commit_timestamp,
-            warnings: Vec::new(),
+            warnings,
         })
     }
 
-    /// The version of the snapshot, if it has all application transactions already.
-    fn recorded(&self) -> Result<Option<u64>> {
+    /// The version that it began at, if that has recorded all application transactions of this one, or newer ones of the
+    /// same applications: then there is nothing left to do.
+    ///
+    /// # Errors
+    /// As [`Snapshot::app_transaction`].
+    pub fn recorded(&self) -> Result<Option<u64>> {
         let Some(snapshot) = &self.snapshot else { return Ok(None) };
         if self.changes.txns.is_empty() {
             return Ok(None);
@@ -374,6 +382,7 @@ impl Transaction {
             metadata: None,
             row_ids: None,
             row_ids_preserved: self.row_ids_preserved,
+            matrix: &MATRIX,
         };
         pending.check()?;
         Ok(pending)
