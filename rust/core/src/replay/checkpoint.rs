@@ -138,18 +138,11 @@ impl CheckpointReader {
     /// # Errors
     /// [`Error::LogCorrupt`] when they cannot be decoded.
     pub(crate) fn tombstones(&self) -> Result<Vec<Remove>> {
-        let vector = DataType::Struct(VECTOR.clone());
         let mut out = Vec::new();
         for file in &self.parquet {
-            out.extend(file.all("remove", "path", |s, row| {
-                let vectors = conform(s, "deletionVector", &vector).ok()?;
-                Some(Remove {
-                    path: LogPath::from_log(text(s, "path", row)?),
-                    deletion_timestamp: long(s, "deletionTimestamp", row),
-                    deletion_vector: vector_at(vectors.as_struct(), row),
-                    ..Default::default()
-                })
-            })?);
+            for group in 0..file.metadata().num_row_groups() {
+                file.tombstones(group, &mut out)?;
+            }
         }
         Ok(out)
     }
@@ -320,6 +313,36 @@ impl CheckpointFile {
             }
         }
         Ok(out)
+    }
+
+    fn tombstones(&self, group: usize, out: &mut Vec<Remove>) -> Result<()> {
+        if !self.may_hold(group, "remove", "path") {
+            return Ok(());
+        }
+        let columns = ["path", "deletionTimestamp", "deletionVector"].map(|field| vec!["remove", field]);
+        for batch in self.decode(group, &columns, None)? {
+            let Some(removes) = batch.column_by_name("remove").and_then(|c| c.as_struct_opt()) else {
+                continue;
+            };
+            let column = |field: &str, to: &DataType| {
+                conform(removes, field, to).map_err(|e| {
+                    Error::corrupt(self.file.path(), Some(self.version), format!("`remove.{field}`: {e}"))
+                })
+            };
+            let paths = column("path", &DataType::Utf8)?;
+            let times = column("deletionTimestamp", &DataType::Int64)?;
+            let vectors = column("deletionVector", &DataType::Struct(VECTOR.clone()))?;
+            let (paths, times) = (paths.as_string::<i32>(), times.as_primitive::<Int64Type>());
+            for row in (0..removes.len()).filter(|row| removes.is_valid(*row) && paths.is_valid(*row)) {
+                out.push(Remove {
+                    path: LogPath::from_log(paths.value(row)),
+                    deletion_timestamp: times.is_valid(row).then(|| times.value(row)),
+                    deletion_vector: vector_at(vectors.as_struct(), row),
+                    ..Default::default()
+                });
+            }
+        }
+        Ok(())
     }
 
     fn sidecars(&self) -> Result<Vec<Sidecar>> {
