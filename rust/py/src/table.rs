@@ -21,6 +21,9 @@ use crate::files::FileLines;
 use crate::stream::{Batches, Open, Stream};
 use crate::{commits, files, runtime};
 
+/// What could not be deleted, and why.
+type Failed = (String, String);
+
 /// One version of a Delta table.
 #[pyclass(frozen, module = "deltaic._core")]
 pub(crate) struct Table {
@@ -221,7 +224,7 @@ impl Table {
     }
 
     /// Deletes what has expired of the log: the names that are gone, and those that could not be deleted, with the reason.
-    fn clean_log(&self, py: Python<'_>, dry_run: bool) -> PyResult<(Vec<String>, Vec<(String, String)>)> {
+    fn clean_log(&self, py: Python<'_>, dry_run: bool) -> PyResult<(Vec<String>, Vec<Failed>)> {
         let done = runtime::write(py, || checkpoint::cleanup(&self.snapshot, dry_run))?;
         Ok((done.deleted, done.failed))
     }
