@@ -9,10 +9,18 @@ __all__ = [
     "Table",
     "WritePlan",
     "__version__",
+    "add_columns",
+    "add_constraint",
+    "change_column",
+    "drop_columns",
+    "drop_constraint",
     "error_kinds",
     "fsck",
     "read_split",
+    "rename_column",
     "restore",
+    "set_properties",
+    "unset_properties",
     "vacuum",
     "write",
 ]
@@ -53,6 +61,22 @@ def restore(
     ignore_missing_files: bool,
 ) -> str: ...
 def fsck(uri: str, storage_options: dict[str, str], dry_run: bool) -> str: ...
+def set_properties(table: Table, properties: dict[str, str]) -> int: ...
+def unset_properties(table: Table, keys: list[str], if_exists: bool) -> int: ...
+def add_columns(table: Table, schema: str, parent: list[str], first: bool, after: str | None) -> int: ...
+def drop_columns(table: Table, paths: list[list[str]]) -> int: ...
+def rename_column(table: Table, path: list[str], name: str) -> int: ...
+def change_column(
+    table: Table,
+    path: list[str],
+    schema: str | None,
+    nullable: bool | None,
+    comment: str | None,
+    first: bool,
+    after: str | None,
+) -> int: ...
+def add_constraint(table: Table, name: str, expression: str) -> int: ...
+def drop_constraint(table: Table, name: str, if_exists: bool) -> int: ...
 
 @final
 class ArrowStream:

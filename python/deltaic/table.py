@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from typing import Protocol as Interface
 
 from deltaic import _core, times
-from deltaic.exceptions import InvalidTimeTravelError
+from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError
 from deltaic.maintain import FsckResult, RestoreResult, VacuumResult
 from deltaic.predicates import from_sql
 from deltaic.schema import Schema
@@ -390,11 +390,153 @@ class Table:
         self._core = self._core.update()
         return self
 
+    def set_properties(self, properties: Mapping[str, str]) -> int:
+        """Sets table properties, and returns the version of the commit. Other properties stay.
+
+        This and the other changes of what a table is are made on the newest version, in one commit, and made anew when
+        another writer's change lands first. No data file is written. Where nothing was to change, nothing is committed
+        and the newest version is returned. This object stays at its version until `update()`.
+
+        Raises:
+            InvalidArgumentError: a key that deltaic does not know, or a value that it cannot have.
+            InvalidFeatureChangeError: the property needs a table feature that the table cannot get.
+            InvalidSchemaError: the table cannot have the property.
+            CommitConflictError: other writers were first again and again.
+            CommitStateUnknownError: the store did not say whether the commit landed.
+        """
+        return _core.set_properties(self._core, dict(properties))
+
+    def unset_properties(self, keys: str | Sequence[str], *, if_exists: bool = False) -> int:
+        """Takes table properties away, and returns the version of the commit. Table features stay.
+
+        Raises:
+            InvalidArgumentError: a key that is not set, unless `if_exists`, or one that is not unset by hand.
+        """
+        return _core.unset_properties(self._core, _path(keys), if_exists)
+
+    def add_feature(self, name: str) -> int:
+        """Adds a table feature to the protocol, with those that it requires, and returns the version of the commit.
+
+        Raises:
+            InvalidArgumentError: deltaic does not know the feature.
+            InvalidFeatureChangeError: deltaic does not read and write tables that have it.
+        """
+        return self.set_properties({f"delta.feature.{name}": "supported"})
+
+    def add_columns(
+        self,
+        columns: Mapping[str, str | dict[str, Any]],
+        *,
+        parent: str | Sequence[str] = (),
+        first: bool = False,
+        after: str | None = None,
+    ) -> int:
+        """Adds columns, which are null in the rows that are there, and returns the version of the commit.
+
+        Args:
+            columns: Types by name, as `Field.type` has them: `long`, `decimal(10,2)`, or the JSON of a nested type.
+            parent: Struct that they join, as a name or a path, instead of the table.
+            first: Puts them before all others, instead of behind them.
+            after: Puts them behind this column.
+
+        Raises:
+            InvalidColumnChangeError: a column is there already, or `parent` or `after` is not.
+            InvalidSchemaError: a name or type that a table cannot have.
+            InvalidFeatureChangeError: a type whose table feature must be added first.
+        """
+        _one_place(first=first, after=after)
+        return _core.add_columns(self._core, _schema_json(columns), _path(parent), first, after)
+
+    def drop_columns(self, columns: str | Sequence[str | Sequence[str]]) -> int:
+        """Drops columns, and returns the version of the commit.
+
+        Their values stay in the files, where no later version reads them.
+
+        Args:
+            columns: A name, or a list of names and paths.
+
+        Raises:
+            InvalidColumnChangeError: a column is not there, or something refers to it; or the table has no column
+                mapping: set `delta.columnMapping.mode` to `name` first.
+        """
+        columns = [columns] if isinstance(columns, str) else columns
+        return _core.drop_columns(self._core, [_path(column) for column in columns])
+
+    def rename_column(self, column: str | Sequence[str], name: str) -> int:
+        """Renames a column, given as a name or a path, and returns the version of the commit.
+
+        Raises:
+            InvalidColumnChangeError: as for `drop_columns`, or the name is taken.
+        """
+        return _core.rename_column(self._core, _path(column), name)
+
+    def change_column(
+        self,
+        column: str | Sequence[str],
+        *,
+        data_type: str | None = None,
+        nullable: bool | None = None,
+        comment: str | None = None,
+        first: bool = False,
+        after: str | None = None,
+    ) -> int:
+        """Changes a column, and returns the version of the commit. What is not given stays.
+
+        Args:
+            column: Name, or path; in arrays and maps it goes on with `element`, `key` and `value`.
+            data_type: A wider type, in a table with `delta.enableTypeWidening`.
+            nullable: Whether it can be null. Only `True` is a change.
+            comment: Another comment; empty text takes it away.
+            first: Puts it before all others of its struct.
+            after: Puts it behind this column of its struct.
+
+        Raises:
+            InvalidColumnChangeError: the column is not there, or cannot be changed so.
+        """
+        _one_place(first=first, after=after)
+        schema = None if data_type is None else _schema_json({"column": data_type})
+        return _core.change_column(self._core, _path(column), schema, nullable, comment, first, after)
+
+    def add_constraint(self, name: str, expression: str) -> int:
+        """Adds a CHECK constraint that every row of the table passes, and returns the version of the commit.
+
+        The columns of the expression are read in all rows.
+
+        Raises:
+            InvariantViolationError: a row for which it is not true; null is not true.
+            InvalidExpressionError: deltaic cannot evaluate the expression.
+            InvalidArgumentError: the name is taken.
+        """
+        return _core.add_constraint(self._core, name, expression)
+
+    def drop_constraint(self, name: str, *, if_exists: bool = False) -> int:
+        """Drops a CHECK constraint, and returns the version of the commit.
+
+        Raises:
+            InvalidArgumentError: there is none of this name, unless `if_exists`.
+        """
+        return _core.drop_constraint(self._core, name, if_exists)
+
     def __repr__(self) -> str:
         return f"<deltaic.Table {self.uri} version {self.version}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.uri, self.version, self._core.storage_options)
+
+
+def _path(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _one_place(*, first: bool, after: str | None) -> None:
+    if first and after is not None:
+        argument, reason = "after", "and `first` say two different places; give one"
+        raise InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)
+
+
+def _schema_json(columns: Mapping[str, str | dict[str, Any]]) -> str:
+    fields = [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in columns.items()]
+    return json.dumps({"type": "struct", "fields": fields})
 
 
 def _reopen(uri: str, version: int, storage_options: dict[str, str]) -> Table:

@@ -1,6 +1,7 @@
 //! The extension module `deltaic._core`: conversion between Python and the core, and nothing else. The module is the
 //! list below.
 
+mod alter;
 mod arrow;
 mod commits;
 mod errors;
@@ -16,6 +17,11 @@ mod write;
 
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::alter::{
+        add_columns, add_constraint, change_column, drop_columns, drop_constraint, rename_column,
+        set_properties, unset_properties,
+    };
     #[pymodule_export]
     use crate::errors::error_kinds;
     #[pymodule_export]

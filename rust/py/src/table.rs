@@ -32,6 +32,10 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    pub(crate) fn location(&self) -> &Location {
+        self.snapshot.location()
+    }
+
     fn predicate(py: Python<'_>, json: Option<&str>) -> PyResult<Option<Predicate>> {
         json.map(|text| parse_predicate(text).map_err(|e| to_python(py, &e))).transpose()
     }

@@ -1,5 +1,6 @@
 //! Operations on whole tables: overwrite, vacuum, restore and the rest.
 
+mod alter;
 mod overwrite;
 mod restore;
 mod vacuum;

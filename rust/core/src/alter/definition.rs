@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, StructType};
+use crate::schema::{ColumnMappingMode, StructField, StructType};
 
 /// Protocol, metadata and schema of a table at one version, and its clustering columns. Operations take one and give a
 /// new one; [`Definition::metadata`] then has the new schema.
@@ -85,6 +85,20 @@ impl Definition {
     }
 }
 
+/// The columns of a schema in the form of the protocol, to be added or compared with those of a table.
+///
+/// # Errors
+/// [`Error::InvalidSchema`] for a type that is not known here, or that would lose its length or collation.
+pub fn columns_from_json(json: &str) -> Result<Vec<StructField>> {
+    let value = serde_json::from_str(json).unwrap_or_default();
+    if let Some(name) = lossy_type(&value) {
+        return Err(Error::InvalidSchema {
+            reason: format!("the type `{name}` cannot be written; use `string`"),
+        });
+    }
+    Ok(StructType::from_json(json)?.fields)
+}
+
 /// A type that is read as text and would be written as such: its length or collation would be gone.
 fn lossy_type(value: &Value) -> Option<&str> {
     let lossy = |name: &&str| ["char(", "varchar(", "string collate "].iter().any(|p| name.starts_with(p));
@@ -115,6 +129,8 @@ mod tests {
             let error = Definition::of(&protocol(1, 2), &metadata).unwrap_err();
             assert_eq!(error.kind(), "Unsupported");
             assert!(error.to_string().contains(name), "{error}");
+            let error = columns_from_json(&metadata.schema_string).unwrap_err();
+            assert_eq!(error.kind(), "InvalidSchema");
         }
     }
 }

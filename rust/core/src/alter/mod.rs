@@ -63,7 +63,7 @@ pub use clustering::{CLUSTERING_DOMAIN, cluster_by};
 pub use column_mapping::without_mapping;
 pub use constraints::{add_constraint, constraints, drop_constraint};
 pub use defaults::{CURRENT_DEFAULT, set_default};
-pub use definition::Definition;
+pub use definition::{Definition, columns_from_json};
 pub use drop_column::drop_columns;
 pub use evolve::{merge_schema, overwrite_schema};
 pub use interval::parse_interval;

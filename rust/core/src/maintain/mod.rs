@@ -1,5 +1,8 @@
 //! Operations on whole tables. Each reads one version, and commits what it does in one of its own.
 
+mod alter_operation;
+mod alter_table;
+mod check_rows;
 mod files;
 mod fsck;
 mod restore;
@@ -7,6 +10,7 @@ mod tombstones;
 mod vacuum;
 mod vacuum_plan;
 
+pub use alter_table::{Alteration, alter_table};
 pub use fsck::{FsckDone, fsck};
 pub use restore::{RestoreDone, RestoreOptions, restore};
 pub use vacuum::{VacuumDone, VacuumOptions, vacuum};

@@ -1,0 +1,165 @@
+//! Changing what a table is: its properties, columns and constraints.
+
+use std::collections::BTreeMap;
+
+use super::alter_operation::operation;
+use super::check_rows::check_rows;
+use super::files::live;
+use crate::alter::properties::{SetOptions, set_properties, unset_properties};
+use crate::alter::row_tracking::needs_backfill;
+use crate::alter::{
+    CLUSTERING_DOMAIN, ColumnChange, Definition, NewColumn, add_columns, add_constraint, change_column,
+    drop_columns, drop_constraint, rename_column,
+};
+use crate::conflict::IsolationLevel;
+use crate::error::{Error, Result};
+use crate::snapshot::{At, Snapshot};
+use crate::store::Location;
+use crate::txn::Transaction;
+
+/// How often a change is made anew after it lost a race. Each loss is a commit of another writer.
+const MOST_RACES: u32 = 20;
+
+/// A change of what a table is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Alteration {
+    /// Sets properties; see [`set_properties`]. `delta.feature.<name>` = `supported` adds a table feature.
+    SetProperties {
+        /// Keys and values.
+        properties: BTreeMap<String, String>,
+        /// What may be set beyond the rule.
+        options: SetOptions,
+    },
+    /// Takes properties away; see [`unset_properties`].
+    UnsetProperties {
+        /// Their keys.
+        keys: Vec<String>,
+        /// Whether one that is not set is no error.
+        if_exists: bool,
+    },
+    /// Adds columns, which are null in the rows that are there; see [`add_columns`].
+    AddColumns(Vec<NewColumn>),
+    /// Drops columns, in a table with column mapping; see [`drop_columns`].
+    DropColumns(Vec<Vec<String>>),
+    /// Renames a column, in a table with column mapping; see [`rename_column`].
+    RenameColumn {
+        /// Path of the column.
+        path: Vec<String>,
+        /// Another last name.
+        name: String,
+    },
+    /// Changes comment, nullability, place or type of a column; see [`change_column`].
+    ChangeColumn(ColumnChange),
+    /// Adds a CHECK constraint that every row of the table passes; see [`add_constraint`].
+    AddConstraint {
+        /// Its name.
+        name: String,
+        /// Its expression.
+        expression: String,
+    },
+    /// Drops a CHECK constraint; see [`drop_constraint`].
+    DropConstraint {
+        /// Its name.
+        name: String,
+        /// Whether one that is not there is no error.
+        if_exists: bool,
+    },
+}
+
+/// Makes the change in one commit, or none of it. No data file is written: rows that are there read by the new schema.
+/// Returns the version of the commit, or the newest version where nothing was to be changed. A commit that loses its race
+/// is made anew from what the winner left, so the change never undoes that of another writer.
+///
+/// # Errors
+/// * Before anything is written, as the function that each [`Alteration`] names.
+/// * [`Error::InvariantViolation`] with a row that a new constraint is not true for, and [`Error::InvalidExpression`] for
+///   an expression that cannot be evaluated: a constraint is never added unchecked.
+/// * [`Error::InvalidFeatureChange`] for `delta.enableRowTracking` on a table with files that have no row ids.
+/// * As [`Transaction::commit`].
+///
+/// # Cost
+/// One put; a new constraint reads its columns of all rows.
+pub fn alter_table(location: &Location, alteration: &Alteration) -> Result<u64> {
+    let mut races = 0;
+    loop {
+        match attempt(location, alteration) {
+            Err(
+                Error::MetadataChanged(_)
+                | Error::ProtocolChanged(_)
+                | Error::ConcurrentAppend(_)
+                | Error::ConcurrentDeleteRead(_),
+            ) if races < MOST_RACES => races += 1,
+            other => return other,
+        }
+    }
+}
+
+fn attempt(location: &Location, alteration: &Alteration) -> Result<u64> {
+    let snapshot = Snapshot::open(location.clone(), At::Latest)?;
+    let old = definition(&snapshot)?;
+    let new = altered(&old, alteration)?;
+    if new.protocol == old.protocol && new.metadata == old.metadata {
+        return Ok(snapshot.version());
+    }
+    let mut txn = Transaction::begin(&snapshot, operation(alteration, &old, &new)?);
+    if let Alteration::AddConstraint { name, expression } = alteration {
+        check_rows(&snapshot, name, expression)?;
+        claim_all_rows(&mut txn);
+    }
+    if needs_backfill(&old, &new) {
+        check_row_ids(&snapshot)?;
+        claim_all_rows(&mut txn);
+    }
+    if new.protocol != old.protocol {
+        txn.set_protocol(new.protocol);
+    }
+    if new.metadata != old.metadata {
+        txn.set_metadata(new.metadata);
+    }
+    Ok(txn.commit()?.version)
+}
+
+fn definition(snapshot: &Snapshot) -> Result<Definition> {
+    let table = Definition::of(snapshot.protocol(), snapshot.metadata())?;
+    if !table.protocol.supports("clustering") {
+        return Ok(table);
+    }
+    let domains = snapshot.domain_metadata()?;
+    table.with_clustering(domains.iter().find(|d| d.domain == CLUSTERING_DOMAIN))
+}
+
+fn altered(table: &Definition, alteration: &Alteration) -> Result<Definition> {
+    match alteration {
+        Alteration::SetProperties { properties, options } => set_properties(table, properties, *options),
+        Alteration::UnsetProperties { keys, if_exists } => unset_properties(table, keys, *if_exists),
+        Alteration::AddColumns(columns) => add_columns(table, columns),
+        Alteration::DropColumns(paths) => drop_columns(table, paths),
+        Alteration::RenameColumn { path, name } => rename_column(table, path, name),
+        Alteration::ChangeColumn(change) => change_column(table, change),
+        Alteration::AddConstraint { name, expression } => add_constraint(table, name, expression),
+        Alteration::DropConstraint { name, if_exists } => drop_constraint(table, name, *if_exists),
+    }
+}
+
+/// What was found in the rows must hold for those of others, too: a blind append that lands first has not been looked at.
+fn claim_all_rows(txn: &mut Transaction) {
+    txn.read_whole_table();
+    txn.set_isolation(IsolationLevel::Serializable);
+}
+
+/// Refuses row tracking for a table with files that have no row ids.
+fn check_row_ids(snapshot: &Snapshot) -> Result<()> {
+    let files = live(snapshot)?;
+    let without =
+        files.iter().filter(|f| f.base_row_id.is_none() || f.default_row_commit_version.is_none()).count();
+    match without {
+        0 => Ok(()),
+        without => Err(Error::InvalidFeatureChange {
+            feature: "rowTracking".into(),
+            reason: format!(
+                "{without} of {} files have no row ids, and deltaic does not give ids to files that are there",
+                files.len()
+            ),
+        }),
+    }
+}

@@ -1,0 +1,103 @@
+//! `deltaic._core` functions that change what a table is. Each works on the newest version, whichever the table shows.
+
+use std::collections::BTreeMap;
+
+use deltaic::alter::{ColumnChange, NewColumn, Position, SetOptions, columns_from_json};
+use deltaic::maintain::{Alteration, alter_table};
+use pyo3::prelude::*;
+
+use crate::errors::to_python;
+use crate::runtime;
+use crate::table::Table;
+
+fn run(py: Python<'_>, table: &Table, alteration: Alteration) -> PyResult<u64> {
+    runtime::write(py, || alter_table(table.location(), &alteration))
+}
+
+fn position(first: bool, after: Option<String>) -> Option<Position> {
+    if first { Some(Position::First) } else { after.map(Position::After) }
+}
+
+#[pyfunction]
+pub(crate) fn set_properties(
+    py: Python<'_>,
+    table: &Table,
+    properties: BTreeMap<String, String>,
+) -> PyResult<u64> {
+    run(py, table, Alteration::SetProperties { properties, options: SetOptions::default() })
+}
+
+#[pyfunction]
+pub(crate) fn unset_properties(
+    py: Python<'_>,
+    table: &Table,
+    keys: Vec<String>,
+    if_exists: bool,
+) -> PyResult<u64> {
+    run(py, table, Alteration::UnsetProperties { keys, if_exists })
+}
+
+/// The columns of a schema (JSON), one behind the other.
+#[pyfunction]
+pub(crate) fn add_columns(
+    py: Python<'_>,
+    table: &Table,
+    schema: &str,
+    parent: Vec<String>,
+    first: bool,
+    after: Option<String>,
+) -> PyResult<u64> {
+    let mut next = position(first, after);
+    let fields = columns_from_json(schema).map_err(|e| to_python(py, &e))?;
+    let columns = fields.into_iter().map(|field| {
+        let then = next.is_some().then(|| Position::After(field.name.clone()));
+        NewColumn { parent: parent.clone(), field, position: std::mem::replace(&mut next, then) }
+    });
+    let columns = columns.collect();
+    run(py, table, Alteration::AddColumns(columns))
+}
+
+#[pyfunction]
+pub(crate) fn drop_columns(py: Python<'_>, table: &Table, paths: Vec<Vec<String>>) -> PyResult<u64> {
+    run(py, table, Alteration::DropColumns(paths))
+}
+
+#[pyfunction]
+pub(crate) fn rename_column(py: Python<'_>, table: &Table, path: Vec<String>, name: String) -> PyResult<u64> {
+    run(py, table, Alteration::RenameColumn { path, name })
+}
+
+/// `schema` has one column, of the new type; an empty comment takes the comment away.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn change_column(
+    py: Python<'_>,
+    table: &Table,
+    path: Vec<String>,
+    schema: Option<&str>,
+    nullable: Option<bool>,
+    comment: Option<String>,
+    first: bool,
+    after: Option<String>,
+) -> PyResult<u64> {
+    let fields = schema.map(columns_from_json).transpose().map_err(|e| to_python(py, &e))?;
+    let data_type = fields.into_iter().flatten().next().map(|field| field.data_type);
+    let comment = comment.map(|text| (!text.is_empty()).then_some(text));
+    let change = ColumnChange { path, data_type, nullable, comment, position: position(first, after) };
+    run(py, table, Alteration::ChangeColumn(change))
+}
+
+#[pyfunction]
+pub(crate) fn add_constraint(
+    py: Python<'_>,
+    table: &Table,
+    name: String,
+    expression: String,
+) -> PyResult<u64> {
+    run(py, table, Alteration::AddConstraint { name, expression })
+}
+
+#[pyfunction]
+pub(crate) fn drop_constraint(py: Python<'_>, table: &Table, name: String, if_exists: bool) -> PyResult<u64> {
+    run(py, table, Alteration::DropConstraint { name, if_exists })
+}

@@ -1,0 +1,165 @@
+"""Changes of what a table is: rows that were written before them read right, and a refusal changes nothing."""
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from deltaic import exceptions
+
+DATA = pa.table(
+    {
+        "id": pa.array([1, 2, 3], pa.int32()),
+        "name": ["a", "b", None],
+        "s": [{"x": 1}, None, {"x": 3}],
+    }
+)
+
+
+@pytest.fixture
+def table(tmp_path):
+    deltaic.write(tmp_path / "t", DATA)
+    return deltaic.Table(tmp_path / "t")
+
+
+@pytest.fixture
+def mapped(table):
+    table.set_properties({"delta.columnMapping.mode": "name"})
+    return table.update()
+
+
+def rows(table, columns=None, where=None):
+    return pa.table(table.update().to_arrow(columns, where)).sort_by("id").to_pydict()
+
+
+def test_properties(table):
+    assert table.set_properties({"delta.appendOnly": "true", "mine": "1"}) == 1
+    assert table.properties == {}
+    assert table.update().properties == {"delta.appendOnly": "true", "mine": "1"}
+    assert table.unset_properties("mine") == 2
+    with pytest.raises(exceptions.InvalidArgumentError, match="mine"):
+        table.unset_properties(["mine"])
+    assert table.unset_properties(["mine"], if_exists=True) == 2
+    with pytest.raises(exceptions.InvalidArgumentError, match=r"delta\.no"):
+        table.set_properties({"delta.no": "1"})
+    assert table.update().version == 2
+    assert [c["operation"] for c in table.history()][:2] == ["UNSET TBLPROPERTIES", "SET TBLPROPERTIES"]
+
+
+def test_a_feature(table):
+    assert table.add_feature("deletionVectors") == 1
+    assert "deletionVectors" in table.update().protocol.reader_features
+    with pytest.raises(exceptions.InvalidArgumentError, match="telepathy"):
+        table.add_feature("telepathy")
+
+
+def test_rows_from_before_new_columns(table):
+    table.add_columns({"n": "long", "d": "decimal(10,2)"}, first=True)
+    table.add_columns({"y": "string"}, parent="s", first=True)
+    table.add_columns({"t": {"type": "array", "elementType": "string", "containsNull": True}}, after="id")
+    assert table.update().schema.names == ["n", "d", "id", "t", "name", "s"]
+    found = rows(table)
+    assert found["id"] == [1, 2, 3]
+    assert found["n"] == found["d"] == found["t"] == [None] * 3
+    assert found["s"] == [{"y": None, "x": 1}, None, {"y": None, "x": 3}]
+    new = pa.table({"id": pa.array([4], pa.int32()), "n": [40]})
+    deltaic.write(table.uri, new)
+    assert rows(table, where="n = 40")["id"] == [4]
+    assert rows(table, where="n IS NULL")["id"] == [1, 2, 3]
+
+
+def test_rows_from_before_a_rename(mapped):
+    assert mapped.rename_column("name", "title") == 2
+    mapped.rename_column(["s", "x"], "deep")
+    found = rows(mapped)
+    assert found["title"] == ["a", "b", None]
+    assert found["s"] == [{"deep": 1}, None, {"deep": 3}]
+    assert rows(mapped, where="title = 'b'")["id"] == [2]
+    deltaic.write(mapped.uri, pa.table({"id": pa.array([4], pa.int32()), "title": ["d"]}))
+    assert rows(mapped)["title"] == ["a", "b", None, "d"]
+
+
+def test_a_column_of_the_name_of_a_dropped_one_is_empty(mapped):
+    mapped.drop_columns("name")
+    assert mapped.update().schema.names == ["id", "s"]
+    mapped.add_columns({"name": "string"})
+    assert rows(mapped)["name"] == [None] * 3
+    assert rows(mapped, where="name = 'a'")["id"] == []
+    deltaic.write(mapped.uri, pa.table({"id": pa.array([4], pa.int32()), "name": ["d"]}))
+    assert rows(mapped)["name"] == [None, None, None, "d"]
+    assert pa.table(deltaic.Table(mapped.uri, version=1).to_arrow()).column("name").to_pylist() == [
+        "a",
+        "b",
+        None,
+    ]
+
+
+def test_names_change_hands(mapped):
+    for old, new in [("id", "spare"), ("name", "id"), ("spare", "name")]:
+        mapped.rename_column(old, new)
+    found = pa.table(mapped.update().to_arrow()).sort_by("name")
+    assert found["name"].to_pylist() == [1, 2, 3]
+    assert found["id"].to_pylist() == ["a", "b", None]
+
+
+def test_rows_from_before_a_wider_type(table):
+    with pytest.raises(exceptions.InvalidColumnChangeError):
+        table.change_column("id", data_type="long")
+    table.set_properties({"delta.enableTypeWidening": "true"})
+    table.change_column("id", data_type="long")
+    deltaic.write(table.uri, pa.table({"id": pa.array([2**40], pa.int64())}))
+    assert rows(table)["id"] == [1, 2, 3, 2**40]
+    assert rows(table, where="id > 2")["id"] == [3, 2**40]
+
+
+def test_comment_and_place(table):
+    table.change_column("name", comment="who", first=True)
+    field = table.update().schema.fields[0]
+    assert (field.name, field.metadata) == ("name", {"comment": "who"})
+    table.change_column("name", comment="", after="s")
+    field = table.update().schema.fields[-1]
+    assert (field.name, field.metadata) == ("name", {})
+    assert rows(table)["name"] == ["a", "b", None]
+    with pytest.raises(exceptions.InvalidArgumentError):
+        table.change_column("name", first=True, after="id")
+
+
+def test_nullability_is_only_loosened(tmp_path):
+    schema = pa.schema([pa.field("id", pa.int64(), nullable=False)])
+    deltaic.write(tmp_path, pa.table({"id": [1]}, schema=schema))
+    table = deltaic.Table(tmp_path)
+    table.change_column("id", nullable=True)
+    deltaic.write(tmp_path, pa.table({"id": pa.array([None], pa.int64())}))
+    with pytest.raises(exceptions.InvalidColumnChangeError):
+        table.change_column("id", nullable=False)
+
+
+def test_a_constraint(table):
+    with pytest.raises(exceptions.InvariantViolationError) as caught:
+        table.add_constraint("c", "id < 3")
+    assert caught.value.row == "id = 3"
+    assert table.update().version == 0
+    assert table.add_constraint("c", "id < 4 AND (name IS NULL OR length(name) = 1)") == 1
+    assert table.drop_constraint("C") == 2
+    with pytest.raises(exceptions.InvalidArgumentError):
+        table.drop_constraint("c")
+    assert table.drop_constraint("c", if_exists=True) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (lambda t: t.drop_columns("name"), exceptions.InvalidColumnChangeError),
+        (lambda t: t.rename_column("name", "n"), exceptions.InvalidColumnChangeError),
+        (lambda t: t.rename_column("no", "n"), exceptions.InvalidColumnChangeError),
+        (lambda t: t.add_columns({"NAME": "long"}), exceptions.InvalidColumnChangeError),
+        (lambda t: t.add_columns({"v": "varchar(3)"}), exceptions.InvalidSchemaError),
+        (lambda t: t.add_columns({"v": "text"}), exceptions.InvalidSchemaError),
+        (lambda t: t.add_columns({"v": "long"}, after="no"), exceptions.InvalidColumnChangeError),
+        (lambda t: t.add_columns({"v": "timestamp_ntz"}), exceptions.InvalidFeatureChangeError),
+        (lambda t: t.change_column("name", data_type="long"), exceptions.InvalidColumnChangeError),
+    ],
+)
+def test_a_refusal_changes_nothing(table, change, error):
+    with pytest.raises(error):
+        change(table)
+    assert table.update().version == 0
