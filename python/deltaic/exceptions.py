@@ -147,11 +147,7 @@ class InvalidExpressionError(DeltaError, ValueError):
     reason: str
 
 
-class DeltaInvariantViolationException(DeltaError):  # noqa: N818 (the name that delta-spark has)
-    """A row that breaks a rule of the table; the name that delta-spark has for it."""
-
-
-class InvariantViolationError(DeltaInvariantViolationException, ValueError):
+class InvariantViolationError(DeltaError, ValueError):
     """A row that breaks a rule of the table. Nothing of the write is in the table."""
 
     path: str
@@ -262,6 +258,7 @@ ConcurrentTransactionException = ConcurrentTransactionError
 ConcurrentWriteException = ConcurrentWriteError
 MetadataChangedException = MetadataChangedError
 ProtocolChangedException = ProtocolChangedError
+DeltaInvariantViolationException = InvariantViolationError
 
 
 class CommitStateUnknownError(DeltaError):

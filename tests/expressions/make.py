@@ -61,9 +61,10 @@ def answers(spark: SparkSession, ansi: bool, sql: str) -> dict[str, object]:
     """The type and the text of each row, or that the expression is refused as a whole."""
     spark.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
     try:
-        kind = spark.sql(f"SELECT typeof({sql}) FROM rows_of LIMIT 1").schema and spark.sql(
-            f"SELECT {sql} AS v FROM rows_of"
-        ).schema["v"].dataType.simpleString()
+        kind = (
+            spark.sql(f"SELECT typeof({sql}) FROM rows_of LIMIT 1").schema
+            and spark.sql(f"SELECT {sql} AS v FROM rows_of").schema["v"].dataType.simpleString()
+        )
     except Exception:
         return {"type": None, "rows": None}
     try:
@@ -73,7 +74,9 @@ def answers(spark: SparkSession, ansi: bool, sql: str) -> dict[str, object]:
         values = {}
         for row in range(1, 7):
             try:
-                found = spark.sql(f"SELECT CAST({sql} AS STRING) AS v FROM rows_of WHERE row = {row}").collect()
+                found = spark.sql(
+                    f"SELECT CAST({sql} AS STRING) AS v FROM rows_of WHERE row = {row}"
+                ).collect()
                 values[row] = found[0].v
             except Exception:
                 values[row] = ERROR
@@ -87,18 +90,25 @@ def main() -> None:
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.sql.optimizer.excludedRules", "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation")
+        .config(
+            "spark.sql.optimizer.excludedRules",
+            "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation",
+        )
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("OFF")
     names = ", ".join(COLUMNS)
     casts = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in COLUMNS.items())
-    spark.sql(f"SELECT {casts} FROM VALUES {ROWS} AS v({names})").coalesce(1).cache().createOrReplaceTempView("rows_of")
+    spark.sql(f"SELECT {casts} FROM VALUES {ROWS} AS v({names})").coalesce(1).cache().createOrReplaceTempView(
+        "rows_of"
+    )
     spark.table("rows_of").count()
     cases = []
     for line in (HERE / "expressions.txt").read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
-            cases.append({"sql": line, "ansi": answers(spark, True, line), "legacy": answers(spark, False, line)})
+            cases.append(
+                {"sql": line, "ansi": answers(spark, True, line), "legacy": answers(spark, False, line)}
+            )
     text = ",\n".join(json.dumps(case, ensure_ascii=False) for case in cases)
     (HERE / "expected.json").write_text(f"[\n{text}\n]\n", encoding="utf-8")
 

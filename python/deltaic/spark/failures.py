@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from deltaic.exceptions import DeltaError, SchemaMismatchError
+from deltaic.exceptions import (
+    DeltaError,
+    InvalidExpressionError,
+    InvariantViolationError,
+    SchemaMismatchError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +26,15 @@ NULL, LENGTH = "null", "length"
 _GUARD = re.compile(r"\[USER_RAISED_EXCEPTION\] deltaic\.refused\((\d+),(\w+)\)")
 # the last line of a traceback in the error of a task
 _IN_TASK = re.compile(r"^deltaic\.exceptions\.SchemaMismatchError: (.+)$", re.MULTILINE)
+_BROKEN_RULE = re.compile(
+    r"^deltaic\.exceptions\.InvariantViolationError: "
+    r"(a row breaks the (?P<rule>.+?) of `(?P<path>.+?)`: `(?P<expression>.*)` does not hold for (?P<row>.*))$",
+    re.MULTILINE,
+)
+_NO_VALUE = re.compile(
+    r"^deltaic\.exceptions\.InvalidExpressionError: (expression `(?P<expression>.*)`: (?P<reason>.*))$",
+    re.MULTILINE,
+)
 
 
 class PackageNotOnServerError(DeltaError, ImportError):
@@ -39,6 +53,8 @@ def raise_known(error: Exception, path: str, columns: Sequence[WriteColumn]) -> 
 
     Raises:
         SchemaMismatchError: when the data has a null or a text that the table must not have.
+        InvariantViolationError: when a row breaks a rule of the table.
+        InvalidExpressionError: when a rule has no value for a row.
         PackageNotOnServerError: when a worker cannot import deltaic.
     """
     text = str(error)
@@ -49,6 +65,10 @@ def raise_known(error: Exception, path: str, columns: Sequence[WriteColumn]) -> 
     if (found := _IN_TASK.search(text)) is not None:
         message = found[1]
         raise SchemaMismatchError(message, path=path, reason=message.partition("`: ")[2]) from error
+    if (found := _BROKEN_RULE.search(text)) is not None:
+        raise InvariantViolationError(found[1], **found.groupdict()) from error
+    if (found := _NO_VALUE.search(text)) is not None:
+        raise InvalidExpressionError(found[1], **found.groupdict()) from error
     explain_missing_import(error)
 
 

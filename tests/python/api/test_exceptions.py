@@ -72,3 +72,7 @@ def test_conflicts_are_caught_by_the_names_of_delta_spark(name):
     assert issubclass(error_class, exceptions.CommitConflictError)
     with pytest.raises(exceptions.DeltaConcurrentModificationException):
         raise error_class("lost", path="t", version=3, winner="WRITE")
+
+
+def test_a_broken_rule_is_caught_by_the_name_of_delta_spark():
+    assert exceptions.DeltaInvariantViolationException is exceptions.InvariantViolationError

@@ -9,7 +9,14 @@ import pytest
 from bridge_tables import Log, field
 
 import deltaic
-from deltaic.exceptions import DeltaError, InvalidArgumentError, SchemaMismatchError
+from deltaic.exceptions import (
+    DeltaError,
+    InvalidArgumentError,
+    InvalidExpressionError,
+    InvariantViolationError,
+    SchemaMismatchError,
+    UnsupportedError,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,3 +192,47 @@ def test_lengths_in_python_and_in_sql(spark: SparkSession, tmp_path: Path) -> No
     spark.sql(f"INSERT INTO delta.`{path}` VALUES (1, 'v', 'c', 'p')")
     one, two = pa.table(deltaic.Table(path).to_arrow()).to_pylist()
     assert one == two == {"id": 1, "v": "v", "c": "c   ", "p": "p "}
+
+
+def _ruled(path: Path, fields: list[dict[str, Any]], properties: dict[str, str]) -> str:
+    log = Log(path)
+    protocol = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 6}}
+    metadata = log.metadata(fields)
+    metadata["metaData"]["configuration"] = properties
+    log.commit(protocol, metadata)
+    return str(path)
+
+
+@pytest.mark.parametrize("route", ["auto", "arrow", "driver"])
+def test_a_constraint_holds_on_every_route(spark: SparkSession, route: str, tmp_path: Path) -> None:
+    fields = [field("id", "long"), field("half", "long", **{"delta.generationExpression": "id DIV 2"})]
+    path = _ruled(tmp_path / "t", fields, {"delta.constraints.few": "id < 1999 AND 10 / (id + 1) > 0"})
+    before = _files(path)
+    data = spark.range(0, 2000, 1, 2)
+    with pytest.raises(InvariantViolationError) as error:
+        deltaic.save(data, path, mode="append", deltaicRoute=route)
+    assert (error.value.rule, error.value.row) == ("CHECK constraint few", "id = 1999")
+    assert error.value.expression == "id < 1999 AND 10 / (id + 1) > 0"
+    with pytest.raises(InvalidExpressionError, match="division by zero") as zero:
+        deltaic.save(spark.sql("SELECT -1L AS id"), path, mode="append", deltaicRoute=route)
+    assert zero.value.reason == "division by zero"
+    assert _files(path) == before
+    deltaic.save(data.where("id < 1999"), path, mode="append", deltaicRoute=route)
+    assert deltaic.read(spark, path).where("half = id DIV 2").count() == 1999
+
+
+def test_the_direct_route_cannot_hold_a_constraint(spark: SparkSession, tmp_path: Path) -> None:
+    path = _ruled(tmp_path / "t", [field("id", "long")], {"delta.constraints.c": "id > 0"})
+    with pytest.raises(InvalidArgumentError, match="direct"):
+        deltaic.save(spark.range(1, 5), path, mode="append", deltaicRoute="direct")
+
+
+def test_identities_are_not_made_in_many_tasks(spark: SparkSession, tmp_path: Path) -> None:
+    identity = {
+        "delta.identity.start": 1,
+        "delta.identity.step": 1,
+        "delta.identity.allowExplicitInsert": False,
+    }
+    path = _ruled(tmp_path / "t", [field("key", "long", **identity), field("id", "long")], {})
+    with pytest.raises(UnsupportedError, match="identity column `key`"):
+        deltaic.save(spark.range(5), path, mode="append")

@@ -122,15 +122,6 @@ fn tables_that_ask_more_of_a_writer_are_refused_by_name() {
         );
         assert_eq!(objects(&location), before);
     }
-    // a constraint under a legacy protocol
-    let mut table = TableBuilder::temp();
-    table.commit(&[
-        json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 3}}),
-        actions::metadata(&schema, &[], &[("delta.constraints.positive", "id > 0")]),
-    ]);
-    let location = Location::open(table.root().to_str().unwrap(), &Default::default()).unwrap();
-    let error = write(&location, &people(&[1]), &append()).unwrap_err().to_string();
-    assert!(error.contains("checkConstraints (delta.constraints.positive)"), "{error}");
 }
 
 #[test]

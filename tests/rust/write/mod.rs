@@ -5,6 +5,7 @@ mod enforce;
 mod footers;
 mod layout;
 mod partitions;
+mod rules;
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
 
 use super::ast::Expr;
 use super::bind::{Bound, bind};
-use super::cast::cast_to;
+use super::cast::{cast_to, is_known};
 use super::eval::Batch;
 use super::parse::parse;
 use crate::error::{Error, Result};
@@ -97,6 +97,17 @@ impl Evaluator {
     pub fn evaluate_as(&self, batch: &RecordBatch, to: &DataType) -> Result<ArrayRef> {
         let values = self.evaluate(batch)?;
         cast_to(&values, self.data_type(), to, false).map_err(|reason| self.invalid(reason))
+    }
+
+    /// Checks that the result can be cast to the type of a column.
+    ///
+    /// # Errors
+    /// [`Error::InvalidExpression`] when there is no such cast.
+    pub fn check_assignable(&self, to: &DataType) -> Result<()> {
+        match is_known(self.data_type(), to) {
+            true => Ok(()),
+            false => Err(self.invalid(format!("it gives {}, not {}", self.data_type().name(), to.name()))),
+        }
     }
 
     /// The truth of each row; null is unknown.

@@ -112,7 +112,6 @@ pub static FEATURES: &[Feature] = &[
         used_by: &[Use::Prefix("delta.constraints.")],
         automatic: true,
         removal: Some(Removal::PLAIN),
-        appends: Appends::Unless(Use::Prefix("delta.constraints.")),
         ..writer("checkConstraints")
     },
     Feature {
@@ -144,7 +143,6 @@ pub static FEATURES: &[Feature] = &[
         legacy: Some((0, 4)),
         used_by: &[Use::Column("delta.generationExpression")],
         automatic: true,
-        appends: Appends::Unless(Use::Column("delta.generationExpression")),
         ..writer("generatedColumns")
     },
     Feature {
@@ -165,7 +163,6 @@ pub static FEATURES: &[Feature] = &[
         legacy: Some((0, 6)),
         used_by: &[Use::Column("delta.identity.start")],
         automatic: true,
-        appends: Appends::Unless(Use::Column("delta.identity.start")),
         ..writer("identityColumns")
     },
     Feature {
@@ -184,7 +181,6 @@ pub static FEATURES: &[Feature] = &[
         legacy: Some((0, 2)),
         used_by: &[Use::NotNull, Use::Column("delta.invariants")],
         automatic: true,
-        appends: Appends::Unless(Use::Column("delta.invariants")),
         ..writer("invariants")
     },
     Feature {

@@ -1,5 +1,7 @@
 //! Creating, appending and overwriting: data to files, files to a commit.
 
+use std::collections::BTreeMap;
+
 use arrow::array::RecordBatchReader;
 
 use super::fit::fit_batch;
@@ -7,11 +9,13 @@ use super::mode::{WriteMode, WriteOptions, WriteResult};
 use super::overwrite::{Replaced, check_rows, stage};
 use super::parquet_writer::{DataFiles, WrittenData};
 use super::plan::{Target, WritePlan, plan_write};
+use super::rules::{Rules, incomplete_schema};
 use super::schema::from_arrow;
 use super::split::Splitter;
 use super::text_limits::limit_batch;
 use super::uploads::Uploads;
-use crate::actions::Add;
+use crate::actions::{Add, Metadata};
+use crate::alter::identity::advance_marks;
 use crate::conflict::{Conflict, ConflictKind};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, StructType};
@@ -27,7 +31,8 @@ use crate::txn::{Operation, Transaction};
 ///
 /// # Errors
 /// All of [`plan_write`], before the first batch is read. Then [`Error::SchemaMismatch`] for a value that must not be
-/// null or does not fit, [`Error::ReplaceWhereMismatch`] for a row that is not among those that the overwrite replaces, [`Error::Arrow`] from the data itself, [`Error::MetadataChanged`] and
+/// null or does not fit, [`Error::InvariantViolation`] for a row that breaks a rule of the table and
+/// [`Error::InvalidExpression`] for one that a rule cannot be computed for, [`Error::ReplaceWhereMismatch`] for a row that is not among those that the overwrite replaces, [`Error::Arrow`] from the data itself, [`Error::MetadataChanged`] and
 /// [`Error::ProtocolChanged`] when another writer changed the table so that this data may not follow, and what the store says.
 pub fn write(
     location: &Location,
@@ -39,20 +44,32 @@ pub fn write(
         return Ok(WriteResult::skipped(version));
     }
     let uploads = Uploads::new(location.store().clone());
-    let written = fill(&plan, data, &uploads, options, None)?;
+    let mut rules = Rules::of(&plan, &from_arrow(&data.schema())?)?;
+    let written = fill(&plan, data, &mut rules, &uploads, options, None)?;
     let rows = written.iter().map(|w| w.rows).sum();
     let adds = written.into_iter().map(|w| w.add).collect();
-    let result = commit(&plan, adds, rows, &uploads, options);
+    let new = NewFiles { adds, rows, marks: rules.marks() };
+    let result = commit(&plan, new, &uploads, options);
     if keeps_files(&result) {
         uploads.keep();
     }
     result
 }
 
+/// Files that are written, and what they bring with them.
+#[derive(Clone)]
+struct NewFiles {
+    adds: Vec<Add>,
+    rows: u64,
+    /// The farthest identities in them, by physical name.
+    marks: BTreeMap<String, i64>,
+}
+
 /// Writes the data into files, all below `folder` of the table where one is given.
 pub(super) fn fill(
     plan: &WritePlan,
     data: impl RecordBatchReader,
+    rules: &mut Rules,
     uploads: &Uploads,
     options: &WriteOptions,
     folder: Option<&str>,
@@ -60,13 +77,16 @@ pub(super) fn fill(
     let path = plan.location.root().to_string();
     let mut files = DataFiles::new(plan, uploads, options, folder);
     let splitter = Splitter::new(&plan.schema, &plan.partition_columns, plan.data_positions());
-    let fitted = plan.fitted_schema();
+    let (incomplete, fitted) = (incomplete_schema(rules, plan), plan.fitted_schema());
     for batch in data {
         let given = batch.map_err(|e| Error::arrow("reading the data to write", e))?;
-        let batch = fit_batch(&path, &given, &plan.schema, &fitted)?;
+        let batch = rules.supply(fit_batch(&path, &given, rules.incomplete(), &incomplete)?)?;
         let batch = limit_batch(&path, batch, &plan.schema, &plan.text_limits)?;
+        // what is generated has its lengths, too
+        let batch = limit_batch(&path, rules.generate(batch)?, &plan.schema, &plan.text_limits)?;
+        let batch = rules.check(batch, &fitted)?;
         if let Some(predicate) = &options.replace_where {
-            check_rows(plan, predicate, &given, &batch)?;
+            check_rows(plan, predicate, &given, &batch, rules)?;
         }
         for (key, rows) in splitter.split(&path, &batch)? {
             files.write(key, &rows)?;
@@ -87,7 +107,8 @@ pub fn commit_adds(plan: &WritePlan, adds: Vec<Add>, options: &WriteOptions) -> 
     }
     let rows = adds.iter().filter_map(num_records).map(i64::unsigned_abs).sum();
     let uploads = Uploads::new(plan.location.store().clone());
-    let result = commit(plan, adds, rows, &uploads, options);
+    let new = NewFiles { adds, rows, marks: BTreeMap::new() };
+    let result = commit(plan, new, &uploads, options);
     if keeps_files(&result) {
         uploads.keep();
     }
@@ -102,28 +123,22 @@ fn keeps_files(result: &Result<WriteResult>) -> bool {
     }
 }
 
-fn commit(
-    plan: &WritePlan,
-    adds: Vec<Add>,
-    rows: u64,
-    uploads: &Uploads,
-    options: &WriteOptions,
-) -> Result<WriteResult> {
-    let bytes = adds.iter().map(|a| a.size.unsigned_abs()).sum();
-    let files = adds.len() as u64;
+fn commit(plan: &WritePlan, new: NewFiles, uploads: &Uploads, options: &WriteOptions) -> Result<WriteResult> {
+    let bytes = new.adds.iter().map(|a| a.size.unsigned_abs()).sum();
+    let files = new.adds.len() as u64;
     let created = plan.target == Target::New;
-    let result = WriteResult { files, rows, bytes, created, ..Default::default() };
+    let result = WriteResult { files, rows: new.rows, bytes, created, ..Default::default() };
     if !created {
-        return land(plan, adds, result, uploads, options);
+        return land(plan, new, result, uploads, options);
     }
-    match land(plan, adds.clone(), result, uploads, options) {
+    match land(plan, new.clone(), result, uploads, options) {
         Err(Error::TableAlreadyExists { .. }) => {}
         other => return other,
     }
     match follow_creator(plan, options)? {
         Ok(theirs) => {
             let result = WriteResult { created: false, ..result };
-            land(&theirs, adds, result, uploads, options)
+            land(&theirs, new, result, uploads, options)
         }
         Err(skipped) => Ok(skipped),
     }
@@ -131,12 +146,17 @@ fn commit(
 
 fn land(
     plan: &WritePlan,
-    adds: Vec<Add>,
+    new: NewFiles,
     mut result: WriteResult,
     uploads: &Uploads,
     options: &WriteOptions,
 ) -> Result<WriteResult> {
+    let NewFiles { adds, marks, .. } = new;
     let mut txn = plan.transaction(operation(plan, options))?;
+    if !marks.is_empty() {
+        let schema = advance_marks(&plan.schema, plan.column_mapping, &marks)?;
+        txn.set_metadata(Metadata { schema_string: schema.to_json(), ..plan.metadata.clone() });
+    }
     let replaced = stage(&mut txn, plan, &adds, uploads, options)?;
     let unchanged = adds.is_empty() && replaced.files == 0 && options.app_transaction.is_none();
     if let (Target::Existing(version), true) = (plan.target, unchanged) {

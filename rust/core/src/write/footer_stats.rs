@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::partition_path::values_of;
 use super::partition_value::timestamp_from_folder;
 use super::plan::WritePlan;
+use super::rules::refuse_unchecked;
 use super::stats_columns::{Node, has_bounds};
 use super::stats_json::{Bound, FileStats, LeafStats};
 use crate::actions::{Add, LogPath, ObjectPath, PartitionValues};
@@ -39,9 +40,11 @@ pub struct WrittenFile {
 /// null counts of arrays and maps count elements, floating-point bounds of writers other than parquet-mr hide NaN.
 ///
 /// # Errors
+/// [`Error::UnsupportedFeature`] when the table has rules for values, which nobody checked in these files.
 /// [`Error::DataFile`] when a file is no Parquet file, or its columns are not those of the table. [`Error::NotFound`] and
 /// [`Error::Storage`] from the store.
 pub fn footer_adds(plan: &WritePlan, files: Vec<WrittenFile>) -> Result<Vec<Add>> {
+    refuse_unchecked(plan)?;
     let adds: Vec<Option<Add>> =
         files.into_par_iter().map(|file| footer_add(plan, file)).collect::<Result<_>>()?;
     Ok(adds.into_iter().flatten().collect())

@@ -15,6 +15,7 @@ use super::mode::{WriteMode, WriteOptions};
 use super::parquet_writer::WrittenData;
 use super::partition_value::partition_text;
 use super::plan::WritePlan;
+use super::rules::Rules;
 use super::text_limits::limit_batch;
 use super::uploads::Uploads;
 use crate::actions::{Add, PartitionValues};
@@ -66,15 +67,23 @@ pub(super) fn check_rows(
     predicate: &Predicate,
     given: &RecordBatch,
     fitted: &RecordBatch,
+    rules: &Rules,
 ) -> Result<()> {
     let path = plan.location.root().to_string();
     // the condition has the names of the table, a fitted batch those of the files
     let named = match plan.column_mapping {
         ColumnMappingMode::None => fitted.clone(),
         _ => {
-            let names = physical_schema(&plan.schema, ColumnMappingMode::None);
-            let batch = fit_batch(&path, given, &plan.schema, &names)?;
-            limit_batch(&path, batch, &plan.schema, &plan.text_limits)?
+            let names = physical_schema(rules.incomplete(), ColumnMappingMode::None);
+            let batch = fit_batch(&path, given, rules.incomplete(), &names)?;
+            let batch = limit_batch(&path, batch, &plan.schema, &plan.text_limits)?;
+            let mut columns = batch.columns().to_vec();
+            for place in rules.computed() {
+                columns[place] = fitted.column(place).clone();
+            }
+            let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            RecordBatch::try_new_with_options(names, columns, &rows)
+                .map_err(|e| Error::arrow(format!("data for `{path}`"), e))?
         }
     };
     let mask = filter_mask(predicate, &named)?;
@@ -309,5 +318,6 @@ fn copy_rest(
     });
     let rows = rows.map(move |batch| rest(batch).map_err(|e| ArrowError::ExternalError(Box::new(e))));
     let options = WriteOptions { replace_where: None, ..options.clone() };
-    fill(plan, RecordBatchIterator::new(rows, schema), uploads, &options, None)
+    let rows = RecordBatchIterator::new(rows, schema);
+    fill(plan, rows, &mut Rules::none(plan), uploads, &options, None)
 }

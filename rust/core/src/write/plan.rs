@@ -11,6 +11,7 @@ use super::features::check_writer;
 use super::fit::physical_schema;
 use super::mode::{WriteMode, WriteOptions};
 use super::overwrite::check_options;
+use super::rules::Rules;
 use super::stats_columns::StatsColumns;
 use super::text_limits::{Limits, limits_of};
 use crate::actions::{Metadata, Protocol};
@@ -67,6 +68,7 @@ pub struct WritePlan {
 /// * [`Error::TableAlreadyExists`] by mode.
 /// * [`Error::UnsupportedFeature`] when the table asks more of a writer than this one does.
 /// * [`Error::SchemaMismatch`] when the data does not fit the table.
+/// * [`Error::InvalidExpression`] when a rule of the table cannot be computed here.
 /// * [`Error::InvalidPredicate`] for a condition of an overwrite that cannot be evaluated.
 /// * [`Error::InvalidSchema`], [`Error::InvalidArgument`] for what a table cannot be created with, and for partition
 ///   columns or properties that are not the table's own.
@@ -105,6 +107,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     check_same_partitioning(&plan, options)?;
     check_same_properties(&plan.metadata, options)?;
     check_assignable(&path, data, &plan.schema)?;
+    Rules::of(&plan, data)?;
     check_options(&plan, options)?;
     plan.snapshot = Some(snapshot);
     Ok(plan)

@@ -9,6 +9,8 @@ use super::append::{commit_adds, fill};
 use super::frame_columns::FrameColumns;
 use super::mode::{WriteMode, WriteOptions, WriteResult};
 use super::plan::{Target, WritePlan, plan, plan_write};
+use super::rules::Rules;
+use super::schema::from_arrow;
 use super::uploads::Uploads;
 use crate::actions::{Add, Metadata, ObjectPath, Protocol};
 use crate::error::{Error, Result};
@@ -47,7 +49,7 @@ impl SpreadWrite {
     /// Checks a write of data of this schema. Nothing is written.
     ///
     /// # Errors
-    /// As [`plan_write`]; [`Error::Unsupported`] for an overwrite.
+    /// As [`plan_write`]; [`Error::Unsupported`] for an overwrite, and for an identity column whose values are to be made.
     pub fn plan(
         uri: &str,
         storage: StorageOptions,
@@ -59,7 +61,18 @@ impl SpreadWrite {
             return Err(Error::Unsupported { path: uri.to_owned(), what });
         }
         let location = Location::open(uri, &storage)?;
-        Ok(SpreadWrite { plan: plan_write(&location, data, &options)?, storage, options })
+        let plan = plan_write(&location, data, &options)?;
+        if !matches!(plan.target, Target::Skip(_)) {
+            let sequences = Rules::of(&plan, data)?.sequences();
+            if !sequences.is_empty() {
+                let what = format!(
+                    "making values of the identity column `{}` in many tasks",
+                    sequences.join("`, `")
+                );
+                return Err(Error::Unsupported { path: uri.to_owned(), what });
+            }
+        }
+        Ok(SpreadWrite { plan, storage, options })
     }
 
     /// Whether there is nothing to write: see [`Target::Skip`].
@@ -137,11 +150,12 @@ impl SpreadWrite {
     /// statistics. Nothing is committed. Files of a call that fails are deleted.
     ///
     /// # Errors
-    /// [`Error::SchemaMismatch`] for a value that must not be null or does not fit, [`Error::Arrow`] from the data, and
-    /// what the store says.
+    /// [`Error::SchemaMismatch`] for a value that must not be null or does not fit, [`Error::InvariantViolation`] for a
+    /// row that breaks a rule of the table, [`Error::Arrow`] from the data, and what the store says.
     pub fn write_files(&self, data: impl RecordBatchReader, folder: Option<&str>) -> Result<Vec<Add>> {
         let uploads = Uploads::new(self.plan.location.store().clone());
-        let written = fill(&self.plan, data, &uploads, &self.options, folder)?;
+        let mut rules = Rules::of(&self.plan, &from_arrow(&data.schema())?)?;
+        let written = fill(&self.plan, data, &mut rules, &uploads, &self.options, folder)?;
         uploads.keep();
         Ok(written.into_iter().map(|w| w.add).collect())
     }

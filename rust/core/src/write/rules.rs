@@ -1,0 +1,296 @@
+//! The rules of a table that hold for values: CHECK constraints, invariants, generated columns, defaults, identities
+//! (PROTOCOL.md, "Column Invariants" to "Identity Columns").
+
+use std::collections::BTreeMap;
+
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::compute::cast;
+use arrow::datatypes::SchemaRef;
+use arrow::util::display::array_value_to_string;
+
+use super::fit::physical_schema;
+use super::identities::Identities;
+use super::plan::WritePlan;
+use crate::alter::generated::GENERATION_EXPRESSION;
+use crate::alter::identity::Identity;
+use crate::alter::{CURRENT_DEFAULT, constraints};
+use crate::error::{Error, Result};
+use crate::expr::{Binary, Evaluator, Expr, parse};
+use crate::schema::{StructField, StructType};
+
+/// Field metadata key of an invariant.
+const INVARIANTS: &str = "delta.invariants";
+
+/// What the rules of a table ask of rows of one schema: values for the columns that the rows lack, and conditions.
+#[derive(Debug)]
+pub(super) struct Rules {
+    path: String,
+    schema: StructType,
+    /// The schema with the columns that are computed here as nullable: that of rows before.
+    incomplete: StructType,
+    checks: Vec<Check>,
+    defaults: Vec<(usize, Evaluator)>,
+    generated: Vec<(usize, Evaluator)>,
+    identities: Identities,
+}
+
+/// A condition that must be true, not unknown.
+#[derive(Debug)]
+struct Check {
+    /// What it is, for the error.
+    rule: String,
+    condition: Evaluator,
+}
+
+impl Rules {
+    /// The rules for rows that have these columns. Every expression is parsed and bound.
+    ///
+    /// # Errors
+    /// [`Error::InvalidExpression`] for a rule that cannot be computed here, [`Error::SchemaMismatch`] for an identity
+    /// column that must not be given, [`Error::InvalidSchema`] for a rule that is none.
+    pub(super) fn of(plan: &WritePlan, given: &StructType) -> Result<Self> {
+        let mut rules = Self::none(plan);
+        rules.constraints(plan)?;
+        rules.invariants()?;
+        for (place, field) in plan.schema.fields.iter().enumerate() {
+            let is_given = given.field(&field.name).is_some();
+            let text = |key: &str| field.metadata.get(key).and_then(|v| v.as_str());
+            if let Some(text) = text(GENERATION_EXPRESSION) {
+                rules.generation(place, field, text, is_given)?;
+            } else if let Some(identity) = Identity::of(field)? {
+                if !is_given {
+                    rules.identities.generate(place, field, plan.column_mapping, identity);
+                } else if !identity.allow_explicit_insert {
+                    return Err(Error::SchemaMismatch {
+                        path: rules.path,
+                        reason: format!("`{}` is GENERATED ALWAYS AS IDENTITY: leave it out", field.name),
+                    });
+                }
+            } else if let (Some(text), false) = (text(CURRENT_DEFAULT), is_given) {
+                // a default reads no column
+                let value = Evaluator::new(text, &StructType::default())?;
+                value.check_assignable(&field.data_type)?;
+                rules.defaults.push((place, value));
+            }
+        }
+        for place in rules.computed() {
+            rules.incomplete.fields[place].nullable = true;
+        }
+        Ok(rules)
+    }
+
+    /// For rows of the table itself, which keep its rules already.
+    pub(super) fn none(plan: &WritePlan) -> Self {
+        Rules {
+            path: plan.location.root().to_string(),
+            schema: plan.schema.clone(),
+            incomplete: plan.schema.clone(),
+            checks: Vec::new(),
+            defaults: Vec::new(),
+            generated: Vec::new(),
+            identities: Identities::default(),
+        }
+    }
+
+    fn constraints(&mut self, plan: &WritePlan) -> Result<()> {
+        for (name, text) in constraints(&plan.metadata) {
+            let condition = Evaluator::condition(text, &self.schema)?;
+            self.checks.push(Check { rule: format!("CHECK constraint {name}"), condition });
+        }
+        Ok(())
+    }
+
+    fn invariants(&mut self) -> Result<()> {
+        for (path, field) in self.schema.explode() {
+            let Some(rule) = field.metadata.get(INVARIANTS) else { continue };
+            let path = path.join(".");
+            let text = rule.as_str().and_then(invariant).ok_or_else(|| Error::InvalidSchema {
+                reason: format!("column `{path}`: the invariant {rule} is not understood"),
+            })?;
+            let condition = Evaluator::condition(&text, &self.schema)?;
+            self.checks.push(Check { rule: format!("invariant of column {path}"), condition });
+        }
+        Ok(())
+    }
+
+    fn generation(&mut self, place: usize, field: &StructField, text: &str, is_given: bool) -> Result<()> {
+        if !is_given {
+            let value = Evaluator::new(text, &self.schema)?;
+            value.check_assignable(&field.data_type)?;
+            self.generated.push((place, value));
+            return Ok(());
+        }
+        let column = Expr::Column(vec![field.name.clone()]);
+        let same = Expr::Binary(Binary::NullSafeEq, Box::new(column), Box::new(parse(text)?));
+        let shown = format!("{} <=> {text}", field.name);
+        let condition = Evaluator::of(&shown, &same, &self.schema)?;
+        self.checks.push(Check { rule: format!("generated column {}", field.name), condition });
+        Ok(())
+    }
+
+    /// Whether rows are written as they are.
+    pub(super) fn is_empty(&self) -> bool {
+        self.checks.is_empty() && self.computed().is_empty()
+    }
+
+    /// Names of the columns whose values must be made one after the other, by one writer.
+    pub(super) fn sequences(&self) -> Vec<String> {
+        self.identities.places().map(|place| self.schema.fields[place].name.clone()).collect()
+    }
+
+    /// The schema of rows as they come, in which columns that are computed here may be null.
+    pub(super) fn incomplete(&self) -> &StructType {
+        &self.incomplete
+    }
+
+    /// Places of the columns that are computed here.
+    pub(super) fn computed(&self) -> Vec<usize> {
+        let values = self.defaults.iter().chain(&self.generated).map(|(place, _)| *place);
+        values.chain(self.identities.places()).collect()
+    }
+
+    /// Puts defaults and identities into a batch of [`Rules::incomplete`] columns.
+    ///
+    /// # Errors
+    /// [`Error::InvalidExpression`] for a default that cannot be computed, [`Error::InvalidColumnChange`] when the next
+    /// identities do not fit into 64 bits.
+    pub(super) fn supply(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
+        if self.defaults.is_empty() && self.identities.is_empty() {
+            return Ok(batch);
+        }
+        let mut columns = batch.columns().to_vec();
+        for (place, value) in &self.defaults {
+            columns[*place] = self.assigned(value, *place, &batch, columns[*place].data_type())?;
+        }
+        self.identities.fill(&mut columns, batch.num_rows())?;
+        self.rebuilt(batch.schema(), columns, batch.num_rows())
+    }
+
+    /// Puts generated columns into a batch, as far as it lacks them.
+    ///
+    /// # Errors
+    /// [`Error::InvalidExpression`] for a value that cannot be computed.
+    pub(super) fn generate(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        if self.generated.is_empty() {
+            return Ok(batch);
+        }
+        let mut columns = batch.columns().to_vec();
+        for (place, value) in &self.generated {
+            columns[*place] = self.assigned(value, *place, &batch, columns[*place].data_type())?;
+        }
+        self.rebuilt(batch.schema(), columns, batch.num_rows())
+    }
+
+    /// Checks a complete batch, and gives it the schema in which only columns that may be null are nullable.
+    ///
+    /// # Errors
+    /// [`Error::InvariantViolation`] with the first row for which a condition is not true, [`Error::SchemaMismatch`] for
+    /// a null in a column that was computed and must not be null.
+    pub(super) fn check(&self, batch: RecordBatch, complete: &SchemaRef) -> Result<RecordBatch> {
+        for place in self.computed() {
+            let field = &self.schema.fields[place];
+            if !field.nullable && batch.column(place).logical_null_count() > 0 {
+                return Err(Error::SchemaMismatch {
+                    path: self.path.clone(),
+                    reason: format!("`{}` must not be null, and its computed value is", field.name),
+                });
+            }
+        }
+        for check in &self.checks {
+            let truth = check.condition.truth(&batch)?;
+            if truth.true_count() == truth.len() {
+                continue;
+            }
+            let broken = (0..truth.len()).find(|row| truth.is_null(*row) || !truth.value(*row));
+            return Err(Error::InvariantViolation {
+                path: self.path.clone(),
+                rule: check.rule.clone(),
+                expression: check.condition.text().to_owned(),
+                row: self.show(&check.condition, &batch, broken.unwrap_or_default()),
+            });
+        }
+        self.rebuilt(complete.clone(), batch.columns().to_vec(), batch.num_rows())
+    }
+
+    /// The farthest identities given so far, by physical name.
+    pub(super) fn marks(&self) -> BTreeMap<String, i64> {
+        self.identities.marks()
+    }
+
+    fn assigned(
+        &self,
+        value: &Evaluator,
+        place: usize,
+        batch: &RecordBatch,
+        to: &arrow::datatypes::DataType,
+    ) -> Result<ArrayRef> {
+        let values = value.evaluate_as(batch, &self.schema.fields[place].data_type)?;
+        if values.data_type() == to {
+            return Ok(values);
+        }
+        // names inside nested values are those of the files
+        cast(&values, to).map_err(|e| Error::arrow(format!("the value of `{}`", value.text()), e))
+    }
+
+    fn rebuilt(&self, schema: SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+        let rows = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(schema, columns, &rows)
+            .map_err(|e| Error::arrow(format!("data for `{}`", self.path), e))
+    }
+
+    fn show(&self, condition: &Evaluator, batch: &RecordBatch, row: usize) -> String {
+        let shown = condition.columns().iter().map(|place| {
+            let column = batch.column(*place);
+            let value = match column.is_null(row) {
+                true => "NULL".to_owned(),
+                false => array_value_to_string(column, row).unwrap_or_else(|_| "?".to_owned()),
+            };
+            format!("{} = {value}", self.schema.fields[*place].name)
+        });
+        let shown: Vec<_> = shown.collect();
+        if shown.is_empty() { "any row".to_owned() } else { shown.join(", ") }
+    }
+}
+
+/// The expression of an invariant: `{"expression": {"expression": "x > 3"}}`.
+fn invariant(json: &str) -> Option<String> {
+    let rule: serde_json::Value = serde_json::from_str(json).ok()?;
+    Some(rule.get("expression")?.get("expression")?.as_str()?.to_owned())
+}
+
+/// The Arrow schema of batches before [`Rules::check`].
+pub(super) fn incomplete_schema(rules: &Rules, plan: &WritePlan) -> SchemaRef {
+    physical_schema(rules.incomplete(), plan.column_mapping)
+}
+
+/// Refuses files whose rows nobody checked, in a table that has rules for values.
+///
+/// # Errors
+/// [`Error::UnsupportedFeature`] with the rules.
+pub(super) fn refuse_unchecked(plan: &WritePlan) -> Result<()> {
+    let rules = Rules::of(plan, &plan.schema.without_identities()?)?;
+    if rules.is_empty() {
+        return Ok(());
+    }
+    let mut features: Vec<String> = rules.checks.iter().map(|c| c.rule.clone()).collect();
+    features.extend(rules.sequences().iter().map(|name| format!("identity column {name}")));
+    Err(Error::UnsupportedFeature {
+        path: rules.path,
+        role: "writer",
+        features,
+        supported: vec!["files that deltaic writes itself, row by row".into()],
+    })
+}
+
+impl StructType {
+    /// Without the identity columns whose values must not be given.
+    fn without_identities(&self) -> Result<StructType> {
+        let mut fields = Vec::with_capacity(self.fields.len());
+        for field in &self.fields {
+            if Identity::of(field)?.is_none_or(|identity| identity.allow_explicit_insert) {
+                fields.push(field.clone());
+            }
+        }
+        Ok(StructType { fields })
+    }
+}
