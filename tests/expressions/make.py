@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 HERE = Path(__file__).parent
@@ -57,30 +58,27 @@ COLUMNS = {
 }
 
 
-def answers(spark: SparkSession, ansi: bool, sql: str) -> dict[str, object]:
+def answers(spark: SparkSession, sql: str, *, ansi: bool) -> dict[str, object]:
     """The type and the text of each row, or that the expression is refused as a whole."""
     spark.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
     try:
-        kind = (
-            spark.sql(f"SELECT typeof({sql}) FROM rows_of LIMIT 1").schema
-            and spark.sql(f"SELECT {sql} AS v FROM rows_of").schema["v"].dataType.simpleString()
-        )
-    except Exception:
+        kind = spark.sql(f"SELECT {sql} AS v FROM rows_of").schema["v"].dataType.simpleString()
+    except PySparkException:
         return {"type": None, "rows": None}
+    text = f"SELECT row, CAST({sql} AS STRING) AS v FROM rows_of"
     try:
-        found = spark.sql(f"SELECT row, CAST({sql} AS STRING) AS v FROM rows_of").collect()
-        values: dict[int, object] = {r.row: r.v for r in found}
-    except Exception:
-        values = {}
-        for row in range(1, 7):
-            try:
-                found = spark.sql(
-                    f"SELECT CAST({sql} AS STRING) AS v FROM rows_of WHERE row = {row}"
-                ).collect()
-                values[row] = found[0].v
-            except Exception:
-                values[row] = ERROR
+        values: dict[int, object] = {found.row: found.v for found in spark.sql(text).collect()}
+    except PySparkException:
+        values = {row: answer(spark, f"{text} WHERE row = {row}") for row in range(1, 7)}
     return {"type": kind, "rows": [values[row] for row in range(1, 7)]}
+
+
+def answer(spark: SparkSession, text: str) -> object:
+    """The answer for one row."""
+    try:
+        return spark.sql(text).collect()[0].v
+    except PySparkException:
+        return ERROR
 
 
 def main() -> None:
@@ -107,7 +105,11 @@ def main() -> None:
     for line in (HERE / "expressions.txt").read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             cases.append(
-                {"sql": line, "ansi": answers(spark, True, line), "legacy": answers(spark, False, line)}
+                {
+                    "sql": line,
+                    "ansi": answers(spark, line, ansi=True),
+                    "legacy": answers(spark, line, ansi=False),
+                }
             )
     text = ",\n".join(json.dumps(case, ensure_ascii=False) for case in cases)
     (HERE / "expected.json").write_text(f"[\n{text}\n]\n", encoding="utf-8")

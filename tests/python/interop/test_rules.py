@@ -58,4 +58,5 @@ def test_constraints_generated_and_default_columns_and_identities(delta_spark: A
     assert len(set(found["key"])) == 4
     assert sorted(key % 10 for key in found["key"]) == [0] * 4
     # each goes on after the mark of the other
-    assert found["key"][0] < min(found["key"][1:3]) and max(found["key"][:3]) < found["key"][3]
+    assert found["key"][0] < min(found["key"][1:3])
+    assert max(found["key"][:3]) < found["key"][3]
