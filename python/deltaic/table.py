@@ -352,8 +352,7 @@ class Table:
     def checkpoint(self) -> Checkpoint:
         """Writes a checkpoint of this version, by the table's properties V1 (classic) or V2 (with sidecars).
 
-        Commits write one by themselves each `delta.checkpointInterval` versions. A crash on the way leaves the table as
-        readable as it was.
+        One that is there already is left alone. A crash on the way leaves the table as readable as it was.
 
         Raises:
             UnsupportedFeatureError: the table has writer features that deltaic does not know.

@@ -5,9 +5,9 @@ use deltaic::checkpoint::checkpoint;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
 use deltaic::snapshot::At;
-use deltaic_testkit::actions;
+use deltaic_testkit::{TableBuilder, actions};
 
-use super::{V1, V2, add, create, fill, names};
+use super::{V1, V2, add, create, fill, names, remove};
 use crate::load::{expected, files, open};
 
 #[test]
@@ -41,6 +41,27 @@ fn t21_the_state_from_our_checkpoint_is_that_of_the_commits() {
             assert_eq!(after.report().fallbacks, Vec::<String>::new());
             assert!(checkpoint(&after).unwrap().existed, "a whole checkpoint is left alone");
         }
+    }
+}
+
+#[test]
+fn parsed_statistics_are_taken_over_from_the_checkpoint_before() {
+    for properties in [V1, V2] {
+        // without text, what is read is what was parsed
+        let parsed = [("delta.checkpoint.writeStatsAsJson", "false")];
+        let mut table = create(&[properties, &parsed].concat());
+        fill(&mut table);
+        let read = |table: &TableBuilder| {
+            checkpoint(&open(table, At::Latest).unwrap()).unwrap();
+            files(&open(table, At::Latest).unwrap()).unwrap()
+        };
+        let first = read(&table);
+        assert!(first.iter().any(|f| f.contains("2026-01-01T00:00:00.001000Z")), "{first:?}");
+        table.commit(&[remove(4), add(50)]);
+        let second = read(&table);
+        assert_eq!(second.difference(&first).count(), 1);
+        assert_eq!(first.difference(&second).count(), 1);
+        assert!(second.iter().all(|f| f.contains("numRecords")));
     }
 }
 

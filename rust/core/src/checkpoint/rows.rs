@@ -7,7 +7,7 @@ use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, MapArray, RecordBatch, StructArray, UInt32Array, new_null_array,
 };
 use arrow::compute::{SortColumn, cast, concat, concat_batches, lexsort_to_indices, take, take_record_batch};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field, Fields, Schema};
 use arrow::error::ArrowError;
 
 use super::encode::ROW_GROUP_ROWS;
@@ -40,14 +40,18 @@ impl<'a> AddRows<'a> {
 
     fn ordered(&self, files: &[FileBatch]) -> Result<Run<'_>, ArrowError> {
         let Some(first) = files.first() else { return Err(ArrowError::ComputeError("no files".into())) };
-        let batches: Vec<_> = files.iter().map(FileBatch::record_batch).collect();
-        let files = concat_batches(&first.record_batch().schema(), batches)?;
-        let partitions = self.partitions(&files)?;
-        let parsed = match (&self.parser, self.layout.clustering.is_empty()) {
-            (Some(parser), false) => Some(parser.parse(column(&files, "stats")?.as_string_view())?),
-            _ => None,
+        // parsed here where some files come parsed, or the order needs it; else a row group at a time
+        let some_parsed = files.iter().any(|f| f.record_batch().column_by_name(PARSED).is_some());
+        let files = match &self.parser {
+            Some(parser) if some_parsed || !self.layout.clustering.is_empty() => {
+                let all: Vec<RecordBatch> =
+                    files.iter().map(|f| with_parsed(f.record_batch(), parser)).collect::<Result<_, _>>()?;
+                concat_batches(&all[0].schema(), &all)?
+            }
+            _ => concat_batches(&first.record_batch().schema(), files.iter().map(FileBatch::record_batch))?,
         };
-        let order = self.order(&partitions, parsed.as_ref(), files.num_rows())?;
+        let partitions = self.partitions(&files)?;
+        let order = self.order(&partitions, files.column_by_name(PARSED), files.num_rows())?;
         Ok(Run { rows: self, files, order, next: 0 })
     }
 
@@ -80,9 +84,10 @@ impl<'a> AddRows<'a> {
                     let DataType::Struct(fields) = field.data_type() else { continue };
                     Arc::new(StructArray::try_new(fields.clone(), self.partitions(files)?, None)?)
                 }
-                _ => match &self.parser {
-                    Some(parser) => parser.parse(column(files, "stats")?.as_string_view())?,
-                    None => new_null_array(field.data_type(), files.num_rows()),
+                _ => match (files.column_by_name(PARSED), &self.parser) {
+                    (Some(parsed), _) => parsed.clone(),
+                    (None, Some(parser)) => parser.parse(column(files, "stats")?.as_string_view())?,
+                    (None, None) => new_null_array(field.data_type(), files.num_rows()),
                 },
             });
         }
@@ -138,6 +143,21 @@ impl Iterator for Run<'_> {
         self.next += length;
         Some(part.and_then(|files| self.rows.adds(&files)).map_err(failed))
     }
+}
+
+/// The statistics of files that come parsed.
+const PARSED: &str = "stats_parsed";
+
+/// The files with their statistics parsed.
+fn with_parsed(files: &RecordBatch, parser: &StatsParser) -> Result<RecordBatch, ArrowError> {
+    if files.column_by_name(PARSED).is_some() {
+        return Ok(files.clone());
+    }
+    let parsed = parser.parse(column(files, "stats")?.as_string_view())?;
+    let last = Arc::new(Field::new(PARSED, parsed.data_type().clone(), true));
+    let fields = files.schema_ref().fields().iter().cloned().chain([last]).collect::<Fields>();
+    let columns = files.columns().iter().cloned().chain([parsed]).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }
 
 fn failed(error: ArrowError) -> Error {

@@ -128,7 +128,8 @@ fn conform_array(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError
         (DataType::Struct(_), DataType::Struct(fields)) => {
             let parent = array.as_struct();
             // a struct that is there with nothing in it (Snowflake, old writers) is no struct
-            let nulls = match parent.column_by_name("storageType") {
+            let vector = parent.column_by_name("pathOrInlineDv").and(parent.column_by_name("storageType"));
+            let nulls = match vector {
                 Some(child) => arrow::buffer::NullBuffer::union(parent.nulls(), child.nulls()),
                 None => parent.nulls().cloned(),
             };

@@ -8,7 +8,7 @@ use arrow::array::{
 };
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::filter_record_batch;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field, Fields, Schema};
 use parquet::arrow::arrow_reader::RowSelection;
 use rayon::prelude::*;
 
@@ -43,6 +43,8 @@ pub struct FileStream {
     ready: VecDeque<FileBatch>,
     /// Row groups that are decoded at once, for each core.
     per_core: usize,
+    /// Fields of the parsed statistics that are handed over as they are; none where they are not asked for.
+    parsed: Fields,
 }
 
 /// What is asked of every file.
@@ -85,12 +87,27 @@ impl FileStream {
             }
         }
         let plan = Arc::new(Plan { pruner, stats: request.stats, extended: request.extended });
-        FileStream { source, plan, batches, units, ready: VecDeque::new(), per_core: 2 }
+        FileStream {
+            source,
+            plan,
+            batches,
+            units,
+            ready: VecDeque::new(),
+            per_core: 2,
+            parsed: Fields::empty(),
+        }
     }
 
     /// Decodes fewer row groups at once, for consumers that keep what they get for a while.
     pub(crate) fn narrow(mut self) -> Self {
         self.per_core = 1;
+        self
+    }
+
+    /// With a column `stats_parsed` of these fields at the end of the batches that come from checkpoint files which have
+    /// just these. Only for listings with statistics.
+    pub(crate) fn with_parsed(mut self, fields: &Fields) -> Self {
+        self.parsed = fields.clone();
         self
     }
 
@@ -114,8 +131,10 @@ impl FileStream {
         let pool = runtime::pool()?;
         let wave: Vec<(usize, usize)> =
             self.units.drain(..self.units.len().min(self.per_core * pool.current_num_threads())).collect();
-        let (plan, source) = (&self.plan, &self.source);
-        let read = |(index, group): (usize, usize)| plan.row_group(&checkpoint.parquet[index], group, source);
+        let (plan, source, parsed) = (&self.plan, &self.source, &self.parsed);
+        let read = |(index, group): (usize, usize)| {
+            plan.row_group(&checkpoint.parquet[index], group, source, parsed)
+        };
         let found: Vec<Vec<FileBatch>> =
             pool.install(|| wave.into_par_iter().map(read).collect::<Result<_>>())?;
         self.ready.extend(found.into_iter().flatten());
@@ -201,7 +220,13 @@ impl Plan {
 
     /// Reads the live files of one row group: prunes by partition values, then by statistics of what is left, then
     /// decodes the columns of what is left.
-    fn row_group(&self, file: &CheckpointFile, group: usize, source: &ScanSource) -> Result<Vec<FileBatch>> {
+    fn row_group(
+        &self,
+        file: &CheckpointFile,
+        group: usize,
+        source: &ScanSource,
+        parsed: &Fields,
+    ) -> Result<Vec<FileBatch>> {
         let counters = &source.counters;
         let rows = usize::try_from(file.metadata().row_group(group).num_rows()).unwrap_or_default();
         counters.checkpoint_rows(rows as u64);
@@ -228,6 +253,10 @@ impl Plan {
             wanted.push(vec!["add", "stats_parsed"]);
         }
         let schema = schema_of(&columns);
+        let handed = DataType::Struct(parsed.clone());
+        let hand_over = from_struct
+            && !parsed.is_empty()
+            && file.field(&["add", "stats_parsed"]).is_some_and(|f| same_type(f.data_type(), &handed));
         let selection = keep.map(RowSelection::from_boolean_buffer);
         let mut out = Vec::new();
         for batch in file.decode(group, &wanted, selection)? {
@@ -242,7 +271,14 @@ impl Plan {
             {
                 arrays[5] = filled(arrays[5].as_string_view(), parsed);
             }
-            let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(failed)?;
+            let mut schema = schema.clone();
+            if hand_over {
+                arrays.push(conform(adds, "stats_parsed", &handed).map_err(failed)?);
+                let fields = schema.fields().iter().cloned();
+                let last = Arc::new(Field::new("stats_parsed", handed.clone(), true));
+                schema = Arc::new(Schema::new(fields.chain([last]).collect::<Fields>()));
+            }
+            let batch = RecordBatch::try_new(schema, arrays).map_err(failed)?;
             let batch = match adds.nulls() {
                 Some(valid) if valid.null_count() > 0 => {
                     filter_record_batch(&batch, &BooleanArray::new(valid.inner().clone(), None))
@@ -259,8 +295,27 @@ impl Plan {
     }
 }
 
+/// Whether two types hold the same values under the same names; the name of UTC does not matter.
+fn same_type(a: &DataType, b: &DataType) -> bool {
+    match (a, b) {
+        (DataType::Struct(a), DataType::Struct(b)) => {
+            let same = |(a, b): (&Arc<Field>, &Arc<Field>)| {
+                a.name() == b.name() && same_type(a.data_type(), b.data_type())
+            };
+            a.len() == b.len() && a.iter().zip(b).all(same)
+        }
+        (DataType::Timestamp(a, from), DataType::Timestamp(b, to)) => {
+            a == b && from.is_some() == to.is_some()
+        }
+        (a, b) => a == b,
+    }
+}
+
 /// The statistics as text, made from the struct where the text is missing.
 fn filled(text: &StringViewArray, parsed: &StructArray) -> ArrayRef {
+    if text.null_count() == 0 {
+        return Arc::new(text.clone());
+    }
     let mut out = StringViewBuilder::with_capacity(text.len());
     for row in 0..text.len() {
         if text.is_valid(row) {
