@@ -15,17 +15,22 @@ fn t1_a_lost_answer_commits_once() {
     }
 }
 
+/// A delete that a delete of other rows of the file came before. Both delete so many that the joined vector is a file.
+fn delete_that_lost(location: &Location) -> Transaction {
+    append(location, &[file("a", "x", 0)]);
+    let spread = |from: u64| (0..2000).map(|i| from + 97 * i).collect::<Vec<_>>();
+    let mut txn = begin(location);
+    delete_rows(&mut txn, &live(location, "a"), &spread(1));
+    let mut winner = begin(location);
+    delete_rows(&mut winner, &live(location, "a"), &spread(0));
+    winner.commit().unwrap();
+    txn
+}
+
 #[test]
 fn t2_no_answer_is_unknown_and_removes_nothing() {
     let (store, location) = table(&FEATURES, &[]);
-    append(&location, &[file("a", "x", 0)]);
-    // both delete many rows of one file, so that the joined vector is a file
-    let spread = |from: u64| (0..2000).map(|i| from + 97 * i).collect::<Vec<_>>();
-    let mut txn = begin(&location);
-    delete_rows(&mut txn, &live(&location, "a"), &spread(1));
-    let mut winner = begin(&location);
-    delete_rows(&mut winner, &live(&location, "a"), &spread(0));
-    winner.commit().unwrap();
+    let txn = delete_that_lost(&location);
     store.rule(Rule::new(Fault::LostAnswer).on(Op::PutIfAbsent).named("00000000000000000003.json"));
     store.rule(Rule::new(Fault::Refused).on(Op::Get).named("00000000000000000003.json").always());
     let error = txn.commit().unwrap_err();
@@ -40,13 +45,7 @@ fn t2_no_answer_is_unknown_and_removes_nothing() {
 #[test]
 fn a_joined_vector_of_a_commit_that_failed_is_removed() {
     let (store, location) = table(&FEATURES, &[]);
-    append(&location, &[file("a", "x", 0)]);
-    let spread = |from: u64| (0..2000).map(|i| from + 97 * i).collect::<Vec<_>>();
-    let mut txn = begin(&location);
-    delete_rows(&mut txn, &live(&location, "a"), &spread(1));
-    let mut winner = begin(&location);
-    delete_rows(&mut winner, &live(&location, "a"), &spread(0));
-    winner.commit().unwrap();
+    let txn = delete_that_lost(&location);
     let mut alter = begin(&location);
     alter.set_metadata(metadata(&[("delta.appendOnly", "true")]));
     alter.commit().unwrap();

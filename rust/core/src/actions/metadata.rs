@@ -31,6 +31,13 @@ pub struct Metadata {
     pub created_time: Option<i64>,
 }
 
+impl Metadata {
+    /// Whether a property is `true`, in any case.
+    pub fn is_true(&self, key: &str) -> bool {
+        self.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+    }
+}
+
 /// Encoding of data files; `parquet` is the only one in use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Format {

@@ -21,24 +21,29 @@ impl Definition {
     /// # Errors
     /// [`Error::InvalidSchema`] when the domain cannot be read.
     pub fn with_clustering(mut self, domain: Option<&DomainMetadata>) -> Result<Self> {
-        let Some(domain) = domain.filter(|d| d.domain == CLUSTERING_DOMAIN && !d.removed) else {
-            self.clustering = Vec::new();
-            return Ok(self);
-        };
-        let invalid = || Error::InvalidSchema {
-            reason: format!("the domain {CLUSTERING_DOMAIN} cannot be read: {}", domain.configuration),
-        };
-        let value: Value = serde_json::from_str(&domain.configuration).map_err(|_| invalid())?;
-        let columns = value["clusteringColumns"].as_array().ok_or_else(invalid)?;
-        // a list of paths, or of names
-        let path = |column: &Value| match column {
-            Value::String(name) => Some(vec![name.clone()]),
-            Value::Array(parts) => parts.iter().map(|p| p.as_str().map(str::to_owned)).collect(),
-            _ => None,
-        };
-        self.clustering = columns.iter().map(path).collect::<Option<_>>().ok_or_else(invalid)?;
+        let domain = domain.filter(|d| d.domain == CLUSTERING_DOMAIN && !d.removed);
+        self.clustering = domain.map(clustering_columns).transpose()?.unwrap_or_default();
         Ok(self)
     }
+}
+
+/// The clustering columns of the domain, by physical path.
+///
+/// # Errors
+/// [`Error::InvalidSchema`] when it cannot be read.
+pub(crate) fn clustering_columns(domain: &DomainMetadata) -> Result<Vec<Vec<String>>> {
+    let invalid = || Error::InvalidSchema {
+        reason: format!("the domain {CLUSTERING_DOMAIN} cannot be read: {}", domain.configuration),
+    };
+    let value: Value = serde_json::from_str(&domain.configuration).map_err(|_| invalid())?;
+    let columns = value["clusteringColumns"].as_array().ok_or_else(invalid)?;
+    // a list of paths, or of names
+    let path = |column: &Value| match column {
+        Value::String(name) => Some(vec![name.clone()]),
+        Value::Array(parts) => parts.iter().map(|p| p.as_str().map(str::to_owned)).collect(),
+        _ => None,
+    };
+    columns.iter().map(path).collect::<Option<_>>().ok_or_else(invalid)
 }
 
 /// The table with other clustering columns, and the action that says so. No columns end the clustering of new data.

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, FIELD_ID, PHYSICAL_NAME, StructField, StructType};
 
 /// Property of the highest id that was ever given.
-pub(super) const MAX_COLUMN_ID: &str = "delta.columnMapping.maxColumnId";
+pub(crate) const MAX_COLUMN_ID: &str = "delta.columnMapping.maxColumnId";
 /// Field metadata key of the ids of elements, keys and values.
 const NESTED_IDS: &str = "delta.columnMapping.nested.ids";
 /// Field metadata of column mapping, with what Parquet readers leave in a schema.

@@ -71,7 +71,7 @@ impl Definition {
 
     /// Whether a property is `true`.
     pub fn is_true(&self, key: &str) -> bool {
-        self.metadata.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+        self.metadata.is_true(key)
     }
 
     /// The value of a property.

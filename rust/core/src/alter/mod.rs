@@ -60,6 +60,7 @@ mod validate;
 pub use add_column::{NewColumn, Position, add_columns};
 pub use change_column::{ColumnChange, change_column};
 pub use clustering::{CLUSTERING_DOMAIN, cluster_by};
+pub(crate) use column_mapping::MAX_COLUMN_ID;
 pub use column_mapping::without_mapping;
 pub use constraints::{add_constraint, constraints, drop_constraint};
 pub use defaults::{CURRENT_DEFAULT, set_default};

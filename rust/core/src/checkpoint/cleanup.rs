@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::Utc;
 use rayon::prelude::*;
 
-use super::settings::LogSettings;
+use super::settings::{DAY, LogSettings};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 use crate::log::{Checkpoint, CheckpointFormat, Listing, LogFile, LogFileKind, complete_checkpoints};
@@ -13,7 +13,6 @@ use crate::replay::CheckpointReader;
 use crate::snapshot::{Snapshot, monotonic};
 use crate::store::{FileMeta, Location, runtime};
 
-const DAY: i64 = 86_400_000;
 /// Files that are deleted together; the oldest go first, so that what is left of a cleanup that died has no hole.
 const WAVE: usize = 256;
 

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::replay::{Checksum, FilesRequest};
 use crate::snapshot::Snapshot;
 use crate::store::{Location, PutOutcome};
+use crate::txn::timestamps::has_in_commit_timestamps;
 
 /// More transaction identifiers or domains than this are left out, as delta-spark does: absent means unknown.
 const MOST_TXNS: usize = 100;
@@ -262,8 +263,7 @@ fn finish(mut checksum: Checksum) -> Option<Checksum> {
         return None;
     }
     let vectors = protocol.reader_features.iter().flatten().any(|f| f == "deletionVectors");
-    let on = |key: &str| metadata.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
-    if !on("delta.enableInCommitTimestamps") {
+    if !has_in_commit_timestamps(metadata) {
         checksum.in_commit_timestamp_opt = None;
     }
     // which of them have expired depends on the clock of the reader

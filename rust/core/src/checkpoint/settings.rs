@@ -34,7 +34,7 @@ pub struct LogSettings {
     pub protected_before: u64,
 }
 
-const DAY: i64 = 86_400_000;
+pub(super) const DAY: i64 = 86_400_000;
 
 impl LogSettings {
     /// The settings of a table.

@@ -9,6 +9,8 @@ use super::schema::Layout;
 use super::settings::{CheckpointPolicy, LogSettings};
 use super::{v1, v2};
 use crate::actions::{Action, Protocol};
+use crate::alter::CLUSTERING_DOMAIN;
+use crate::alter::clustering::clustering_columns;
 use crate::error::{Error, Result};
 use crate::log::{LastCheckpoint, LastV2Checkpoint, Listing, LogFileKind, LogSegment};
 use crate::replay::{CheckpointReader, Checksum};
@@ -99,7 +101,7 @@ impl<'a> Job<'a> {
             return Err(Error::Unsupported { path: table, what });
         }
         let vectors = protocol.reader_features.iter().flatten().any(|f| f == "deletionVectors");
-        let clustering = clustering_columns(snapshot)?;
+        let clustering = clustering(snapshot)?;
         let mode = snapshot.column_mapping();
         let layout = Layout::of(&settings, metadata, snapshot.schema(), mode, vectors, clustering)?;
         let codec =
@@ -202,16 +204,8 @@ fn legacy(protocol: &Protocol) -> Protocol {
     protocol
 }
 
-/// The clustering columns by physical path (PROTOCOL.md, "Clustered Table").
-fn clustering_columns(snapshot: &Snapshot) -> Result<Vec<Vec<String>>> {
-    #[derive(serde::Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Clustering {
-        #[serde(default)]
-        clustering_columns: Vec<Vec<String>>,
-    }
-    let domain = snapshot.domain_metadata()?.into_iter().find(|d| d.domain == "delta.clustering");
-    // an order is all that depends on it
-    let parsed = domain.and_then(|d| serde_json::from_str::<Clustering>(&d.configuration).ok());
-    Ok(parsed.map(|c| c.clustering_columns).unwrap_or_default())
+/// The clustering columns by physical path. An order is all that depends on them: a domain that cannot be read gives none.
+fn clustering(snapshot: &Snapshot) -> Result<Vec<Vec<String>>> {
+    let domain = snapshot.domain_metadata()?.into_iter().find(|d| d.domain == CLUSTERING_DOMAIN);
+    Ok(domain.and_then(|d| clustering_columns(&d).ok()).unwrap_or_default())
 }

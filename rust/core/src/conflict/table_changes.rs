@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Rule;
 use crate::actions::{Metadata, Protocol};
+use crate::alter::identity::HIGH_WATER_MARK;
 use crate::features::MAX_READER_VERSION;
 
 /// Features that ask nothing of what a transaction has prepared: their rules hold for what comes later, come with a
@@ -56,8 +57,6 @@ const MAY_BE_ENABLED: [&str; 2] = ["delta.enableDeletionVectors", "delta.enableI
 /// Properties that the commit that enables in-commit timestamps sets with them.
 const WITH_TIMESTAMPS: [&str; 2] =
     ["delta.inCommitTimestampEnablementTimestamp", "delta.inCommitTimestampEnablementVersion"];
-
-const HIGH_WATER_MARK: &str = "delta.identity.highWaterMark";
 
 /// What a change of the protocol comes to; nothing when it is the same.
 pub(super) fn protocol_rule(old: &Protocol, new: &Protocol) -> Option<Rule> {

@@ -21,21 +21,18 @@ pub(super) fn binary(op: Binary, left: &ArrayRef, right: &ArrayRef, to: &DataTyp
         return decimal::binary(op, left.as_primitive(), right.as_primitive(), to);
     }
     match (op, left.data_type()) {
-        (Binary::Add, Arrow::Float32 | Arrow::Float64) => numeric::add(left, right).map_err(failed),
-        (Binary::Subtract, Arrow::Float32 | Arrow::Float64) => numeric::sub(left, right).map_err(failed),
-        (Binary::Multiply, Arrow::Float32 | Arrow::Float64) => numeric::mul(left, right).map_err(failed),
         (Binary::Add, _) => numeric::add(left, right).map_err(failed),
         (Binary::Subtract, _) => numeric::sub(left, right).map_err(failed),
         (Binary::Multiply, _) => numeric::mul(left, right).map_err(failed),
         (Binary::Divide, Arrow::Float64) => float::<Float64Type>(left, right, |l, r| l / r),
-        (Binary::IntegralDivide, Arrow::Int64) => whole::<Int64Type>(left, right, i64::checked_div),
+        (Binary::IntegralDivide, Arrow::Int64) => divide::<Int64Type>(left, right, i64::checked_div),
         (Binary::Remainder, Arrow::Float32) => float::<Float32Type>(left, right, |l, r| l % r),
         (Binary::Remainder, Arrow::Float64) => float::<Float64Type>(left, right, |l, r| l % r),
         // the remainder of the smallest number and -1 is 0
-        (Binary::Remainder, Arrow::Int8) => whole::<Int8Type>(left, right, |l, r| Some(l.wrapping_rem(r))),
-        (Binary::Remainder, Arrow::Int16) => whole::<Int16Type>(left, right, |l, r| Some(l.wrapping_rem(r))),
-        (Binary::Remainder, Arrow::Int32) => whole::<Int32Type>(left, right, |l, r| Some(l.wrapping_rem(r))),
-        (Binary::Remainder, Arrow::Int64) => whole::<Int64Type>(left, right, |l, r| Some(l.wrapping_rem(r))),
+        (Binary::Remainder, Arrow::Int8) => divide::<Int8Type>(left, right, |l, r| Some(l.wrapping_rem(r))),
+        (Binary::Remainder, Arrow::Int16) => divide::<Int16Type>(left, right, |l, r| Some(l.wrapping_rem(r))),
+        (Binary::Remainder, Arrow::Int32) => divide::<Int32Type>(left, right, |l, r| Some(l.wrapping_rem(r))),
+        (Binary::Remainder, Arrow::Int64) => divide::<Int64Type>(left, right, |l, r| Some(l.wrapping_rem(r))),
         (op, other) => Err(format!("{op:?} of {other} is not supported")),
     }
 }
@@ -59,17 +56,6 @@ where
 {
     // zero of either sign
     divide::<T>(left, right, |l, r| Some(f(l, r)))
-}
-
-fn whole<T: ArrowPrimitiveType>(
-    left: &ArrayRef,
-    right: &ArrayRef,
-    f: impl Fn(T::Native, T::Native) -> Option<T::Native>,
-) -> Eval<ArrayRef>
-where
-    T::Native: Default + PartialEq,
-{
-    divide::<T>(left, right, f)
 }
 
 fn divide<T: ArrowPrimitiveType>(

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::alter_operation::operation;
 use super::check_rows::check_rows;
-use super::files::live;
 use crate::alter::properties::{SetOptions, set_properties, unset_properties};
 use crate::alter::row_tracking::needs_backfill;
 use crate::alter::{
@@ -149,7 +148,7 @@ fn claim_all_rows(txn: &mut Transaction) {
 
 /// Refuses row tracking for a table with files that have no row ids.
 fn check_row_ids(snapshot: &Snapshot) -> Result<()> {
-    let files = live(snapshot)?;
+    let files = snapshot.adds(None)?;
     let without =
         files.iter().filter(|f| f.base_row_id.is_none() || f.default_row_commit_version.is_none()).count();
     match without {

@@ -1,13 +1,13 @@
 //! Rows that are there against a rule that is to come.
 
-use arrow::array::{Array, RecordBatch};
-use arrow::util::display::array_value_to_string;
+use arrow::array::RecordBatch;
 
 use crate::error::{Error, Result};
 use crate::expr::Evaluator;
 use crate::scan::{ReadRequest, read};
 use crate::schema::StructType;
 use crate::snapshot::Snapshot;
+use crate::write::offender::{first_not_true, shown};
 
 /// Refuses an expression that is not true for every row of the table; null is not true.
 ///
@@ -29,27 +29,24 @@ pub(super) fn check_rows(snapshot: &Snapshot, name: &str, expression: &str) -> R
     let condition = Evaluator::condition(expression, &StructType { fields })?;
     for batch in read(snapshot, ReadRequest { columns, ..Default::default() })? {
         let batch = batch?;
-        let truth = condition.truth(&batch)?;
-        if let Some(row) = (0..truth.len()).find(|row| truth.is_null(*row) || !truth.value(*row)) {
+        if let Some(row) = first_not_true(&condition.truth(&batch)?) {
             return Err(Error::InvariantViolation {
                 path: snapshot.location().root().to_string(),
                 rule: format!("CHECK constraint {name}"),
                 expression: expression.to_owned(),
-                row: shown(&batch, row),
+                row: all_shown(&batch, row),
             });
         }
     }
     Ok(())
 }
 
-fn shown(batch: &RecordBatch, row: usize) -> String {
+fn all_shown(batch: &RecordBatch, row: usize) -> String {
     let schema = batch.schema();
-    let values = schema.fields().iter().zip(batch.columns()).filter_map(|(field, column)| {
-        let value = match column.is_null(row) {
-            true => "NULL".to_owned(),
-            false => array_value_to_string(column, row).ok()?,
-        };
-        Some(format!("{} = {value}", field.name()))
-    });
+    let values = schema
+        .fields()
+        .iter()
+        .zip(batch.columns())
+        .filter_map(|(field, column)| Some(format!("{} = {}", field.name(), shown(column, row)?)));
     values.collect::<Vec<_>>().join(", ")
 }

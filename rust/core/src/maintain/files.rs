@@ -2,24 +2,10 @@
 
 use rayon::prelude::*;
 
-use crate::actions::{Add, DeletionVectorDescriptor, LogPath, ObjectPath};
+use crate::actions::{DeletionVectorDescriptor, LogPath, ObjectPath};
 use crate::error::{Error, Result};
-use crate::replay::FilesRequest;
 use crate::scan::deletion_vector::file_path;
-use crate::snapshot::Snapshot;
 use crate::store::{FileMeta, Location, runtime};
-
-/// The live files with all their fields.
-pub(super) fn live(snapshot: &Snapshot) -> Result<Vec<Add>> {
-    let request = FilesRequest { stats: true, extended: true, ..Default::default() };
-    let mut out = Vec::new();
-    for batch in snapshot.files(request)? {
-        for add in batch?.adds() {
-            out.push(add?);
-        }
-    }
-    Ok(out)
-}
 
 /// What a logical file needs in the store: its data file, and the file of its deletion vector.
 pub(super) fn needs(

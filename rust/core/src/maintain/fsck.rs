@@ -1,6 +1,6 @@
 //! Taking files out of the log that are not in the store any more.
 
-use super::files::{live, look, needs};
+use super::files::{look, needs};
 use crate::actions::ObjectPath;
 use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
@@ -30,7 +30,7 @@ pub struct FsckDone {
 pub fn fsck(location: &Location, dry_run: bool) -> Result<FsckDone> {
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     let root = location.root();
-    let adds = live(&snapshot)?;
+    let adds = snapshot.adds(None)?;
     let needed = adds.iter().map(|a| needs(&a.path, a.deletion_vector.as_ref(), root));
     let (data, vectors): (Vec<ObjectPath>, Vec<Option<ObjectPath>>) =
         needed.collect::<Result<Vec<_>>>()?.into_iter().unzip();

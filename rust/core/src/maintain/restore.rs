@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::files::{live, look, needs};
+use super::files::{look, needs};
 use crate::actions::{Add, DomainMetadata, Metadata, ObjectPath};
-use crate::alter::{CLUSTERING_DOMAIN, joined_protocol};
+use crate::alter::identity::{HIGH_WATER_MARK, START};
+use crate::alter::{CLUSTERING_DOMAIN, MAX_COLUMN_ID, joined_protocol};
 use crate::error::{Error, Result};
 use crate::schema::StructType;
 use crate::snapshot::{At, Snapshot, format_timestamp};
 use crate::store::Location;
+use crate::txn::timestamps::{SINCE_TIMESTAMP, SINCE_VERSION};
 use crate::txn::{Operation, Transaction};
 
 /// How to restore.
@@ -52,8 +54,8 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     let now = Snapshot::open(location.clone(), At::Latest)?;
     let then = Snapshot::open(location.clone(), at)?;
     let root = location.root();
-    let mut current = by_key(live(&now)?, root)?;
-    let target = by_key(live(&then)?, root)?;
+    let mut current = by_key(now.adds(None)?, root)?;
+    let target = by_key(then.adds(None)?, root)?;
     let mut done = RestoreDone { restored_version: then.version(), ..Default::default() };
     let mut back = Vec::new();
     for (key, add) in target {
@@ -142,15 +144,13 @@ fn check_there(location: &Location, adds: &[Add]) -> Result<()> {
 
 /// The old metadata, but for what only grows: the id of the table, column ids, and the marks of identity columns.
 fn metadata(now: &Metadata, then: &Metadata) -> Result<Metadata> {
-    const MAX_ID: &str = "delta.columnMapping.maxColumnId";
-    const MARK: &str = "delta.identity.highWaterMark";
     let mut new = Metadata { id: now.id.clone(), ..then.clone() };
-    let max_id = |m: &Metadata| m.configuration.get(MAX_ID).and_then(|v| v.parse::<i64>().ok());
+    let max_id = |m: &Metadata| m.configuration.get(MAX_COLUMN_ID).and_then(|v| v.parse::<i64>().ok());
     if let (Some(ours), Some(theirs)) = (max_id(now), max_id(then)) {
-        new.configuration.insert(MAX_ID.into(), ours.max(theirs).to_string());
+        new.configuration.insert(MAX_COLUMN_ID.into(), ours.max(theirs).to_string());
     }
     // since when in-commit timestamps count is the business of the commit
-    for key in ["delta.inCommitTimestampEnablementVersion", "delta.inCommitTimestampEnablementTimestamp"] {
+    for key in [SINCE_VERSION, SINCE_TIMESTAMP] {
         match now.configuration.get(key) {
             Some(value) => new.configuration.insert(key.to_owned(), value.clone()),
             None => new.configuration.remove(key),
@@ -160,12 +160,12 @@ fn metadata(now: &Metadata, then: &Metadata) -> Result<Metadata> {
     let mut schema = StructType::from_json(&then.schema_string)?;
     let mut moved = false;
     for field in &mut schema.fields {
-        let newest = current.field(&field.name).and_then(|f| f.metadata.get(MARK));
+        let newest = current.field(&field.name).and_then(|f| f.metadata.get(HIGH_WATER_MARK));
         if let Some(mark) = newest
-            && field.metadata.contains_key("delta.identity.start")
-            && field.metadata.get(MARK) != Some(mark)
+            && field.metadata.contains_key(START)
+            && field.metadata.get(HIGH_WATER_MARK) != Some(mark)
         {
-            field.metadata.insert(MARK.to_owned(), mark.clone());
+            field.metadata.insert(HIGH_WATER_MARK.to_owned(), mark.clone());
             moved = true;
         }
     }

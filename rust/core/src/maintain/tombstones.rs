@@ -3,11 +3,8 @@
 use crate::actions::{Action, DeletionVectorDescriptor, LogPath};
 use crate::error::Result;
 use crate::log::{CheckpointFormat, Listing, LogFile, LogFileKind};
-use crate::replay::CommitActions;
+use crate::replay::{CHUNK, CommitActions, fetch};
 use crate::snapshot::Snapshot;
-
-/// Commits that are read at once.
-const CHUNK: usize = 256;
 
 /// A file that left the table, or one of row-level changes, which no version but its own needs.
 #[derive(Debug, Clone)]
@@ -47,11 +44,11 @@ pub(super) fn left(snapshot: &Snapshot, oldest: i64) -> Result<Vec<Left>> {
     let listing = Listing::read(location, 0)?;
     let wanted =
         |c: &&LogFile| c.version <= snapshot.version() && (c.modified >= oldest || c.version > since);
-    let commits: Vec<&LogFile> = listing.commits().filter(wanted).collect();
+    let commits: Vec<LogFile> = listing.commits().filter(wanted).cloned().collect();
     for chunk in commits.chunks(CHUNK) {
-        let paths: Vec<_> = chunk.iter().map(|c| dir.join(&c.name)).collect();
-        for ((body, path), commit) in location.store().get_many(&paths).into_iter().zip(&paths).zip(chunk) {
-            let actions = CommitActions::parse(&body?, &path.to_string(), Some(commit.version))?;
+        for (body, commit) in fetch(location, chunk)?.iter().zip(chunk) {
+            let path = dir.join(&commit.name).to_string();
+            let actions = CommitActions::parse(body, &path, Some(commit.version))?;
             gather(actions, commit.modified, &mut out);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::files::{live, look, needs};
+use super::files::{look, needs};
 use super::tombstones::left;
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
@@ -61,7 +61,7 @@ pub(super) fn plan(snapshot: &Snapshot, mode: VacuumMode, cutoff: i64) -> Result
         kept.insert(data);
         kept.extend(vector);
     };
-    for add in live(&snapshot)? {
+    for add in snapshot.adds(None)? {
         keep(needs(&add.path, add.deletion_vector.as_ref(), root)?);
     }
     let mut expired: BTreeSet<ObjectPath> = BTreeSet::new();

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StructArray};
 use arrow::compute::cast;
@@ -29,6 +29,8 @@ pub(crate) struct CheckpointReader {
     /// `add`s of a V2 checkpoint in JSON, statistics raw.
     pub(crate) json_adds: Vec<FileBatch>,
     json: NonFileActions,
+    /// Transaction identifiers and domains, once they were asked for.
+    named: OnceLock<(Vec<Txn>, Vec<DomainMetadata>)>,
 }
 
 /// One Parquet file of a checkpoint.
@@ -78,8 +80,12 @@ impl CheckpointReader {
     fn top_level(location: &Location, checkpoint: &Checkpoint) -> Result<(Self, Vec<Sidecar>)> {
         let dir = location.log_dir();
         let version = checkpoint.version;
-        let mut out =
-            CheckpointReader { parquet: Vec::new(), json_adds: Vec::new(), json: NonFileActions::default() };
+        let mut out = CheckpointReader {
+            parquet: Vec::new(),
+            json_adds: Vec::new(),
+            json: NonFileActions::default(),
+            named: OnceLock::new(),
+        };
         let mut sidecars: Vec<Sidecar> = Vec::new();
         let mut parquet = Vec::new();
         for file in &checkpoint.files {
@@ -147,17 +153,21 @@ impl CheckpointReader {
         Ok(out)
     }
 
-    /// All transaction identifiers and domains.
+    /// All transaction identifiers and domains. They are decoded once in the life of the reader.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] when they cannot be decoded.
-    pub(crate) fn txns_and_domains(&self) -> Result<(Vec<Txn>, Vec<DomainMetadata>)> {
-        let (mut txns, mut domains) = (self.json.txns.clone(), self.json.domains.clone());
-        for file in &self.parquet {
-            txns.extend(file.all("txn", "appId", txn_at)?);
-            domains.extend(file.all("domainMetadata", "domain", domain_at)?);
+    pub(crate) fn txns_and_domains(&self) -> Result<(&[Txn], &[DomainMetadata])> {
+        if self.named.get().is_none() {
+            let (mut txns, mut domains) = (self.json.txns.clone(), self.json.domains.clone());
+            for file in &self.parquet {
+                txns.extend(file.all("txn", "appId", txn_at)?);
+                domains.extend(file.all("domainMetadata", "domain", domain_at)?);
+            }
+            // whoever else was as far has the same
+            let _ = self.named.set((txns, domains));
         }
-        Ok((txns, domains))
+        Ok(self.named.get().map_or((&[], &[]), |(txns, domains)| (txns, domains)))
     }
 }
 

@@ -5,13 +5,13 @@ use crate::error::{Error, Result};
 use crate::log::LogFile;
 use crate::replay::CommitActions;
 use crate::store::Location;
+use crate::txn::timestamps::{SINCE_VERSION, has_in_commit_timestamps};
 
 /// When in-commit timestamps began to count (PROTOCOL.md, "In-Commit Timestamps"): the version, or `None` where they
 /// are off.
 pub(super) fn in_commit_since(metadata: &Metadata) -> Option<u64> {
-    let property = |name: &str| metadata.configuration.get(name);
-    property("delta.enableInCommitTimestamps").filter(|v| v.eq_ignore_ascii_case("true"))?;
-    Some(property("delta.inCommitTimestampEnablementVersion").and_then(|v| v.parse().ok()).unwrap_or(0))
+    let version = || metadata.configuration.get(SINCE_VERSION).and_then(|v| v.parse().ok());
+    has_in_commit_timestamps(metadata).then(|| version().unwrap_or(0))
 }
 
 /// File times made strictly increasing, as delta-spark does: a commit is at least one millisecond after the one before.

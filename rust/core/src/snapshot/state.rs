@@ -7,10 +7,11 @@ use super::at::At;
 use super::clock::commit_info;
 use super::load::{Opened, compacted, open, reopen};
 use super::report::{Counters, Report};
-use crate::actions::{CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
+use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
 use crate::error::{Error, Result};
 use crate::features::check_reader;
 use crate::log::{Listing, LogFile, LogSegment};
+use crate::predicate::Predicate;
 use crate::prune::Pruner;
 use crate::replay::{
     CheckpointReader, FileStream, FilesRequest, ScanSource, Tail, scan_for_protocol_and_metadata,
@@ -233,6 +234,24 @@ impl Snapshot {
         Ok(FileStream::new(source, &request, pruner))
     }
 
+    /// The live files that may hold rows of the predicate, all of them without one, as actions with all their fields.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`].
+    ///
+    /// # Cost
+    /// As [`Snapshot::files`], and memory for every file at once.
+    pub(crate) fn adds(&self, predicate: Option<&Predicate>) -> Result<Vec<Add>> {
+        let request = FilesRequest { predicate: predicate.cloned(), stats: true, extended: true };
+        let mut out = Vec::new();
+        for batch in self.files(request)? {
+            for add in batch?.adds() {
+                out.push(add?);
+            }
+        }
+        Ok(out)
+    }
+
     /// The newest transaction identifier of an application, if it has one.
     ///
     /// # Errors
@@ -243,7 +262,7 @@ impl Snapshot {
             return Ok(Some(txn.clone()));
         }
         let Some(checkpoint) = checkpoint else { return Ok(None) };
-        Ok(checkpoint.txns_and_domains()?.0.into_iter().find(|t| t.app_id == app_id))
+        Ok(checkpoint.txns_and_domains()?.0.iter().find(|t| t.app_id == app_id).cloned())
     }
 
     /// The configuration of all live domains.
@@ -255,7 +274,7 @@ impl Snapshot {
         let mut all = (*tail.domains).clone();
         if let Some(checkpoint) = checkpoint {
             for domain in checkpoint.txns_and_domains()?.1 {
-                all.entry(domain.domain.clone()).or_insert(domain);
+                all.entry(domain.domain.clone()).or_insert_with(|| domain.clone());
             }
         }
         Ok(all.into_values().filter(|d| !d.removed).collect())
@@ -270,7 +289,7 @@ impl Snapshot {
         let mut all = (*tail.txns).clone();
         if let Some(checkpoint) = checkpoint {
             for txn in checkpoint.txns_and_domains()?.0 {
-                all.entry(txn.app_id.clone()).or_insert(txn);
+                all.entry(txn.app_id.clone()).or_insert_with(|| txn.clone());
             }
         }
         Ok(all.into_values().collect())

@@ -48,6 +48,26 @@ impl ObjectAdapter {
         let future = call(self.store.clone(), self.path(path)?);
         runtime::block_on(future)?.map_err(|e| convert(operation, path, e))
     }
+
+    /// As [`ObjectAdapter::run`], for many objects, several at a time; the answers are in the order of the paths.
+    fn run_many<T, F, Fut>(&self, operation: &'static str, paths: &[ObjectPath], call: F) -> Vec<Result<T>>
+    where
+        T: Send + 'static,
+        F: Fn(Arc<dyn ObjectStore>, Path) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = object_store::Result<T>> + Send + 'static,
+    {
+        let store = self.store.clone();
+        let places: Vec<Result<Path>> = paths.iter().map(|p| self.path(p)).collect();
+        let named: Vec<ObjectPath> = paths.to_vec();
+        let all = runtime::block_on(async move {
+            let requests = places.into_iter().zip(named).map(|(place, path)| {
+                let request = place.map(|at| call(store.clone(), at));
+                async move { request?.await.map_err(|e| convert(operation, &path, e)) }
+            });
+            stream::iter(requests).buffered(CONCURRENCY).collect::<Vec<_>>().await
+        });
+        all.unwrap_or_else(|e| paths.iter().map(|_| Err(e.clone())).collect())
+    }
 }
 
 fn convert(operation: &'static str, path: &ObjectPath, error: object_store::Error) -> Error {
@@ -109,20 +129,7 @@ impl Store for ObjectAdapter {
     }
 
     fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
-        let store = self.store.clone();
-        let places: Vec<Result<Path>> = paths.iter().map(|p| self.path(p)).collect();
-        let named: Vec<ObjectPath> = paths.to_vec();
-        let all = runtime::block_on(async move {
-            let requests = places.into_iter().zip(named).map(|(place, path)| {
-                let store = store.clone();
-                async move {
-                    let got = store.get(&place?).await.map_err(|e| convert("get", &path, e))?;
-                    got.bytes().await.map_err(|e| convert("get", &path, e))
-                }
-            });
-            stream::iter(requests).buffered(CONCURRENCY).collect::<Vec<_>>().await
-        });
-        all.unwrap_or_else(|e| paths.iter().map(|_| Err(e.clone())).collect())
+        self.run_many("get", paths, |store, at| async move { store.get(&at).await?.bytes().await })
     }
 
     fn get_ranges(&self, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -189,16 +196,6 @@ impl Store for ObjectAdapter {
     }
 
     fn delete_many(&self, paths: &[ObjectPath]) -> Vec<Result<()>> {
-        let store = self.store.clone();
-        let places: Vec<Result<Path>> = paths.iter().map(|p| self.path(p)).collect();
-        let named: Vec<ObjectPath> = paths.to_vec();
-        let all = runtime::block_on(async move {
-            let requests = places.into_iter().zip(named).map(|(place, path)| {
-                let store = store.clone();
-                async move { store.delete(&place?).await.map_err(|e| convert("delete", &path, e)) }
-            });
-            stream::iter(requests).buffered(CONCURRENCY).collect::<Vec<_>>().await
-        });
-        all.unwrap_or_else(|e| paths.iter().map(|_| Err(e.clone())).collect())
+        self.run_many("delete", paths, |store, at| async move { store.delete(&at).await })
     }
 }

@@ -87,12 +87,17 @@ impl Pending {
         Ok(Some(next(now, previous)))
     }
 
-    /// Gives the adds what belongs to this version.
-    fn assign_row_ids(&mut self, version: u64) -> Result<()> {
+    /// Makes the adds again what they were before an attempt.
+    fn take_row_ids_back(&mut self) {
         for (add, prepared) in self.changes.adds.iter_mut().zip(&self.prepared) {
             add.base_row_id = prepared.base_row_id;
             add.default_row_commit_version = prepared.default_row_commit_version;
         }
+    }
+
+    /// Gives the adds what belongs to this version.
+    fn assign_row_ids(&mut self, version: u64) -> Result<()> {
+        self.take_row_ids_back();
         let assigns = match (self.protocol(), self.metadata()) {
             (Some(protocol), Some(metadata)) => assigns_row_ids(protocol, metadata),
             _ => false,
@@ -107,10 +112,7 @@ impl Pending {
 
     /// `delta.rowTracking.preserved`: whether every row that moved kept its row id.
     fn tags(&self) -> Option<Value> {
-        let enabled = |m: &Metadata| {
-            m.configuration.get("delta.enableRowTracking").is_some_and(|v| v.eq_ignore_ascii_case("true"))
-        };
-        if !self.metadata().is_some_and(enabled) {
+        if !self.metadata().is_some_and(|m| m.is_true("delta.enableRowTracking")) {
             return None;
         }
         let moved = || !self.changes.removes.is_empty() && !self.changes.adds.is_empty();
@@ -224,10 +226,7 @@ impl Proposal for Pending {
                 return Err(self.lost(winner, kind, finding));
             }
             table.follow(&path, winner)?;
-            for (add, prepared) in self.changes.adds.iter_mut().zip(&self.prepared) {
-                add.base_row_id = prepared.base_row_id;
-                add.default_row_commit_version = prepared.default_row_commit_version;
-            }
+            self.take_row_ids_back();
             self.changes.rebase(&found, winner, self.location.root(), &self.vectors)?;
             self.prepared = self.changes.adds.iter().map(Prepared::of).collect();
             let table_changed = |f: &Finding| {

@@ -16,9 +16,7 @@ struct HighWaterMark {
 
 /// Whether every file that joins the table gets row ids.
 pub(crate) fn assigns_row_ids(protocol: &Protocol, metadata: &Metadata) -> bool {
-    let is_true = |key: &str| metadata.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
-    protocol.writer_features.iter().flatten().any(|f| f == "rowTracking")
-        && !is_true("delta.rowTrackingSuspended")
+    protocol.supports("rowTracking") && !metadata.is_true("delta.rowTrackingSuspended")
 }
 
 /// The highest row id that a domain records; nothing for other domains and for a tombstone.

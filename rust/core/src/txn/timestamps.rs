@@ -3,12 +3,12 @@
 use crate::actions::Metadata;
 
 const ENABLED: &str = "delta.enableInCommitTimestamps";
-const SINCE_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
-const SINCE_TIMESTAMP: &str = "delta.inCommitTimestampEnablementTimestamp";
+pub(crate) const SINCE_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
+pub(crate) const SINCE_TIMESTAMP: &str = "delta.inCommitTimestampEnablementTimestamp";
 
 /// Whether every commit of the table has a timestamp of its own.
 pub(crate) fn has_in_commit_timestamps(metadata: &Metadata) -> bool {
-    metadata.configuration.get(ENABLED).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+    metadata.is_true(ENABLED)
 }
 
 /// The timestamp of a commit: the clock, or one millisecond after the commit before it.

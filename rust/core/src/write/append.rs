@@ -39,12 +39,13 @@ pub fn write(
     data: impl RecordBatchReader,
     options: &WriteOptions,
 ) -> Result<WriteResult> {
-    let plan = plan_write(location, &from_arrow(&data.schema())?, options)?;
+    let given = from_arrow(&data.schema())?;
+    let plan = plan_write(location, &given, options)?;
     if let Target::Skip(version) = plan.target {
         return Ok(WriteResult::skipped(version));
     }
     let uploads = Uploads::new(location.store().clone());
-    let mut rules = Rules::of(&plan, &from_arrow(&data.schema())?)?;
+    let mut rules = Rules::of(&plan, &given)?;
     let written = fill(&plan, data, &mut rules, &uploads, options, None)?;
     let rows = written.iter().map(|w| w.rows).sum();
     let adds = written.into_iter().map(|w| w.add).collect();
@@ -82,8 +83,11 @@ pub(super) fn fill(
         let given = batch.map_err(|e| Error::arrow("reading the data to write", e))?;
         let batch = rules.supply(fit_batch(&path, &given, rules.incomplete(), &incomplete)?)?;
         let batch = limit_batch(&path, batch, &plan.schema, &plan.text_limits)?;
-        // what is generated has its lengths, too
-        let batch = limit_batch(&path, rules.generate(batch)?, &plan.schema, &plan.text_limits)?;
+        let batch = match rules.has_generated() {
+            // what is generated has its lengths, too
+            true => limit_batch(&path, rules.generate(batch)?, &plan.schema, &plan.text_limits)?,
+            false => batch,
+        };
         let batch = rules.check(batch, &fitted)?;
         if let Some(predicate) = &options.replace_where {
             check_rows(plan, predicate, &given, &batch, rules)?;

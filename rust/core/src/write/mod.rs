@@ -10,6 +10,7 @@ mod footer_stats;
 mod frame_columns;
 mod identities;
 mod mode;
+pub(crate) mod offender;
 mod overwrite;
 mod parquet_writer;
 mod partition_path;

@@ -7,11 +7,11 @@ use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterat
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Field, Schema};
 use arrow::error::ArrowError;
-use arrow::util::display::array_value_to_string;
 
 use super::append::fill;
 use super::fit::{fit_batch, physical_schema};
 use super::mode::{WriteMode, WriteOptions};
+use super::offender::{first_not_true, shown};
 use super::parquet_writer::WrittenData;
 use super::partition_value::partition_text;
 use super::plan::WritePlan;
@@ -22,10 +22,8 @@ use crate::actions::{Add, PartitionValues};
 use crate::error::{Error, Result};
 use crate::predicate::eval::filter_mask;
 use crate::predicate::{CompareOp, Literal, Predicate};
-use crate::replay::FilesRequest;
 use crate::scan::{ReadRequest, RowScan, partition, read_file};
 use crate::schema::ColumnMappingMode;
-use crate::snapshot::Snapshot;
 use crate::txn::Transaction;
 
 /// Checks the options of an overwrite. Nothing is read.
@@ -87,19 +85,12 @@ pub(super) fn check_rows(
         }
     };
     let mask = filter_mask(predicate, &named)?;
-    let Some(row) = (0..mask.len()).find(|row| mask.is_null(*row) || !mask.value(*row)) else {
-        return Ok(());
-    };
-    let shown = predicate.columns().into_iter().filter_map(|name| {
+    let Some(row) = first_not_true(&mask) else { return Ok(()) };
+    let values = predicate.columns().into_iter().filter_map(|name| {
         let at = named.schema().fields().iter().position(|f| f.name().eq_ignore_ascii_case(&name))?;
-        let column = named.column(at);
-        let value = match column.is_null(row) {
-            true => "NULL".to_owned(),
-            false => array_value_to_string(column, row).ok()?,
-        };
-        Some(format!("{name} = {value}"))
+        Some(format!("{name} = {}", shown(named.column(at), row)?))
     });
-    let row = shown.collect::<Vec<_>>().join(", ");
+    let row = values.collect::<Vec<_>>().join(", ");
     Err(Error::ReplaceWhereMismatch { path, predicate: predicate.to_string(), row })
 }
 
@@ -133,7 +124,7 @@ pub(super) fn stage(
     if let Some(predicate) = &options.replace_where {
         txn.read_predicate(predicate)?;
         let judge = Judge::new(plan, predicate)?;
-        for add in files(&snapshot, Some(predicate))? {
+        for add in snapshot.adds(Some(predicate))? {
             match judge.judge(&add)? {
                 Share::All => removed.push(add),
                 Share::Some => {
@@ -149,14 +140,14 @@ pub(super) fn stage(
         let partitions: BTreeSet<Vec<Option<String>>> = partitions.collect::<Result<_>>()?;
         let predicate = any_of(plan, &partitions);
         txn.read_predicate(&predicate)?;
-        for add in files(&snapshot, Some(&predicate))? {
+        for add in snapshot.adds(Some(&predicate))? {
             if partitions.contains(&canonical(plan, &add.partition_values)?) {
                 removed.push(add);
             }
         }
     } else {
         txn.read_whole_table();
-        removed = files(&snapshot, None)?;
+        removed = snapshot.adds(None)?;
     }
     for add in removed {
         replaced.files += 1;
@@ -164,18 +155,6 @@ pub(super) fn stage(
         txn.remove_file(&add, true);
     }
     Ok(replaced)
-}
-
-/// The files that may hold rows of the predicate, with all their fields.
-fn files(snapshot: &Snapshot, predicate: Option<&Predicate>) -> Result<Vec<Add>> {
-    let request = FilesRequest { predicate: predicate.cloned(), stats: true, extended: true };
-    let mut out = Vec::new();
-    for batch in snapshot.files(request)? {
-        for add in batch?.adds() {
-            out.push(add?);
-        }
-    }
-    Ok(out)
 }
 
 /// How many rows of a file a condition is true for.
@@ -290,7 +269,7 @@ fn copy_rest(
 ) -> Result<Vec<WrittenData>> {
     let Some(first) = files.first() else { return Ok(Vec::new()) };
     for property in ["delta.enableRowTracking", "delta.enableChangeDataFeed"] {
-        if plan.metadata.configuration.get(property).is_some_and(|v| v.eq_ignore_ascii_case("true")) {
+        if plan.metadata.is_true(property) {
             return Err(Error::Unsupported {
                 path: plan.location.root().to_string(),
                 what: format!(

@@ -150,10 +150,6 @@ pub(super) fn plan(
     })
 }
 
-fn is_true(metadata: &Metadata, key: &str) -> bool {
-    metadata.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
-}
-
 /// The columns that data files hold: no partition columns, and none that are void.
 fn data_columns(schema: &StructType, partition_columns: &[String]) -> StructType {
     let stored = |f: &&crate::schema::StructField| {
@@ -189,7 +185,7 @@ impl WritePlan {
     /// mapping and where the table asks for it.
     pub(super) fn random_prefix(&self) -> Option<usize> {
         let random = self.column_mapping != ColumnMappingMode::None
-            || is_true(&self.metadata, "delta.randomizeFilePrefixes");
+            || self.metadata.is_true("delta.randomizeFilePrefixes");
         let length = self.metadata.configuration.get("delta.randomPrefixLength").and_then(|v| v.parse().ok());
         random.then(|| length.unwrap_or(2).clamp(1, 32))
     }

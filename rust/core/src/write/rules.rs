@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::compute::cast;
 use arrow::datatypes::SchemaRef;
-use arrow::util::display::array_value_to_string;
 
 use super::fit::physical_schema;
 use super::identities::Identities;
+use super::offender::{first_not_true, shown};
 use super::plan::WritePlan;
 use crate::alter::generated::GENERATION_EXPRESSION;
 use crate::alter::identity::Identity;
@@ -128,6 +128,11 @@ impl Rules {
         Ok(())
     }
 
+    /// Whether any column is generated here.
+    pub(super) fn has_generated(&self) -> bool {
+        !self.generated.is_empty()
+    }
+
     /// Whether rows are written as they are.
     pub(super) fn is_empty(&self) -> bool {
         self.checks.is_empty() && self.computed().is_empty()
@@ -158,26 +163,17 @@ impl Rules {
         if self.defaults.is_empty() && self.identities.is_empty() {
             return Ok(batch);
         }
-        let mut columns = batch.columns().to_vec();
-        for (place, value) in &self.defaults {
-            columns[*place] = self.assigned(value, *place, &batch, columns[*place].data_type())?;
-        }
+        let mut columns = self.assigned(&self.defaults, &batch)?;
         self.identities.fill(&mut columns, batch.num_rows())?;
         self.rebuilt(batch.schema(), columns, batch.num_rows())
     }
 
-    /// Puts generated columns into a batch, as far as it lacks them.
+    /// Puts generated columns into a batch.
     ///
     /// # Errors
     /// [`Error::InvalidExpression`] for a value that cannot be computed.
     pub(super) fn generate(&self, batch: RecordBatch) -> Result<RecordBatch> {
-        if self.generated.is_empty() {
-            return Ok(batch);
-        }
-        let mut columns = batch.columns().to_vec();
-        for (place, value) in &self.generated {
-            columns[*place] = self.assigned(value, *place, &batch, columns[*place].data_type())?;
-        }
+        let columns = self.assigned(&self.generated, &batch)?;
         self.rebuilt(batch.schema(), columns, batch.num_rows())
     }
 
@@ -197,16 +193,12 @@ impl Rules {
             }
         }
         for check in &self.checks {
-            let truth = check.condition.truth(&batch)?;
-            if truth.true_count() == truth.len() {
-                continue;
-            }
-            let broken = (0..truth.len()).find(|row| truth.is_null(*row) || !truth.value(*row));
+            let Some(broken) = first_not_true(&check.condition.truth(&batch)?) else { continue };
             return Err(Error::InvariantViolation {
                 path: self.path.clone(),
                 rule: check.rule.clone(),
                 expression: check.condition.text().to_owned(),
-                row: self.show(&check.condition, &batch, broken.unwrap_or_default()),
+                row: self.show(&check.condition, &batch, broken),
             });
         }
         self.rebuilt(complete.clone(), batch.columns().to_vec(), batch.num_rows())
@@ -217,19 +209,19 @@ impl Rules {
         self.identities.marks()
     }
 
-    fn assigned(
-        &self,
-        value: &Evaluator,
-        place: usize,
-        batch: &RecordBatch,
-        to: &arrow::datatypes::DataType,
-    ) -> Result<ArrayRef> {
-        let values = value.evaluate_as(batch, &self.schema.fields[place].data_type)?;
-        if values.data_type() == to {
-            return Ok(values);
+    /// The columns of a batch with these values in their places.
+    fn assigned(&self, values: &[(usize, Evaluator)], batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        let mut columns = batch.columns().to_vec();
+        for (place, value) in values {
+            let computed = value.evaluate_as(batch, &self.schema.fields[*place].data_type)?;
+            // names inside nested values are those of the files
+            columns[*place] = match columns[*place].data_type() {
+                to if computed.data_type() == to => computed,
+                to => cast(&computed, to)
+                    .map_err(|e| Error::arrow(format!("the value of `{}`", value.text()), e))?,
+            };
         }
-        // names inside nested values are those of the files
-        cast(&values, to).map_err(|e| Error::arrow(format!("the value of `{}`", value.text()), e))
+        Ok(columns)
     }
 
     fn rebuilt(&self, schema: SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
@@ -239,16 +231,12 @@ impl Rules {
     }
 
     fn show(&self, condition: &Evaluator, batch: &RecordBatch, row: usize) -> String {
-        let shown = condition.columns().iter().map(|place| {
-            let column = batch.column(*place);
-            let value = match column.is_null(row) {
-                true => "NULL".to_owned(),
-                false => array_value_to_string(column, row).unwrap_or_else(|_| "?".to_owned()),
-            };
+        let values = condition.columns().iter().map(|place| {
+            let value = shown(batch.column(*place), row).unwrap_or_else(|| "?".to_owned());
             format!("{} = {value}", self.schema.fields[*place].name)
         });
-        let shown: Vec<_> = shown.collect();
-        if shown.is_empty() { "any row".to_owned() } else { shown.join(", ") }
+        let values: Vec<_> = values.collect();
+        if values.is_empty() { "any row".to_owned() } else { values.join(", ") }
     }
 }
 

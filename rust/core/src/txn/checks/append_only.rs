@@ -5,9 +5,7 @@ use crate::error::{Error, Result};
 /// The table before the commit counts: a commit that takes the property away may not use that at once.
 pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
     let (protocol, metadata) = subject.before.unwrap_or((subject.protocol, subject.metadata));
-    let asked =
-        metadata.configuration.get("delta.appendOnly").is_some_and(|v| v.eq_ignore_ascii_case("true"));
-    if !asked || !protocol.supports("appendOnly") {
+    if !metadata.is_true("delta.appendOnly") || !protocol.supports("appendOnly") {
         return Ok(());
     }
     match subject.changes.removes.iter().find(|r| r.data_change) {
