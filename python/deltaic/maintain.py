@@ -59,3 +59,15 @@ class FsckResult:
     """Files of deletion vectors. Their data files stay in the log: nobody can tell which of their rows are deleted."""
     version: int | None
     """Version of the commit; None where there was nothing to do."""
+
+
+@dataclass(frozen=True)
+class ManifestResult:
+    """What a generation of symlink manifests did."""
+
+    version: int
+    """Version whose files are listed."""
+    written: int
+    """Manifests that were written, one for each partition."""
+    deleted: int
+    """Manifests of partitions without files that were deleted."""

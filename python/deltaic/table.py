@@ -11,7 +11,7 @@ from typing import Protocol as Interface
 
 from deltaic import _core, times
 from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError
-from deltaic.maintain import FsckResult, RestoreResult, VacuumResult
+from deltaic.maintain import FsckResult, ManifestResult, RestoreResult, VacuumResult
 from deltaic.predicates import from_sql
 from deltaic.schema import Schema
 
@@ -348,6 +348,19 @@ class Table:
         found = json.loads(_core.fsck(self.uri, self._core.storage_options, dry_run))
         self.update()
         return FsckResult(**found)
+
+    def generate_manifest(self) -> ManifestResult:
+        """Writes `_symlink_format_manifest` for engines that read Hive tables, and moves to the newest version.
+
+        Each partition gets a list of its files; lists of partitions without files are deleted. With the property
+        `delta.compatibility.symlinkFormatManifest.enabled` every commit does so for the partitions that it touches.
+
+        Raises:
+            UnsupportedError: the table has deletion vectors or column mapping, which such engines cannot read.
+        """
+        found = json.loads(_core.generate_manifest(self.uri, self._core.storage_options))
+        self.update()
+        return ManifestResult(**found)
 
     def checkpoint(self) -> Checkpoint:
         """Writes a checkpoint of this version, by the table's properties V1 (classic) or V2 (with sidecars).

@@ -8,7 +8,7 @@ import sys
 import click
 
 from deltaic import __version__
-from deltaic.cli import files, fsck, history, inspect, log, restore, schema, vacuum
+from deltaic.cli import files, fsck, history, inspect, log, manifest, restore, schema, vacuum
 from deltaic.exceptions import DeltaError
 
 EXIT_CODES = """\b
@@ -53,6 +53,7 @@ _COMMANDS = (
     vacuum.vacuum,
     restore.restore,
     fsck.fsck,
+    manifest.manifest,
 )
 for command in _COMMANDS:
     main.add_command(command)

@@ -78,3 +78,16 @@ pub(crate) fn fsck(
         .to_string())
     })
 }
+
+/// Writes the symlink manifests of the newest version; what it did as JSON.
+#[pyfunction]
+pub(crate) fn generate_manifest(
+    py: Python<'_>,
+    uri: &str,
+    storage_options: StorageOptions,
+) -> PyResult<String> {
+    runtime::write(py, || {
+        let done = maintain::generate_manifest(&Location::open(uri, &storage_options)?)?;
+        Ok(json!({"version": done.version, "written": done.written, "deleted": done.deleted}).to_string())
+    })
+}

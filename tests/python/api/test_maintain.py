@@ -68,6 +68,13 @@ class TestTable:
         assert table.fsck().version == table.version == 2
         assert ids(root) == []
 
+    def test_generate_manifest(self, root):
+        done = deltaic.Table(root).generate_manifest()
+        assert (done.version, done.written, done.deleted) == (1, 1, 0)
+        (file,) = deltaic.Table(root).file_list()
+        lines = (root / "_symlink_format_manifest" / "manifest").read_text().splitlines()
+        assert lines == [f"file:{root}/{file['path']}"]
+
 
 class TestCommands:
     def test_vacuum(self, root):
@@ -88,3 +95,7 @@ class TestCommands:
         assert "1 files missing" in run("fsck", root, "--dry-run", code=1)
         assert json.loads(run("fsck", root, "--yes", "--json"))["version"] == 2
         assert "0 files missing" in run("fsck", root)
+
+    def test_manifest(self, root):
+        assert "manifests of version 1: 1 written" in run("manifest", root)
+        assert json.loads(run("manifest", root, "--json"))["written"] == 1

@@ -1,6 +1,7 @@
 //! Operations on whole tables: overwrite, vacuum, restore and the rest.
 
 mod alter;
+mod manifest;
 mod overwrite;
 mod restore;
 mod vacuum;
@@ -10,12 +11,15 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
 use arrow::datatypes::Int64Type;
 use deltaic::Result;
-use deltaic::actions::{CommitInfo, ObjectPath};
+use deltaic::actions::{Add, CommitInfo, ObjectPath};
 use deltaic::commit::winners_from;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
+use deltaic::replay::FilesRequest;
+use deltaic::scan::DeletionVector;
 use deltaic::scan::{ReadRequest, read};
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{Location, ObjectAdapter};
+use deltaic::txn::{Operation, Transaction};
 use deltaic::write::{WriteMode, WriteOptions, WriteResult};
 use deltaic_testkit::FaultStore;
 
@@ -92,4 +96,21 @@ fn compare(column: &str, op: CompareOp, value: Literal) -> Predicate {
 
 fn partition_is(value: &str) -> Predicate {
     compare("p", CompareOp::Eq, Literal::String(value.into()))
+}
+
+/// The live files.
+fn adds(location: &Location) -> Vec<Add> {
+    let request = FilesRequest { stats: true, extended: true, ..Default::default() };
+    let batches = open(location).files(request).unwrap();
+    let mut adds: Vec<Add> =
+        batches.flat_map(|b| b.unwrap().adds().collect::<Result<Vec<_>>>().unwrap()).collect();
+    adds.sort_by(|a, b| a.path.as_str().cmp(b.path.as_str()));
+    adds
+}
+
+/// Deletes the first row of the first file by a deletion vector.
+fn delete_first_row(location: &Location) {
+    let mut txn = Transaction::begin(&open(location), Operation::new("DELETE"));
+    txn.replace_vector(&adds(location)[0], [0u64].into_iter().collect::<DeletionVector>().to_inline());
+    txn.commit().unwrap();
 }

@@ -2,6 +2,7 @@ use super::ActionRef;
 use crate::actions::{CommitInfo, Metadata, Protocol};
 use crate::checkpoint::{CheckpointDone, CleanupDone, LogSettings, checkpoint, cleanup, write_checksum};
 use crate::error::Result;
+use crate::maintain::manifest::{self, ManifestDone, update_manifest};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 
@@ -30,6 +31,8 @@ pub struct NewCommit<'a> {
 pub struct AfterCommit {
     /// Whether the checksum of the version was written.
     pub checksum: bool,
+    /// The symlink manifests that the table asks for.
+    pub manifest: Option<ManifestDone>,
     /// The checkpoint that was due.
     pub checkpoint: Option<CheckpointDone>,
     /// The cleanup that followed it.
@@ -38,13 +41,14 @@ pub struct AfterCommit {
     pub warnings: Vec<String>,
 }
 
-/// Does what follows a commit: its checksum; each `delta.checkpointInterval` commits a checkpoint; after that, where
+/// Does what follows a commit: its checksum; the manifests of the partitions that it touched, where
+/// `delta.compatibility.symlinkFormatManifest.enabled` asks for them; each `delta.checkpointInterval` commits a checkpoint; after that, where
 /// `delta.enableExpiredLogCleanup` allows it, the cleanup of what has expired. Call it once, when the commit is made, with
 /// `info` and `actions` as they were written and protocol and metadata as they are after the commit. It never fails: the
 /// commit is made, and whatever goes wrong here is a warning of the result.
 ///
 /// # Cost
-/// One read and one write of a checksum; when a checkpoint is due, that of [`checkpoint`] and [`cleanup`].
+/// One read and one write of a checksum; with manifests a listing and the live files; when a checkpoint is due, that of [`checkpoint`] and [`cleanup`].
 pub fn after_commit(commit: &NewCommit<'_>) -> AfterCommit {
     let mut out = AfterCommit::default();
     let NewCommit { location, version, info, actions, .. } = *commit;
@@ -52,6 +56,14 @@ pub fn after_commit(commit: &NewCommit<'_>) -> AfterCommit {
         Ok(written) => out.checksum = written,
         Err(error) => {
             out.warnings.push(format!("the checksum of version {version} was not written: {error}"))
+        }
+    }
+    if commit.metadata.is_true(manifest::ENABLED) {
+        match update_manifest(commit) {
+            Ok(done) => out.manifest = Some(done),
+            Err(error) => out.warnings.push(format!(
+                "the symlink manifest of version {version} was not written, and an older one may be there: {error}"
+            )),
         }
     }
     let settings = match LogSettings::of(commit.protocol, commit.metadata) {

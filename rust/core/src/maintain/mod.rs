@@ -5,6 +5,7 @@ mod alter_table;
 mod check_rows;
 mod files;
 mod fsck;
+pub(crate) mod manifest;
 mod restore;
 mod tombstones;
 mod vacuum;
@@ -12,6 +13,7 @@ mod vacuum_plan;
 
 pub use alter_table::{Alteration, alter_table};
 pub use fsck::{FsckDone, fsck};
+pub use manifest::{ManifestDone, generate_manifest};
 pub use restore::{RestoreDone, RestoreOptions, restore};
 pub use vacuum::{VacuumDone, VacuumOptions, vacuum};
 pub use vacuum_plan::VacuumMode;

@@ -32,6 +32,7 @@ pub use features::{check_writer, check_writer_features};
 pub use footer_stats::{WrittenFile, footer_adds};
 pub use frame_columns::{FrameColumn, FrameColumns};
 pub use mode::{WriteMode, WriteOptions, WriteResult};
+pub(crate) use partition_path::folder as partition_folder;
 pub use plan::{Target, WritePlan, plan_write};
 pub use schema::{as_nullable, from_arrow};
 pub use spread::SpreadWrite;

@@ -60,7 +60,7 @@ pub(super) fn unescape(text: &str) -> String {
 }
 
 /// `a=1/b=__HIVE_DEFAULT_PARTITION__`, decoded: what the store is given, and what `LogPath::encode` then encodes.
-pub(super) fn folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
+pub(crate) fn folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
     let mut out = String::new();
     for (column, value) in values {
         if !out.is_empty() {
@@ -78,7 +78,7 @@ pub(super) fn folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a s
 
 /// The values that the folders of a relative, decoded path name, in order. Folders that are no `column=value` are
 /// passed over.
-pub(super) fn values_of(path: &str) -> Vec<(String, Option<String>)> {
+pub(crate) fn values_of(path: &str) -> Vec<(String, Option<String>)> {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     folders
         .split('/')
