@@ -66,7 +66,10 @@ fn t11_two_writers_under_faults_and_crashes_are_serializable() {
     let (faults, crashes) = if full() { (3, 2) } else { (1, 1) };
     // with one try every doubt ends as unknown, with two most are resolved
     for (level, tries) in [("Serializable", 1), ("Serializable", 2), ("WriteSerializable", 2)] {
-        let scripts = one_each(2, &ALL);
+        let mut scripts = one_each(2, &ALL);
+        scripts.extend(
+            [Op::Delete(1), Op::Rewrite(2), Op::Optimize].map(|op| vec![vec![Op::Compact], vec![op]]),
+        );
         let name = format!("two writers, {level}, {tries} tries");
         holds(&name, Writers { level, scripts, faults, crashes, tries, ..Writers::new() });
     }
@@ -118,6 +121,19 @@ fn without(rule: Rule) -> &'static [Row] {
         row.verdicts = [Verdict::Pass; 3];
     }
     Box::leak(matrix.into_boxed_slice())
+}
+
+#[test]
+fn a_wrong_map_of_rows_is_caught() {
+    for op in [Op::Delete(1), Op::Update(2), Op::Rewrite(2)] {
+        let scripts = |optimize| vec![vec![vec![optimize], vec![op]]];
+        holds(&format!("optimize and {op:?}"), Writers { scripts: scripts(Op::Optimize), ..Writers::new() });
+        let broken = explore(
+            &format!("a shifted map and {op:?}"),
+            Writers { scripts: scripts(Op::Shift), ..Writers::new() },
+        );
+        assert!(broken.contains(&"serializable"), "{op:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What writers do: as a transaction over files, and as a function of rows that the oracle applies.
 
 use deltaic::actions::{Add, LogPath, Metadata, Protocol, Remove};
+use deltaic::conflict::RowMoves;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::scan::DeletionVector;
 use deltaic::txn::{Operation, Transaction};
@@ -18,8 +19,12 @@ pub(crate) enum Op {
     Rewrite(u8),
     /// Adds one to the value of rows of an id: vectors, and a new file.
     Update(u8),
-    /// Makes one file of all.
+    /// Makes one file of all, and says where the rows went.
     Optimize,
+    /// Makes one file of all.
+    Compact,
+    /// Makes one file of all, and says of each row that it went to the place after its own.
+    Shift,
     /// Adds a row whose id is 50 and the number of rows.
     Count,
     /// Sets a property that matters to others.
@@ -41,7 +46,9 @@ pub(crate) fn first(level: &str) -> (Log, Files) {
     let metadata = Metadata {
         id: "t".into(),
         schema_string: schema.to_string(),
-        configuration: [("delta.isolationLevel".to_owned(), level.to_owned())].into(),
+        configuration: [("delta.isolationLevel", level), ("delta.enableDeletionVectors", "true")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .into(),
         ..Default::default()
     };
     let files: Files =
@@ -133,15 +140,26 @@ impl Op {
                     write(&mut txn, "", updated, true);
                 }
             }
-            Op::Optimize => {
+            Op::Optimize | Op::Compact | Op::Shift => {
                 if live.len() < 2 {
                     return None;
                 }
-                for (path, file) in &live {
-                    txn.remove(remove(path, file, &files[path], false));
+                let mut moves = RowMoves::default();
+                let place = |path: &str| LogPath::from_log(path).identity(base.location().root()).unwrap();
+                if self == Op::Shift {
+                    moves.run("nothing", 0..1, &place(name));
                 }
-                let all = live.values().flat_map(|f| f.rows.iter().map(|(_, row)| *row)).collect();
-                write(&mut txn, "", all, false);
+                let sources = live.iter().map(|(path, file)| {
+                    for (at, _) in &file.rows {
+                        moves.run(&place(path), *at..*at + 1, &place(name));
+                    }
+                    Add { deletion_vector: file.vector.clone(), ..add(path, &files[path], false) }
+                });
+                let sources: Vec<Add> = sources.collect();
+                let all: Vec<Row> = live.values().flat_map(|f| f.rows.iter().map(|(_, row)| *row)).collect();
+                let moves = if self == Op::Compact { RowMoves::default() } else { moves };
+                txn.rewrite(&sources, (!all.is_empty()).then(|| add(name, &all, false)), moves);
+                written.insert(name.to_owned(), all);
             }
             Op::Count => {
                 txn.read_whole_table();
@@ -164,7 +182,7 @@ impl Op {
             Op::Delete(id) | Op::Rewrite(id) => rows.retain(|row| row.0 != id),
             Op::Update(id) => rows.iter_mut().filter(|row| row.0 == id).for_each(|row| row.1 += 1),
             Op::Count => rows.push((50 + rows.len() as u8, 0)),
-            Op::Optimize | Op::Alter => {}
+            Op::Optimize | Op::Compact | Op::Shift | Op::Alter => {}
         }
         rows.sort_unstable();
     }

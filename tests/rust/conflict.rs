@@ -8,8 +8,8 @@ use deltaic::store::Location;
 use deltaic::txn::{Operation, Transaction};
 
 use crate::txn::{
-    append, begin, commits, compare, delete_rows, domain, file, id_below, live, metadata, open, partition_is,
-    protocol, rows, table,
+    append, begin, commits, compact, compare, delete_rows, domain, file, id_below, live, metadata, open,
+    partition_is, protocol, rows, table,
 };
 
 #[test]
@@ -162,6 +162,11 @@ fn scene(rule: Rule) -> Pair {
             delete_rows(&mut pair.winner, &live(&pair.location, "a"), &[1, 2]);
             let ours: &[u64] = if rule == Rule::SameRows { &[2, 3] } else { &[3, 4] };
             delete_rows(&mut pair.ours, &live(&pair.location, "a"), ours);
+        }
+        Rule::RowsMoved => {
+            pair = self::pair(&FEATURES, &[("delta.enableDeletionVectors", "true")]);
+            delete_rows(&mut pair.winner, &live(&pair.location, "a"), &[1, 2]);
+            compact(&mut pair.ours, &pair.location);
         }
         Rule::RowIds => {
             pair = self::pair(&["domainMetadata", "rowTracking"], &[]);

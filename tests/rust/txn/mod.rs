@@ -1,5 +1,6 @@
 //! Transactions: one commit path, its checks, its races and its outcomes.
 
+mod compactions;
 mod create;
 mod idempotent;
 mod outcomes;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use deltaic::actions::{Add, DomainMetadata, LogPath, Metadata, ObjectPath, Protocol};
 use deltaic::commit::{Winner, winners_from};
+use deltaic::conflict::RowMoves;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
 use deltaic::scan::DeletionVector;
@@ -140,6 +142,28 @@ pub(crate) fn rows(vector: &[u64]) -> DeletionVector {
 pub(crate) fn delete_rows(txn: &mut Transaction, add: &Add, deleted: &[u64]) {
     txn.read_matching(&id_below(1_000_000), [&add.path]).unwrap();
     txn.replace_vector(add, rows(deleted).to_inline());
+}
+
+/// Moves the rows of the files `a` and `b` to a new one, `ab`.
+pub(crate) fn compact(txn: &mut Transaction, location: &Location) {
+    let mut moves = RowMoves::default();
+    let sources = ["a", "b"].map(|name| live(location, name));
+    let mut rows = 0;
+    for add in &sources {
+        let gone: Vec<u64> = match &add.deletion_vector {
+            Some(vector) => DeletionVector::load(vector, location).unwrap().rows().iter().collect(),
+            None => Vec::new(),
+        };
+        let source = add.path.identity(location.root()).unwrap();
+        let target = LogPath::encode("ab").identity(location.root()).unwrap();
+        for row in (0..10).filter(|row| !gone.contains(row)) {
+            moves.run(&source, row..row + 1, &target);
+            rows += 1;
+        }
+    }
+    let stats =
+        json!({"numRecords": rows, "minValues": {"id": 0}, "maxValues": {"id": 19}, "nullCount": {"id": 0}});
+    txn.rewrite(&sources, [Add { stats: Some(stats.to_string()), ..file("ab", "x", 0) }], moves);
 }
 
 pub(crate) fn domain(name: &str) -> DomainMetadata {

@@ -1,3 +1,4 @@
+use super::RowMoves;
 use crate::actions::{Action, Add, Cdc, DomainMetadata, Metadata, Protocol, Remove, Txn};
 
 /// What a transaction does, sorted by kind.
@@ -17,6 +18,8 @@ pub struct Changes {
     pub txns: Vec<Txn>,
     /// Metadata domains.
     pub domains: Vec<DomainMetadata>,
+    /// Where the rows of files that are rewritten go, which the log does not tell.
+    pub moves: RowMoves,
 }
 
 impl Changes {

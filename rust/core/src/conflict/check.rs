@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
-use super::rows::{RowLevel, compare, only_deletes};
+use super::rows::{RowLevel, compare, moved, only_deletes};
 use super::table_changes::{metadata_rule, protocol_rule};
-use super::{Changes, ConflictKind, IsolationLevel, Reads, Row, RowMerge, Rule, Vectors, Verdict};
+use super::{Changes, ConflictKind, IsolationLevel, MovedRows, Reads, Row, RowMerge, Rule, Vectors, Verdict};
 use crate::actions::{Action, Add, DeletionVectorDescriptor, Metadata, ObjectPath, Protocol, Remove};
 use crate::commit::Winner;
 use crate::error::Result;
@@ -36,11 +36,13 @@ pub struct Finding {
     pub subject: Option<String>,
     /// How the deletes of both become one, for [`Rule::OtherRows`].
     pub merge: Option<RowMerge>,
+    /// Rows that are to be deleted where they are now, for [`Rule::RowsMoved`].
+    pub moved: Option<MovedRows>,
 }
 
 impl Finding {
     fn new(rule: Rule) -> Self {
-        Finding { rule, files: Vec::new(), subject: None, merge: None }
+        Finding { rule, files: Vec::new(), subject: None, merge: None, moved: None }
     }
 
     fn about(rule: Rule, subject: impl Into<String>) -> Self {
@@ -159,16 +161,30 @@ fn file_findings(
     }
     let mut touched: Vec<_> = touched.into_iter().collect();
     touched.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    let vectors_enabled =
+        ours.protocol.supports("deletionVectors") && ours.metadata.is_true("delta.enableDeletionVectors");
+    let claimed = |file: &str, remove: &Remove, out: &mut Vec<Finding>| -> Result<()> {
+        if remove.data_change && ours.reads.of_removed(file, remove, true)? {
+            out.push(Finding::file(Rule::RemoveRead, remove.path.as_str()));
+        }
+        Ok(())
+    };
     for (file, (our_remove, our_add)) in touched {
         let (remove, add) = (theirs.removes.get(&file).copied(), theirs.adds.get(&file).copied());
         if let Some(remove) = remove {
+            if let (Some(our_remove), None, true) = (our_remove, our_add, vectors_enabled)
+                && let Some(rows) = moved(&file, (remove, add), our_remove, &ours.changes.moves, vectors)?
+            {
+                let finding = Finding::file(Rule::RowsMoved, remove.path.as_str());
+                out.push(Finding { moved: Some(rows), ..finding });
+                claimed(&file, remove, out)?;
+                continue;
+            }
             match compare(&file, (remove, add), (our_remove, our_add), vectors)? {
                 RowLevel::Other(merge) => {
                     let finding = Finding::file(Rule::OtherRows, remove.path.as_str());
                     out.push(Finding { merge: Some(merge), ..finding });
-                    if remove.data_change && ours.reads.of_removed(&file, remove, true)? {
-                        out.push(Finding::file(Rule::RemoveRead, remove.path.as_str()));
-                    }
+                    claimed(&file, remove, out)?;
                 }
                 RowLevel::Same => out.push(Finding::file(Rule::SameRows, remove.path.as_str())),
                 RowLevel::No => out.push(Finding::file(Rule::FileRewritten, remove.path.as_str())),

@@ -23,6 +23,7 @@ pub enum Rule {
     FileAdded,
     OtherRows,
     SameRows,
+    RowsMoved,
     RowIds,
     InCommitTimestamps,
 }
@@ -89,7 +90,7 @@ const AGAIN: &str = "open the table again and repeat the operation";
 
 /// The conflict matrix: every rule with its verdict at each isolation level. The code, the documentation and the model
 /// checker read this one table.
-pub const MATRIX: [Row; 21] = [
+pub const MATRIX: [Row; 22] = [
     Row {
         rule: Rule::ProtocolChanged,
         name: "protocol-changed",
@@ -206,7 +207,7 @@ pub const MATRIX: [Row; 21] = [
         rule: Rule::FileRewritten,
         name: "file-rewritten",
         winner: "removed or rewrote a file",
-        ours: "removes, rewrites or adds the same file",
+        ours: "removes, rewrites or adds the same file, or deletes rows of it",
         verdicts: at_all_levels(DELETE_DELETE),
         then: AGAIN,
     },
@@ -241,6 +242,14 @@ pub const MATRIX: [Row; 21] = [
         ours: "deletes some of the same rows",
         verdicts: at_all_levels(DELETE_DELETE),
         then: AGAIN,
+    },
+    Row {
+        rule: Rule::RowsMoved,
+        name: "rows-moved",
+        winner: "deleted rows of a file, by a deletion vector or all of them with the file",
+        ours: "moves the rows of that file and says which went where (a compaction), with deletion vectors enabled",
+        verdicts: at_all_levels(Verdict::Rebase),
+        then: "the rows are deleted in the new files",
     },
     Row {
         rule: Rule::RowIds,

@@ -8,6 +8,8 @@
 //! | `table_changes` | what a change of protocol or metadata means for a transaction under way |
 //! | `reads` | what a transaction read, and whether a file may hold some of it |
 //! | `rows` | deletes of different rows of one file |
+//! | `moves` | where the rows of a rewrite come from |
+//! | `vectors` | deletion vectors, read and written |
 //! | `rebase` | the transaction as if it had begun after the winner |
 
 mod changes;
@@ -16,6 +18,7 @@ mod facts;
 mod level;
 mod markdown;
 mod matrix;
+mod moves;
 mod reads;
 mod rebase;
 mod rows;
@@ -28,6 +31,7 @@ pub use facts::{Conflict, ConflictKind};
 pub use level::IsolationLevel;
 pub use markdown::markdown;
 pub use matrix::{MATRIX, Row, Rule, Verdict};
+pub use moves::RowMoves;
 pub use reads::Reads;
-pub use rows::RowMerge;
+pub use rows::{MovedRows, RowMerge};
 pub use vectors::{StoredVectors, Vectors};

@@ -1,11 +1,14 @@
+use super::moves::Places;
 use super::{Changes, Finding, Rule, Vectors};
 use crate::actions::{Action, ObjectPath};
 use crate::commit::Winner;
 use crate::error::Result;
+use crate::scan::DeletionVector;
+use crate::txn::wide_bounds;
 
 impl Changes {
-    /// The changes as they would be, had the transaction begun after the winner: deletion vectors are joined, and files
-    /// that the winner gave row ids keep them. (Protocol, metadata, timestamps and new row ids are not part of the
+    /// The changes as they would be, had the transaction begun after the winner: deletion vectors are joined, rows
+    /// that the winner deleted where they were are deleted where they are now, and files that it gave row ids keep them. (Protocol, metadata, timestamps and new row ids are not part of the
     /// prepared changes; each attempt makes them anew.)
     ///
     /// # Errors
@@ -30,7 +33,9 @@ impl Changes {
                 }
             }
         }
-        let restated = findings.iter().any(|f| matches!(f.rule, Rule::FileRestated | Rule::OtherRows));
+        self.delete_moved(findings, root, vectors)?;
+        let restated =
+            findings.iter().any(|f| matches!(f.rule, Rule::FileRestated | Rule::OtherRows | Rule::RowsMoved));
         for action in winner.actions.iter().filter(|_| restated) {
             let Action::Add(theirs) = action else { continue };
             if theirs.base_row_id.is_none() && theirs.default_row_commit_version.is_none() {
@@ -48,6 +53,47 @@ impl Changes {
                     remove.base_row_id = theirs.base_row_id;
                     remove.default_row_commit_version = theirs.default_row_commit_version;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes rows in the new files that the winner deleted in the old ones.
+    fn delete_moved(&mut self, findings: &[Finding], root: &ObjectPath, vectors: &dyn Vectors) -> Result<()> {
+        let mut deleted = Places::new();
+        for moved in findings.iter().filter_map(|f| f.moved.as_ref()) {
+            for at in (0..self.removes.len()).rev() {
+                if self.removes[at].path.identity(root)? != moved.file {
+                    continue;
+                }
+                match &moved.left {
+                    Some(left) => self.removes[at].deletion_vector = Some(left.clone()),
+                    // the winner removed it already
+                    None => drop(self.removes.remove(at)),
+                }
+            }
+            for (target, rows) in &moved.deleted {
+                *deleted.entry(target.clone()).or_default() |= rows;
+            }
+        }
+        for (target, mut rows) in deleted {
+            for at in (0..self.adds.len()).rev() {
+                let add = &mut self.adds[at];
+                if add.path.identity(root)? != *target {
+                    continue;
+                }
+                if let Some(vector) = &add.deletion_vector {
+                    rows |= vectors.load(vector)?.rows();
+                }
+                if self.moves.rows_of(&target) == Some(rows.len()) {
+                    // nothing is left of it
+                    self.adds.remove(at);
+                    self.moves.forget(&target);
+                    continue;
+                }
+                let vector: DeletionVector = rows.iter().collect();
+                add.deletion_vector = Some(vectors.store(&vector)?);
+                add.stats = add.stats.as_deref().map(wide_bounds);
             }
         }
         Ok(())

@@ -1,4 +1,5 @@
-use super::Vectors;
+use super::moves::Places;
+use super::{RowMoves, Vectors};
 use crate::actions::{Add, DeletionVectorDescriptor, Remove};
 use crate::error::Result;
 use crate::scan::DeletionVector;
@@ -23,6 +24,52 @@ pub(super) enum RowLevel {
     Same,
     /// They are no such updates: one removes the file, brings rows back or began from another vector.
     No,
+}
+
+/// Deletes of rows that this transaction moves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MovedRows {
+    /// Identity of the file that they were in.
+    pub(super) file: String,
+    /// Its vector as the winner left it; none when it left nothing.
+    pub(super) left: Option<DeletionVectorDescriptor>,
+    /// Where they are now.
+    pub(super) deleted: Places,
+}
+
+/// The rows that the winner deleted of a file whose rows this transaction moves: `remove` and `add` are the winner's.
+/// None where it did something else, or where it is not known where the rows went.
+pub(super) fn moved(
+    file: &str,
+    (remove, add): (&Remove, Option<&Add>),
+    our_remove: &Remove,
+    moves: &RowMoves,
+    vectors: &dyn Vectors,
+) -> Result<Option<MovedRows>> {
+    if !moves.knows(file) || our_remove.data_change || remove.deletion_vector != our_remove.deletion_vector {
+        return Ok(None);
+    }
+    let moved = |left: Option<&DeletionVectorDescriptor>, deleted| MovedRows {
+        file: file.to_owned(),
+        left: left.cloned(),
+        deleted,
+    };
+    let Some(add) = add else {
+        // only rows that went away: those of another rewrite live on, and would be there twice
+        let deleted = if remove.data_change { moves.all_places(file) } else { None };
+        return Ok(deleted.map(|deleted| moved(None, deleted)));
+    };
+    let Some(left) = &add.deletion_vector else { return Ok(None) };
+    let theirs = vectors.load(left)?;
+    let base = match &remove.deletion_vector {
+        Some(base) => vectors.load(base)?,
+        None => DeletionVector::default(),
+    };
+    if !base.rows().is_subset(theirs.rows()) {
+        return Ok(None);
+    }
+    let deleted = moves.places(file, &(theirs.rows() - base.rows()));
+    Ok(deleted.map(|deleted| moved(Some(left), deleted)))
 }
 
 /// Compares two updates of one file: `remove` and `add` are the winner's.

@@ -1,5 +1,6 @@
 //! Transactions: what was read of one version, what is to change, and the one way to commit it.
 
+mod bounds;
 mod checks;
 mod committed;
 mod operation;
@@ -9,6 +10,7 @@ mod table;
 pub(crate) mod timestamps;
 mod transaction;
 
+pub(crate) use bounds::wide_bounds;
 pub use committed::Committed;
 pub use operation::Operation;
 pub use pending::Pending;

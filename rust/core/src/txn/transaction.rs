@@ -3,20 +3,20 @@ use std::time::Duration;
 
 use chrono::Utc;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::actions::{
     Add, Cdc, CommitInfo, DeletionVectorDescriptor, DomainMetadata, LogPath, Metadata, Protocol, Remove, Txn,
 };
 use crate::commit::run;
-use crate::conflict::{Changes, IsolationLevel, MATRIX, Reads, StoredVectors};
+use crate::conflict::{Changes, IsolationLevel, MATRIX, Reads, RowMoves, StoredVectors};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::FilesRequest;
 use crate::snapshot::Snapshot;
 use crate::store::Location;
 
+use super::bounds::wide_bounds;
 use super::pending::{Pending, Prepared};
 use super::table::Table;
 use super::{Committed, Operation};
@@ -181,6 +181,23 @@ impl Transaction {
             stats,
             ..add.clone()
         });
+    }
+
+    /// Rows move from files of the table to new ones, and none of them changes: the sources leave and the new files join,
+    /// both with `dataChange` false. `moves` says where each row that is left of the sources went. In a table with deletion
+    /// vectors enabled, rows of the sources that others delete meanwhile are then deleted in the new files; without that,
+    /// and for a source that `moves` does not know, the commit is a conflict.
+    ///
+    /// A transaction rewrites once.
+    pub fn rewrite<'s>(
+        &mut self,
+        sources: impl IntoIterator<Item = &'s Add>,
+        adds: impl IntoIterator<Item = Add>,
+        moves: RowMoves,
+    ) {
+        self.changes.removes.extend(sources.into_iter().map(|add| tombstone(add, false)));
+        self.changes.adds.extend(adds.into_iter().map(|add| Add { data_change: false, ..add }));
+        self.changes.moves = moves;
     }
 
     /// A file of row-level changes.
@@ -392,18 +409,6 @@ impl Transaction {
 /// Parameters and metrics as the log has them; nothing where there are none.
 fn filled(map: BTreeMap<String, Value>) -> Option<BTreeMap<String, Value>> {
     if map.is_empty() { None } else { Some(map) }
-}
-
-/// Statistics that no longer are tight: the rows that set them may be deleted (PROTOCOL.md, "Per-file Statistics").
-/// Every other value stays as it was written.
-fn wide_bounds(stats: &str) -> String {
-    let Ok(mut fields) = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(stats) else {
-        return stats.to_owned();
-    };
-    if let Ok(wide) = RawValue::from_string("false".to_owned()) {
-        fields.insert("tightBounds".to_owned(), wide);
-    }
-    serde_json::to_string(&fields).unwrap_or_else(|_| stats.to_owned())
 }
 
 /// The removal of a file of the table.
