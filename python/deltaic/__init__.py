@@ -1,6 +1,6 @@
 """Delta Lake for PySpark and Python: the transaction log in a small Rust core.
 
-`Table` opens a table without an engine, `write` creates or appends to one from Arrow data, and `enable`
+`Table` opens a table without an engine, `create` makes one, `write` writes Arrow data to one, and `enable`
 teaches a Spark session the format `delta`; `read` and `save` are for DataFrames, the same on classic sessions
 and on Spark Connect. Errors are the classes of `deltaic.exceptions`.
 """
@@ -10,6 +10,17 @@ from deltaic._core import __version__
 from deltaic.spark.doors import read, save
 from deltaic.spark.session import enable
 from deltaic.table import Table
-from deltaic.write import WriteResult, write
+from deltaic.write import CreateResult, WriteResult, create, write
 
-__all__ = ["Table", "WriteResult", "__version__", "enable", "exceptions", "read", "save", "write"]
+__all__ = [
+    "CreateResult",
+    "Table",
+    "WriteResult",
+    "__version__",
+    "create",
+    "enable",
+    "exceptions",
+    "read",
+    "save",
+    "write",
+]

@@ -12,6 +12,7 @@ __all__ = [
     "add_columns",
     "add_constraint",
     "change_column",
+    "create",
     "drop_columns",
     "drop_constraint",
     "error_kinds",
@@ -29,6 +30,17 @@ __all__ = [
 __version__: Final[str]
 
 def error_kinds() -> list[tuple[str, list[str]]]: ...
+def create(
+    uri: str,
+    schema: str,
+    storage_options: dict[str, str],
+    *,
+    if_not_exists: bool,
+    partition_by: list[str],
+    configuration: dict[str, str],
+    name: str | None,
+    description: str | None,
+) -> tuple[int, bool]: ...
 def write(
     uri: str,
     data: object,

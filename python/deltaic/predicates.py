@@ -31,10 +31,10 @@ Node = Any
 _Type = exp.DataType.Type
 
 
-class _Dialect(Spark):
+class Dialect(Spark):
     """Spark SQL in which a doubled quote is a quote, as it is from Spark 4 on."""
 
-    class Tokenizer(Spark.Tokenizer):
+    class Tokenizer(Spark.Tokenizer):  # noqa: D106 (sqlglot's own way to declare it)
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 (sqlglot's own way to declare it)
 
 
@@ -52,7 +52,7 @@ def from_sql(text: str) -> str:
     if not text.strip():
         raise InvalidPredicateError("the predicate is empty", predicate=text, reason="it is empty")
     try:
-        tree = sqlglot.parse_one(text, dialect=_Dialect, into=exp.Condition)
+        tree = sqlglot.parse_one(text, dialect=Dialect, into=exp.Condition)
     except ParseError as error:
         _reject(text, error)
     except TokenError as error:
@@ -94,7 +94,7 @@ def _condition(node: Node, text: str) -> Json:
     try:
         found = _leaf(node, text)
     except _Untranslatable:
-        return {"unknown": node.sql(dialect=_Dialect)}
+        return {"unknown": node.sql(dialect=Dialect)}
     negated = isinstance(node, exp.NullSafeNEQ) or _is_negated(node)
     return _not(found) if negated else found
 

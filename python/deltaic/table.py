@@ -9,7 +9,7 @@ from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from typing import Protocol as Interface
 
-from deltaic import _core, times
+from deltaic import _core, ddl, times
 from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError
 from deltaic.maintain import FsckResult, ManifestResult, RestoreResult, VacuumResult
 from deltaic.predicates import from_sql
@@ -437,7 +437,7 @@ class Table:
 
     def add_columns(
         self,
-        columns: Mapping[str, str | dict[str, Any]],
+        columns: Mapping[str, str | dict[str, Any]] | str,
         *,
         parent: str | Sequence[str] = (),
         first: bool = False,
@@ -446,7 +446,8 @@ class Table:
         """Adds columns, which are null in the rows that are there, and returns the version of the commit.
 
         Args:
-            columns: Types by name, as `Field.type` has them: `long`, `decimal(10,2)`, or the JSON of a nested type.
+            columns: As SQL writes them (`city STRING COMMENT 'of birth'`), or types by name, as `Field.type` has them:
+                `long`, `decimal(10,2)`, or the JSON of a nested type.
             parent: Struct that they join, as a name or a path, instead of the table.
             first: Puts them before all others, instead of behind them.
             after: Puts them behind this column.
@@ -457,7 +458,8 @@ class Table:
             InvalidFeatureChangeError: a type whose table feature must be added first.
         """
         _one_place(first=first, after=after)
-        return _core.add_columns(self._core, _schema_json(columns), _path(parent), first, after)
+        schema = ddl.schema_json(columns) if isinstance(columns, str) else _schema_json(columns)
+        return _core.add_columns(self._core, schema, _path(parent), first, after)
 
     def drop_columns(self, columns: str | Sequence[str | Sequence[str]]) -> int:
         """Drops columns, and returns the version of the commit.

@@ -1,14 +1,16 @@
-"""Creating a table, appending to it and overwriting it, from Arrow data."""
+"""Creating a table, appending to it and overwriting it, without an engine."""
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from deltaic import _core
+from deltaic import _core, ddl
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.predicates import from_sql
+from deltaic.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,6 +34,68 @@ class WriteResult:
     """Whether the table was created."""
     skipped: bool
     """Whether nothing was committed: `ignore` found a table, the transaction was recorded, or there were no rows."""
+
+
+@dataclass(frozen=True)
+class CreateResult:
+    """What a creation did."""
+
+    version: int
+    """Version of the table: 0 where it was created."""
+    created: bool
+    """Whether it was created; if not, it was there."""
+
+
+def create(
+    uri: str | os.PathLike[str],
+    schema: Schema | Mapping[str, Any] | str,
+    partition_by: str | Sequence[str] | None = None,
+    *,
+    if_not_exists: bool = False,
+    configuration: Mapping[str, str] | None = None,
+    name: str | None = None,
+    description: str | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> CreateResult:
+    """Creates a table without rows.
+
+    Args:
+        uri: A path, or a URL such as `s3://bucket/table`.
+        schema: The columns: as SQL writes them (`id BIGINT NOT NULL, name STRING`), in the form of the protocol (JSON,
+            as text or as it is read), or the schema of another table.
+        partition_by: Partition columns.
+        if_not_exists: Whether a table that is there is left alone, and no error.
+        configuration: Table properties.
+        name: Name of the table.
+        description: Description of the table.
+        storage_options: Credentials, region, endpoint … of the store.
+
+    Raises:
+        TableAlreadyExistsError: there is a table, unless `if_not_exists`.
+        InvalidSchemaError, InvalidArgumentError, InvalidFeatureChangeError: something that a table cannot have.
+        CommitStateUnknownError: the store did not say whether the commit landed.
+    """
+    if isinstance(partition_by, str):
+        partition_by = [partition_by]
+    version, created = _core.create(
+        os.fspath(uri),
+        _schema_json(schema),
+        dict(storage_options or {}),
+        if_not_exists=if_not_exists,
+        partition_by=list(partition_by or ()),
+        configuration=dict(configuration or {}),
+        name=name,
+        description=description,
+    )
+    return CreateResult(version, created)
+
+
+def _schema_json(schema: Schema | Mapping[str, Any] | str) -> str:
+    if isinstance(schema, Schema):
+        return schema.json()
+    if isinstance(schema, str):
+        return schema if schema.lstrip().startswith("{") else ddl.schema_json(schema)
+    return json.dumps(schema)
 
 
 def write(

@@ -78,6 +78,7 @@ fn scene(rule: Rule) -> Pair {
     match rule {
         Rule::ProtocolChanged => {
             let drops = pair.protocol(|p| p.writer_features = Some(vec!["deletionVectors".into()]));
+            FEATURES.iter().skip(1).for_each(|name| pair.winner.drops_feature(*name));
             pair.winner.set_protocol(Protocol { reader_features: drops.writer_features.clone(), ..drops });
             pair.ours.add(file("new", "x", 9));
         }

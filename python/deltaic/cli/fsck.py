@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import confirm, table_command
+from deltaic.cli.options import confirm, newest_command, yes_option
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Take files out of the log that the store does not have.")
 @click.option("--dry-run", is_flag=True, help="Show what is missing, and change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@table_command
+@yes_option
+@newest_command
 def fsck(table: Table, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Look after every file of the newest version, and take those out of the log that the store does not have.
 

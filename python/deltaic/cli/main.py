@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 
 import click
 
 from deltaic import __version__
-from deltaic.cli import files, fsck, history, inspect, log, manifest, restore, schema, vacuum
-from deltaic.exceptions import DeltaError
+from deltaic.exceptions import CommitConflictError, DeltaError
 
 EXIT_CODES = """\b
 Exit codes:
@@ -17,46 +17,55 @@ Exit codes:
   1    the table or its store is at fault: no such table, a corrupt log, a refused read …
   2    the command line is at fault: an unknown option, a predicate that is no SQL …
   3    something that deltaic does not support
+  4    another writer was first, and nothing was committed: see explain-conflict
   130  interrupted"""
 
 
+# by name: the module that has the command, and its name there. A module is loaded when its command is asked for
+_COMMANDS = {
+    "alter": "alter.group:alter",
+    "append": "append:append",
+    "checkpoint": "checkpoint:checkpoint",
+    "clean-log": "clean_log:clean_log",
+    "compact-log": "compact_log:compact_log",
+    "create": "create:create",
+    "demo": "demo:demo",
+    "files": "files:files",
+    "fsck": "fsck:fsck",
+    "history": "history:history",
+    "inspect": "inspect:inspect",
+    "log": "log:log",
+    "manifest": "manifest:manifest",
+    "overwrite": "overwrite:overwrite",
+    "properties": "properties:properties",
+    "restore": "restore:restore",
+    "schema": "schema:schema",
+    "vacuum": "vacuum:vacuum",
+}
+
+
 class _Commands(click.Group):
-    """The group whose `demo` is loaded only when it runs: it brings Spark."""
+    """The group of `_COMMANDS`."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), "demo"])
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name == "demo":
-            from deltaic.cli.demo import demo
-
-            return demo
-        return super().get_command(ctx, cmd_name)
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(f"deltaic.cli.{module}"), name)
+        return command
 
 
 @click.command(cls=_Commands, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="deltaic")
 def main() -> None:
-    """Look into Delta tables and maintain them, without an engine.
+    """Look into Delta tables, write to them and maintain them, without an engine.
 
-    TABLE is a path or a URL such as s3://bucket/table. With @v5 or @20260101000000000 behind it, it is that version,
-    or the version at that time.
+    TABLE is a path or a URL such as s3://bucket/table. Where a version is read, @v5 or @20260101000000000 behind it
+    means that version, or the version at that time.
     """
-
-
-_COMMANDS = (
-    inspect.inspect,
-    history.history,
-    files.files,
-    schema.schema,
-    log.log,
-    vacuum.vacuum,
-    restore.restore,
-    fsck.fsck,
-    manifest.manifest,
-)
-for command in _COMMANDS:
-    main.add_command(command)
 
 
 def run() -> None:
@@ -81,6 +90,8 @@ def run() -> None:
 
 def exit_code(error: DeltaError) -> int:
     """The documented exit code of an error."""
+    if isinstance(error, CommitConflictError):
+        return 4
     if isinstance(error, NotImplementedError):
         return 3
     return 2 if isinstance(error, ValueError) else 1

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import table_command
+from deltaic.cli.options import newest_command
 
 if TYPE_CHECKING:
     from deltaic.table import Table
 
 
 @click.command(short_help="Write symlink manifests for engines that read Hive tables.")
-@table_command
+@newest_command
 def manifest(table: Table, *, as_json: bool) -> None:
     """Write a list of the files of each partition of the newest version, below `_symlink_format_manifest`."""
     with output.progress("writing manifests"):

@@ -24,6 +24,8 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from deltaic.exceptions import DeltaError
+
 
 def console() -> Console:
     """Standard output. Colours only on a terminal; into a file or pipe, lines are as long as they must be."""
@@ -40,6 +42,23 @@ def print_json(value: Any) -> None:
 def print_json_line(value: Any) -> None:
     """One line of JSON, for lists too long to hold."""
     click.echo(json.dumps(value, default=_plain, ensure_ascii=False))
+
+
+def error_facts(error: DeltaError) -> dict[str, Any]:
+    """What is known of an error, for machines."""
+    facts = dict(error.facts)
+    transaction = facts.get("transaction")
+    if isinstance(transaction, str):
+        facts["transaction"] = json.loads(transaction)
+    return {"error": {"kind": error.kind, "message": str(error), **facts}}
+
+
+def done(version: int, *, as_json: bool, **facts: Any) -> None:
+    """What a change came to: the version that has it, and more for machines."""
+    if as_json:
+        print_json({"version": version, **facts})
+    else:
+        click.echo(f"version {version}")
 
 
 def _plain(value: Any) -> Any:

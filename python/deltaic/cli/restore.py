@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import confirm, table_command
+from deltaic.cli.options import confirm, table_command, yes_option
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option(
     "--ignore-missing-files", is_flag=True, help="Restore also when files of the old version are gone."
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @table_command
 def restore(table: Table, *, ignore_missing_files: bool, yes: bool, as_json: bool) -> None:
     """Make a table what it was at the version or time given, by a new version. The versions between stay."""

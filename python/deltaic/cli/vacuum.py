@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import confirm, table_command
+from deltaic.cli.options import confirm, dry_run_option, newest_command, yes_option
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 @click.option("--retention-hours", type=click.FloatRange(min=0), help="Instead of the table's own retention.")
 @click.option("--allow-short-retention", is_flag=True, help="Allow a retention below that of the table.")
 @click.option("--lite", is_flag=True, help="Only files that the log names as removed; nothing is listed.")
-@click.option("--dry-run", is_flag=True, help="Show what would be deleted, and delete nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@table_command
+@dry_run_option
+@yes_option
+@newest_command
 def vacuum(
     table: Table,
     *,

@@ -39,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::write::write;
+    use crate::write::{create, write};
 
     /// Version of the extension.
     #[pymodule_export]

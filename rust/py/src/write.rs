@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use arrow::array::RecordBatchIterator;
 use arrow::error::ArrowError;
+use deltaic::schema::StructType;
 use deltaic::store::{Location, StorageOptions};
 use deltaic::write::{WriteMode, WriteOptions};
 use deltaic::{Error, write as core};
@@ -13,6 +14,31 @@ use pyo3::prelude::*;
 use crate::arrow::import;
 use crate::runtime;
 use crate::table::parse_predicate;
+
+/// Makes a table without rows, of a schema as JSON. The version, and whether it was made.
+#[pyfunction]
+#[pyo3(signature = (uri, schema, storage_options, *, if_not_exists, partition_by, configuration, name, description))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn create(
+    py: Python<'_>,
+    uri: &str,
+    schema: &str,
+    storage_options: StorageOptions,
+    if_not_exists: bool,
+    partition_by: Vec<String>,
+    configuration: BTreeMap<String, String>,
+    name: Option<String>,
+    description: Option<String>,
+) -> PyResult<(u64, bool)> {
+    runtime::write(py, || {
+        let mode = if if_not_exists { WriteMode::Ignore } else { WriteMode::ErrorIfExists };
+        let options =
+            WriteOptions { mode, partition_by, configuration, name, description, ..Default::default() };
+        let location = Location::open(uri, &storage_options)?;
+        let made = core::create_table(&location, &StructType::from_json(schema)?, &options)?;
+        Ok((made.version, made.created))
+    })
+}
 
 /// Version, files, rows, bytes, files removed, whether the table was created, whether nothing was committed.
 type Written = (u64, u64, u64, u64, u64, bool, bool);

@@ -1,16 +1,14 @@
 """The command line: what people see, what machines read, and the exit codes."""
 
 import json
-import subprocess
-import sys
 
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
+from command_line import output, process
 
 import deltaic
 from deltaic import exceptions
-from deltaic.cli.main import exit_code, main
+from deltaic.cli.main import exit_code
 
 
 @pytest.fixture(scope="module")
@@ -20,19 +18,6 @@ def root(tmp_path_factory):
         rows = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "day": [day] * 3})
         deltaic.write(root, rows, partition_by="day", name="[bold]sales[/bold]")
     return root
-
-
-def output(*arguments):
-    """What a command prints, when it succeeds."""
-    result = CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def process(*arguments):
-    """A real process, as users start it."""
-    command = [sys.executable, "-m", "deltaic", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 class TestInspect:
@@ -187,6 +172,7 @@ class TestProcess:
         (exceptions.InvalidPredicateError("m"), 2),
         (exceptions.InvalidTimeTravelError("m"), 2),
         (exceptions.UnsupportedFeatureError("m"), 3),
+        (exceptions.ConcurrentAppendError("m"), 4),
     ],
 )
 def test_exit_codes(error, code):

@@ -18,8 +18,8 @@
 //! ```
 //!
 //! * A commit that loses its race against a change of metadata is made anew from the winner's definition.
-//! * [`validate`] and [`validate_replacement`] check a protocol and metadata from elsewhere before a commit;
-//!   [`check_keeps_features`] is for every operation but dropping a feature.
+//! * [`validate`] and [`validate_replacement`] check a protocol and metadata from elsewhere, and [`check_keeps_features`]
+//!   that none is lost but by being dropped: every transaction makes these checks before its commit.
 //! * What needs the table's rows or files is said where it is needed: a new CHECK constraint is evaluated on all rows
 //!   ([`add_constraint`]), row tracking gives ids to all files before it is on ([`row_tracking`]), identity columns move
 //!   their marks ([`identity`]), and a feature is dropped in steps ([`drop_feature`]). A transaction itself notes version

@@ -95,12 +95,13 @@ pub(super) fn without_feature(current: &Protocol, name: &str) -> Protocol {
     normalized(&features)
 }
 
-/// Refuses a protocol that lacks a feature of the one before it. Only dropping a feature may do that.
+/// Refuses a protocol that lacks a feature of the one before it, but for those that are `dropped`.
 ///
 /// # Errors
 /// [`Error::InvalidFeatureChange`] with the first feature that is gone.
-pub fn check_keeps_features(old: &Protocol, new: &Protocol) -> Result<()> {
-    match old.features().into_iter().find(|name| !new.supports(name)) {
+pub fn check_keeps_features(old: &Protocol, new: &Protocol, dropped: &[String]) -> Result<()> {
+    let gone = |name: &&str| !new.supports(name) && !dropped.iter().any(|d| d == name);
+    match old.features().into_iter().find(gone) {
         None => Ok(()),
         Some(name) => Err(Error::InvalidFeatureChange {
             feature: name.to_owned(),
@@ -290,7 +291,7 @@ mod tests {
         assert_eq!(upgraded(&protocol(2, 6), &asked, &m, &s).unwrap(), protocol(2, 6));
         let asked = Asked { reader_version: Some(3), writer_version: Some(7), ..Default::default() };
         assert_eq!(upgraded(&protocol(1, 2), &asked, &m, &s).unwrap(), protocol(1, 2));
-        assert!(check_keeps_features(&protocol(1, 4), &protocol(1, 3)).is_err());
+        assert!(check_keeps_features(&protocol(1, 4), &protocol(1, 3), &[]).is_err());
     }
 
     fn any_features() -> impl Strategy<Value = Vec<&'static str>> {
@@ -314,8 +315,8 @@ mod tests {
         ) {
             let one = with_features(&start, &first).unwrap();
             let two = with_features(&one, &second).unwrap();
-            check_keeps_features(&start, &one).unwrap();
-            check_keeps_features(&one, &two).unwrap();
+            check_keeps_features(&start, &one, &[]).unwrap();
+            check_keeps_features(&one, &two, &[]).unwrap();
             prop_assert!(first.iter().chain(&second).all(|f| two.supports(f)));
             prop_assert_eq!(two.reader_features.is_some(), two.min_reader_version == 3);
             prop_assert_eq!(two.writer_features.is_some(), two.min_writer_version == 7);

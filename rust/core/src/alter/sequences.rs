@@ -83,7 +83,7 @@ proptest! {
         let mut given = 0;
         for op in &ops {
             let Ok(new) = apply(&table, op) else { continue };
-            check_keeps_features(&table.protocol, &new.protocol).unwrap();
+            check_keeps_features(&table.protocol, &new.protocol, &[]).unwrap();
             validate(Some((&table.protocol, &table.metadata)), (&new.protocol, &new.metadata)).unwrap();
             prop_assert_eq!(&Definition::of(&new.protocol, &new.metadata).unwrap(), &new);
             let (before, after) = (ids(&table), ids(&new));

@@ -89,6 +89,7 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     };
     let mut txn = Transaction::begin(&now, operation);
     txn.read_whole_table();
+    txn.replaces_all_files();
     let protocol = joined_protocol(now.protocol(), then.protocol());
     if protocol != *now.protocol() {
         txn.set_protocol(protocol);

@@ -33,6 +33,8 @@ pub struct Pending {
     pub(super) row_ids: Option<DomainMetadata>,
     /// Whether the rows that move keep their row ids, where the writer said so.
     pub(super) row_ids_preserved: Option<bool>,
+    /// What goes that else must stay.
+    pub(super) leave: checks::Leave,
     /// The rules.
     pub(super) matrix: &'static [Row],
 }
@@ -259,6 +261,7 @@ impl Pending {
             metadata,
             before: self.table.as_ref().map(|t| (&t.protocol, &t.metadata)),
             changes: &self.changes,
+            leave: &self.leave,
         })
     }
 }

@@ -17,6 +17,7 @@ use crate::snapshot::Snapshot;
 use crate::store::Location;
 
 use super::bounds::wide_bounds;
+use super::checks::Leave;
 use super::pending::{Pending, Prepared};
 use super::table::Table;
 use super::{Committed, Operation};
@@ -40,6 +41,7 @@ pub struct Transaction {
     engine: Option<String>,
     row_ids_preserved: Option<bool>,
     adds_may_exist: bool,
+    leave: Leave,
     id: String,
 }
 
@@ -70,6 +72,7 @@ impl Transaction {
             engine: None,
             row_ids_preserved: None,
             adds_may_exist: false,
+            leave: Leave::default(),
             id: Uuid::new_v4().to_string(),
         }
     }
@@ -205,14 +208,24 @@ impl Transaction {
         self.changes.cdc.push(cdc);
     }
 
-    /// New metadata.
+    /// New metadata. It must fit the files that stay, unless [`Transaction::replaces_all_files`] says that none does.
     pub fn set_metadata(&mut self, metadata: Metadata) {
         self.changes.metadata = Some(metadata);
     }
 
-    /// New protocol.
+    /// New protocol. It has all features of the one before it, but for those of [`Transaction::drops_feature`].
     pub fn set_protocol(&mut self, protocol: Protocol) {
         self.changes.protocol = Some(protocol);
+    }
+
+    /// All files of the table leave or are written again in this commit, so that types and columns may change at will.
+    pub fn replaces_all_files(&mut self) {
+        self.leave.all_files = true;
+    }
+
+    /// The new protocol may lack this feature: for the operation that drops it, after it took away what it left behind.
+    pub fn drops_feature(&mut self, name: impl Into<String>) {
+        self.leave.features.push(name.into());
     }
 
     /// Records how far an application has come. A version that the table has already, or an older one, is not committed
@@ -399,6 +412,7 @@ impl Transaction {
             metadata: None,
             row_ids: None,
             row_ids_preserved: self.row_ids_preserved,
+            leave: self.leave,
             matrix: &MATRIX,
         };
         pending.check()?;

@@ -3,12 +3,51 @@
 use chrono::Utc;
 use uuid::Uuid;
 
-use super::mode::WriteOptions;
+use super::mode::{WriteMode, WriteOptions, WriteResult};
+use super::plan::{Target, plan_write};
 use super::schema::as_nullable;
 use crate::actions::{Format, Metadata, Protocol};
 use crate::alter::{Change, Definition, check_partition_columns, properties, settle};
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructType};
+use crate::snapshot::{At, Snapshot};
+use crate::store::Location;
+use crate::txn::Operation;
+
+/// Makes a table without rows, in version 0. What the fields' metadata says (comments, defaults, generated and identity
+/// columns) is the table's.
+///
+/// # Errors
+/// [`Error::TableAlreadyExists`] where there is a table, unless the mode is [`WriteMode::Ignore`];
+/// [`Error::InvalidSchema`], [`Error::InvalidArgument`] and [`Error::InvalidFeatureChange`] for what a table cannot be
+/// created with; as [`crate::txn::Transaction::commit`].
+pub fn create_table(location: &Location, schema: &StructType, options: &WriteOptions) -> Result<WriteResult> {
+    let mode = match options.mode {
+        WriteMode::Ignore => WriteMode::Ignore,
+        _ => WriteMode::ErrorIfExists,
+    };
+    let plan = plan_write(location, schema, &WriteOptions { mode, ..options.clone() })?;
+    if let Target::Skip(version) = plan.target {
+        return Ok(WriteResult::skipped(version));
+    }
+    let metadata = &plan.metadata;
+    let properties = serde_json::json!(metadata.configuration);
+    let operation = Operation::new("CREATE TABLE")
+        .with("isManaged", "false")
+        .with_json("description", metadata.description.clone())
+        .with_encoded("partitionBy", metadata.partition_columns.clone())
+        .with_encoded("properties", properties);
+    let mut txn = plan.transaction(operation)?;
+    txn.set_user_metadata(options.user_metadata.clone());
+    txn.set_engine(options.engine.clone());
+    match txn.commit() {
+        Ok(landed) => Ok(WriteResult { version: landed.version, created: true, ..Default::default() }),
+        Err(Error::TableAlreadyExists { .. }) if mode == WriteMode::Ignore => {
+            Ok(WriteResult::skipped(Snapshot::open(location.clone(), At::Latest)?.version()))
+        }
+        Err(error) => Err(error),
+    }
+}
 
 /// Protocol and metadata of a new table. The protocol is the lowest that the schema and the properties allow: reader 1 and
 /// writer 2, unless a feature needs more.

@@ -28,6 +28,7 @@ mod uploads;
 
 pub use append::{commit_adds, write};
 pub(crate) use compression::codec as parquet_codec;
+pub use create::create_table;
 pub use features::{check_writer, check_writer_features};
 pub use footer_stats::{WrittenFile, footer_adds};
 pub use frame_columns::{FrameColumn, FrameColumns};

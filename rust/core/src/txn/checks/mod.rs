@@ -26,6 +26,17 @@ pub(super) struct Subject<'a> {
     pub(super) before: Option<(&'a Protocol, &'a Metadata)>,
     /// What it does.
     pub(super) changes: &'a Changes,
+    /// What goes that else must stay.
+    pub(super) leave: &'a Leave,
+}
+
+/// What an operation takes away that every other one must leave alone.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Leave {
+    /// All files of the table, removed or written again.
+    pub(super) all_files: bool,
+    /// Table features.
+    pub(super) features: Vec<String>,
 }
 
 /// All of them.

@@ -1,4 +1,4 @@
-use super::{Subject, all};
+use super::{Leave, Subject, all};
 use crate::actions::{Add, DeletionVectorDescriptor, LogPath, Metadata, ObjectPath, Protocol, Remove};
 use crate::conflict::Changes;
 use crate::error::Error;
@@ -10,6 +10,7 @@ pub(super) struct Case {
     pub(super) protocol: Protocol,
     pub(super) metadata: Metadata,
     pub(super) changes: Changes,
+    pub(super) leave: Leave,
     creates: bool,
 }
 
@@ -29,6 +30,7 @@ impl Case {
             protocol,
             metadata,
             changes: Changes { adds: vec![add("x")], ..Default::default() },
+            leave: Leave::default(),
             creates: false,
         }
     }
@@ -53,6 +55,7 @@ pub(super) fn error(case: Case) -> Option<Error> {
         metadata: case.changes.metadata.as_ref().unwrap_or(&case.metadata),
         before: (!case.creates).then_some((&case.protocol, &case.metadata)),
         changes: &case.changes,
+        leave: &case.leave,
     };
     all(&subject).err()
 }

@@ -1,0 +1,1 @@
+"""`alter TABLE`: changes of what a table is, one command for each."""

@@ -1,0 +1,26 @@
+"""`alter`: the commands that change properties, columns, constraints and features."""
+
+from __future__ import annotations
+
+import click
+
+from deltaic.cli.alter import columns, constraints, features, properties
+
+
+@click.group(short_help="Change properties, columns, constraints and features.")
+def alter() -> None:
+    """Change what a table is, in one commit on its newest version. No data file is written."""
+
+
+for _command in (
+    properties.set_properties,
+    properties.unset_properties,
+    columns.add_columns,
+    columns.drop_columns,
+    columns.rename_column,
+    columns.change_column,
+    constraints.add_constraint,
+    constraints.drop_constraint,
+    features.add_feature,
+):
+    alter.add_command(_command)

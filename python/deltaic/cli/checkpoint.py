@@ -1,0 +1,28 @@
+"""`checkpoint`: write the log up to a version in files that are quick to read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from deltaic.cli import output
+from deltaic.cli.options import table_command
+
+if TYPE_CHECKING:
+    from deltaic.table import Table
+
+
+@click.command(short_help="Write a checkpoint.")
+@table_command
+def checkpoint(table: Table, *, as_json: bool) -> None:
+    """Write a checkpoint of the version, as the table's properties say. One that is there is left alone."""
+    with output.progress("writing the checkpoint"):
+        done = table.checkpoint()
+    if as_json:
+        output.print_json(done._asdict())
+    elif done.existed:
+        click.echo(f"{done.name} is there already")
+    else:
+        sidecars = f", {done.sidecars_reused:,} sidecars taken over" if done.sidecars_reused else ""
+        click.echo(f"{done.name}: {done.files:,} files, {output.size(done.written)} written{sidecars}")

@@ -1,0 +1,84 @@
+"""`create`: make a table without rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+import deltaic
+from deltaic.cli import output, sources
+from deltaic.cli.options import location_command, pairs
+
+
+@click.command(short_help="Make a table without rows.")
+@click.option(
+    "--schema",
+    metavar="COLUMNS",
+    help="Columns as SQL writes them ('id BIGINT NOT NULL, name STRING'), the JSON of a schema, or a file of either.",
+)
+@click.option(
+    "--like",
+    metavar="FILE",
+    help="Take the columns of a data file: Parquet, Arrow, CSV or JSON.",
+)
+@click.option("--partition-by", metavar="COLUMN", multiple=True, help="Partition column; may be repeated.")
+@click.option(
+    "--property",
+    "configuration",
+    metavar="KEY=VALUE",
+    multiple=True,
+    callback=pairs,
+    help="Table property; may be repeated.",
+)
+@click.option("--name", help="Name of the table.")
+@click.option("--description", help="Description of the table.")
+@click.option("--if-not-exists", is_flag=True, help="Leave a table alone that is there.")
+@location_command
+def create(
+    uri: str,
+    *,
+    schema: str | None,
+    like: str | None,
+    partition_by: tuple[str, ...],
+    configuration: dict[str, str],
+    name: str | None,
+    description: str | None,
+    if_not_exists: bool,
+    storage_options: dict[str, str],
+    as_json: bool,
+) -> None:
+    """Make a table without rows, of the columns that --schema or --like says. `append` makes one, too."""
+    if (schema is None) == (like is None):
+        raise click.UsageError("say the columns: by --schema or by --like")
+    facts: dict[str, Any] = {
+        "partition_by": partition_by,
+        "configuration": configuration,
+        "name": name,
+        "description": description,
+        "storage_options": storage_options,
+    }
+    if like is None:
+        done = deltaic.create(uri, _text(schema or ""), if_not_exists=if_not_exists, **facts)
+        result = asdict(done)
+    else:
+        mode = "ignore" if if_not_exists else "errorifexists"
+        written = deltaic.write(uri, sources.no_rows(like), mode, **facts)
+        result = {"version": written.version, "created": written.created}
+    if as_json:
+        output.print_json(result)
+    elif result["created"]:
+        click.echo(f"version {result['version']}")
+    else:
+        click.echo(f"the table is there already, at version {result['version']}")
+
+
+def _text(schema: str) -> str:
+    """The schema, or the file that has it."""
+    file = Path(schema.removeprefix("@"))
+    try:
+        return file.read_text(encoding="utf-8") if file.is_file() else schema
+    except OSError:
+        return schema  # too long for a name, as columns may well be
