@@ -2,7 +2,7 @@
 
 use deltaic::actions::{Add, Metadata, Protocol};
 use deltaic::conflict::{
-    IsolationLevel, MATRIX, Ours, Rule, StoredVectors, Verdict, decide, findings, markdown,
+    IdentityValues, IsolationLevel, MATRIX, Ours, Rule, StoredVectors, Verdict, decide, findings, markdown,
 };
 use deltaic::store::Location;
 use deltaic::txn::{Operation, Transaction};
@@ -72,6 +72,24 @@ fn set(key: &'static str, value: &'static str) -> impl FnOnce(&mut Metadata) {
     }
 }
 
+/// Makes `id` an identity column, from 1 on.
+fn identity_column(metadata: &mut Metadata) {
+    let identity =
+        "\"delta.identity.start\":1,\"delta.identity.step\":1,\"delta.identity.allowExplicitInsert\":true";
+    let at = metadata.schema_string.rfind("\"metadata\":{").unwrap() + "\"metadata\":{".len();
+    metadata.schema_string.insert_str(at, identity);
+}
+
+/// Values of `id` up to this one.
+fn made(last: i64) -> IdentityValues {
+    IdentityValues { generated: vec!["id".into()], ..brought(last) }
+}
+
+/// The same, as the rows brought them.
+fn brought(last: i64) -> IdentityValues {
+    IdentityValues { written: [("id".into(), last)].into(), generated: Vec::new() }
+}
+
 /// A pair for which the rule holds.
 fn scene(rule: Rule) -> Pair {
     let mut pair = pair(&FEATURES, &[]);
@@ -113,6 +131,15 @@ fn scene(rule: Rule) -> Pair {
             (pair.winner, pair.ours) = (begin(&pair.location), begin(&pair.location));
             pair.winner.set_metadata(pair.metadata(mark("7")));
             pair.ours.add(file("new", "x", 9));
+        }
+        Rule::IdentityTaken => {
+            let mut first = begin(&pair.location);
+            first.set_metadata(pair.metadata(identity_column));
+            first.commit().unwrap();
+            (pair.winner, pair.ours) = (begin(&pair.location), begin(&pair.location));
+            pair.winner.advance_identities(made(3)).unwrap();
+            pair.ours.add(file("new", "x", 9));
+            pair.ours.advance_identities(made(5)).unwrap();
         }
         Rule::Transaction => {
             pair.winner.app_transaction("app", 1);
@@ -219,6 +246,54 @@ fn every_cell_of_the_matrix_holds() {
             }
         }
     }
+}
+
+#[test]
+fn marks_of_identity_columns_move_on_together() {
+    // what the winner does, what this does, and the mark afterwards
+    let before = |pair: &Pair| {
+        let mut first = begin(&pair.location);
+        first.set_metadata(pair.metadata(identity_column));
+        first.commit().unwrap();
+        (begin(&pair.location), begin(&pair.location))
+    };
+    let marks = |theirs: IdentityValues, ours: IdentityValues| {
+        let mut pair = pair(&FEATURES, &[]);
+        (pair.winner, pair.ours) = before(&pair);
+        pair.winner.advance_identities(theirs).unwrap();
+        pair.ours.add(file("new", "x", 9));
+        pair.ours.advance_identities(ours).unwrap();
+        pair.winner.commit().unwrap();
+        pair.ours.commit()?;
+        let schema = open(&pair.location).schema().clone();
+        let field = schema.field("id").unwrap();
+        Ok::<_, deltaic::Error>(field.metadata["delta.identity.highWaterMark"].as_i64().unwrap())
+    };
+    assert_eq!(marks(made(3), brought(50)).unwrap(), 50);
+    assert_eq!(marks(made(30), brought(5)).unwrap(), 30);
+    assert_eq!(marks(brought(7), brought(5)).unwrap(), 7);
+    let error = marks(brought(7), made(5)).unwrap_err();
+    assert!(error.to_string().contains("(column `id`)"), "{error}");
+    // properties that nothing depends on
+    let mut pair = pair(&FEATURES, &[]);
+    (pair.winner, pair.ours) = before(&pair);
+    pair.winner.set_metadata(pair.metadata(set("delta.logRetentionDuration", "interval 1 day")));
+    pair.winner.commit().unwrap();
+    pair.ours.add(file("new", "x", 9));
+    pair.ours.advance_identities(made(5)).unwrap();
+    pair.ours.commit().unwrap();
+    let after = open(&pair.location);
+    assert!(after.metadata().configuration.contains_key("delta.logRetentionDuration"));
+    assert_eq!(
+        after.schema().field("id").unwrap().metadata["delta.identity.highWaterMark"].as_i64(),
+        Some(5)
+    );
+    let last = commits(&pair.location).pop().unwrap();
+    let info = serde_json::to_value(last.info().unwrap()).unwrap();
+    assert_eq!(
+        (&info["tags"]["delta.identity.schemaUpdate"], &info["isBlindAppend"]),
+        (&"true".into(), &true.into())
+    );
 }
 
 #[test]

@@ -252,14 +252,62 @@ fn two_writers_never_give_one_identity() {
             .collect();
         writers.into_iter().map(|w| w.join().unwrap()).collect()
     });
-    let landed = outcomes.iter().filter(|o| o.is_ok()).count();
-    for error in outcomes.iter().filter_map(|o| o.as_ref().err()) {
-        assert_eq!(error.kind(), "MetadataChanged", "{error}");
-    }
-    let mut keys = numbers(&location, "key");
-    keys.dedup();
-    assert_eq!(keys.len(), landed);
-    assert!(landed > 0);
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+    assert_eq!(numbers(&location, "key"), [10, 15, 20, 25].map(Some));
+    assert_eq!(numbers(&location, "id"), [0, 1, 2, 3].map(Some));
+    // what was written with values that were taken is gone
+    assert_eq!(objects(&location).iter().filter(|name| name.ends_with(".parquet")).count(), 4);
+}
+
+/// Two rows of `id`; before the second is read, another writer appends one row.
+fn overtaken(location: &Location, options: &WriteOptions) -> Result<WriteResult, Error> {
+    let other = location.clone();
+    let batches = (1..=2).map(move |n| {
+        if n == 2 {
+            write(&other, &longs("id", vec![Some(0)]), &append()).unwrap();
+        }
+        Ok(longs("id", vec![Some(n)]))
+    });
+    let schema = longs("id", vec![]).schema();
+    deltaic::write::write(location, arrow::array::RecordBatchIterator::new(batches, schema), options)
+}
+
+#[test]
+fn values_that_depend_on_an_identity_are_made_again_with_it() {
+    let twice = json!({"delta.generationExpression": "key * 2"});
+    let fields = vec![
+        field("key", "long", identity(false, None)),
+        field("id", "long", json!({})),
+        field("twice", "long", twice),
+    ];
+    let (_table, location) = table(fields, &[]);
+    assert_eq!(overtaken(&location, &append()).unwrap().version, 2);
+    assert_eq!(numbers(&location, "key"), [10, 15, 20].map(Some));
+    assert_eq!(numbers(&location, "twice"), [20, 30, 40].map(Some));
+    assert_eq!((numbers(&location, "id"), mark(&location)), ([0, 1, 2].map(Some).into(), Some(20)));
+    let request = ReadRequest::default();
+    let rows: usize = read(&open(&location), request).unwrap().map(|b| b.unwrap().num_rows()).sum();
+    assert_eq!(rows, 3);
+}
+
+#[test]
+fn an_overwrite_does_not_take_the_rows_that_overtook_it() {
+    let (_table, location) =
+        table(vec![field("key", "long", identity(false, None)), field("id", "long", json!({}))], &[]);
+    let overwrite = WriteOptions { mode: WriteMode::Overwrite, ..append() };
+    let error = overtaken(&location, &overwrite).unwrap_err();
+    assert_eq!((error.kind(), error.conflict().unwrap().rule), ("MetadataChanged", "identity-taken"));
+    assert!(error.to_string().contains("(column `key`)"), "{error}");
+    assert_eq!(numbers(&location, "id"), [Some(0)]);
+}
+
+#[test]
+fn no_time_left_is_a_conflict_about_the_identity() {
+    let (_table, location) =
+        table(vec![field("key", "long", identity(false, None)), field("id", "long", json!({}))], &[]);
+    let before = WriteOptions { commit_budget: std::time::Duration::ZERO, ..append() };
+    let error = overtaken(&location, &before).unwrap_err();
+    assert_eq!(error.conflict().unwrap().rule, "identity-taken");
 }
 
 #[test]

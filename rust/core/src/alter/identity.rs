@@ -142,37 +142,28 @@ pub fn advance_marks(
     Ok(schema)
 }
 
-/// What becomes of a write when a winner moved marks too.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Rebased {
-    /// The schema to commit: that of the winner, with the farther marks.
-    Schema(StructType),
-    /// The column whose values were given twice: they must be made anew.
-    Again(String),
-}
-
-/// Puts marks on top of a winner's schema. `base` is the schema at which the values were made, `written` the farthest
-/// values by physical name, and `generated` the physical names of the columns whose values were made and not brought.
+/// The first of these columns, by physical name, whose mark is another in `new` than in `old`: what both made from it on
+/// was given twice.
 ///
 /// # Errors
-/// As [`advance_marks`].
-pub fn rebase_marks(
-    base: &StructType,
-    winner: &StructType,
+/// As [`Identity::of`].
+pub(crate) fn first_moved(
+    old: &StructType,
+    new: &StructType,
     mode: ColumnMappingMode,
-    written: &BTreeMap<String, i64>,
-    generated: &[String],
-) -> Result<Rebased> {
-    let mark = |schema: &StructType, name: &str| -> Result<Option<i64>> {
+    columns: &[String],
+) -> Result<Option<String>> {
+    let of = |schema: &StructType, name: &str| -> Result<Option<i64>> {
         let field = schema.fields.iter().find(|f| f.physical_name(mode) == name);
         Ok(field.map(Identity::of).transpose()?.flatten().and_then(|i| i.high_water_mark))
     };
-    for name in generated {
-        if mark(base, name)? != mark(winner, name)? {
-            return Ok(Rebased::Again(name.clone()));
+    for name in columns {
+        if of(old, name)? != of(new, name)? {
+            let named = old.fields.iter().find(|f| f.physical_name(mode) == name);
+            return Ok(Some(named.map_or(name, |f| &f.name).clone()));
         }
     }
-    Ok(Rebased::Schema(advance_marks(winner, mode, written)?))
+    Ok(None)
 }
 
 /// Checks the identity columns of a schema: complete, `long`, and columns of the table itself.
@@ -241,16 +232,13 @@ mod tests {
     }
 
     #[test]
-    fn a_winner_that_gave_values_too_makes_them_be_made_again() {
-        let base = with(identity(1, 1, Some(5)));
-        let other = with(identity(1, 1, Some(8)));
-        let mode = ColumnMappingMode::None;
-        let again = rebase_marks(&base, &other, mode, &written(7), &["id".into()]).unwrap();
-        assert_eq!(again, Rebased::Again("id".into()));
-        let brought = rebase_marks(&base, &other, mode, &written(20), &[]).unwrap();
-        assert_eq!(brought, Rebased::Schema(with(identity(1, 1, Some(20)))));
-        let alone = rebase_marks(&base, &base, mode, &written(7), &["id".into()]).unwrap();
-        assert_eq!(alone, Rebased::Schema(with(identity(1, 1, Some(7)))));
+    fn a_mark_that_moved_is_found() {
+        let (old, new) = (with(identity(1, 1, Some(5))), with(identity(1, 1, Some(8))));
+        let moved =
+            |old, new, columns: &[String]| first_moved(old, new, ColumnMappingMode::None, columns).unwrap();
+        assert_eq!(moved(&old, &new, &["id".into()]), Some("id".into()));
+        assert_eq!(moved(&old, &old, &["id".into()]), None);
+        assert_eq!(moved(&old, &new, &[]), None);
     }
 
     #[test]

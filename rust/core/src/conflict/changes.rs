@@ -1,4 +1,4 @@
-use super::RowMoves;
+use super::{IdentityValues, RowMoves};
 use crate::actions::{Action, Add, Cdc, DomainMetadata, Metadata, Protocol, Remove, Txn};
 
 /// What a transaction does, sorted by kind.
@@ -18,6 +18,8 @@ pub struct Changes {
     pub txns: Vec<Txn>,
     /// Metadata domains.
     pub domains: Vec<DomainMetadata>,
+    /// Values of identity columns: where these are there, moving their marks is all that the metadata does.
+    pub identities: Option<IdentityValues>,
     /// Where the rows of files that are rewritten go, which the log does not tell.
     pub moves: RowMoves,
 }
@@ -57,6 +59,11 @@ impl Changes {
     /// Whether rows come or go.
     pub fn changes_data(&self) -> bool {
         self.adds.iter().any(|a| a.data_change) || self.removes.iter().any(|r| r.data_change)
+    }
+
+    /// Whether the metadata becomes another, but for marks of identity columns.
+    pub fn changes_metadata(&self) -> bool {
+        self.metadata.is_some() && self.identities.is_none()
     }
 
     /// Whether it does nothing at all.

@@ -78,7 +78,7 @@ pub fn decide<'f>(
 pub fn findings(ours: &Ours<'_>, winner: &Winner, vectors: &dyn Vectors) -> Result<Vec<Finding>> {
     let theirs = Theirs::of(winner, ours.root)?;
     let mut out = Vec::new();
-    out.extend(table_findings(ours, winner));
+    out.extend(table_findings(ours, winner)?);
     let row_ids = assigns_row_ids(ours.protocol, ours.metadata);
     for action in &winner.actions {
         match action {
@@ -108,17 +108,24 @@ fn records(changes: &Changes, app_id: &str) -> bool {
     changes.txns.iter().any(|t| t.app_id == app_id)
 }
 
-fn table_findings(ours: &Ours<'_>, winner: &Winner) -> Vec<Finding> {
+fn table_findings(ours: &Ours<'_>, winner: &Winner) -> Result<Vec<Finding>> {
     let changed = |old: &Protocol, new| match ours.changes.protocol {
         Some(_) => Some(Rule::ProtocolChanged),
         None => protocol_rule(old, new),
     };
     let protocol = winner.protocol().and_then(|new| changed(ours.protocol, new));
-    let metadata = winner.metadata().and_then(|new| match ours.changes.metadata {
-        Some(_) => Some(Rule::MetadataChanged),
-        None => metadata_rule(ours.metadata, new),
+    let metadata = winner.metadata().and_then(|new| match ours.changes.changes_metadata() {
+        true => Some(Rule::MetadataChanged),
+        false => metadata_rule(ours.metadata, new),
     });
-    protocol.into_iter().chain(metadata).map(Finding::new).collect()
+    let mut out: Vec<Finding> = protocol.into_iter().chain(metadata).map(Finding::new).collect();
+    if let (Some(values), Some(new), Some(Rule::IdentityAdvanced)) =
+        (&ours.changes.identities, winner.metadata(), metadata)
+        && let Some(column) = values.taken(ours.metadata, new)?
+    {
+        out.push(Finding::about(Rule::IdentityTaken, column));
+    }
+    Ok(out)
 }
 
 /// The files of a winner by identity.
@@ -248,10 +255,10 @@ fn read_findings(
         predicate = predicate.or(claim);
         read.push(add.path.as_str().to_owned());
     }
-    let append = match (is_blind_append(winner, theirs), &ours.changes.metadata) {
+    let append = match (is_blind_append(winner, theirs), ours.changes.changes_metadata()) {
         (false, _) => Rule::AppendRead,
-        (true, None) => Rule::BlindAppendRead,
-        (true, Some(_)) => Rule::BlindAppendMetadata,
+        (true, false) => Rule::BlindAppendRead,
+        (true, true) => Rule::BlindAppendMetadata,
     };
     let subject = predicate.map(Predicate::to_string);
     removed.sort_unstable();

@@ -9,6 +9,7 @@ pub enum Rule {
     MetadataChanged,
     PropertiesSet,
     IdentityAdvanced,
+    IdentityTaken,
     Transaction,
     Domain,
     AppendRead,
@@ -90,7 +91,7 @@ const AGAIN: &str = "open the table again and repeat the operation";
 
 /// The conflict matrix: every rule with its verdict at each isolation level. The code, the documentation and the model
 /// checker read this one table.
-pub const MATRIX: [Row; 22] = [
+pub const MATRIX: [Row; 23] = [
     Row {
         rule: Rule::ProtocolChanged,
         name: "protocol-changed",
@@ -119,7 +120,7 @@ pub const MATRIX: [Row; 22] = [
         rule: Rule::PropertiesSet,
         name: "properties-set",
         winner: "only changed name, description or properties that no data file depends on",
-        ours: "does not change the metadata",
+        ours: "does not change the metadata, but for high-water marks of identity columns",
         verdicts: at_all_levels(Verdict::Rebase),
         then: "the checks of the commit are made against the new metadata",
     },
@@ -127,9 +128,17 @@ pub const MATRIX: [Row; 22] = [
         rule: Rule::IdentityAdvanced,
         name: "identity-advanced",
         winner: "only moved high-water marks of identity columns",
-        ours: "generated no identity values (does not change the metadata)",
+        ours: "made no values of these columns, and does not change the metadata but for such marks",
         verdicts: at_all_levels(Verdict::Rebase),
-        then: "the new high-water marks stay",
+        then: "the farther high-water mark of each column stays",
+    },
+    Row {
+        rule: Rule::IdentityTaken,
+        name: "identity-taken",
+        winner: "moved the high-water mark of an identity column",
+        ours: "made values of the same column, from the same mark on",
+        verdicts: at_all_levels(METADATA),
+        then: "write the rows again: they get the next values (an append of Arrow data does that itself)",
     },
     Row {
         rule: Rule::Transaction,

@@ -8,6 +8,7 @@
 //! | `table_changes` | what a change of protocol or metadata means for a transaction under way |
 //! | `reads` | what a transaction read, and whether a file may hold some of it |
 //! | `rows` | deletes of different rows of one file |
+//! | `identities` | values of identity columns that both gave |
 //! | `moves` | where the rows of a rewrite come from |
 //! | `vectors` | deletion vectors, read and written |
 //! | `rebase` | the transaction as if it had begun after the winner |
@@ -15,6 +16,7 @@
 mod changes;
 mod check;
 mod facts;
+mod identities;
 mod level;
 mod markdown;
 mod matrix;
@@ -28,6 +30,7 @@ mod vectors;
 pub use changes::Changes;
 pub use check::{Finding, Ours, decide, findings};
 pub use facts::{Conflict, ConflictKind};
+pub use identities::IdentityValues;
 pub use level::IsolationLevel;
 pub use markdown::markdown;
 pub use matrix::{MATRIX, Row, Rule, Verdict};

@@ -7,12 +7,14 @@ use crate::scan::DeletionVector;
 use crate::txn::wide_bounds;
 
 impl Changes {
-    /// The changes as they would be, had the transaction begun after the winner: deletion vectors are joined, rows
+    /// The changes as they would be, had the transaction begun after the winner: deletion vectors are joined, marks of
+    /// identity columns are put on top of its metadata, rows
     /// that the winner deleted where they were are deleted where they are now, and files that it gave row ids keep them. (Protocol, metadata, timestamps and new row ids are not part of the
     /// prepared changes; each attempt makes them anew.)
     ///
     /// # Errors
-    /// [`crate::Error::LogCorrupt`] for a path that cannot be decoded, and what `vectors` says.
+    /// [`crate::Error::LogCorrupt`] for a path that cannot be decoded, [`crate::Error::InvalidColumnChange`] for a mark
+    /// that does not fit, and what `vectors` says.
     pub fn rebase(
         &mut self,
         findings: &[Finding],
@@ -32,6 +34,9 @@ impl Changes {
                     add.deletion_vector = Some(union.clone());
                 }
             }
+        }
+        if let (Some(values), Some(theirs)) = (&self.identities, winner.metadata()) {
+            self.metadata = Some(values.advance(theirs)?);
         }
         self.delete_moved(findings, root, vectors)?;
         let restated =

@@ -86,14 +86,17 @@ pub(super) fn metadata_rule(old: &Metadata, new: &Metadata) -> Option<Rule> {
     if old.schema_string == new.schema_string {
         return Some(Rule::PropertiesSet);
     }
-    let without_marks = |text: &str| {
-        let mut schema: Value = serde_json::from_str(text).ok()?;
-        drop_marks(&mut schema);
-        Some(schema)
+    // writers differ in the order in which they write the keys
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let (Some(mut before), Some(mut after)) = (parsed(&old.schema_string), parsed(&new.schema_string)) else {
+        return Some(Rule::MetadataChanged);
     };
-    let (before, after) = (without_marks(&old.schema_string), without_marks(&new.schema_string));
-    let marks_only = before.is_some() && before == after && old.configuration == new.configuration;
-    Some(if marks_only { Rule::IdentityAdvanced } else { Rule::MetadataChanged })
+    if before == after {
+        return Some(Rule::PropertiesSet);
+    }
+    drop_marks(&mut before);
+    drop_marks(&mut after);
+    Some(if before == after { Rule::IdentityAdvanced } else { Rule::MetadataChanged })
 }
 
 fn undemanding_properties(old: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> bool {

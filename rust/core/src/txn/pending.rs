@@ -1,4 +1,4 @@
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol};
 use crate::commit::{ActionRef, NewCommit, Proposal, Winner, after_commit, commit_path};
@@ -112,14 +112,19 @@ impl Pending {
         Ok(())
     }
 
-    /// `delta.rowTracking.preserved`: whether every row that moved kept its row id.
+    /// `delta.rowTracking.preserved`: whether every row that moved kept its row id. `delta.identity.schemaUpdate`: the
+    /// metadata only moves marks of identity columns, which delta-spark's writers follow.
     fn tags(&self) -> Option<Value> {
-        if !self.metadata().is_some_and(|m| m.is_true("delta.enableRowTracking")) {
-            return None;
+        let mut tags = Map::new();
+        if self.metadata().is_some_and(|m| m.is_true("delta.enableRowTracking")) {
+            let moved = || !self.changes.removes.is_empty() && !self.changes.adds.is_empty();
+            let preserved = self.row_ids_preserved.unwrap_or_else(|| !moved());
+            tags.insert("delta.rowTracking.preserved".into(), preserved.to_string().into());
         }
-        let moved = || !self.changes.removes.is_empty() && !self.changes.adds.is_empty();
-        let preserved = self.row_ids_preserved.unwrap_or_else(|| !moved());
-        Some(json!({"delta.rowTracking.preserved": preserved.to_string()}))
+        if self.changes.identities.is_some() {
+            tags.insert("delta.identity.schemaUpdate".into(), "true".into());
+        }
+        (!tags.is_empty()).then_some(Value::Object(tags))
     }
 
     /// The actions of the last attempt.
@@ -161,6 +166,7 @@ impl Pending {
         let about = match (finding.rule, &finding.subject) {
             (Rule::Transaction, Some(app)) => format!(" (application `{app}`)"),
             (Rule::Domain, Some(domain)) => format!(" (domain `{domain}`)"),
+            (Rule::IdentityTaken, Some(column)) => format!(" (column `{column}`)"),
             _ => String::new(),
         };
         let reason = row.map_or_else(String::new, |r| {

@@ -9,7 +9,7 @@ use crate::actions::{
     Add, Cdc, CommitInfo, DeletionVectorDescriptor, DomainMetadata, LogPath, Metadata, Protocol, Remove, Txn,
 };
 use crate::commit::run;
-use crate::conflict::{Changes, IsolationLevel, MATRIX, Reads, RowMoves, StoredVectors};
+use crate::conflict::{Changes, IdentityValues, IsolationLevel, MATRIX, Reads, RowMoves, StoredVectors};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::FilesRequest;
@@ -211,6 +211,26 @@ impl Transaction {
     /// New metadata. It must fit the files that stay, unless [`Transaction::replaces_all_files`] says that none does.
     pub fn set_metadata(&mut self, metadata: Metadata) {
         self.changes.metadata = Some(metadata);
+        self.changes.identities = None;
+    }
+
+    /// The new files have values of identity columns, and the high-water marks move behind them. Where the metadata is set,
+    /// that comes first. Where this is all that happens to it, others may move marks at the same time, but those of
+    /// columns whose values were made here: such a value was given twice, which is a conflict.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSchema`] for an identity column that is none, [`Error::InvalidColumnChange`] when a mark would not
+    /// fit into 64 bits.
+    pub fn advance_identities(&mut self, values: IdentityValues) -> Result<()> {
+        let snapshot = self.snapshot.as_ref().map(Snapshot::metadata);
+        let Some(before) = self.changes.metadata.as_ref().or(snapshot) else { return Ok(()) };
+        let after = values.advance(before)?;
+        if after != *before {
+            let alone = self.changes.metadata.is_none() || self.changes.identities.is_some();
+            self.changes.identities = alone.then_some(values);
+            self.changes.metadata = Some(after);
+        }
+        Ok(())
     }
 
     /// New protocol. It has all features of the one before it, but for those of [`Transaction::drops_feature`].
@@ -387,7 +407,7 @@ impl Transaction {
         };
         let own = concat!("deltaic/", env!("CARGO_PKG_VERSION"));
         let engine = self.engine.map_or(own.to_owned(), |engine| format!("{engine} {own}"));
-        let blind = self.reads.is_blind() && changes.removes.is_empty() && changes.metadata.is_none();
+        let blind = self.reads.is_blind() && changes.removes.is_empty() && !changes.changes_metadata();
         let info = CommitInfo {
             operation: Some(self.operation.name),
             operation_parameters: Some(self.operation.parameters),

@@ -1,6 +1,7 @@
 //! Creating, appending and overwriting: data to files, files to a commit.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use arrow::array::RecordBatchReader;
 
@@ -9,14 +10,14 @@ use super::mode::{WriteMode, WriteOptions, WriteResult};
 use super::overwrite::{Replaced, check_rows, stage};
 use super::parquet_writer::{DataFiles, WrittenData};
 use super::plan::{Target, WritePlan, plan_write};
+use super::renumber::{can_renumber, renumber};
 use super::rules::{Rules, incomplete_schema};
 use super::schema::from_arrow;
 use super::split::Splitter;
 use super::text_limits::limit_batch;
 use super::uploads::Uploads;
-use crate::actions::{Add, Metadata};
-use crate::alter::identity::advance_marks;
-use crate::conflict::{Conflict, ConflictKind};
+use crate::actions::Add;
+use crate::conflict::{Conflict, ConflictKind, IdentityValues};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, StructType};
 use crate::snapshot::{At, Snapshot};
@@ -27,7 +28,8 @@ use crate::txn::{Operation, Transaction};
 /// Writes the data into the table, which is created where there is none. Either all of it is there afterwards, in one
 /// version, or the table is as it was; files of a write that failed are deleted, except after
 /// [`Error::CommitStateUnknown`], when they may be part of the table. The data is read once, batch by batch; memory is
-/// bounded by the files that are open at once.
+/// bounded by the files that are open at once. Where another writer gave values of an identity column meanwhile, an append
+/// writes its rows again, with the next values.
 ///
 /// # Errors
 /// All of [`plan_write`], before the first batch is read. Then [`Error::SchemaMismatch`] for a value that must not be
@@ -40,30 +42,52 @@ pub fn write(
     options: &WriteOptions,
 ) -> Result<WriteResult> {
     let given = from_arrow(&data.schema())?;
-    let plan = plan_write(location, &given, options)?;
+    let mut plan = plan_write(location, &given, options)?;
     if let Target::Skip(version) = plan.target {
         return Ok(WriteResult::skipped(version));
     }
-    let uploads = Uploads::new(location.store().clone());
+    let deadline = Instant::now().checked_add(options.commit_budget);
+    let mut uploads = Uploads::new(location.store().clone());
     let mut rules = Rules::of(&plan, &given)?;
     let written = fill(&plan, data, &mut rules, &uploads, options, None)?;
-    let rows = written.iter().map(|w| w.rows).sum();
-    let adds = written.into_iter().map(|w| w.add).collect();
-    let new = NewFiles { adds, rows, marks: rules.marks() };
-    let result = commit(&plan, new, &uploads, options);
-    if keeps_files(&result) {
-        uploads.keep();
+    let mut new = NewFiles::of(written, &rules);
+    loop {
+        let adds = if new.marks.is_empty() { Vec::new() } else { new.adds.clone() };
+        let result = commit(&plan, new, &uploads, options);
+        match &result {
+            Err(error) if can_renumber(error, options) && deadline.is_none_or(|end| Instant::now() < end) => {
+                let again = Uploads::new(location.store().clone());
+                (plan, new) = renumber(&plan, adds, &given, &again, options)?;
+                uploads = again;
+                if let Target::Skip(version) = plan.target {
+                    return Ok(WriteResult::skipped(version));
+                }
+            }
+            _ => {
+                if keeps_files(&result) {
+                    uploads.keep();
+                }
+                return result;
+            }
+        }
     }
-    result
 }
 
 /// Files that are written, and what they bring with them.
-#[derive(Clone)]
-struct NewFiles {
+#[derive(Clone, Default)]
+pub(super) struct NewFiles {
     adds: Vec<Add>,
     rows: u64,
     /// The farthest identities in them, by physical name.
     marks: BTreeMap<String, i64>,
+}
+
+impl NewFiles {
+    pub(super) fn of(written: Vec<WrittenData>, rules: &Rules) -> Self {
+        let rows = written.iter().map(|w| w.rows).sum();
+        let adds = written.into_iter().map(|w| w.add).collect();
+        NewFiles { adds, rows, marks: rules.marks() }
+    }
 }
 
 /// Writes the data into files, all below `folder` of the table where one is given.
@@ -157,10 +181,8 @@ fn land(
 ) -> Result<WriteResult> {
     let NewFiles { adds, marks, .. } = new;
     let mut txn = plan.transaction(operation(plan, options))?;
-    if !marks.is_empty() {
-        let schema = advance_marks(&plan.schema, plan.column_mapping, &marks)?;
-        txn.set_metadata(Metadata { schema_string: schema.to_json(), ..plan.metadata.clone() });
-    }
+    let generated = marks.keys().cloned().collect();
+    txn.advance_identities(IdentityValues { written: marks, generated })?;
     let replaced = stage(&mut txn, plan, &adds, uploads, options)?;
     let unchanged = adds.is_empty() && replaced.files == 0 && options.app_transaction.is_none();
     if let (Target::Existing(version), true) = (plan.target, unchanged) {

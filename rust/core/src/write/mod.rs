@@ -3,6 +3,7 @@
 mod append;
 mod assign;
 mod compression;
+mod copy;
 mod create;
 mod features;
 mod fit;
@@ -16,6 +17,7 @@ mod parquet_writer;
 mod partition_path;
 mod partition_value;
 mod plan;
+mod renumber;
 mod rules;
 mod schema;
 mod split;

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, RecordBatchOptions};
+use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Field, Schema};
-use arrow::error::ArrowError;
 
 use super::append::fill;
+use super::copy::rows_of;
 use super::fit::{fit_batch, physical_schema};
 use super::mode::{WriteMode, WriteOptions};
 use super::offender::{first_not_true, shown};
@@ -281,22 +281,13 @@ fn copy_rest(
         }
     }
     let scan = scan(plan, ReadRequest::default())?;
-    let schema = scan.schema().clone();
     let condition = predicate.clone();
-    let rest = move |batch: Result<RecordBatch>| -> Result<RecordBatch> {
-        let batch = batch?;
+    let rest = move |batch: RecordBatch| -> Result<RecordBatch> {
         let mask = filter_mask(&condition, &batch)?;
         let stays: BooleanArray = (0..mask.len()).map(|i| Some(mask.is_null(i) || !mask.value(i))).collect();
         filter_record_batch(&batch, &stays).map_err(|e| Error::arrow("the rows that stay", e))
     };
-    let rows = files.into_iter().flat_map(move |add| -> Box<dyn Iterator<Item = Result<RecordBatch>>> {
-        match read_file(&scan, &add) {
-            Ok(rows) => Box::new(rows),
-            Err(error) => Box::new(std::iter::once(Err(error))),
-        }
-    });
-    let rows = rows.map(move |batch| rest(batch).map_err(|e| ArrowError::ExternalError(Box::new(e))));
     let options = WriteOptions { replace_where: None, ..options.clone() };
-    let rows = RecordBatchIterator::new(rows, schema);
+    let rows = rows_of(&scan, files, rest);
     fill(plan, rows, &mut Rules::none(plan), uploads, &options, None)
 }

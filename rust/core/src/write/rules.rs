@@ -154,6 +154,11 @@ impl Rules {
         values.chain(self.identities.places()).collect()
     }
 
+    /// Places of the columns whose values depend on the row: all that are computed here but defaults.
+    pub(super) fn made_of_rows(&self) -> Vec<usize> {
+        self.generated.iter().map(|(place, _)| *place).chain(self.identities.places()).collect()
+    }
+
     /// Puts defaults and identities into a batch of [`Rules::incomplete`] columns.
     ///
     /// # Errors
