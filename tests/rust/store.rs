@@ -99,6 +99,34 @@ fn after_a_crash_nothing_works_until_a_new_start() {
 }
 
 #[test]
+fn what_is_late_fails_and_is_done_after_so_many_calls() {
+    let store = FaultStore::new(memory());
+    store.rule(Rule::new(Fault::Late(2)));
+    let path = root().join("1.json");
+    assert!(store.put_if_absent(&path, Bytes::from_static(b"late")).is_err());
+    assert!(store.get(&path).is_err());
+    assert_eq!(store.under_way(), 1);
+    assert_eq!(store.get(&path).unwrap(), "late");
+    store.heal();
+    store.rule(Rule::new(Fault::Late(9)).on(Op::Delete));
+    assert!(store.delete(&path).is_err());
+    assert_eq!(store.get(&path).unwrap(), "late");
+    store.deliver();
+    assert!(store.get(&path).is_err());
+}
+
+#[test]
+fn a_director_says_what_goes_wrong_with_one_clone() {
+    let store = FaultStore::new(memory());
+    let directed = store.directed(|op, _| (op == Op::Get).then_some(Fault::Refused));
+    let path = root().join("1.json");
+    directed.put(&path, Bytes::from_static(b"x")).unwrap();
+    assert!(directed.get(&path).is_err());
+    assert_eq!(store.get(&path).unwrap(), "x");
+    assert_eq!(store.count(Op::Get, ""), 2);
+}
+
+#[test]
 fn a_seed_is_one_story() {
     let story = |seed: u64| {
         let store = FaultStore::seeded(memory(), seed, 0.3, &[Fault::Refused, Fault::LostAnswer]);

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -46,6 +47,9 @@ pub enum Fault {
     Torn(usize),
     /// A listing lacks its last entries, this many.
     StaleList(usize),
+    /// A write or a deletion fails, and is done all the same after so many more calls, by whomever: the request was still
+    /// under way. Anything else is refused.
+    Late(u64),
     /// This call and every later one are refused: the process is gone.
     Crash,
 }
@@ -130,12 +134,39 @@ struct Dice {
     calls: HashMap<(Op, String), u64>,
 }
 
+/// A request that is under way, and after how many more calls it arrives.
+struct UnderWay {
+    calls: u64,
+    work: Work,
+}
+
+type Work = Box<dyn FnOnce(&dyn Store) + Send>;
+
+impl fmt::Debug for UnderWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnderWay").field("calls", &self.calls).finish_non_exhaustive()
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     rules: Vec<Rule>,
     dice: Option<Dice>,
     calls: Vec<Call>,
+    under_way: Vec<UnderWay>,
     crashed: bool,
+}
+
+/// Says before each call what goes wrong with it. It may block.
+#[derive(Clone)]
+struct Director(Arc<Direct>);
+
+type Direct = dyn Fn(Op, &ObjectPath) -> Option<Fault> + Send + Sync;
+
+impl fmt::Debug for Director {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Director")
+    }
 }
 
 /// A store that fails on purpose and keeps a record of every call. Clones share rules and record.
@@ -143,12 +174,13 @@ struct State {
 pub struct FaultStore {
     inner: Arc<dyn Store>,
     state: Arc<Mutex<State>>,
+    director: Option<Director>,
 }
 
 impl FaultStore {
     /// A store without faults: it counts.
     pub fn new(inner: Arc<dyn Store>) -> Self {
-        FaultStore { inner, state: Arc::default() }
+        FaultStore { inner, state: Arc::default(), director: None }
     }
 
     /// A store where a share `rate` (0 to 1) of the calls meets one of `faults`. The same seed and the same calls give
@@ -157,6 +189,27 @@ impl FaultStore {
         let store = Self::new(inner);
         store.state().dice = Some(Dice { seed, rate, faults: faults.to_vec(), calls: HashMap::new() });
         store
+    }
+
+    /// A clone whose calls are each put to `director` first, which says what goes wrong with them; where it says nothing,
+    /// rules and dice are asked. It may block, to let others go first.
+    #[must_use]
+    pub fn directed(
+        &self,
+        director: impl Fn(Op, &ObjectPath) -> Option<Fault> + Send + Sync + 'static,
+    ) -> Self {
+        FaultStore { director: Some(Director(Arc::new(director))), ..self.clone() }
+    }
+
+    /// How many requests are under way, see [`Fault::Late`].
+    pub fn under_way(&self) -> usize {
+        self.state().under_way.len()
+    }
+
+    /// Lets every request arrive that is under way.
+    pub fn deliver(&self) {
+        let all = std::mem::take(&mut self.state().under_way);
+        all.into_iter().for_each(|late| (late.work)(&*self.inner));
     }
 
     /// Adds a rule. The first rule that strikes wins.
@@ -199,9 +252,22 @@ impl FaultStore {
     }
 
     fn strike(&self, op: Op, path: &ObjectPath) -> Option<Fault> {
+        let directed = self.director.as_ref().and_then(|director| (director.0)(op, path));
         let path = path.to_string();
         let mut state = self.state();
-        let mut fault = state.crashed.then_some(Fault::Crash);
+        let mut due = Vec::new();
+        for late in &mut state.under_way {
+            late.calls = late.calls.saturating_sub(1);
+        }
+        while let Some(at) = state.under_way.iter().position(|late| late.calls == 0) {
+            due.push(state.under_way.remove(at));
+        }
+        if !due.is_empty() {
+            drop(state);
+            due.into_iter().for_each(|late| (late.work)(&*self.inner));
+            state = self.state();
+        }
+        let mut fault = state.crashed.then_some(Fault::Crash).or(directed);
         // every rule counts every call, whichever of them strikes
         for rule in &mut state.rules {
             let strikes = rule.strikes(op, &path);
@@ -225,9 +291,28 @@ impl FaultStore {
         run: impl FnOnce() -> Result<T>,
         twist: impl FnOnce(&Fault, T) -> Result<T>,
     ) -> Result<T> {
-        let fault = self.strike(op, path);
+        self.answer(self.strike(op, path), op, path, size, run, twist, None)
+    }
+
+    /// The same for a fault that is known, and a call that can arrive late.
+    #[allow(clippy::too_many_arguments)]
+    fn answer<T>(
+        &self,
+        fault: Option<Fault>,
+        op: Op,
+        path: &ObjectPath,
+        size: impl Fn(&T) -> u64,
+        run: impl FnOnce() -> Result<T>,
+        twist: impl FnOnce(&Fault, T) -> Result<T>,
+        later: Option<Work>,
+    ) -> Result<T> {
         let answer = match &fault {
             None => run(),
+            Some(Fault::Late(calls)) => {
+                let late = later.map(|work| UnderWay { calls: *calls, work });
+                self.state().under_way.extend(late);
+                Err(failure(op, path, "no answer in time"))
+            }
             Some(Fault::Refused | Fault::Crash) => Err(failure(op, path, "refused")),
             Some(Fault::LostAnswer) => run().and_then(|_| Err(failure(op, path, "the answer was lost"))),
             Some(Fault::Overtaken(body)) => self.inner.put_if_absent(path, body.clone()).and_then(|_| run()),
@@ -311,43 +396,39 @@ impl Store for FaultStore {
     }
 
     fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome> {
-        let run = || self.inner.put_if_absent(path, body);
-        self.call(
-            Op::PutIfAbsent,
-            path,
-            |_| 0,
-            run,
-            |fault, outcome| match fault {
-                Fault::RetriedAnswer => Ok(PutOutcome::AlreadyExists),
-                Fault::Contended => {
-                    if outcome == PutOutcome::Created {
-                        self.inner.delete(path)?;
-                    }
-                    Ok(PutOutcome::AlreadyExists)
-                }
-                _ => Ok(outcome),
-            },
-        )
+        let fault = self.strike(Op::PutIfAbsent, path);
+        let late = (path.clone(), body.clone());
+        let run = || match fault {
+            Some(Fault::Contended) => Ok(PutOutcome::AlreadyExists),
+            _ => self.inner.put_if_absent(path, body),
+        };
+        let twist = |fault: &Fault, outcome| match fault {
+            Fault::RetriedAnswer => Ok(PutOutcome::AlreadyExists),
+            _ => Ok(outcome),
+        };
+        let later: Work = Box::new(move |store| drop(store.put_if_absent(&late.0, late.1)));
+        self.answer(fault.clone(), Op::PutIfAbsent, path, |_| 0, run, twist, Some(later))
     }
 
     fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
-        let whole = body.clone();
-        self.call(
-            Op::Put,
-            path,
-            |_| 0,
-            || self.inner.put(path, whole),
-            |fault, ()| match fault {
-                Fault::Torn(keep) => {
-                    self.inner.put(path, body.slice(..body.len().min(*keep)))?;
-                    Err(failure(Op::Put, path, "torn"))
-                }
-                _ => Ok(()),
-            },
-        )
+        let (whole, late) = (body.clone(), (path.clone(), body.clone()));
+        let twist = |fault: &Fault, ()| match fault {
+            Fault::Torn(keep) => {
+                self.inner.put(path, body.slice(..body.len().min(*keep)))?;
+                Err(failure(Op::Put, path, "torn"))
+            }
+            _ => Ok(()),
+        };
+        let later: Work = Box::new(move |store| drop(store.put(&late.0, late.1)));
+        let fault = self.strike(Op::Put, path);
+        self.answer(fault, Op::Put, path, |()| 0, || self.inner.put(path, whole), twist, Some(later))
     }
 
     fn delete(&self, path: &ObjectPath) -> Result<()> {
-        self.call(Op::Delete, path, |_| 0, || self.inner.delete(path), |_, ()| Ok(()))
+        let late = path.clone();
+        let later: Work = Box::new(move |store| drop(store.delete(&late)));
+        let run = || self.inner.delete(path);
+        let fault = self.strike(Op::Delete, path);
+        self.answer(fault, Op::Delete, path, |()| 0, run, |_, ()| Ok(()), Some(later))
     }
 }

@@ -1,6 +1,9 @@
 //! Restore and fsck: the way back, and a log that says what is there.
 
+use deltaic::checkpoint::checksum_path;
+use deltaic::commit::commit_path;
 use deltaic::maintain::{RestoreOptions, fsck, restore};
+use deltaic_testkit::{Fault, Op, Rule};
 
 use super::*;
 
@@ -29,6 +32,24 @@ fn a_restore_gives_the_rows_back_in_a_new_version() {
     // and forth again
     restore(&location, At::Version(2), &RestoreOptions::default()).unwrap();
     assert_eq!(rows(&location), owned(&[("c", 3), ("d", 4)]));
+}
+
+#[test]
+fn a_restore_never_follows_a_change_that_it_did_not_see() {
+    for version in [0, 2] {
+        let (store, location) = table();
+        write(&location, &[("e", 5)], &partitioned()).unwrap();
+        let next = commit_path(&location, 3);
+        let append = location.store().get(&next).unwrap();
+        for name in [next.clone(), checksum_path(&location, 3)] {
+            location.store().delete(&name).unwrap();
+        }
+        // version 2 is the newest one: restoring it changes nothing, unless somebody else does
+        store.rule(Rule::new(Fault::Overtaken(append)).on(Op::PutIfAbsent).named(next.name()));
+        let error = restore(&location, At::Version(version), &RestoreOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), "ConcurrentAppend", "{error}");
+        assert_eq!(open(&location).version(), 3);
+    }
 }
 
 #[test]

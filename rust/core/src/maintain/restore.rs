@@ -6,6 +6,7 @@ use super::files::{look, needs};
 use crate::actions::{Add, DomainMetadata, Metadata, ObjectPath};
 use crate::alter::identity::{HIGH_WATER_MARK, START};
 use crate::alter::{CLUSTERING_DOMAIN, MAX_COLUMN_ID, joined_protocol};
+use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result};
 use crate::schema::StructType;
 use crate::snapshot::{At, Snapshot, format_timestamp};
@@ -88,8 +89,10 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
         }
     };
     let mut txn = Transaction::begin(&now, operation);
+    // the version that it makes is the old one, whatever lands first, also where that was the newest one till then
     txn.read_whole_table();
     txn.replaces_all_files();
+    txn.set_isolation(IsolationLevel::Serializable);
     let protocol = joined_protocol(now.protocol(), then.protocol());
     if protocol != *now.protocol() {
         txn.set_protocol(protocol);
