@@ -12,4 +12,5 @@ mod store;
 mod table_builder;
 mod time_travel;
 mod txn;
+mod verify;
 mod write;

@@ -22,6 +22,7 @@ pub mod schema;
 pub mod snapshot;
 pub mod store;
 pub mod txn;
+pub mod verify;
 pub mod write;
 
 pub use error::{Error, Result};

@@ -13,6 +13,7 @@ mod spark_scan;
 mod spark_write;
 mod stream;
 mod table;
+mod verify;
 mod write;
 
 #[pyo3::pymodule]
@@ -38,6 +39,8 @@ mod _core {
     use crate::stream::Stream;
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::verify::verify;
     #[pymodule_export]
     use crate::write::{create, write};
 

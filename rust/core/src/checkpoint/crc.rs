@@ -1,6 +1,7 @@
 //! Version checksums: made from the one before and the actions of the commit, or from a snapshot.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
@@ -41,7 +42,7 @@ pub fn next_checksum(
     }
     let mut next = match before {
         Some(before) => before.clone(),
-        None => empty(),
+        None => empty_checksum(),
     };
     next.txn_id.clone_from(&info.txn_id);
     next.in_commit_timestamp_opt = info.in_commit_timestamp;
@@ -78,7 +79,7 @@ pub fn next_checksum(
     }
     next.set_transactions = txns.map(values).filter(|t| t.len() <= MOST_TXNS);
     next.domain_metadata = domains.map(values).filter(|d| d.len() <= MOST_DOMAINS);
-    finish(next)
+    finish_checksum(next)
 }
 
 /// The checksum of a snapshot, by replay of its files.
@@ -89,7 +90,7 @@ pub fn next_checksum(
 /// # Cost
 /// A listing of all files without statistics.
 pub fn checksum_of(snapshot: &Snapshot) -> Result<Checksum> {
-    let mut checksum = empty();
+    let mut checksum = empty_checksum();
     for batch in snapshot.files(FilesRequest::default())? {
         let batch = batch?;
         let vectors = batch.record_batch().column_by_name("deletion_vector").and_then(|v| v.as_struct_opt());
@@ -110,7 +111,11 @@ pub fn checksum_of(snapshot: &Snapshot) -> Result<Checksum> {
     checksum.set_transactions = Some(snapshot.app_transactions()?).filter(|t| t.len() <= MOST_TXNS);
     checksum.domain_metadata = Some(snapshot.domain_metadata()?).filter(|d| d.len() <= MOST_DOMAINS);
     let path = snapshot.location().root().to_string();
-    finish(checksum).ok_or(Error::MissingAction { path, version: snapshot.version(), action: "protocol" })
+    finish_checksum(checksum).ok_or(Error::MissingAction {
+        path,
+        version: snapshot.version(),
+        action: "protocol",
+    })
 }
 
 /// Writes a checksum, unless the version has one: they are never overwritten. Tells whether it was written.
@@ -161,68 +166,80 @@ pub fn write_checksum(
     }
 }
 
-/// What a checksum says otherwise than the replay of its version, one line each; nothing where both agree. What the
-/// checksum leaves out is not compared.
+/// A fact that a checksum and the log tell in two ways.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChecksumDifference {
+    /// Name of the fact in the checksum.
+    pub field: &'static str,
+    /// What the checksum says.
+    pub said: String,
+    /// What the log gives.
+    pub found: String,
+}
+
+impl fmt::Display for ChecksumDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: the checksum says {}, the log gives {}", self.field, self.said, self.found)
+    }
+}
+
+/// What a checksum says otherwise than the replay of its version; nothing where both agree. What the checksum leaves out
+/// is not compared.
 ///
 /// # Errors
 /// As [`Snapshot::files`].
 ///
 /// # Cost
 /// As [`checksum_of`].
-pub fn validate_checksum(snapshot: &Snapshot, checksum: &Checksum) -> Result<Vec<String>> {
-    let found = checksum_of(snapshot)?;
+pub fn validate_checksum(snapshot: &Snapshot, checksum: &Checksum) -> Result<Vec<ChecksumDifference>> {
+    Ok(checksum_differences(checksum, &checksum_of(snapshot)?))
+}
+
+/// What `said` tells otherwise than `found`, where both tell it.
+pub(crate) fn checksum_differences(said: &Checksum, found: &Checksum) -> Vec<ChecksumDifference> {
     let mut out = Vec::new();
-    fn compare<T: PartialEq + std::fmt::Debug>(
-        out: &mut Vec<String>,
-        name: &str,
+    fn compare<T: PartialEq + fmt::Debug>(
+        out: &mut Vec<ChecksumDifference>,
+        field: &'static str,
         said: Option<&T>,
         found: Option<&T>,
     ) {
         if let (Some(said), Some(found)) = (said, found)
             && said != found
         {
-            out.push(format!("{name}: the checksum says {said:?}, the log gives {found:?}"));
+            out.push(ChecksumDifference { field, said: format!("{said:?}"), found: format!("{found:?}") });
         }
     }
-    compare(&mut out, "numFiles", Some(&checksum.num_files), Some(&found.num_files));
-    compare(&mut out, "tableSizeBytes", Some(&checksum.table_size_bytes), Some(&found.table_size_bytes));
-    compare(&mut out, "protocol", checksum.protocol.as_ref(), found.protocol.as_ref());
-    compare(&mut out, "metadata", checksum.metadata.as_ref(), found.metadata.as_ref());
-    compare(
-        &mut out,
-        "numDeletionVectorsOpt",
-        checksum.num_deletion_vectors_opt.as_ref(),
-        found.num_deletion_vectors_opt.as_ref(),
-    );
-    compare(
-        &mut out,
-        "numDeletedRecordsOpt",
-        checksum.num_deleted_records_opt.as_ref(),
-        found.num_deleted_records_opt.as_ref(),
-    );
-    compare(
-        &mut out,
-        "inCommitTimestampOpt",
-        checksum.in_commit_timestamp_opt.as_ref(),
-        found.in_commit_timestamp_opt.as_ref(),
+    macro_rules! fields {
+        ($($name:literal $field:ident),*) => {
+            $(compare(&mut out, $name, said.$field.as_ref(), found.$field.as_ref());)*
+        };
+    }
+    compare(&mut out, "numFiles", Some(&said.num_files), Some(&found.num_files));
+    compare(&mut out, "tableSizeBytes", Some(&said.table_size_bytes), Some(&found.table_size_bytes));
+    fields!(
+        "protocol" protocol,
+        "metadata" metadata,
+        "txnId" txn_id,
+        "numDeletionVectorsOpt" num_deletion_vectors_opt,
+        "numDeletedRecordsOpt" num_deleted_records_opt,
+        "deletedRecordCountsHistogramOpt" deleted_record_counts_histogram_opt,
+        "inCommitTimestampOpt" in_commit_timestamp_opt
     );
     let txns = |c: &Checksum| index(c.set_transactions.clone(), |t| t.app_id.clone());
-    compare(&mut out, "setTransactions", txns(checksum).as_ref(), txns(&found).as_ref());
+    compare(&mut out, "setTransactions", txns(said).as_ref(), txns(found).as_ref());
     let domains = |c: &Checksum| index(c.domain_metadata.clone(), |d| d.domain.clone());
-    compare(&mut out, "domainMetadata", domains(checksum).as_ref(), domains(&found).as_ref());
-    if checksum
-        .file_size_histogram
-        .as_ref()
-        .is_some_and(|h| h.sorted_bin_boundaries == no_sizes().sorted_bin_boundaries)
-    {
-        let (said, found) = (checksum.file_size_histogram.as_ref(), found.file_size_histogram.as_ref());
-        compare(&mut out, "fileSizeHistogram", said, found);
+    compare(&mut out, "domainMetadata", domains(said).as_ref(), domains(found).as_ref());
+    // other bins cannot be compared one by one
+    let bins = |c: &Checksum| c.file_size_histogram.as_ref().map(|h| h.sorted_bin_boundaries.clone());
+    if bins(said) == bins(found) {
+        fields!("fileSizeHistogram" file_size_histogram);
     }
-    Ok(out)
+    out
 }
 
 /// A version without anything.
-fn empty() -> Checksum {
+pub(crate) fn empty_checksum() -> Checksum {
     Checksum {
         num_deleted_records_opt: Some(0),
         num_deletion_vectors_opt: Some(0),
@@ -237,7 +254,7 @@ fn empty() -> Checksum {
 }
 
 /// Counts a file in (`1`) or out (`-1`), in all that is known.
-fn count(checksum: &mut Checksum, size: i64, deleted: Option<i64>, files: i64) {
+pub(crate) fn count(checksum: &mut Checksum, size: i64, deleted: Option<i64>, files: i64) {
     checksum.num_files += files;
     checksum.table_size_bytes += files * size;
     if let Some(vectors) = &mut checksum.num_deletion_vectors_opt {
@@ -257,7 +274,7 @@ fn count(checksum: &mut Checksum, size: i64, deleted: Option<i64>, files: i64) {
 }
 
 /// A checksum that is complete and not absurd, with the fields that its table has.
-fn finish(mut checksum: Checksum) -> Option<Checksum> {
+pub(crate) fn finish_checksum(mut checksum: Checksum) -> Option<Checksum> {
     let (protocol, metadata) = (checksum.protocol.as_ref()?, checksum.metadata.as_ref()?);
     if checksum.num_files < 0 || checksum.table_size_bytes < 0 {
         return None;

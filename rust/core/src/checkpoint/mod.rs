@@ -23,7 +23,9 @@ mod write;
 pub use cleanup::{CleanupDone, Deletable, cleanup, cleanup_at, deletable, deletable_sidecars};
 pub use compact::{CompactDone, compact};
 pub use crc::{
-    checksum_of, checksum_path, next_checksum, put_checksum, read_checksum, validate_checksum, write_checksum,
+    ChecksumDifference, checksum_of, checksum_path, next_checksum, put_checksum, read_checksum,
+    validate_checksum, write_checksum,
 };
+pub(crate) use crc::{checksum_differences, count, empty_checksum, finish_checksum};
 pub use settings::{CheckpointPolicy, LogSettings};
 pub use write::{CheckpointDone, checkpoint};

@@ -2,7 +2,7 @@ use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::actions::Sidecar;
+use crate::actions::{ObjectPath, Sidecar};
 use crate::error::{Error, Result};
 use crate::store::Location;
 
@@ -71,9 +71,22 @@ impl LastCheckpoint {
             Err(Error::NotFound { .. }) => return Ok(None),
             body => body?,
         };
-        serde_json::from_slice(&body)
-            .map(Some)
-            .map_err(|e| Error::corrupt(path.to_string(), None, e.to_string()))
+        Self::parse(&body, &path).map(Some)
+    }
+
+    /// Parses the text of a hint.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] when it is not the JSON of a hint.
+    pub(crate) fn parse(body: &[u8], path: &ObjectPath) -> Result<Self> {
+        serde_json::from_slice(body).map_err(|e| Error::corrupt(path.to_string(), None, e.to_string()))
+    }
+
+    /// Whether the checksum in the text of a hint is that of the rest; a text without one is right.
+    pub(crate) fn checksum_is_right(body: &[u8]) -> bool {
+        serde_json::from_slice::<Value>(body).is_ok_and(|value| {
+            value.get("checksum").and_then(Value::as_str).is_none_or(|said| said == checksum(&value))
+        })
     }
 
     /// The text of the hint, with its checksum.

@@ -8,7 +8,7 @@ use crate::scan::deletion_vector::file_path;
 use crate::store::{FileMeta, Location, runtime};
 
 /// What a logical file needs in the store: its data file, and the file of its deletion vector.
-pub(super) fn needs(
+pub(crate) fn needs(
     path: &LogPath,
     vector: Option<&DeletionVectorDescriptor>,
     root: &ObjectPath,
@@ -24,7 +24,7 @@ pub(super) fn needs(
 ///
 /// # Cost
 /// One HEAD each, several at a time.
-pub(super) fn look(location: &Location, paths: &[ObjectPath]) -> Result<Vec<Option<FileMeta>>> {
+pub(crate) fn look(location: &Location, paths: &[ObjectPath]) -> Result<Vec<Option<FileMeta>>> {
     let head = |path: &ObjectPath| match location.store_for(path)?.head(path) {
         Ok(meta) => Ok(Some(meta)),
         Err(Error::NotFound { .. }) => Ok(None),

@@ -12,6 +12,7 @@ mod vacuum;
 mod vacuum_plan;
 
 pub use alter_table::{Alteration, alter_table};
+pub(crate) use files::{look, needs};
 pub use fsck::{FsckDone, fsck};
 pub use manifest::{ManifestDone, generate_manifest};
 pub use restore::{RestoreDone, RestoreOptions, restore};

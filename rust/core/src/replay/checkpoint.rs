@@ -119,6 +119,17 @@ impl CheckpointReader {
         rows + self.json_adds.iter().map(|b| b.num_files() as u64).sum::<u64>()
     }
 
+    /// Number of live files; none where the files do not say.
+    pub(crate) fn num_adds(&self) -> Option<u64> {
+        let parquet: Option<u64> = self.parquet.iter().map(|f| f.count("add", "path")).sum();
+        Some(parquet? + self.json_adds.iter().map(|b| b.num_files() as u64).sum::<u64>())
+    }
+
+    /// Whether the top-level file is one of JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json.protocol.is_some()
+    }
+
     /// Protocol and metadata, from the columns that hold them; row groups without any are skipped.
     ///
     /// # Errors

@@ -117,6 +117,12 @@ impl FileStream {
         self
     }
 
+    /// Only the files of one Parquet file of the checkpoint, by index.
+    pub(crate) fn only_file(mut self, index: usize) -> Self {
+        self.batches.clear();
+        self.only(|i| i == index)
+    }
+
     fn advance(&mut self) -> Result<()> {
         if let Some((batch, live)) = self.batches.pop_front() {
             let batch = if live {

@@ -1,0 +1,25 @@
+//! Proof that a table is whole: what the log says of itself is compared with what it is, and with the files that it lists.
+
+mod add_facts;
+mod checkpoints;
+mod checksums;
+mod commit_facts;
+mod compacted;
+mod differences;
+mod features;
+mod files;
+mod finding;
+mod hint;
+mod history;
+mod identities;
+mod log_files;
+mod names;
+mod report;
+mod row_ids;
+mod run;
+mod state;
+mod timestamps;
+
+pub use finding::{Finding, FindingKind};
+pub use report::{VerifyOptions, VerifyReport};
+pub use run::verify;

@@ -1,0 +1,72 @@
+use super::finding::{Finding, FindingKind};
+
+/// What to verify.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// Version up to which the log is verified, and whose files are; none is the newest.
+    pub version: Option<u64>,
+    /// Whether data files and deletion vectors are opened too.
+    pub deep: bool,
+}
+
+/// What was verified, and what is wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifyReport {
+    /// Version whose files were verified.
+    pub version: u64,
+    /// Oldest version that was replayed.
+    pub first_version: u64,
+    /// What is wrong, in the order in which it was found. Of one kind at most [`VerifyReport::MOST`] are kept.
+    pub findings: Vec<Finding>,
+    /// Findings beyond those.
+    pub more_findings: u64,
+    /// Commits that were replayed.
+    pub commits: u64,
+    /// Checkpoints that were compared with the replay.
+    pub checkpoints: u64,
+    /// Compacted files that were compared with their commits.
+    pub compacted_files: u64,
+    /// Checksums that were compared with the replay.
+    pub checksums: u64,
+    /// Data files that were looked at.
+    pub files: u64,
+    /// Deletion vectors that were looked at.
+    pub deletion_vectors: u64,
+}
+
+impl VerifyReport {
+    /// Findings of one kind that are kept.
+    pub const MOST: usize = 100;
+
+    /// Whether nothing is wrong.
+    pub fn ok(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// Findings of a kind.
+    pub fn of(&self, kind: FindingKind) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |f| f.kind == kind)
+    }
+
+    pub(super) fn found(
+        &mut self,
+        kind: FindingKind,
+        version: impl Into<Option<u64>>,
+        path: impl ToString,
+        expected: impl ToString,
+        found: impl ToString,
+    ) {
+        if self.of(kind).count() >= Self::MOST {
+            self.more_findings += 1;
+            return;
+        }
+        self.findings.push(Finding {
+            kind,
+            version: version.into(),
+            path: path.to_string(),
+            expected: expected.to_string(),
+            found: found.to_string(),
+        });
+    }
+}

@@ -1,0 +1,37 @@
+//! `deltaic._core`: verification. The report crosses as JSON.
+
+use deltaic::store::{Location, StorageOptions};
+use deltaic::verify::{VerifyOptions, verify as verify_table};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::runtime;
+
+/// Compares a table with itself, from its log to its files; what was found as JSON.
+#[pyfunction]
+pub(crate) fn verify(
+    py: Python<'_>,
+    uri: String,
+    storage_options: StorageOptions,
+    version: Option<u64>,
+    deep: bool,
+) -> PyResult<String> {
+    runtime::read(py, move || {
+        let options = VerifyOptions { version, deep };
+        let report = verify_table(&Location::open(&uri, &storage_options)?, &options)?;
+        let findings = report.findings.iter().map(|f| {
+            json!({
+                "kind": f.kind.name(), "version": f.version, "path": f.path,
+                "expected": f.expected, "found": f.found, "advice": f.advice()
+            })
+        });
+        Ok(json!({
+            "version": report.version, "first_version": report.first_version,
+            "findings": findings.collect::<Vec<_>>(), "more_findings": report.more_findings,
+            "commits": report.commits, "checkpoints": report.checkpoints,
+            "compacted_files": report.compacted_files, "checksums": report.checksums,
+            "files": report.files, "deletion_vectors": report.deletion_vectors
+        })
+        .to_string())
+    })
+}
