@@ -6,6 +6,7 @@
 mod checkpoint;
 mod commit;
 mod conflict;
+mod dml;
 mod load;
 mod maintain;
 mod store;

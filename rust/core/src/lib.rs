@@ -9,6 +9,7 @@ pub mod alter;
 pub mod checkpoint;
 pub mod commit;
 pub mod conflict;
+pub mod dml;
 pub mod error;
 pub mod expr;
 pub mod features;

@@ -26,6 +26,8 @@ pub trait Vectors: Debug {
 
 /// Serialized vectors up to this size are held by the log itself: a request for a file costs more than the bytes.
 const INLINE: usize = 256;
+/// Size at which a file of vectors is closed and the next begun.
+const FILE: usize = 16 << 20;
 
 /// Deletion vectors of a table.
 #[derive(Debug)]
@@ -38,6 +40,37 @@ impl StoredVectors {
     /// Of the table at a location.
     pub fn new(location: &Location) -> Self {
         StoredVectors { location: location.clone(), created: Mutex::default() }
+    }
+
+    /// Stores vectors, many of them in one file. Their descriptors, in order.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn store_all(&self, vectors: &[DeletionVector]) -> Result<Vec<DeletionVectorDescriptor>> {
+        let mut descriptors: Vec<_> = vectors.iter().map(DeletionVector::to_inline).collect();
+        let large = |at: &usize| descriptors[*at].size_in_bytes as usize > INLINE;
+        let large: Vec<usize> = (0..vectors.len()).filter(large).collect();
+        let (mut file, mut bytes) = (Vec::new(), 0);
+        for (n, at) in large.iter().enumerate() {
+            file.push(*at);
+            bytes += descriptors[*at].size_in_bytes as usize;
+            if bytes < FILE && n + 1 < large.len() {
+                continue;
+            }
+            let together: Vec<_> = file.iter().map(|at| vectors[*at].clone()).collect();
+            let (body, stored) = write_file(&together, "", Uuid::new_v4())?;
+            if let Some(path) =
+                stored.first().map(|d| file_path(d, self.location.root())).transpose()?.flatten()
+            {
+                self.created.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
+                self.location.store().put(&path, body)?;
+            }
+            for (at, descriptor) in file.drain(..).zip(stored) {
+                descriptors[at] = descriptor;
+            }
+            bytes = 0;
+        }
+        Ok(descriptors)
     }
 
     /// Deletes, as far as the store lets it, the files that were written here: the commit that names them was not made.
@@ -54,16 +87,7 @@ impl Vectors for StoredVectors {
     }
 
     fn store(&self, vector: &DeletionVector) -> Result<DeletionVectorDescriptor> {
-        let inline = vector.to_inline();
-        if inline.size_in_bytes as usize <= INLINE {
-            return Ok(inline);
-        }
-        let (body, mut descriptors) = write_file(std::slice::from_ref(vector), "", Uuid::new_v4())?;
-        let descriptor = descriptors.pop().unwrap_or(inline);
-        if let Some(path) = file_path(&descriptor, self.location.root())? {
-            self.created.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
-            self.location.store().put(&path, body)?;
-        }
-        Ok(descriptor)
+        let stored = self.store_all(std::slice::from_ref(vector))?.pop();
+        Ok(stored.unwrap_or_else(|| vector.to_inline()))
     }
 }

@@ -13,7 +13,7 @@ use super::coerce::{is_integral, is_numeric};
 use super::decimal;
 use super::kernel::Eval;
 use super::time_text::{MICROS_PER_DAY, parse_date, parse_timestamp};
-use crate::schema::{DataType, arrow_type};
+use crate::schema::{DataType, StructField, arrow_type};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -22,8 +22,9 @@ pub(super) fn is_known(from: &DataType, to: &DataType) -> bool {
     use DataType as T;
     let time = |t: &T| matches!(t, T::Date | T::Timestamp | T::TimestampNtz);
     match (from, to) {
-        (from, to) if from == to => true,
-        (T::Void, _) | (T::String, _) => !matches!(to, T::Struct(_) | T::Array(_) | T::Map(_) | T::Variant),
+        (from, to) if is_same(from, to) => true,
+        (T::Void, _) => true,
+        (T::String, _) => !matches!(to, T::Struct(_) | T::Array(_) | T::Map(_) | T::Variant),
         (from, T::String) => super::coerce::is_atomic(from),
         (from, T::Boolean) => is_numeric(from),
         (T::Boolean, to) => is_numeric(to),
@@ -32,6 +33,22 @@ pub(super) fn is_known(from: &DataType, to: &DataType) -> bool {
         (T::Timestamp, T::Long) | (T::Timestamp, T::Integer) => true,
         (from, T::Timestamp) => is_integral(from),
         _ => false,
+    }
+}
+
+/// Whether the values of two types are the same, whatever may be null in them and what is said of them.
+fn is_same(from: &DataType, to: &DataType) -> bool {
+    use DataType as T;
+    match (from, to) {
+        (T::Struct(a), T::Struct(b)) => {
+            let same = |(a, b): (&StructField, &StructField)| {
+                a.name.eq_ignore_ascii_case(&b.name) && is_same(&a.data_type, &b.data_type)
+            };
+            a.fields.len() == b.fields.len() && a.fields.iter().zip(&b.fields).all(same)
+        }
+        (T::Array(a), T::Array(b)) => is_same(&a.element_type, &b.element_type),
+        (T::Map(a), T::Map(b)) => is_same(&a.key_type, &b.key_type) && is_same(&a.value_type, &b.value_type),
+        (from, to) => from == to,
     }
 }
 
@@ -61,7 +78,7 @@ impl Caster {
 /// The values as another type.
 pub(super) fn cast_to(array: &ArrayRef, from: &DataType, to: &DataType, tries: bool) -> Eval<ArrayRef> {
     use DataType as T;
-    if from == to {
+    if is_same(from, to) {
         return Ok(array.clone());
     }
     if *from == T::Void {

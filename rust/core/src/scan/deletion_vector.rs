@@ -163,6 +163,12 @@ impl FromIterator<u64> for DeletionVector {
     }
 }
 
+impl From<RoaringTreemap> for DeletionVector {
+    fn from(rows: RoaringTreemap) -> Self {
+        DeletionVector { rows }
+    }
+}
+
 /// The body of a deletion-vector file that holds `vectors`, and the descriptor of each. `id` names the file, in the
 /// table root or below `prefix`, a folder of random letters.
 ///

@@ -8,6 +8,9 @@ use super::leaves::field_id;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField};
 
+/// Field metadata key of a column that files have by its name also where the table maps by id: those of row tracking.
+pub(crate) const BY_NAME: &str = "deltaic.byName";
+
 /// How the fields of one file are found.
 #[derive(Clone, Copy)]
 pub(super) struct Matcher<'a> {
@@ -18,7 +21,8 @@ pub(super) struct Matcher<'a> {
 
 /// The fields of one struct of the file, by what a column is found with.
 pub(super) enum Names<'a> {
-    Ids(HashMap<i32, usize>),
+    /// Ids, and the names of what has none.
+    Ids(HashMap<i32, usize>, HashMap<&'a str, usize>),
     /// Exact names, and lower-case ones with all their bearers.
     Text(HashMap<&'a str, usize>, HashMap<String, Vec<usize>>),
 }
@@ -33,13 +37,17 @@ impl Matcher<'_> {
     pub(super) fn names<'f>(&self, fields: &'f Fields, at: &str) -> Result<Names<'f>> {
         if self.mode == ColumnMappingMode::Id {
             let mut ids = HashMap::with_capacity(fields.len());
+            let mut names = HashMap::new();
             for (index, field) in fields.iter().enumerate() {
-                let Some(id) = field_id(field) else { continue };
+                let Some(id) = field_id(field) else {
+                    names.insert(field.name().as_str(), index);
+                    continue;
+                };
                 if ids.insert(id, index).is_some() {
                     return Err(self.error(format!("field id {id} is there twice{}", within(at))));
                 }
             }
-            return Ok(Names::Ids(ids));
+            return Ok(Names::Ids(ids, names));
         }
         let mut lower: HashMap<String, Vec<usize>> = HashMap::with_capacity(fields.len());
         for (index, field) in fields.iter().enumerate() {
@@ -54,7 +62,10 @@ impl Matcher<'_> {
             return Ok(None);
         }
         match names {
-            Names::Ids(ids) => {
+            Names::Ids(_, names) if field.metadata.contains_key(BY_NAME) => {
+                Ok(names.get(field.name.as_str()).copied())
+            }
+            Names::Ids(ids, _) => {
                 let id = field.field_id().ok_or_else(|| Error::InvalidSchema {
                     reason: format!(
                         "column `{}`{} has no id, and the table maps by id",

@@ -12,6 +12,7 @@ mod leaves;
 mod matching;
 mod pages;
 pub mod partition;
+mod placed;
 mod project;
 #[cfg(test)]
 mod proptests;
@@ -28,6 +29,8 @@ pub(crate) mod testing;
 pub use deletion_vector::DeletionVector;
 pub(crate) use file::DataFile;
 pub use file_facts::file_facts;
+pub(crate) use matching::BY_NAME;
+pub(crate) use placed::PlacedRows;
 pub use read::{FileRows, RowScan, read_file};
 pub use request::ReadRequest;
 pub use rows::read;

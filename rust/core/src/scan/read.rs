@@ -1,6 +1,8 @@
 //! The rows of one logical file: its Parquet rows without the deleted ones, in the table's types, with partition
 //! values, filtered.
 
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
@@ -17,7 +19,7 @@ use super::pages;
 use super::partition;
 use super::project::Projection;
 use super::request::{ReadRequest, resolve};
-use super::selection::{check_vector, row_count, select};
+use super::selection::{check_vector, left, positions, row_count, select};
 use super::skip::row_groups;
 use crate::actions::Add;
 use crate::error::{Error, Result};
@@ -82,6 +84,15 @@ impl RowScan {
         })
     }
 
+    /// Passes over row groups and pages in which a predicate cannot be true. Rows are not filtered by it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPredicate`] for a column that is not read.
+    pub(crate) fn pruned_by(mut self, predicate: &Predicate) -> Result<Self> {
+        self.pruner = Some(Pruner::bind(predicate, &self.columns, &[], ColumnMappingMode::None)?);
+        Ok(self)
+    }
+
     /// The schema of every batch.
     pub fn schema(&self) -> &SchemaRef {
         &self.output
@@ -110,6 +121,15 @@ enum Source {
     Constant(ArrayRef, ArrayRef),
 }
 
+/// Where rows are in their file.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// Number of rows of the file.
+    pub(super) rows: u64,
+    /// Positions of those that are read, in their order.
+    pub(super) ranges: VecDeque<Range<u64>>,
+}
+
 /// What produces rows.
 #[derive(Debug)]
 enum Rows {
@@ -135,21 +155,37 @@ pub fn read_file(scan: &Arc<RowScan>, add: &Add) -> Result<FileRows> {
 
 /// [`read_file`] with deletion vectors that come for many files at once.
 pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, vectors: &Shared) -> Result<FileRows> {
-    let path = add.path.resolve(scan.location.root())?;
     let deleted = match &add.deletion_vector {
         Some(descriptor) => Some(vectors.load(descriptor, &scan.location)?),
         None => None,
     };
+    open_without(scan, add, deleted.as_ref(), None)
+}
+
+/// The rows of a file but for these, whatever its action says. `places` becomes what is known of where they are.
+pub(super) fn open_without(
+    scan: &Arc<RowScan>,
+    add: &Add,
+    deleted: Option<&DeletionVector>,
+    places: Option<&mut Places>,
+) -> Result<FileRows> {
+    let path = add.path.resolve(scan.location.root())?;
     let file = DataFile::open(&scan.location, path, add.size)?;
-    let metadata = file.metadata(scan.predicate.is_some())?;
-    check_vector(deleted.as_ref(), &metadata, &file)?;
+    let metadata = file.metadata(scan.pruner.is_some())?;
+    check_vector(deleted, &metadata, &file)?;
+    let mut unused = Places::default();
+    let wants_places = places.is_some();
+    let places = places.unwrap_or(&mut unused);
+    places.rows = row_count(&metadata);
 
     let footer = metadata.file_metadata();
     let projection = Projection::new(&file.path(), &scan.columns, &scan.in_files, scan.mode, footer)?;
     let empty = projection.is_empty();
     let rows = if empty {
-        let deleted = deleted.as_ref().map_or(0, DeletionVector::cardinality);
-        Rows::Counted(row_count(&metadata).saturating_sub(deleted))
+        if wants_places {
+            places.ranges = left(places.rows, deleted);
+        }
+        Rows::Counted(places.rows.saturating_sub(deleted.map_or(0, DeletionVector::cardinality)))
     } else {
         let flat = &projection.flat;
         let may_match = scan.pruner.as_ref().map(|p| row_groups(p, flat, &metadata));
@@ -162,7 +198,10 @@ pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, vectors: &Shared) -> Result<F
             None => metadata,
         };
         let in_pages = |group| pages::matching(scan.pruner.as_ref()?, flat, &metadata, group);
-        let selections = select(&metadata, &wanted, in_pages, deleted.as_ref());
+        let selections = select(&metadata, &wanted, in_pages, deleted);
+        if wants_places {
+            places.ranges = positions(&metadata, &selections);
+        }
         if selections.is_empty() {
             Rows::Done
         } else {

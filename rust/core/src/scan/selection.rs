@@ -1,5 +1,8 @@
 //! Which rows of a data file are decoded: those that are not deleted, in the row groups and pages that may match.
 
+use std::collections::VecDeque;
+use std::ops::Range;
+
 use parquet::arrow::arrow_reader::RowSelection;
 use parquet::arrow::push_decoder::RowGroupSelection;
 use parquet::file::metadata::ParquetMetaData;
@@ -40,10 +43,7 @@ pub(super) fn select(
     matching: impl Fn(usize) -> Option<RowSelection>,
     deleted: Option<&DeletionVector>,
 ) -> Vec<RowGroupSelection> {
-    let mut starts = vec![0];
-    for group in metadata.row_groups() {
-        starts.push(starts.last().copied().unwrap_or(0) + group.num_rows().max(0) as u64);
-    }
+    let starts = starts(metadata);
     let select = |group: &usize| {
         let keep = deleted.and_then(|d| d.keep(starts[*group]..starts[group + 1]));
         let keep = keep.map(RowSelection::from_boolean_buffer);
@@ -55,4 +55,52 @@ pub(super) fn select(
         left.then(|| RowGroupSelection::new(*group, rows))
     };
     wanted.iter().filter_map(select).collect()
+}
+
+/// Position of the first row of each row group, and behind the last one.
+fn starts(metadata: &ParquetMetaData) -> Vec<u64> {
+    let mut starts = vec![0];
+    for group in metadata.row_groups() {
+        starts.push(starts.last().copied().unwrap_or(0) + group.num_rows().max(0) as u64);
+    }
+    starts
+}
+
+/// The positions in the file of the rows that selections give, in their order.
+pub(super) fn positions(
+    metadata: &ParquetMetaData,
+    selections: &[RowGroupSelection],
+) -> VecDeque<Range<u64>> {
+    let starts = starts(metadata);
+    let mut out = VecDeque::new();
+    for selected in selections {
+        let (start, end) = (starts[selected.row_group_index()], starts[selected.row_group_index() + 1]);
+        match selected.selection() {
+            None => out.push_back(start..end),
+            Some(rows) => match rows.as_mask() {
+                Some(mask) => {
+                    out.extend(mask.set_slices().map(|(from, to)| start + from as u64..start + to as u64));
+                }
+                None => {
+                    let mut at = start;
+                    for part in rows.iter() {
+                        let next = at + part.row_count as u64;
+                        if !part.skip {
+                            out.push_back(at..next);
+                        }
+                        at = next;
+                    }
+                }
+            },
+        }
+    }
+    out
+}
+
+/// The positions of the rows that a vector leaves.
+pub(super) fn left(rows: u64, deleted: Option<&DeletionVector>) -> VecDeque<Range<u64>> {
+    match deleted.and_then(|d| d.keep(0..rows)) {
+        Some(keep) => keep.set_slices().map(|(from, to)| from as u64..to as u64).collect(),
+        None => std::iter::once(0..rows).collect(),
+    }
 }

@@ -5,16 +5,14 @@ use std::time::Instant;
 
 use arrow::array::RecordBatchReader;
 
-use super::fit::fit_batch;
+use super::fitted::{FittedWriter, fit_rows};
 use super::mode::{WriteMode, WriteOptions, WriteResult};
 use super::overwrite::{Replaced, check_rows, stage};
-use super::parquet_writer::{DataFiles, WrittenData};
+use super::parquet_writer::WrittenData;
 use super::plan::{Target, WritePlan, plan_write};
 use super::renumber::{can_renumber, renumber};
-use super::rules::{Rules, incomplete_schema};
+use super::rules::Rules;
 use super::schema::from_arrow;
-use super::split::Splitter;
-use super::text_limits::limit_batch;
 use super::uploads::Uploads;
 use crate::actions::Add;
 use crate::conflict::{Conflict, ConflictKind, IdentityValues};
@@ -99,26 +97,14 @@ pub(super) fn fill(
     options: &WriteOptions,
     folder: Option<&str>,
 ) -> Result<Vec<WrittenData>> {
-    let path = plan.location.root().to_string();
-    let mut files = DataFiles::new(plan, uploads, options, folder);
-    let splitter = Splitter::new(&plan.schema, &plan.partition_columns, plan.data_positions());
-    let (incomplete, fitted) = (incomplete_schema(rules, plan), plan.fitted_schema());
+    let mut files = FittedWriter::new(plan, uploads, options, folder);
     for batch in data {
         let given = batch.map_err(|e| Error::arrow("reading the data to write", e))?;
-        let batch = rules.supply(fit_batch(&path, &given, rules.incomplete(), &incomplete)?)?;
-        let batch = limit_batch(&path, batch, &plan.schema, &plan.text_limits)?;
-        let batch = match rules.has_generated() {
-            // what is generated has its lengths, too
-            true => limit_batch(&path, rules.generate(batch)?, &plan.schema, &plan.text_limits)?,
-            false => batch,
-        };
-        let batch = rules.check(batch, &fitted)?;
+        let batch = fit_rows(plan, rules, &given)?;
         if let Some(predicate) = &options.replace_where {
             check_rows(plan, predicate, &given, &batch, rules)?;
         }
-        for (key, rows) in splitter.split(&path, &batch)? {
-            files.write(key, &rows)?;
-        }
+        files.write(&batch)?;
     }
     files.finish()
 }

@@ -55,7 +55,7 @@ pub(super) struct DataFiles<'a> {
 }
 
 /// A data file in the store.
-pub(super) struct WrittenData {
+pub(crate) struct WrittenData {
     pub add: Add,
     pub rows: u64,
 }

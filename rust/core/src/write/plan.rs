@@ -17,7 +17,7 @@ use super::text_limits::{Limits, limits_of};
 use crate::actions::{Metadata, Protocol};
 use crate::alter::check_partition_columns;
 use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, DataType, StructType};
+use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction};
@@ -117,7 +117,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
 ///
 /// # Errors
 /// As [`plan_write`], for a schema or codec that is not known here.
-pub(super) fn plan(
+pub(crate) fn plan(
     location: &Location,
     target: Target,
     protocol: Protocol,
@@ -152,9 +152,7 @@ pub(super) fn plan(
 
 /// The columns that data files hold: no partition columns, and none that are void.
 fn data_columns(schema: &StructType, partition_columns: &[String]) -> StructType {
-    let stored = |f: &&crate::schema::StructField| {
-        f.data_type != DataType::Void && !partition_columns.contains(&f.name)
-    };
+    let stored = |f: &&StructField| f.data_type != DataType::Void && !partition_columns.contains(&f.name);
     StructType { fields: schema.fields.iter().filter(stored).cloned().collect() }
 }
 
@@ -164,13 +162,22 @@ impl WritePlan {
         data_columns(&self.schema, &self.partition_columns)
     }
 
+    /// The same for rows with more columns, which get neither statistics nor rules.
+    #[must_use]
+    pub(crate) fn with_columns(&self, columns: impl IntoIterator<Item = StructField>) -> Self {
+        let mut plan = self.clone();
+        plan.schema.fields.extend(columns);
+        plan.text_limits.resize_with(plan.schema.fields.len(), || None);
+        plan
+    }
+
     /// The Arrow schema of the data files.
     pub(super) fn file_schema(&self) -> SchemaRef {
         physical_schema(&self.data_schema(), self.column_mapping)
     }
 
     /// The Arrow schema of fitted batches: all columns, physical names.
-    pub(super) fn fitted_schema(&self) -> SchemaRef {
+    pub(crate) fn fitted_schema(&self) -> SchemaRef {
         let schema: Arc<Schema> = physical_schema(&self.schema, self.column_mapping);
         schema
     }

@@ -23,7 +23,7 @@ const INVARIANTS: &str = "delta.invariants";
 
 /// What the rules of a table ask of rows of one schema: values for the columns that the rows lack, and conditions.
 #[derive(Debug)]
-pub(super) struct Rules {
+pub(crate) struct Rules {
     path: String,
     schema: StructType,
     /// The schema with the columns that are computed here as nullable: that of rows before.
@@ -79,8 +79,34 @@ impl Rules {
         Ok(rules)
     }
 
+    /// The rules for rows of the table of which some columns got other values. Generated columns that were not among
+    /// them are computed anew.
+    ///
+    /// # Errors
+    /// [`Error::InvalidExpression`] for a rule that cannot be computed here, [`Error::SchemaMismatch`] for an identity
+    /// column that must not be changed, [`Error::InvalidSchema`] for a rule that is none.
+    pub(crate) fn of_update(plan: &WritePlan, changed: impl Fn(usize) -> bool) -> Result<Self> {
+        let mut rules = Self::none(plan);
+        rules.constraints(plan)?;
+        rules.invariants()?;
+        for (place, field) in plan.schema.fields.iter().enumerate() {
+            if let Some(text) = field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str()) {
+                rules.generation(place, field, text, changed(place))?;
+            } else if changed(place) && Identity::of(field)?.is_some_and(|i| !i.allow_explicit_insert) {
+                return Err(Error::SchemaMismatch {
+                    path: rules.path,
+                    reason: format!("`{}` is GENERATED ALWAYS AS IDENTITY: it cannot be updated", field.name),
+                });
+            }
+        }
+        for place in rules.computed() {
+            rules.incomplete.fields[place].nullable = true;
+        }
+        Ok(rules)
+    }
+
     /// For rows of the table itself, which keep its rules already.
-    pub(super) fn none(plan: &WritePlan) -> Self {
+    pub(crate) fn none(plan: &WritePlan) -> Self {
         Rules {
             path: plan.location.root().to_string(),
             schema: plan.schema.clone(),

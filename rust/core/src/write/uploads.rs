@@ -9,25 +9,25 @@ use crate::store::Store;
 /// The files that a write has created. Unless they are kept, they are deleted again when the write is over: a failed
 /// write leaves none behind, as far as the store lets it.
 #[derive(Debug)]
-pub(super) struct Uploads {
+pub(crate) struct Uploads {
     store: Arc<dyn Store>,
     created: Mutex<Vec<ObjectPath>>,
 }
 
 impl Uploads {
-    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         Uploads { store, created: Mutex::default() }
     }
 
     /// Puts a file and answers for it.
-    pub(super) fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
+    pub(crate) fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
         // before the put, because one that fails may have landed
         self.created.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
         self.store.put(path, body)
     }
 
     /// Answers for files no longer: they are committed, or may be.
-    pub(super) fn keep(&self) {
+    pub(crate) fn keep(&self) {
         self.created.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

@@ -1,0 +1,89 @@
+use std::time::Duration;
+
+use crate::write::{WriteMode, WriteOptions};
+
+/// How to delete or update.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DmlOptions {
+    /// Size in bytes at which a data file is closed and the next begun.
+    pub target_file_size: u64,
+    /// Compression of data files; none takes `delta.parquet.compression.codec` of the table, or snappy.
+    pub compression: Option<String>,
+    /// Text for `commitInfo.userMetadata`.
+    pub user_metadata: Option<String>,
+    /// Application id and its version: with a version that the table has already recorded, or an older one, nothing is
+    /// done again.
+    pub app_transaction: Option<(String, i64)>,
+    /// Engine that `commitInfo.engineInfo` names before deltaic itself.
+    pub engine: Option<String>,
+    /// How long lost races are repeated, the operation on what the winners left included.
+    pub commit_budget: Duration,
+}
+
+impl Default for DmlOptions {
+    fn default() -> Self {
+        let write = WriteOptions::default();
+        DmlOptions {
+            target_file_size: write.target_file_size,
+            compression: None,
+            user_metadata: None,
+            app_transaction: None,
+            engine: None,
+            commit_budget: write.commit_budget,
+        }
+    }
+}
+
+impl DmlOptions {
+    /// The options of the files that are written.
+    pub(super) fn write(&self) -> WriteOptions {
+        WriteOptions {
+            mode: WriteMode::Append,
+            target_file_size: self.target_file_size,
+            compression: self.compression.clone(),
+            ..Default::default()
+        }
+    }
+}
+
+/// What a delete did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DeleteDone {
+    /// Version that was committed; none where no row matched, or the application transaction was already recorded.
+    pub version: Option<u64>,
+    /// Rows deleted; none where whole files were removed whose number of rows is in no statistics.
+    pub deleted_rows: Option<u64>,
+    /// Rows that stayed and were written again, into other files.
+    pub copied_rows: u64,
+    /// Data files removed.
+    pub removed_files: u64,
+    /// Data files added.
+    pub added_files: u64,
+    /// Deletion vectors that joined, in place of another or not.
+    pub vectors_added: u64,
+    /// Deletion vectors that left, with their file or for another.
+    pub vectors_removed: u64,
+    /// Files of row-level changes.
+    pub change_files: u64,
+}
+
+/// What an update did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UpdateDone {
+    /// Version that was committed; none where no row matched, or the application transaction was already recorded.
+    pub version: Option<u64>,
+    /// Rows updated.
+    pub updated_rows: u64,
+    /// Rows that stayed as they were and were written again, into other files.
+    pub copied_rows: u64,
+    /// Data files that held updated rows: they were removed, or the rows marked in a deletion vector.
+    pub touched_files: u64,
+    /// Data files added.
+    pub added_files: u64,
+    /// Deletion vectors that joined, in place of another or not.
+    pub vectors_added: u64,
+    /// Deletion vectors that left, with their file or for another.
+    pub vectors_removed: u64,
+    /// Files of row-level changes.
+    pub change_files: u64,
+}

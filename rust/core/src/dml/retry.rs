@@ -1,0 +1,31 @@
+use std::time::{Duration, Instant};
+
+use crate::commit::Backoff;
+use crate::error::{Error, Result};
+
+/// Makes an operation anew that lost a race it may not follow: it depends on nothing but the table, so what the winner
+/// left is as good as what was there before. An attempt is given the time that is left for its commit.
+///
+/// # Errors
+/// What the last attempt says.
+pub(super) fn retried<T>(budget: Duration, mut attempt: impl FnMut(Duration) -> Result<T>) -> Result<T> {
+    let deadline = Instant::now() + budget;
+    let mut backoff = Backoff::new(Duration::from_millis(5), Duration::from_millis(500), budget);
+    loop {
+        match attempt(deadline.saturating_duration_since(Instant::now())) {
+            Err(error) if is_lost_race(&error) && backoff.pause() => {}
+            other => return other,
+        }
+    }
+}
+
+fn is_lost_race(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::ConcurrentAppend(_)
+            | Error::ConcurrentDeleteRead(_)
+            | Error::ConcurrentDeleteDelete(_)
+            | Error::MetadataChanged(_)
+            | Error::ProtocolChanged(_)
+    )
+}

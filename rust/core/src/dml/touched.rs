@@ -1,0 +1,80 @@
+//! The files that hold rows of the condition, and where in them these rows are.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use roaring::RoaringTreemap;
+
+use super::condition::Condition;
+use crate::actions::Add;
+use crate::error::Result;
+use crate::scan::{DeletionVector, PlacedRows, RowScan};
+use crate::store::{Location, runtime};
+
+/// A file with rows that are meant.
+#[derive(Debug)]
+pub(super) struct Touched {
+    pub(super) add: Add,
+    /// Positions of the rows that are meant.
+    pub(super) matched: RoaringTreemap,
+    /// The rows that were deleted before.
+    pub(super) deleted: Option<DeletionVector>,
+    /// Number of rows of the file, deleted ones included.
+    pub(super) rows: u64,
+}
+
+impl Touched {
+    /// Whether every row that is left is meant.
+    pub(super) fn is_whole(&self) -> bool {
+        self.matched.len() + self.deleted.as_ref().map_or(0, DeletionVector::cardinality) == self.rows
+    }
+
+    /// The rows deleted before, and those that are meant.
+    pub(super) fn gone(&self) -> DeletionVector {
+        match &self.deleted {
+            Some(deleted) => (deleted.rows() | &self.matched).into(),
+            None => self.matched.clone().into(),
+        }
+    }
+
+    /// All rows but those that are meant.
+    pub(super) fn others(&self) -> DeletionVector {
+        let mut all = RoaringTreemap::new();
+        all.insert_range(0..self.rows);
+        (all - &self.matched).into()
+    }
+}
+
+/// Looks into the files for the rows of a condition. In the order of the files, those that have such rows.
+///
+/// # Errors
+/// As [`crate::scan::read_file`]; [`crate::Error::InvalidExpression`] for a row that the condition cannot be computed
+/// for.
+///
+/// # Cost
+/// The columns of the condition, in the row groups and pages that may match. Memory: a few batches a core, and the
+/// positions found.
+pub(super) fn find(location: &Location, condition: &Condition, candidates: Vec<Add>) -> Result<Vec<Touched>> {
+    let scan = condition.scan()?;
+    let look = |add: Add| look(location, &scan, condition, add).transpose();
+    runtime::pool()?.install(|| candidates.into_par_iter().filter_map(look).collect())
+}
+
+fn look(
+    location: &Location,
+    scan: &Arc<RowScan>,
+    condition: &Condition,
+    add: Add,
+) -> Result<Option<Touched>> {
+    let deleted = add.deletion_vector.as_ref().map(|d| DeletionVector::load(d, location)).transpose()?;
+    let mut rows = PlacedRows::open(scan, &add, deleted.as_ref())?;
+    let total = rows.total();
+    let mut matched = RoaringTreemap::new();
+    for batch in &mut rows {
+        let (batch, places) = batch?;
+        condition.for_each_match(&batch, |row| {
+            matched.insert(places[row]);
+        })?;
+    }
+    Ok((!matched.is_empty()).then_some(Touched { add, matched, deleted, rows: total }))
+}

@@ -1,0 +1,131 @@
+//! Other writers at the same time.
+
+use deltaic_testkit::{Fault, Op, Rule};
+
+use super::*;
+
+type Rival = fn(&Location);
+
+/// Lets a writer's commit land right before the next one.
+fn overtaken(store: &FaultStore, location: &Location, version: u64, rival: impl Fn(&Location)) {
+    // the rival commits to a copy, and its body then comes first
+    let inner: Arc<ObjectAdapter> = Arc::new(ObjectAdapter::memory());
+    let copy_store = FaultStore::new(inner);
+    let copy = Location::with_store(location.root().clone(), Arc::new(copy_store));
+    for file in location.store().list_all(location.root()).unwrap() {
+        let path = location.root().join(&file.name);
+        copy.store().put(&path, location.store().get(&path).unwrap()).unwrap();
+    }
+    rival(&copy);
+    for file in copy.store().list_all(copy.root()).unwrap() {
+        let path = location.root().join(&file.name);
+        if !file.name.starts_with("_delta_log/") && location.store().head(&path).is_err() {
+            location.store().put(&path, copy.store().get(&path).unwrap()).unwrap();
+        }
+    }
+    let name = format!("{version:020}.json");
+    let body = copy.store().get(&copy.root().join(&format!("_delta_log/{name}"))).unwrap();
+    store.rule(Rule::new(Fault::Overtaken(body)).on(Op::PutIfAbsent).named(&name));
+}
+
+#[test]
+fn deletes_of_different_rows_of_a_file_are_joined() {
+    let (store, location) = table(20, false, &[VECTORS]);
+    overtaken(&store, &location, 1, |copy| {
+        delete(copy, Some("k IN (1, 11)")).unwrap();
+    });
+    store.forget();
+    let done = delete(&location, Some("k IN (2, 12)")).unwrap();
+    assert_eq!((done.version, done.deleted_rows), (Some(2), Some(2)));
+    assert_eq!(keys(&location).len(), 16);
+    assert_eq!(orphans(&location), Vec::<String>::new());
+}
+
+#[test]
+fn a_lost_race_is_made_anew_and_leaves_no_files() {
+    let rivals: [(&str, Rival); 4] = [
+        ("the same rows", |copy| {
+            delete(copy, Some("k < 5")).unwrap();
+        }),
+        ("moved rows", |copy| {
+            update(copy, &[("k", "k + 100")], Some("k = 3")).unwrap();
+        }),
+        ("new columns", |copy| {
+            use deltaic::alter::NewColumn;
+            use deltaic::maintain::{Alteration, alter_table};
+            use deltaic::schema::{DataType, StructField};
+            let column = NewColumn::of(StructField::new("n", DataType::Long, true));
+            alter_table(copy, &Alteration::AddColumns(vec![column])).unwrap();
+        }),
+        ("no rows left", |copy| {
+            delete(copy, None).unwrap();
+        }),
+    ];
+    for properties in [&[][..], &[VECTORS][..], &[CHANGES][..]] {
+        for (what, rival) in rivals {
+            let (store, location) = table(20, false, properties);
+            overtaken(&store, &location, 1, rival);
+            let done = delete(&location, Some("k < 7")).unwrap();
+            let left = keys(&location);
+            assert!(left.iter().all(|k| *k >= 7), "{what}: {left:?}");
+            let expected = match what {
+                "moved rows" => 6,
+                "the same rows" => 2,
+                "new columns" => 7,
+                _ => 0,
+            };
+            assert_eq!(done.deleted_rows, Some(expected), "{what} {properties:?}");
+            assert_eq!(orphans(&location), Vec::<String>::new(), "{what} {properties:?}");
+        }
+    }
+}
+
+#[test]
+fn an_append_is_no_obstacle_and_its_rows_stay() {
+    for properties in [&[][..], &[VECTORS][..]] {
+        let (store, location) = table(20, false, properties);
+        overtaken(&store, &location, 1, |copy| append(copy, &[row(3, None, None)], false, &[]));
+        let done = update(&location, &[("k", "k + 100")], Some("k = 3")).unwrap();
+        assert_eq!((done.version, done.updated_rows), (Some(2), 1));
+        assert_eq!(keys(&location).iter().filter(|k| **k == 3).count(), 1);
+    }
+}
+
+#[test]
+fn writers_at_the_same_time_lose_nothing() {
+    for properties in [&[][..], &[VECTORS][..]] {
+        let (_, location) = table(60, true, properties);
+        std::thread::scope(|scope| {
+            for writer in 0..3 {
+                let location = &location;
+                scope.spawn(move || {
+                    for step in 0..3 {
+                        let k = writer * 20 + step;
+                        delete(location, Some(&format!("k = {k}"))).unwrap();
+                        let condition = format!("k = {}", k + 10);
+                        update(location, &[("k", "k + 1000")], Some(&condition)).unwrap();
+                    }
+                });
+            }
+        });
+        let gone: BTreeSet<i64> = (0..3).flat_map(|w| (0..3).map(move |s| w * 20 + s)).collect();
+        let mut expected: Vec<i64> = (0..60).filter(|k| !gone.contains(k)).collect();
+        expected.iter_mut().filter(|k| gone.contains(&(**k - 10))).for_each(|k| *k += 1000);
+        expected.sort_unstable();
+        assert_eq!(keys(&location), expected, "{properties:?}");
+        assert_eq!(orphans(&location), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_budget_that_is_used_up_gives_the_conflict() {
+    let (store, location) = table(20, false, &[]);
+    overtaken(&store, &location, 1, |copy| {
+        delete(copy, Some("k < 5")).unwrap();
+    });
+    let options = DmlOptions { commit_budget: std::time::Duration::ZERO, ..Default::default() };
+    let error = deltaic::dml::delete(&location, Some("k < 7"), &options).unwrap_err();
+    assert!(error.conflict().is_some(), "{error}");
+    assert_eq!(keys(&location).len(), 15);
+    assert_eq!(orphans(&location), Vec::<String>::new());
+}
