@@ -5,6 +5,7 @@ use std::fs;
 use std::sync::Arc;
 
 use deltaic::actions::Add;
+use deltaic::commit::winners_from;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
 use deltaic::snapshot::{At, Snapshot};
@@ -309,6 +310,29 @@ fn a_table_that_was_put_in_the_place_of_another_is_loaded_anew() {
     second.commit(&[actions::add("new1"), actions::add("new2")]);
     second.commit(&[actions::add("new3")]);
     assert_eq!(files(&held.update().unwrap()).unwrap(), expected(&second, 2));
+}
+
+#[test]
+fn t26_a_commit_that_vanishes_from_the_end_of_the_log_is_an_error() {
+    let mut table = TableBuilder::temp();
+    table.create(&actions::schema(&[("id", "long")]), &[], &[]);
+    for n in 0..4 {
+        table.commit(&[actions::add(&format!("f{n}"))]);
+    }
+    let latest = open(&table, At::Latest).unwrap();
+    let at = |version: u64| format!("{version:020}.json");
+    let body = fs::read(table.root().join("_delta_log").join(at(4))).unwrap();
+    table.remove_log_file(&at(4));
+    // what was told to be there is not: neither an older version in its place, nor silence
+    let gap = latest.update().unwrap_err();
+    assert!(matches!(&gap, Error::LogGap { version: 4, missing, .. } if *missing == at(4)), "{gap}");
+    assert!(matches!(open(&table, At::Version(4)), Err(Error::VersionNotFound { version: 4, .. })));
+    // and where others went on behind the hole, a writer does not fill it
+    table.log_file(&at(5), &body);
+    assert!(matches!(latest.update(), Err(Error::LogGap { version: 4, .. })));
+    assert!(matches!(winners_from(latest.location(), 4), Err(Error::LogGap { version: 4, .. })));
+    assert!(matches!(winners_from(latest.location(), 3), Err(Error::LogGap { version: 4, .. })));
+    assert_eq!(winners_from(latest.location(), 5).unwrap().len(), 1);
 }
 
 /// A step in the life of a table.

@@ -424,6 +424,10 @@ impl Store for FaultStore {
         self.answer(fault, Op::Put, path, |()| 0, || self.inner.put(path, whole), twist, Some(later))
     }
 
+    fn make_durable(&self, root: &ObjectPath, files: &[ObjectPath]) -> Result<()> {
+        self.inner.make_durable(root, files)
+    }
+
     fn delete(&self, path: &ObjectPath) -> Result<()> {
         let late = path.clone();
         let later: Work = Box::new(move |store| drop(store.delete(&late)));

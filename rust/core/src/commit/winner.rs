@@ -1,6 +1,6 @@
 use crate::actions::{Action, CommitInfo, Metadata, Protocol, Txn};
-use crate::error::Result;
-use crate::log::commit_name;
+use crate::error::{Error, Result};
+use crate::log::{LogFile, LogFileKind, commit_name};
 use crate::replay::CommitActions;
 use crate::store::Location;
 
@@ -19,7 +19,7 @@ impl Winner {
     /// Reads a commit.
     ///
     /// # Errors
-    /// [`crate::Error::LogCorrupt`] when it is empty or a line is no action: it may be torn, so nothing is concluded from
+    /// [`Error::LogCorrupt`] when it is empty or a line is no action: it may be torn, so nothing is concluded from
     /// it.
     pub fn parse(version: u64, path: &str, body: &[u8]) -> Result<Self> {
         Ok(Winner { version, actions: CommitActions::parse(body, path, Some(version))?.actions })
@@ -66,14 +66,17 @@ impl Winner {
 /// All commits from `version` to the head of the log, in order: one listing, then all of them at once.
 ///
 /// # Errors
-/// What the store says, and [`crate::Error::LogCorrupt`] for a commit that cannot be read.
+/// What the store says, [`Error::LogGap`] when a commit is missing before one that is there, and [`Error::LogCorrupt`] for
+/// one that cannot be read.
 pub fn winners_from(location: &Location, version: u64) -> Result<Vec<Winner>> {
     let listed = location.store().list_from(&location.log_dir(), &commit_name(version))?;
     let mut head = version;
-    for file in &listed {
-        if file.name == commit_name(head) {
-            head += 1;
+    for file in listed.into_iter().filter_map(LogFile::classify).filter(|f| f.kind == LogFileKind::Commit) {
+        if file.version != head {
+            let path = location.root().to_string();
+            return Err(Error::LogGap { path, version: head, missing: commit_name(head) });
         }
+        head += 1;
     }
     let paths: Vec<_> = (version..head).map(|v| commit_path(location, v)).collect();
     let bodies = location.store().get_many(&paths);

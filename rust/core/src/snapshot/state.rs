@@ -10,7 +10,7 @@ use super::report::{Counters, Report};
 use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
 use crate::error::{Error, Result};
 use crate::features::check_reader;
-use crate::log::{Listing, LogFile, LogSegment};
+use crate::log::{Listing, LogFile, LogSegment, commit_name};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
 use crate::replay::{
@@ -356,7 +356,8 @@ impl Snapshot {
     /// reads new commits only. Equal to a cold load.
     ///
     /// # Errors
-    /// As [`Snapshot::open`].
+    /// As [`Snapshot::open`]; [`Error::LogGap`] when this version is not in the log of the table any more, and no newer one
+    /// is: what was read of it is gone, and others may commit something else in its place.
     ///
     /// # Cost
     /// One listing from this version on and the new commits.
@@ -376,7 +377,7 @@ impl Snapshot {
         let same = state.segment.last_commit.as_ref() == here;
         if !contiguous || newest > head || !same {
             drop(state);
-            return Snapshot::open(inner.plain.clone(), At::Latest);
+            return self.reopened();
         }
         if newer.is_empty() {
             drop(state);
@@ -400,6 +401,18 @@ impl Snapshot {
         counters.opened(started.elapsed());
         let state = State { segment, excluded, checkpoint, base, tail: None };
         Snapshot::new(inner.plain.clone(), location, protocol, metadata, "previous snapshot", counters, state)
+    }
+
+    /// The newest version by a load from nothing, where that is not older than this one.
+    fn reopened(&self) -> Result<Snapshot> {
+        let newest = Snapshot::open(self.inner.plain.clone(), At::Latest)?;
+        // another table in the same place has a history of its own
+        if newest.version() < self.version() && newest.metadata().id == self.metadata().id {
+            let version = newest.version() + 1;
+            let path = self.inner.plain.root().to_string();
+            return Err(Error::LogGap { path, version, missing: commit_name(version) });
+        }
+        Ok(newest)
     }
 
     /// What this snapshot listed, read and skipped so far.

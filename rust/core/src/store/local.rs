@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -7,6 +8,8 @@ use std::time::UNIX_EPOCH;
 use bytes::Bytes;
 use rayon::prelude::*;
 
+#[cfg(all(test, unix))]
+use super::power_cut::{synced_dir, synced_file};
 use super::{FileMeta, PutOutcome, Store, io_error, runtime};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
@@ -44,12 +47,25 @@ fn walk(dir: &Path, below: &str, out: &mut Vec<FileMeta>) -> std::io::Result<()>
     Ok(())
 }
 
+/// Tests watch what becomes durable.
+#[cfg(not(all(test, unix)))]
+fn synced_file(_: &Path) {}
+#[cfg(not(all(test, unix)))]
+fn synced_dir(_: &Path) {}
+
 /// Makes the names in a folder durable. Not every system lets a folder be opened; those have no such need.
 fn sync_dir(dir: &Path) -> std::io::Result<()> {
+    synced_dir(dir);
     match File::open(dir) {
         Ok(handle) if cfg!(unix) => handle.sync_all(),
         _ => Ok(()),
     }
+}
+
+/// Makes the content of a file durable.
+fn sync_file(file: &File, path: &Path) -> std::io::Result<()> {
+    synced_file(path);
+    file.sync_all()
 }
 
 /// Creates missing folders, each durable in its parent.
@@ -82,7 +98,7 @@ fn stage(
         for part in parts {
             file.write_all(&part?).map_err(fail)?;
         }
-        file.sync_all().map_err(fail)
+        sync_file(&file, &staged).map_err(fail)
     };
     let written = write();
     if let Err(e) = written {
@@ -213,6 +229,24 @@ impl Store for LocalStore {
             return Err(fail(e));
         }
         sync_dir(local.parent().unwrap_or(Path::new("/"))).map_err(fail)
+    }
+
+    fn make_durable(&self, root: &ObjectPath, files: &[ObjectPath]) -> Result<()> {
+        let root = Self::path(root)?;
+        let files: Vec<PathBuf> = files.iter().map(Self::path).collect::<Result<_>>()?;
+        let mut folders: BTreeSet<&Path> = root.parent().into_iter().collect();
+        for file in &files {
+            let above = file.ancestors().skip(1);
+            folders.extend(above.take_while(|folder| folder.starts_with(&root)));
+        }
+        let fail = |path: &Path, e| Error::storage("make durable", path.display().to_string(), e);
+        let sync = |path: &PathBuf| {
+            // any descriptor of a file will do, but on Windows one that may write
+            let opened = fs::OpenOptions::new().read(true).write(cfg!(windows)).open(path);
+            opened.and_then(|file| sync_file(&file, path)).map_err(|e| fail(path, e))
+        };
+        runtime::pool()?.install(|| files.par_iter().try_for_each(sync))?;
+        folders.into_iter().try_for_each(|folder| sync_dir(folder).map_err(|e| fail(folder, e)))
     }
 
     fn delete(&self, path: &ObjectPath) -> Result<()> {

@@ -90,6 +90,10 @@ impl Store for Metered {
         self.inner.put_parts(path, parts)
     }
 
+    fn make_durable(&self, root: &ObjectPath, files: &[ObjectPath]) -> Result<()> {
+        self.inner.make_durable(root, files)
+    }
+
     fn delete(&self, path: &ObjectPath) -> Result<()> {
         self.inner.delete(path)
     }

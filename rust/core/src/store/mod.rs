@@ -4,6 +4,8 @@ mod local;
 mod location;
 mod metered;
 mod object;
+#[cfg(all(test, unix))]
+mod power_cut;
 pub mod runtime;
 mod traits;
 

@@ -63,7 +63,7 @@ pub trait Store: Debug + Send + Sync {
     /// [`Error::Storage`] means that the outcome is unknown: the object may or may not be there.
     fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome>;
 
-    /// Creates or replaces an object.
+    /// Creates or replaces an object, durably.
     fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()>;
 
     /// Creates or replaces an object from parts, which are taken one after the other, so that not all of them are in
@@ -75,6 +75,13 @@ pub trait Store: Debug + Send + Sync {
             body.extend_from_slice(&part?);
         }
         self.put(path, body.into())
+    }
+
+    /// Makes files that other programs wrote below `root` as durable as [`Store::put`] makes its own: a local file system
+    /// syncs them and their folders. Object stores have nothing to do.
+    fn make_durable(&self, root: &ObjectPath, files: &[ObjectPath]) -> Result<()> {
+        let _ = (root, files);
+        Ok(())
     }
 
     /// Removes an object. One that is not there is an error only where the store tells (S3 does not).
@@ -116,6 +123,9 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
     fn put_parts(&self, path: &ObjectPath, parts: &mut dyn Iterator<Item = Result<Bytes>>) -> Result<()> {
         (**self).put_parts(path, parts)
+    }
+    fn make_durable(&self, root: &ObjectPath, files: &[ObjectPath]) -> Result<()> {
+        (**self).make_durable(root, files)
     }
     fn delete(&self, path: &ObjectPath) -> Result<()> {
         (**self).delete(path)

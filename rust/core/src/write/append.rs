@@ -115,10 +115,17 @@ pub(super) fn fill(
 ///
 /// # Errors
 /// As [`Transaction::commit`]: [`Error::MetadataChanged`], [`Error::CommitStateUnknown`], [`Error::TableAlreadyExists`], and what the store says.
+///
+/// # Cost
+/// That of the commit; on a local file system the sync of each file and its folders.
 pub fn commit_adds(plan: &WritePlan, adds: Vec<Add>, options: &WriteOptions) -> Result<WriteResult> {
     if let Target::Skip(version) = plan.target {
         return Ok(WriteResult::skipped(version));
     }
+    // a commit never names a file that a power cut could still take
+    let (store, root) = (plan.location.store(), plan.location.root());
+    let files: Vec<_> = adds.iter().map(|add| add.path.resolve(root)).collect::<Result<_>>()?;
+    store.make_durable(root, &files)?;
     let rows = adds.iter().filter_map(num_records).map(i64::unsigned_abs).sum();
     let uploads = Uploads::new(plan.location.store().clone());
     let new = NewFiles { adds, rows, marks: BTreeMap::new() };
