@@ -13,6 +13,7 @@ __all__ = [
     "add_constraint",
     "change_column",
     "create",
+    "delete_rows",
     "drop_columns",
     "drop_constraint",
     "error_kinds",
@@ -23,6 +24,7 @@ __all__ = [
     "restore",
     "set_properties",
     "unset_properties",
+    "update_rows",
     "vacuum",
     "verify",
     "write",
@@ -59,6 +61,25 @@ def write(
     user_metadata: str | None,
     app_transaction: tuple[str, int] | None,
 ) -> tuple[int, int, int, int, int, bool, bool]: ...
+def delete_rows(
+    table: Table,
+    condition: str | None,
+    *,
+    compression: str | None,
+    target_file_size: int | None,
+    user_metadata: str | None,
+    app_transaction: tuple[str, int] | None,
+) -> str: ...
+def update_rows(
+    table: Table,
+    assignments: list[tuple[str, str]],
+    condition: str | None,
+    *,
+    compression: str | None,
+    target_file_size: int | None,
+    user_metadata: str | None,
+    app_transaction: tuple[str, int] | None,
+) -> str: ...
 def vacuum(
     uri: str,
     storage_options: dict[str, str],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from typing import Protocol as Interface
 
 from deltaic import _core, ddl, times
+from deltaic.dml import RowChanges
 from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError
 from deltaic.maintain import FsckResult, ManifestResult, RestoreResult, VacuumResult
 from deltaic.predicates import from_sql
@@ -128,7 +129,7 @@ class CleanedLog(NamedTuple):
     """Files that could not be deleted, with the reason."""
 
 
-class Table:
+class Table(RowChanges):
     """One version of a Delta table.
 
     Opening reads the protocol and the metadata and no file actions. A table is a picture of one version: it changes
@@ -151,7 +152,7 @@ class Table:
         LogGapError, LogCorruptError, MissingActionError: the log is broken; the error names the file and the version.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ()
 
     def __init__(
         self,

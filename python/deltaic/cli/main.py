@@ -29,6 +29,7 @@ _COMMANDS = {
     "clean-log": "clean_log:clean_log",
     "compact-log": "compact_log:compact_log",
     "create": "create:create",
+    "delete": "delete:delete",
     "demo": "demo:demo",
     "files": "files:files",
     "fsck": "fsck:fsck",
@@ -40,6 +41,7 @@ _COMMANDS = {
     "properties": "properties:properties",
     "restore": "restore:restore",
     "schema": "schema:schema",
+    "update": "update:update",
     "vacuum": "vacuum:vacuum",
 }
 

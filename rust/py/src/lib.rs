@@ -4,6 +4,7 @@
 mod alter;
 mod arrow;
 mod commits;
+mod dml;
 mod errors;
 mod files;
 mod maintain;
@@ -23,6 +24,8 @@ mod _core {
         add_columns, add_constraint, change_column, drop_columns, drop_constraint, rename_column,
         set_properties, unset_properties,
     };
+    #[pymodule_export]
+    use crate::dml::{delete_rows, update_rows};
     #[pymodule_export]
     use crate::errors::error_kinds;
     #[pymodule_export]

@@ -1,0 +1,46 @@
+"""`update`: set columns in the rows that a condition is true for."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from deltaic.cli import output
+from deltaic.cli.options import newest_command, pairs
+
+if TYPE_CHECKING:
+    from deltaic.table import Table
+
+
+@click.command(short_help="Set columns in the rows that a condition is true for.")
+@click.option(
+    "--set",
+    "assignments",
+    metavar="COLUMN=SQL",
+    multiple=True,
+    required=True,
+    callback=pairs,
+    help="Column, or field of a struct, and the expression of its value; may be repeated.",
+)
+@click.option("--where", metavar="SQL", help="Condition; without it, every row is updated.")
+@click.option("--user-metadata", metavar="TEXT", help="Text that the history shows with the commit.")
+@newest_command
+def update(
+    table: Table,
+    *,
+    assignments: dict[str, str],
+    where: str | None,
+    user_metadata: str | None,
+    as_json: bool,
+) -> None:
+    """Set columns in the rows for which a condition is true, in one version. Expressions see the row as it was."""
+    with output.progress("updating"):
+        done = table.update_rows(assignments, where, user_metadata=user_metadata)
+    if as_json:
+        output.print_json(asdict(done))
+    elif done.version is None:
+        click.echo("no row matches: nothing was committed")
+    else:
+        click.echo(f"version {done.version}: {done.updated_rows:,} rows updated")
