@@ -86,7 +86,7 @@ def _sorted(rows: pa.Table) -> list[dict[str, Any]]:
 
 def _row_ids(delta_spark: Any, path: Path, into: Path) -> list[dict[str, Any]]:
     delta_spark.sql(
-        f"CREATE TABLE ids_{into.name} USING parquet LOCATION '{into}' AS "
+        f"CREATE TABLE {into.parent.name}_{into.name} USING parquet LOCATION '{into}' AS "
         f"SELECT k, _metadata.row_id AS id, _metadata.row_commit_version AS version FROM delta.`{path}`"
     )
     return _sorted(pq.ParquetDataset(into).read())
