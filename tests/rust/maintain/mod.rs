@@ -2,6 +2,7 @@
 
 mod alter;
 mod manifest;
+mod optimize;
 mod overwrite;
 mod restore;
 mod vacuum;

@@ -2,10 +2,12 @@
 
 mod alter_operation;
 mod alter_table;
+mod bins;
 mod check_rows;
 mod files;
 mod fsck;
 pub(crate) mod manifest;
+mod optimize;
 mod restore;
 mod tombstones;
 mod vacuum;
@@ -15,6 +17,7 @@ pub use alter_table::{Alteration, alter_table};
 pub(crate) use files::{look, needs};
 pub use fsck::{FsckDone, fsck};
 pub use manifest::{ManifestDone, generate_manifest};
+pub use optimize::{OptimizeDone, OptimizeOptions, optimize};
 pub use restore::{RestoreDone, RestoreOptions, restore};
 pub use vacuum::{VacuumDone, VacuumOptions, vacuum};
 pub use vacuum_plan::VacuumMode;

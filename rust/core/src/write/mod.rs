@@ -2,6 +2,7 @@
 
 mod append;
 mod assign;
+mod compact;
 mod compression;
 mod copy;
 mod create;
@@ -30,6 +31,7 @@ mod text_limits;
 mod uploads;
 
 pub use append::{commit_adds, write};
+pub(crate) use compact::compact;
 pub(crate) use compression::codec as parquet_codec;
 pub use create::create_table;
 pub use features::{check_writer, check_writer_features};
@@ -37,6 +39,7 @@ pub(crate) use fitted::{FittedWriter, fit_rows};
 pub use footer_stats::{WrittenFile, footer_adds};
 pub use frame_columns::{FrameColumn, FrameColumns};
 pub use mode::{WriteMode, WriteOptions, WriteResult};
+pub(crate) use overwrite::{PartitionFilter, canonical};
 pub(crate) use partition_path::folder as partition_folder;
 pub(crate) use plan::plan as plan_existing;
 pub use plan::{Target, WritePlan, plan_write};

@@ -16,6 +16,7 @@ use super::parquet_writer::WrittenData;
 use super::partition_value::partition_text;
 use super::plan::WritePlan;
 use super::rules::Rules;
+use super::split::PartitionKey;
 use super::text_limits::limit_batch;
 use super::uploads::Uploads;
 use crate::actions::{Add, PartitionValues};
@@ -175,8 +176,7 @@ impl<'a> Judge<'a> {
     fn new(plan: &'a WritePlan, predicate: &'a Predicate) -> Result<Self> {
         let columns: BTreeMap<String, String> =
             predicate.columns().into_iter().map(|c| (c.to_lowercase(), c)).collect();
-        let is_partition = |c: &String| plan.partition_columns.iter().any(|p| p.to_lowercase() == *c);
-        let scan = match columns.keys().all(is_partition) {
+        let scan = match PartitionFilter::of(plan, predicate).is_some() {
             true => None,
             false => {
                 let columns = Some(columns.into_values().collect());
@@ -188,8 +188,8 @@ impl<'a> Judge<'a> {
 
     fn judge(&self, add: &Add) -> Result<Share> {
         let Some(scan) = &self.scan else {
-            let mask = filter_mask(self.predicate, &partition_row(self.plan, &add.partition_values)?)?;
-            return Ok(if mask.true_count() == 1 { Share::All } else { Share::None });
+            let whole = PartitionFilter(self.predicate).keeps(self.plan, &add.partition_values)?;
+            return Ok(if whole { Share::All } else { Share::None });
         };
         let (mut matching, mut rows) = (0, 0);
         for batch in read_file(scan, add)? {
@@ -201,6 +201,25 @@ impl<'a> Judge<'a> {
             }
         }
         Ok(if matching > 0 { Share::All } else { Share::None })
+    }
+}
+
+/// A condition on partition columns alone.
+pub(crate) struct PartitionFilter<'a>(&'a Predicate);
+
+impl<'a> PartitionFilter<'a> {
+    /// The condition, if it is one.
+    pub(crate) fn of(plan: &WritePlan, predicate: &'a Predicate) -> Option<Self> {
+        let is_partition = |c: &String| plan.partition_columns.iter().any(|p| p.eq_ignore_ascii_case(c));
+        predicate.columns().iter().all(is_partition).then_some(PartitionFilter(predicate))
+    }
+
+    /// Whether it is true for the rows of a partition.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPredicate`] for a condition that cannot be evaluated.
+    pub(crate) fn keeps(&self, plan: &WritePlan, values: &PartitionValues) -> Result<bool> {
+        Ok(filter_mask(self.0, &partition_row(plan, values)?)?.true_count() == 1)
     }
 }
 
@@ -233,11 +252,16 @@ fn typed<'p>(plan: &'p WritePlan, values: &PartitionValues) -> Result<Vec<(&'p s
 }
 
 /// Partition values in one spelling, in the order of the partition columns: writers differ in that of times and numbers.
-fn canonical(plan: &WritePlan, values: &PartitionValues) -> Result<Vec<Option<String>>> {
+pub(crate) fn canonical(plan: &WritePlan, values: &PartitionValues) -> Result<Vec<Option<String>>> {
+    Ok(partition_key(plan, values)?.into_iter().map(|text| text.map(|t| t.log)).collect())
+}
+
+/// What the files of a partition are told by.
+pub(super) fn partition_key(plan: &WritePlan, values: &PartitionValues) -> Result<PartitionKey> {
     typed(plan, values)?
         .into_iter()
         .map(|(name, array)| match plan.schema.field(name) {
-            Some(field) => Ok(partition_text(&array, 0, &field.data_type, name)?.map(|t| t.log)),
+            Some(field) => partition_text(&array, 0, &field.data_type, name),
             None => Ok(None),
         })
         .collect()

@@ -191,33 +191,10 @@ impl<'a> DataFiles<'a> {
     }
 
     fn create(&mut self, key: PartitionKey) -> Result<OpenFile> {
-        let name = format!("part-{:05}-{}.c000{}.parquet", self.number, Uuid::new_v4(), self.codec.extension);
+        let path =
+            FileName { number: self.number, codec: self.codec, folder: self.folder }.path(self.plan, &key);
         self.number += 1;
-        let folder = match self.plan.random_prefix() {
-            Some(length) => random_text(length),
-            None => partition_path::folder(
-                self.plan
-                    .partition_columns
-                    .iter()
-                    .map(String::as_str)
-                    .zip(key.iter().map(|v| v.as_ref().map(|t| t.folder.as_str()))),
-            ),
-        };
-        let folders = [self.folder.unwrap_or_default(), &folder, &name];
-        let path = folders.into_iter().filter(|f| !f.is_empty()).collect::<Vec<_>>().join("/");
-        let properties = WriterProperties::builder()
-            .set_compression(self.codec.compression)
-            .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-            .set_max_row_group_bytes(Some(ROW_GROUP_BYTES))
-            .build();
-        let options = ArrowWriterOptions::new()
-            .with_properties(properties)
-            // the table's schema is in the log; Spark reads the Parquet schema alone
-            .with_skip_arrow_metadata(true)
-            .with_schema_root("spark_schema".to_owned());
-        let writer = ArrowWriter::try_new_with_options(Vec::new(), self.schema.clone(), options)
-            .map_err(|e| failed(&path, e))?;
+        let writer = new_writer(self.schema.clone(), self.codec, &path)?;
         Ok(OpenFile {
             writer,
             stats: StatsCollector::new(&self.plan.stats),
@@ -231,23 +208,77 @@ impl<'a> DataFiles<'a> {
     }
 }
 
-fn upload(plan: &WritePlan, uploads: &Uploads, mut file: OpenFile) -> Result<WrittenData> {
-    file.encode(&plan.stats)?;
-    let OpenFile { writer, stats, path, key, .. } = file;
-    let body = Bytes::from(writer.into_inner().map_err(|e| failed(&path, e))?);
-    let size = body.len() as i64;
-    uploads.put(&plan.location.root().join(&path), body)?;
+/// What a new data file is called after.
+pub(super) struct FileName<'a> {
+    /// Its number in the write.
+    pub(super) number: usize,
+    pub(super) codec: Codec,
+    /// Folder of the table that all files of the write go into.
+    pub(super) folder: Option<&'a str>,
+}
+
+impl FileName<'_> {
+    /// A path that no other file has: decoded, relative to the table.
+    pub(super) fn path(&self, plan: &WritePlan, key: &PartitionKey) -> String {
+        let name = format!("part-{:05}-{}.c000{}.parquet", self.number, Uuid::new_v4(), self.codec.extension);
+        let folder = match plan.random_prefix() {
+            Some(length) => random_text(length),
+            None => partition_path::folder(
+                plan.partition_columns
+                    .iter()
+                    .map(String::as_str)
+                    .zip(key.iter().map(|v| v.as_ref().map(|t| t.folder.as_str()))),
+            ),
+        };
+        let folders = [self.folder.unwrap_or_default(), &folder, &name];
+        folders.into_iter().filter(|f| !f.is_empty()).collect::<Vec<_>>().join("/")
+    }
+}
+
+/// A writer of a data file. `path` is for errors.
+pub(super) fn new_writer(schema: SchemaRef, codec: Codec, path: &str) -> Result<ArrowWriter<Vec<u8>>> {
+    let properties = WriterProperties::builder()
+        .set_compression(codec.compression)
+        .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .set_max_row_group_bytes(Some(ROW_GROUP_BYTES))
+        .build();
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties)
+        // the table's schema is in the log; Spark reads the Parquet schema alone
+        .with_skip_arrow_metadata(true)
+        .with_schema_root("spark_schema".to_owned());
+    ArrowWriter::try_new_with_options(Vec::new(), schema, options).map_err(|e| failed(path, e))
+}
+
+/// The action of a data file that was written.
+pub(super) fn data_file(
+    plan: &WritePlan,
+    path: &str,
+    key: PartitionKey,
+    size: u64,
+    stats: &StatsCollector,
+) -> Add {
     let values =
         plan.physical_partition_columns.iter().cloned().zip(key.into_iter().map(|v| v.map(|t| t.log)));
-    let add = Add {
-        path: LogPath::encode(&path),
+    Add {
+        path: LogPath::encode(path),
         partition_values: values.collect(),
-        size,
+        size: size as i64,
         modification_time: Utc::now().timestamp_millis(),
         data_change: true,
         stats: Some(stats.to_json(&plan.stats)),
         ..Default::default()
-    };
+    }
+}
+
+fn upload(plan: &WritePlan, uploads: &Uploads, mut file: OpenFile) -> Result<WrittenData> {
+    file.encode(&plan.stats)?;
+    let OpenFile { writer, stats, path, key, .. } = file;
+    let body = Bytes::from(writer.into_inner().map_err(|e| failed(&path, e))?);
+    let size = body.len() as u64;
+    uploads.put(&plan.location.root().join(&path), body)?;
+    let add = data_file(plan, &path, key, size, &stats);
     Ok(WrittenData { add, rows: stats.num_records() })
 }
 
@@ -262,6 +293,6 @@ fn random_text(length: usize) -> String {
     text
 }
 
-fn failed(path: &str, error: ParquetError) -> Error {
+pub(super) fn failed(path: &str, error: ParquetError) -> Error {
     Error::DataFile { path: path.to_owned(), reason: error.to_string() }
 }

@@ -26,6 +26,16 @@ impl Uploads {
         self.store.put(path, body)
     }
 
+    /// The same for a file whose parts come one after the other.
+    pub(super) fn put_parts(
+        &self,
+        path: &ObjectPath,
+        parts: &mut dyn Iterator<Item = Result<Bytes>>,
+    ) -> Result<()> {
+        self.created.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
+        self.store.put_parts(path, parts)
+    }
+
     /// Answers for files no longer: they are committed, or may be.
     pub(crate) fn keep(&self) {
         self.created.lock().unwrap_or_else(PoisonError::into_inner).clear();

@@ -1,0 +1,105 @@
+//! Which files become one.
+
+use std::collections::BTreeMap;
+
+use super::optimize::deleted_ratio;
+use crate::actions::Add;
+
+/// Files of one partition that become one.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Bin {
+    /// Partition values in one spelling.
+    pub(super) partition: Vec<Option<String>>,
+    /// The files, in the order in which their rows are to be.
+    pub(super) files: Vec<Add>,
+}
+
+/// The files that are worth it, in groups of at most `target` bytes: those below `min` bytes, and those of which more than
+/// `max_deleted` of the rows are deleted or that do not tell. A file alone is one only for its deleted rows.
+pub(super) fn bins(
+    files: BTreeMap<Vec<Option<String>>, Vec<Add>>,
+    target: u64,
+    min: u64,
+    max_deleted: f64,
+) -> Vec<Bin> {
+    let purge = |add: &Add| deleted_ratio(add).is_none_or(|ratio| ratio > max_deleted);
+    let mut out = Vec::new();
+    for (partition, mut files) in files {
+        files.retain(|add| add.size.unsigned_abs() < min || purge(add));
+        files.sort_by(|a, b| (a.size, &a.path).cmp(&(b.size, &b.path)));
+        let mut bin: Vec<Add> = Vec::new();
+        let mut size = 0;
+        let mut close = |bin: Vec<Add>| {
+            if bin.len() > 1 || bin.iter().any(purge) {
+                out.push(Bin { partition: partition.clone(), files: bin });
+            }
+        };
+        for file in files {
+            if !bin.is_empty() && size + file.size.unsigned_abs() > target {
+                close(std::mem::take(&mut bin));
+                size = 0;
+            }
+            size += file.size.unsigned_abs();
+            bin.push(file);
+        }
+        close(bin);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::LogPath;
+    use crate::scan::DeletionVector;
+
+    fn file(name: &str, size: i64, deleted: u64) -> Add {
+        let vector: DeletionVector = (0..deleted).collect();
+        Add {
+            path: LogPath::from_log(name),
+            size,
+            stats: Some("{\"numRecords\":100}".into()),
+            deletion_vector: (deleted > 0).then(|| vector.to_inline()),
+            ..Default::default()
+        }
+    }
+
+    fn names(files: Vec<Add>) -> Vec<String> {
+        let bins = bins([(Vec::new(), files)].into(), 100, 60, 0.05);
+        let joined =
+            |b: Bin| b.files.iter().map(|f| f.path.as_str().to_owned()).collect::<Vec<_>>().join("+");
+        bins.into_iter().map(joined).collect()
+    }
+
+    #[test]
+    fn small_files_are_joined_up_to_the_target() {
+        let files = |sizes: &[i64]| {
+            let name = |(n, size): (usize, &i64)| file(&format!("{n}"), *size, 0);
+            names(sizes.iter().enumerate().map(name).collect())
+        };
+        assert_eq!(files(&[50, 40, 30, 20]), ["3+2+1",]);
+        assert_eq!(files(&[30, 30, 40, 50, 50]), ["0+1+2", "3+4"]);
+        // large ones are left alone, and so is one that has no other
+        assert_eq!(files(&[60, 99]), [] as [&str; 0]);
+        assert_eq!(files(&[10, 99]), [] as [&str; 0]);
+        assert_eq!(files(&[]), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn files_with_many_deleted_rows_are_written_again() {
+        assert_eq!(names(vec![file("a", 500, 6)]), ["a"]);
+        assert_eq!(names(vec![file("a", 500, 5)]), [] as [&str; 0]);
+        let untold = Add { stats: None, ..file("a", 500, 1) };
+        assert_eq!(names(vec![untold]), ["a"]);
+        assert_eq!(names(vec![file("a", 500, 6), file("b", 10, 0), file("c", 20, 0)]), ["b+c", "a"]);
+    }
+
+    #[test]
+    fn partitions_are_never_mixed() {
+        let one = |name: &str| vec![file(name, 10, 0), file(&format!("{name}2"), 10, 0)];
+        let files = [(vec![Some("x".to_owned())], one("a")), (vec![None], one("b"))];
+        let bins = bins(files.into(), 100, 60, 0.05);
+        assert_eq!(bins.len(), 2);
+        assert!(bins.iter().all(|b| b.files.len() == 2));
+    }
+}

@@ -1,0 +1,315 @@
+//! Fewer and larger files: small ones are joined, and rows that deletion vectors hide are left out.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::bins::{Bin, bins};
+use crate::actions::{Add, ObjectPath};
+use crate::conflict::RowMoves;
+use crate::error::{Error, Result};
+use crate::predicate::Predicate;
+use crate::scan::DeletionVector;
+use crate::snapshot::{At, Snapshot};
+use crate::store::Location;
+use crate::txn::row_ids::num_records;
+use crate::txn::{Operation, Transaction};
+use crate::write::{
+    PartitionFilter, Target, Uploads, WriteOptions, WritePlan, canonical, check_writer_features, compact,
+    plan_existing,
+};
+
+/// Files that are written at once.
+const WORKERS: usize = 8;
+
+/// How to optimize.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OptimizeOptions {
+    /// The partitions to look at: a condition on partition columns. None takes all.
+    pub predicate: Option<Predicate>,
+    /// Bytes of files that are joined into one; none takes `delta.targetFileSize` of the table, or 1 GiB.
+    pub target_size: Option<u64>,
+    /// Files below this size are joined; none takes the target size.
+    pub min_size: Option<u64>,
+    /// Files of which more than this share of the rows is deleted are written again.
+    pub max_deleted_ratio: f64,
+    /// Text for `commitInfo.userMetadata`.
+    pub user_metadata: Option<String>,
+    /// How long a commit that loses races tries again.
+    pub commit_budget: Duration,
+}
+
+impl Default for OptimizeOptions {
+    fn default() -> Self {
+        OptimizeOptions {
+            predicate: None,
+            target_size: None,
+            min_size: None,
+            max_deleted_ratio: 0.05,
+            user_metadata: None,
+            commit_budget: Duration::from_secs(300),
+        }
+    }
+}
+
+/// What an optimize did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OptimizeDone {
+    /// Version that was committed; none where there was nothing to do.
+    pub version: Option<u64>,
+    /// Files that were looked at.
+    pub considered: u64,
+    /// Partitions that something was done in.
+    pub partitions: u64,
+    /// Sizes of the files that joined, ascending.
+    pub added: Vec<u64>,
+    /// Sizes of the files that left, ascending.
+    pub removed: Vec<u64>,
+    /// Deletion vectors that left with their files.
+    pub vectors: u64,
+    /// Rows that they hid, which are not in the new files.
+    pub deleted_rows: u64,
+    /// Bytes of these vectors.
+    pub vector_bytes: u64,
+}
+
+/// Joins small files of a partition into larger ones, and writes files again that deletion vectors hide too many rows of.
+/// No row changes, and readers of changes see nothing. Rows keep their order within the files that they come from. Appends
+/// may land meanwhile, and with deletion vectors enabled so may row-level deletes and updates of the same files. Where
+/// there is nothing to do, nothing is committed. A failure leaves the table as it was.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a condition that is not on partition columns, [`Error::UnsupportedFeature`] for a table
+/// that asks more of a writer, [`Error::Unsupported`] for a table that tracks rows, [`Error::DataFile`] for a file that
+/// cannot be read, [`Error::ConcurrentDeleteDelete`] when another writer rewrote one of the files, and what the store says.
+///
+/// # Cost
+/// The files that are joined are read and written once, several new files at a time. Memory is that of a row group of
+/// each.
+pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<OptimizeDone> {
+    let snapshot = Snapshot::open(location.clone(), At::Latest)?;
+    let path = location.root().to_string();
+    check_writer_features(&path, snapshot.protocol())?;
+    let metadata = snapshot.metadata();
+    if metadata.is_true("delta.enableRowTracking") {
+        let what = "optimize of a table with `delta.enableRowTracking`".into();
+        return Err(Error::Unsupported { path, what });
+    }
+    let write = WriteOptions::default();
+    let target = Target::Existing(snapshot.version());
+    let plan = plan_existing(location, target, snapshot.protocol().clone(), metadata.clone(), &write)?;
+    let files = candidates(&snapshot, &plan, options.predicate.as_ref())?;
+    let considered = files.values().map(Vec::len).sum::<usize>() as u64;
+    let mut done = OptimizeDone { considered, ..Default::default() };
+    let own = metadata.configuration.get("delta.targetFileSize").and_then(|text| byte_size(text));
+    let target_size = options.target_size.or(own).unwrap_or(1 << 30);
+    let bins = bins(files, target_size, options.min_size.unwrap_or(target_size), options.max_deleted_ratio);
+    if bins.is_empty() {
+        return Ok(done);
+    }
+    let uploads = Uploads::new(location.store().clone());
+    let written = write_all(&plan, &bins, &uploads)?;
+    let (mut adds, mut moves) = (Vec::new(), RowMoves::default());
+    for (bin, (add, rows)) in bins.iter().zip(written) {
+        note(location, bin, add.as_ref(), &rows, &mut moves)?;
+        adds.extend(add);
+    }
+    let sources: Vec<&Add> = bins.iter().flat_map(|bin| &bin.files).collect();
+    done.tell(&bins, &adds, &sources);
+    let mut txn = Transaction::begin(&snapshot, operation(&done, options.predicate.as_ref()));
+    txn.rewrite(sources, adds, moves);
+    txn.set_user_metadata(options.user_metadata.clone());
+    txn.set_budget(options.commit_budget);
+    let landed = txn.commit();
+    if matches!(&landed, Ok(_) | Err(Error::CommitStateUnknown { .. })) {
+        uploads.keep();
+    }
+    done.version = Some(landed?.version);
+    Ok(done)
+}
+
+/// The files that the condition lets through, by partition.
+fn candidates(
+    snapshot: &Snapshot,
+    plan: &WritePlan,
+    predicate: Option<&Predicate>,
+) -> Result<BTreeMap<Vec<Option<String>>, Vec<Add>>> {
+    let filter = match predicate {
+        None => None,
+        Some(predicate) => {
+            Some(PartitionFilter::of(plan, predicate).ok_or_else(|| Error::InvalidArgument {
+                argument: "where".into(),
+                reason: format!(
+                    "`{predicate}` is not on partition columns alone: files are joined as a whole"
+                ),
+            })?)
+        }
+    };
+    let mut out: BTreeMap<_, Vec<Add>> = BTreeMap::new();
+    for add in snapshot.adds(predicate)? {
+        if let Some(filter) = &filter
+            && !filter.keeps(plan, &add.partition_values)?
+        {
+            continue;
+        }
+        out.entry(canonical(plan, &add.partition_values)?).or_default().push(add);
+    }
+    Ok(out)
+}
+
+/// The value of `delta.targetFileSize`: a number of bytes, or one with a unit.
+fn byte_size(text: &str) -> Option<u64> {
+    let text = text.trim().to_lowercase();
+    let digits = text.trim_end_matches(|c: char| c.is_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "b" => 0,
+        "k" | "kb" => 10,
+        "m" | "mb" => 20,
+        "g" | "gb" => 30,
+        "t" | "tb" => 40,
+        _ => return None,
+    };
+    digits.trim_end().parse::<u64>().ok().filter(|size| *size > 0)?.checked_mul(1 << unit)
+}
+
+type Written = (Option<Add>, Vec<u64>);
+
+/// Writes the new file of each bin, several at a time.
+fn write_all(plan: &WritePlan, bins: &[Bin], uploads: &Uploads) -> Result<Vec<Written>> {
+    let next = AtomicUsize::new(0);
+    let written: Vec<Mutex<Option<Result<Written>>>> = bins.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(bin) = bins.get(at) else { return };
+            let result = compact(plan, &bin.files, at, uploads).map(|c| (c.add, c.rows));
+            if result.is_err() {
+                // the others are of no use any more
+                next.store(bins.len(), Ordering::Relaxed);
+            }
+            *written[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 1..cores.min(WORKERS).min(bins.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut out = Vec::with_capacity(bins.len());
+    let mut missing = false;
+    for result in written {
+        match result.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(result) => out.push(result?),
+            None => missing = true,
+        }
+    }
+    match missing {
+        // only after an error, which was returned
+        true => Err(Error::storage("write", "a file of an optimize", "it was not written")),
+        false => Ok(out),
+    }
+}
+
+/// Notes where the rows of a bin went: its files one after the other, without the rows that were deleted.
+fn note(location: &Location, bin: &Bin, add: Option<&Add>, rows: &[u64], moves: &mut RowMoves) -> Result<()> {
+    let root: &ObjectPath = location.root();
+    let target = add.map(|add| add.path.identity(root)).transpose()?;
+    for (source, rows) in bin.files.iter().zip(rows) {
+        let name = source.path.identity(root)?;
+        moves.empty_source(&name);
+        let Some(target) = &target else { continue };
+        let deleted = match &source.deletion_vector {
+            Some(vector) => DeletionVector::load(vector, location)?,
+            None => DeletionVector::default(),
+        };
+        let total = rows + deleted.cardinality();
+        let mut next = 0;
+        for row in deleted.rows() {
+            if next < row {
+                moves.run(&name, next..row, target);
+            }
+            next = row + 1;
+        }
+        if next < total {
+            moves.run(&name, next..total, target);
+        }
+    }
+    Ok(())
+}
+
+impl OptimizeDone {
+    fn tell(&mut self, bins: &[Bin], adds: &[Add], sources: &[&Add]) {
+        let sizes = |sizes: &mut dyn Iterator<Item = i64>| {
+            let mut sizes: Vec<u64> = sizes.map(i64::unsigned_abs).collect();
+            sizes.sort_unstable();
+            sizes
+        };
+        self.partitions =
+            bins.iter().map(|b| &b.partition).collect::<std::collections::BTreeSet<_>>().len() as u64;
+        self.added = sizes(&mut adds.iter().map(|a| a.size));
+        self.removed = sizes(&mut sources.iter().map(|a| a.size));
+        let vectors: Vec<_> = sources.iter().filter_map(|a| a.deletion_vector.as_ref()).collect();
+        self.vectors = vectors.len() as u64;
+        self.deleted_rows = vectors.iter().map(|v| v.cardinality.unsigned_abs()).sum();
+        self.vector_bytes = vectors.iter().map(|v| u64::from(v.size_in_bytes.unsigned_abs())).sum();
+    }
+
+    /// Smallest, first quartile, median, third quartile and largest size of the new files, as delta-spark takes them.
+    pub fn quartiles(&self) -> [u64; 5] {
+        let at = |n: usize| self.added.get(n).copied().unwrap_or(0);
+        let count = self.added.len();
+        [at(0), at(count / 4), at(count / 2), at(count * 3 / 4), at(count.saturating_sub(1))]
+    }
+}
+
+/// The operation with delta-spark's parameters and metrics.
+fn operation(done: &OptimizeDone, predicate: Option<&Predicate>) -> Operation {
+    let [min, p25, p50, p75, max] = done.quartiles();
+    let predicates: Vec<String> = predicate.iter().map(ToString::to_string).collect();
+    Operation::new("OPTIMIZE")
+        .with_encoded("predicate", predicates)
+        .with_encoded("zOrderBy", Vec::<String>::new())
+        .with_encoded("clusterBy", Vec::<String>::new())
+        .with_json("auto", false)
+        .metric("numAddedFiles", done.added.len() as u64)
+        .metric("numRemovedFiles", done.removed.len() as u64)
+        .metric("numAddedBytes", done.added.iter().sum())
+        .metric("numRemovedBytes", done.removed.iter().sum())
+        .metric("minFileSize", min)
+        .metric("p25FileSize", p25)
+        .metric("p50FileSize", p50)
+        .metric("p75FileSize", p75)
+        .metric("maxFileSize", max)
+        .metric("numDeletionVectorsRemoved", done.vectors)
+}
+
+/// The share of the rows of a file that are deleted; none where it has a vector and does not tell its rows.
+pub(super) fn deleted_ratio(add: &Add) -> Option<f64> {
+    let Some(vector) = &add.deletion_vector else { return Some(0.0) };
+    let rows = num_records(add).filter(|rows| *rows > 0)?;
+    Some(vector.cardinality as f64 / rows as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        let sizes = ["104857600", "100mb", " 1 GB ", "3k", "0", "x", "1.5g", "mb", "99999999999t"];
+        let found = sizes.map(byte_size);
+        assert_eq!(found[..4], [Some(100 << 20), Some(100 << 20), Some(1 << 30), Some(3 << 10)]);
+        assert_eq!(found[4..], [None; 5]);
+    }
+
+    #[test]
+    fn quartiles_are_those_of_delta_spark() {
+        let of = |added: &[u64]| OptimizeDone { added: added.to_vec(), ..Default::default() }.quartiles();
+        assert_eq!(of(&[]), [0; 5]);
+        assert_eq!(of(&[7]), [7; 5]);
+        assert_eq!(of(&[1, 2, 3, 4]), [1, 2, 3, 4, 4]);
+    }
+}
