@@ -116,7 +116,9 @@ fn rows_that_vectors_hide_are_left_out() {
 #[test]
 fn files_that_nothing_is_left_of_go_without_a_new_one() {
     let (_, location) = place();
-    (0..2).for_each(|n| drop(write(&location, &[("a", n)], &with_properties(&VECTORS)).unwrap()));
+    for n in 0..2 {
+        write(&location, &[("a", n)], &with_properties(&VECTORS)).unwrap();
+    }
     let mut txn = Transaction::begin(&open(&location), Operation::new("DELETE"));
     for add in adds(&location) {
         txn.replace_vector(&add, [0u64].into_iter().collect::<DeletionVector>().to_inline());
@@ -151,7 +153,9 @@ fn deletes_that_land_meanwhile_are_kept() {
 #[test]
 fn without_deletion_vectors_the_delete_wins_and_nothing_is_left_behind() {
     let (store, location) = place();
-    (0..2).for_each(|n| drop(write(&location, &[("a", n)], &partitioned()).unwrap()));
+    for n in 0..2 {
+        write(&location, &[("a", n)], &partitioned()).unwrap();
+    }
     let victim = adds(&location)[..1].to_vec();
     let body = deletes(&victim);
     let body = String::from_utf8(body.to_vec()).unwrap();
@@ -174,7 +178,9 @@ fn appends_and_deletes_run_beside_it() {
     let (_, location) = table();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            (0..6).for_each(|n| drop(write(&location, &[("a", 1000 + n)], &partitioned()).unwrap()))
+            for n in 0..6 {
+                write(&location, &[("a", 1000 + n)], &partitioned()).unwrap();
+            }
         });
         scope.spawn(|| {
             for id in [1, 4, 7] {
@@ -259,7 +265,9 @@ fn a_store_that_fails_leaves_the_table_as_it_was() {
 fn a_table_that_maps_columns_keeps_its_rows() {
     let (_, location) = place();
     let mapped = with_properties(&[("delta.columnMapping.mode", "name")]);
-    (0..3).for_each(|n| drop(write(&location, &[("a", n)], &mapped).unwrap()));
+    for n in 0..3 {
+        write(&location, &[("a", n)], &mapped).unwrap();
+    }
     let before = rows(&location);
     assert_eq!(run(&location).added.len(), 1);
     assert_eq!(rows(&location), before);
