@@ -19,6 +19,7 @@ __all__ = [
     "error_kinds",
     "fsck",
     "generate_manifest",
+    "optimize",
     "read_split",
     "rename_column",
     "restore",
@@ -94,6 +95,15 @@ def restore(
     version: int | None,
     timestamp: int | None,
     ignore_missing_files: bool,
+) -> str: ...
+def optimize(
+    uri: str,
+    storage_options: dict[str, str],
+    predicate: str | None,
+    target_size: int | None,
+    min_size: int | None,
+    max_deleted_ratio: float | None,
+    user_metadata: str | None,
 ) -> str: ...
 def fsck(uri: str, storage_options: dict[str, str], dry_run: bool) -> str: ...
 def generate_manifest(uri: str, storage_options: dict[str, str]) -> str: ...

@@ -50,6 +50,40 @@ class RestoreResult:
 
 
 @dataclass(frozen=True)
+class OptimizeResult:
+    """What an optimize did."""
+
+    version: int | None
+    """Version that was committed; None where there was nothing to do."""
+    considered_files: int
+    """Files that were looked at."""
+    partitions: int
+    """Partitions that something was done in."""
+    added_files: int
+    """Files that joined."""
+    added_bytes: int
+    """Their bytes."""
+    removed_files: int
+    """Files that left."""
+    removed_bytes: int
+    """Their bytes."""
+    removed_vectors: int
+    """Deletion vectors that left with their files."""
+    deleted_rows: int
+    """Rows that these vectors hid, which are not in the new files."""
+    min_file_size: int
+    """Size of the smallest file that joined; 0 where none did, as for the next four."""
+    p25_file_size: int
+    """First quartile of the sizes."""
+    p50_file_size: int
+    """Median of the sizes."""
+    p75_file_size: int
+    """Third quartile of the sizes."""
+    max_file_size: int
+    """Size of the largest file that joined."""
+
+
+@dataclass(frozen=True)
 class FsckResult:
     """Files that the log has and the store has not."""
 

@@ -12,7 +12,7 @@ from typing import Protocol as Interface
 from deltaic import _core, ddl, times
 from deltaic.dml import RowChanges
 from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError
-from deltaic.maintain import FsckResult, ManifestResult, RestoreResult, VacuumResult
+from deltaic.maintain import FsckResult, ManifestResult, OptimizeResult, RestoreResult, VacuumResult
 from deltaic.predicates import from_sql
 from deltaic.schema import Schema
 
@@ -339,6 +339,44 @@ class Table(RowChanges):
         found = json.loads(_core.restore(self.uri, options, version, at, ignore_missing_files))
         self.update()
         return RestoreResult(**found)
+
+    def optimize(
+        self,
+        where: str | None = None,
+        target_size: int | None = None,
+        *,
+        min_size: int | None = None,
+        max_deleted_ratio: float | None = None,
+        user_metadata: str | None = None,
+    ) -> OptimizeResult:
+        """Joins small files of a partition and leaves deleted rows out, and moves to the newest version.
+
+        No row changes. Appends may land meanwhile, and with deletion vectors enabled so may row-level deletes of the same
+        files. Where there is nothing to do, nothing is committed.
+
+        Args:
+            where: The partitions to look at: a condition in SQL on partition columns.
+            target_size: Bytes of files that are joined into one; `delta.targetFileSize` of the table or 1 GiB where it
+                is not given.
+            min_size: Files below this size are joined; the target size where it is not given.
+            max_deleted_ratio: Files of which more than this share of the rows is deleted are written again; 0.05 where it
+                is not given.
+            user_metadata: Text that the history shows with the commit.
+
+        Raises:
+            InvalidArgumentError: the condition is not on partition columns.
+            UnsupportedError: the table tracks rows.
+            CommitConflictError: another writer rewrote one of the files. Nothing was changed.
+        """
+        predicate = None if where is None else from_sql(where)
+        options = self._core.storage_options
+        found = json.loads(
+            _core.optimize(
+                self.uri, options, predicate, target_size, min_size, max_deleted_ratio, user_metadata
+            )
+        )
+        self.update()
+        return OptimizeResult(**found)
 
     def fsck(self, *, dry_run: bool = False) -> FsckResult:
         """Takes the files out of the log that the store does not have, and moves to the newest version.

@@ -37,6 +37,7 @@ _COMMANDS = {
     "inspect": "inspect:inspect",
     "log": "log:log",
     "manifest": "manifest:manifest",
+    "optimize": "optimize:optimize",
     "overwrite": "overwrite:overwrite",
     "properties": "properties:properties",
     "restore": "restore:restore",

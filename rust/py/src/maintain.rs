@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use deltaic::maintain::{self, RestoreOptions, VacuumMode, VacuumOptions};
+use deltaic::maintain::{self, OptimizeOptions, RestoreOptions, VacuumMode, VacuumOptions};
 use deltaic::snapshot::At;
 use deltaic::store::{Location, StorageOptions};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::runtime;
+use crate::table::parse_predicate;
 
 /// Deletes files that no version within the retention needs; what it did as JSON.
 #[pyfunction]
@@ -57,6 +58,43 @@ pub(crate) fn restore(
             "restored_files": done.restored, "restored_bytes": done.restored_bytes,
             "removed_files": done.removed, "removed_bytes": done.removed_bytes,
             "files": done.files, "bytes": done.bytes
+        })
+        .to_string())
+    })
+}
+
+/// Joins small files of the partitions that match; what it did as JSON.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn optimize(
+    py: Python<'_>,
+    uri: &str,
+    storage_options: StorageOptions,
+    predicate: Option<&str>,
+    target_size: Option<u64>,
+    min_size: Option<u64>,
+    max_deleted_ratio: Option<f64>,
+    user_metadata: Option<String>,
+) -> PyResult<String> {
+    runtime::write(py, || {
+        let defaults = OptimizeOptions::default();
+        let options = OptimizeOptions {
+            predicate: predicate.map(parse_predicate).transpose()?,
+            target_size,
+            min_size,
+            max_deleted_ratio: max_deleted_ratio.unwrap_or(defaults.max_deleted_ratio),
+            user_metadata,
+            ..defaults
+        };
+        let done = maintain::optimize(&Location::open(uri, &storage_options)?, &options)?;
+        let [min, p25, p50, p75, max] = done.quartiles();
+        Ok(json!({
+            "version": done.version, "considered_files": done.considered, "partitions": done.partitions,
+            "added_files": done.added.len(), "added_bytes": done.added.iter().sum::<u64>(),
+            "removed_files": done.removed.len(), "removed_bytes": done.removed.iter().sum::<u64>(),
+            "removed_vectors": done.vectors, "deleted_rows": done.deleted_rows,
+            "min_file_size": min, "p25_file_size": p25, "p50_file_size": p50, "p75_file_size": p75,
+            "max_file_size": max
         })
         .to_string())
     })

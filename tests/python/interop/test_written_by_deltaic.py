@@ -35,6 +35,13 @@ def test_appends_from_python(reader: Any, every_type: pa.Table, same: Any, tmp_p
     same(reader(tmp_path / "t"), pa.concat_tables([every_type] * 3))
 
 
+def test_an_optimized_table(reader: Any, every_type: pa.Table, same: Any, tmp_path: Path) -> None:
+    for _ in range(3):
+        deltaic.write(str(tmp_path / "t"), every_type, mode="append")
+    assert deltaic.Table(tmp_path / "t").optimize().added_files == 1
+    same(reader(tmp_path / "t"), pa.concat_tables([every_type] * 3))
+
+
 def test_odd_partitions_from_python(reader: Any, odd_partitions: pa.Table, same: Any, tmp_path: Path) -> None:
     deltaic.write(str(tmp_path / "t"), odd_partitions, partition_by=["p"])
     deltaic.write(str(tmp_path / "t"), odd_partitions, mode="append")

@@ -1,0 +1,60 @@
+"""`optimize`: fewer and larger files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from deltaic.cli import output
+from deltaic.cli.options import newest_command
+
+if TYPE_CHECKING:
+    from deltaic.table import Table
+
+
+@click.command(short_help="Join small files, and leave deleted rows out.")
+@click.option(
+    "--where", metavar="CONDITION", help="Only the partitions that match, as in \"day = '2026-01-02'\"."
+)
+@click.option("--target-size", type=click.IntRange(min=1), metavar="BYTES", help="Size of the new files.")
+@click.option("--min-size", type=click.IntRange(min=0), metavar="BYTES", help="Join files below this size.")
+@click.option(
+    "--max-deleted-ratio",
+    type=click.FloatRange(min=0, max=1),
+    help="Write files again of which more than this share of the rows is deleted; 0.05 unless given.",
+)
+@click.option("--user-metadata", help="Text that the history shows with the commit.")
+@newest_command
+def optimize(
+    table: Table,
+    *,
+    where: str | None,
+    target_size: int | None,
+    min_size: int | None,
+    max_deleted_ratio: float | None,
+    user_metadata: str | None,
+    as_json: bool,
+) -> None:
+    """Join small files of each partition into larger ones, and write files again that have many deleted rows.
+
+    No row changes, and older versions stay as they are.
+    """
+    with output.progress("writing files"):
+        done = table.optimize(
+            where,
+            target_size,
+            min_size=min_size,
+            max_deleted_ratio=max_deleted_ratio,
+            user_metadata=user_metadata,
+        )
+    if as_json:
+        output.print_json(asdict(done))
+    elif done.version is None:
+        click.echo(f"nothing to do: {done.considered_files:,} files are as they should be")
+    else:
+        click.echo(
+            f"version {done.version}: {done.removed_files:,} files became {done.added_files:,}, "
+            f"{output.size(done.removed_bytes)} became {output.size(done.added_bytes)}"
+        )
