@@ -351,16 +351,16 @@ class Table(RowChanges):
     ) -> OptimizeResult:
         """Joins small files of a partition and leaves deleted rows out, and moves to the newest version.
 
-        No row changes. Appends may land meanwhile, and with deletion vectors enabled so may row-level deletes of the same
-        files. Where there is nothing to do, nothing is committed.
+        No row changes. Appends may land meanwhile, and with deletion vectors enabled so may row-level deletes of the
+        same files. Where there is nothing to do, nothing is committed.
 
         Args:
             where: The partitions to look at: a condition in SQL on partition columns.
             target_size: Bytes of files that are joined into one; `delta.targetFileSize` of the table or 1 GiB where it
                 is not given.
             min_size: Files below this size are joined; the target size where it is not given.
-            max_deleted_ratio: Files of which more than this share of the rows is deleted are written again; 0.05 where it
-                is not given.
+            max_deleted_ratio: Files of which more than this share of the rows is deleted are written again; 0.05 where
+                it is not given.
             user_metadata: Text that the history shows with the commit.
 
         Raises:
