@@ -297,6 +297,42 @@ fn marks_of_identity_columns_move_on_together() {
 }
 
 #[test]
+fn what_only_looks_like_a_change_is_no_conflict() {
+    // another domain, another application
+    let mut one = pair(&FEATURES, &[]);
+    one.winner.domain(domain("d"));
+    one.winner.app_transaction("theirs", 1);
+    one.ours.domain(domain("e"));
+    one.ours.read_app("ours");
+    one.ours.app_transaction("ours", 1);
+    one.winner.commit().unwrap();
+    one.ours.commit().unwrap();
+    // the same schema with its keys in another order, and a description
+    let mut two = pair(&FEATURES, &[]);
+    let spelled = two.metadata(|m| {
+        let schema: serde_json::Value = serde_json::from_str(&m.schema_string).unwrap();
+        m.schema_string = format!("{{\"fields\":{},\"type\":\"struct\" }}", schema["fields"]);
+        m.description = Some("a table".into());
+    });
+    two.winner.set_metadata(spelled);
+    two.ours.read_whole_table();
+    two.ours.remove_file(&live(&two.location, "a"), true);
+    two.winner.commit().unwrap();
+    two.ours.commit().unwrap();
+    // a blind append has read nothing, at every level
+    for level in IsolationLevel::ALL {
+        let mut three = pair(&FEATURES, &[]);
+        three.winner.read_whole_table();
+        three.winner.remove_file(&live(&three.location, "a"), true);
+        three.winner.add(file("theirs", "x", 0));
+        three.ours.add(file("new", "x", 9));
+        three.ours.set_isolation(level);
+        three.winner.commit().unwrap();
+        three.ours.commit().unwrap();
+    }
+}
+
+#[test]
 fn a_rule_that_is_missing_from_the_matrix_is_a_conflict() {
     let Pair { location, winner, ours } = scene(Rule::RewriteAdded);
     winner.commit().unwrap();
