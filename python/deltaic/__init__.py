@@ -10,11 +10,14 @@ from deltaic._core import __version__
 from deltaic.spark.doors import read, save
 from deltaic.spark.session import enable
 from deltaic.table import Table
+from deltaic.verify import Finding, VerifyReport, verify
 from deltaic.write import CreateResult, WriteResult, create, write
 
 __all__ = [
     "CreateResult",
+    "Finding",
     "Table",
+    "VerifyReport",
     "WriteResult",
     "__version__",
     "create",
@@ -22,5 +25,6 @@ __all__ = [
     "exceptions",
     "read",
     "save",
+    "verify",
     "write",
 ]

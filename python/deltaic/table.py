@@ -15,6 +15,7 @@ from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError
 from deltaic.maintain import FsckResult, ManifestResult, OptimizeResult, RestoreResult, VacuumResult
 from deltaic.predicates import from_sql
 from deltaic.schema import Schema
+from deltaic.verify import VerifyReport, verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -400,6 +401,14 @@ class Table(RowChanges):
         found = json.loads(_core.generate_manifest(self.uri, self._core.storage_options))
         self.update()
         return ManifestResult(**found)
+
+    def verify(self, *, deep: bool = False) -> VerifyReport:
+        """Compares the log up to this version, and its files, with themselves; see `deltaic.verify`.
+
+        Args:
+            deep: Opens data files and deletion vectors too.
+        """
+        return verify(self.uri, version=self.version, deep=deep, storage_options=self._core.storage_options)
 
     def checkpoint(self) -> Checkpoint:
         """Writes a checkpoint of this version, by the table's properties V1 (classic) or V2 (with sidecars).

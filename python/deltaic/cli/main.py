@@ -44,6 +44,7 @@ _COMMANDS = {
     "schema": "schema:schema",
     "update": "update:update",
     "vacuum": "vacuum:vacuum",
+    "verify": "verify:verify",
 }
 
 

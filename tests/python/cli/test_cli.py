@@ -177,3 +177,19 @@ class TestProcess:
 )
 def test_exit_codes(error, code):
     assert exit_code(error) == code
+
+
+class TestVerify:
+    def test_a_whole_table(self, root):
+        assert "nothing is wrong" in output("verify", root, "--deep")
+        found = json.loads(output("verify", root, "--json"))
+        assert found["ok"]
+        assert (found["version"], found["files"], found["findings"]) == (1, 2, [])
+
+    def test_what_is_wrong_ends_with_exit_code_1(self, tmp_path):
+        deltaic.write(tmp_path, pa.table({"id": [1]}))
+        next(tmp_path.glob("*.parquet")).unlink()
+        done = process("verify", tmp_path)
+        assert done.returncode == 1
+        assert "MissingFile" in done.stdout
+        assert "1 findings" in done.stdout

@@ -11,12 +11,8 @@ import sys
 from pyspark.sql import SparkSession
 
 
-def main() -> None:
-    # Spark prints to file descriptor 1 as it likes: the answers get one of their own
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    jars, warehouse = sys.argv[1:]
-    spark = (
+def session(jars: str, warehouse: str) -> SparkSession:
+    return (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.extraClassPath", jars)
         .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
@@ -36,6 +32,13 @@ def main() -> None:
         .config("spark.ui.showConsoleProgress", "false")
         .getOrCreate()
     )
+
+
+def main() -> None:
+    # Spark prints to file descriptor 1 as it likes: the answers get one of their own
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    spark = session(*sys.argv[1:])
     for line in sys.stdin:
         request = json.loads(line)
         try:
@@ -56,4 +59,5 @@ def main() -> None:
     spark.stop()
 
 
-main()
+if __name__ == "__main__":
+    main()

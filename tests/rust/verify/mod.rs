@@ -1,5 +1,6 @@
 //! Verification: a whole table has no finding, and each kind of damage is found by its name.
 
+mod deep;
 mod files;
 mod log;
 
@@ -98,9 +99,15 @@ fn whole(form: CheckpointForm) -> TableBuilder {
     table
 }
 
+/// Whole tables of these tests are so in depth, too.
 fn checked(table: &TableBuilder) -> VerifyReport {
     let location = Location::open(&table.uri(), &StorageOptions::new()).unwrap();
-    verify(&location, &VerifyOptions::default()).unwrap()
+    let report = verify(&location, &VerifyOptions::default()).unwrap();
+    if report.ok() {
+        let deep = verify(&location, &VerifyOptions { deep: true, ..Default::default() }).unwrap();
+        assert_eq!(deep.findings, []);
+    }
+    report
 }
 
 fn found(table: &TableBuilder) -> Vec<Finding> {

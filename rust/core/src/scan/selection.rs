@@ -12,7 +12,7 @@ use super::file::DataFile;
 use crate::error::{Error, Result};
 
 /// Number of rows of a file.
-pub(super) fn row_count(metadata: &ParquetMetaData) -> u64 {
+pub(crate) fn row_count(metadata: &ParquetMetaData) -> u64 {
     metadata.row_groups().iter().map(|g| g.num_rows().max(0) as u64).sum()
 }
 
@@ -20,7 +20,7 @@ pub(super) fn row_count(metadata: &ParquetMetaData) -> u64 {
 ///
 /// # Errors
 /// [`Error::DeletionVector`] when it is not.
-pub(super) fn check_vector(
+pub(crate) fn check_vector(
     deleted: Option<&DeletionVector>,
     metadata: &ParquetMetaData,
     file: &DataFile,

@@ -39,7 +39,7 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    fn of_row_groups(flat: &Flat, metadata: &ParquetMetaData) -> Option<Self> {
+    pub(super) fn of_row_groups(flat: &Flat, metadata: &ParquetMetaData) -> Option<Self> {
         let converter = converter(flat, metadata)?;
         let groups = || metadata.row_groups().iter();
         let nulls = converter.row_group_null_counts(groups()).ok()?;

@@ -1,24 +1,29 @@
 //! The live files of the version: what their actions say, and whether they are in the store.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use rayon::prelude::*;
 use serde_json::Value;
 
+use super::deep;
 use super::finding::FindingKind;
 use super::identities::IdentityColumn;
 use super::report::{VerifyOptions, VerifyReport};
-use crate::actions::{Add, ObjectPath};
+use crate::actions::{Add, LogPath, ObjectPath};
 use crate::error::Result;
 use crate::maintain::{look, needs};
 use crate::replay::FilesRequest;
+use crate::scan::deletion_vector::Shared;
 use crate::scan::partition;
 use crate::schema::DataType;
 use crate::snapshot::Snapshot;
-use crate::store::Location;
+use crate::store::{Location, runtime};
 
 /// From this many files on, one listing of a remote table is cheaper than a HEAD for each.
 const LIST_FROM: usize = 500;
+/// Files that are opened before what was found is kept.
+const WAVE: usize = 1024;
 
 /// The files in the store: looked after one by one, or known from one listing.
 enum Presence {
@@ -80,7 +85,7 @@ fn partition_columns(snapshot: &Snapshot) -> Vec<PartitionColumn> {
 pub(super) fn check(
     snapshot: &Snapshot,
     num_files: usize,
-    _options: &VerifyOptions,
+    options: &VerifyOptions,
     report: &mut VerifyReport,
 ) -> Result<()> {
     let location = snapshot.location();
@@ -108,6 +113,7 @@ pub(super) fn check(
             check_stats(add, &identities, version, report);
         }
         let paths: Vec<ObjectPath> = data.iter().map(|(_, p)| p.clone()).collect();
+        let mut there = Vec::new();
         for ((add, path), size) in data.iter().zip(presence.sizes(location, &paths)?) {
             match size {
                 None => report.found(FindingKind::MissingFile, version, path, "the data file", "no file"),
@@ -115,22 +121,51 @@ pub(super) fn check(
                     let (expected, found) = (format!("{} bytes", add.size), format!("{size} bytes"));
                     report.found(FindingKind::FileSizeDiffers, version, path, expected, found);
                 }
-                Some(_) => {}
+                Some(_) => there.push((*add, path)),
             }
         }
-        check_vectors(location, &presence, vectors, version, report)?;
+        let lost = check_vectors(location, &presence, vectors, version, report)?;
+        if options.deep {
+            check_content(snapshot, &adds, &there, &lost, report)?;
+        }
     }
     Ok(())
 }
 
-/// Whether the files of deletion vectors are there and long enough. Many vectors lie in one file.
-fn check_vectors(
-    location: &Location,
-    presence: &Presence,
-    vectors: Vec<(&Add, ObjectPath)>,
-    version: u64,
+/// Opens files that are there, several at a time. `lost` are those whose deletion vector is not.
+fn check_content(
+    snapshot: &Snapshot,
+    adds: &[Add],
+    files: &[(&Add, &ObjectPath)],
+    lost: &HashSet<&LogPath>,
     report: &mut VerifyReport,
 ) -> Result<()> {
+    let shared = Shared::of(adds, snapshot.location().root());
+    for wave in files.chunks(WAVE) {
+        let check = |(add, path): &(&Add, &ObjectPath)| {
+            deep::check(snapshot, add, path, Some(&shared).filter(|_| !lost.contains(&add.path)))
+        };
+        let found: Vec<_> =
+            runtime::pool()?.install(|| wave.par_iter().map(check).collect::<Result<Vec<_>>>())?;
+        for ((_, path), wrongs) in wave.iter().zip(found) {
+            for wrong in wrongs {
+                report.found(wrong.kind, snapshot.version(), path, wrong.expected, wrong.found);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the files of deletion vectors are there and long enough; gives the files that lost theirs. Many vectors lie in
+/// one file.
+fn check_vectors<'a>(
+    location: &Location,
+    presence: &Presence,
+    vectors: Vec<(&'a Add, ObjectPath)>,
+    version: u64,
+    report: &mut VerifyReport,
+) -> Result<HashSet<&'a LogPath>> {
+    let mut lost = HashSet::new();
     let mut paths: Vec<ObjectPath> = vectors.iter().map(|(_, p)| p.clone()).collect();
     paths.sort();
     paths.dedup();
@@ -141,16 +176,15 @@ fn check_vectors(
         // size before, checksum after the data
         let end = i64::from(vector.offset.unwrap_or(0)) + i64::from(vector.size_in_bytes) + 8;
         let expected = format!("the deletion vector of `{}`, up to byte {end}", add.path);
-        match size {
-            None => report.found(FindingKind::MissingDeletionVector, version, path, expected, "no file"),
-            Some(size) if i64::try_from(size).is_ok_and(|s| s < end) => {
-                let found = format!("{size} bytes");
-                report.found(FindingKind::MissingDeletionVector, version, path, expected, found);
-            }
-            Some(_) => {}
-        }
+        let found = match size {
+            None => "no file".to_owned(),
+            Some(size) if i64::try_from(size).is_ok_and(|s| s < end) => format!("{size} bytes"),
+            Some(_) => continue,
+        };
+        lost.insert(&add.path);
+        report.found(FindingKind::MissingDeletionVector, version, path, expected, found);
     }
-    Ok(())
+    Ok(lost)
 }
 
 fn check_values(add: &Add, columns: &[PartitionColumn], version: u64, report: &mut VerifyReport) {

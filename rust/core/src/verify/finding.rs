@@ -84,6 +84,18 @@ kinds! {
     UnreadableAdd => "find the writer that made it; rewrite the file in a new commit",
     /// A partition value is missing or is no value of its column's type.
     PartitionValueInvalid => "find the writer that made it; rewrite the file in a new commit",
+    /// A data file is damaged (deep).
+    UnreadableFile => "bring the file back: it was torn or overwritten",
+    /// A data file has columns of types that the table does not have (deep).
+    FileSchemaDiffers => "find the writer that made it; write its rows again in the types of the table",
+    /// A data file has another number of rows than its statistics say (deep).
+    RowCountDiffers => "rewrite the file, so that its statistics are made again: counts and row ids are wrong",
+    /// A value of a data file is outside of the bounds that its statistics give (deep).
+    StatsNotBounds => "rewrite the file, so that its statistics are made again: queries miss rows of it",
+    /// A column of a data file has another number of nulls than its statistics say (deep).
+    NullCountDiffers => "rewrite the file, so that its statistics are made again: queries for nulls miss rows of it",
+    /// A deletion vector is damaged, or is not one of its file (deep).
+    InvalidDeletionVector => "bring the file back: without it nobody can tell which rows are deleted",
 }
 
 /// One thing that is wrong with a table.

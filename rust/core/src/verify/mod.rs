@@ -5,6 +5,8 @@ mod checkpoints;
 mod checksums;
 mod commit_facts;
 mod compacted;
+mod deep;
+mod deep_stats;
 mod differences;
 mod features;
 mod files;

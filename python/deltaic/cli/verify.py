@@ -1,0 +1,47 @@
+"""`verify`: compare a table with itself."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+
+import click
+
+from deltaic.cli import output
+from deltaic.cli.options import location_command
+from deltaic.verify import verify as verify_table
+
+
+@click.command(short_help="Compare a table with itself, from its log to its files.")
+@click.option("--deep", is_flag=True, help="Open data files and deletion vectors too.")
+@click.option("--version", type=click.IntRange(min=0), help="Version to verify, instead of the newest.")
+@location_command
+def verify(
+    uri: str, *, deep: bool, version: int | None, storage_options: dict[str, str], as_json: bool
+) -> None:
+    """Compare all that a table says of itself with what it is: log, checkpoints, checksums, files.
+
+    Ends with exit code 1 when something is wrong.
+    """
+    with output.progress("verifying"):
+        report = verify_table(uri, version=version, deep=deep, storage_options=storage_options)
+    if as_json:
+        output.print_json({**asdict(report), "ok": report.ok})
+    else:
+        for finding in report.findings:
+            click.echo(str(finding))
+        if report.more_findings:
+            click.echo(f"… and {report.more_findings:,} more")
+        looked_at = (
+            f"versions {report.first_version} to {report.version}: {report.commits:,} commits, "
+            f"{report.checkpoints:,} checkpoints, {report.compacted_files:,} compacted files, "
+            f"{report.checksums:,} checksums, {report.files:,} files, "
+            f"{report.deletion_vectors:,} deletion vectors"
+        )
+        output.console().print(looked_at, style="dim")
+        verdict = (
+            "nothing is wrong" if report.ok else f"{len(report.findings) + report.more_findings:,} findings"
+        )
+        output.console().print(verdict)
+    if not report.ok:
+        sys.exit(1)
