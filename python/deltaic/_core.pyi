@@ -189,6 +189,12 @@ class WritePlan:
         schema: str,
         partition_by: Sequence[str] | None = None,
         *,
+        replace_where: tuple[str, str] | None = None,
+        dynamic_partitions: bool = False,
+        merge_schema: bool = False,
+        overwrite_schema: bool = False,
+        data_change: bool = True,
+        rules_held: bool = False,
         user_metadata: str | None = None,
         txn: tuple[str, int] | None = None,
         compression: str | None = None,
@@ -208,6 +214,8 @@ class WritePlan:
     def root(self) -> str: ...
     @property
     def columns(self) -> str: ...
+    @property
+    def rules(self) -> str: ...
     @property
     def compression(self) -> str | None: ...
     @property

@@ -49,7 +49,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 
 
 class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
-    """`spark.read.format("delta")` and `df.write.format("delta").mode("append")`."""
+    """`spark.read.format("delta")` and `df.write.format("delta")` in the modes `append` and `overwrite`."""
 
     format_name = "delta"
     time_zone = "UTC"
@@ -69,16 +69,10 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         return DeltaReader(self, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DeltaWriter:  # noqa: FBT001 (Spark's signature)
-        """Appends rows of `schema`.
-
-        Raises:
-            UnsupportedError: for an overwrite.
-        """
+        """Appends rows of `schema`, or overwrites with them."""
         path = self._path()
-        if overwrite:
-            what = "the save mode `overwrite`"
-            raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
-        return DeltaWriter(path, schema, WriteOptions.parse(path, dict(self.options)))
+        mode = "overwrite" if overwrite else "append"
+        return DeltaWriter(path, schema, mode, WriteOptions.parse(path, dict(self.options)))
 
     def _path(self) -> str:
         path: str | None = self.options.get("path")
@@ -193,13 +187,12 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # pyspark has no type
 
 
 class DeltaWriter(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark has no types
-    """Appends: each task writes files, and one commit lists those of the tasks that won."""
+    """Appends or overwrites: each task writes files, and one commit lists those of the tasks that won."""
 
-    def __init__(self, path: str, schema: StructType, options: WriteOptions) -> None:
+    def __init__(self, path: str, schema: StructType, mode: str, options: WriteOptions) -> None:
         # Spark makes a writer for the job and pickles it: what it holds must be plain
-        plan = writer.make_plan(
-            path, "append", schema.json(), options.partition_by, options, pyspark.__version__, None
-        )
+        given = (path, mode, schema.json(), options.partition_by, options, pyspark.__version__, None)
+        plan = writer.make_plan(*given, rules_held=False)
         self.plan: bytes = plan.to_bytes()
         self.folder = str(uuid.uuid4())
 

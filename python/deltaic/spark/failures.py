@@ -9,6 +9,7 @@ from deltaic.exceptions import (
     DeltaError,
     InvalidExpressionError,
     InvariantViolationError,
+    ReplaceWhereMismatchError,
     SchemaMismatchError,
 )
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deltaic.spark.frame import WriteColumn
+    from deltaic.spark.rules import RowRules
 
 MISSING = (
     "the deltaic package is missing on the Spark server: a Python worker cannot import it; install the same "
@@ -24,12 +26,25 @@ MISSING = (
 )
 NULL, LENGTH = "null", "length"
 _GUARD = re.compile(r"\[USER_RAISED_EXCEPTION\] deltaic\.refused\((\d+),(\w+)\)")
+_NOT_REPLACED_TEXT = (
+    "a row of the data for `{path}` does not match `{predicate}`, which the overwrite replaces: {row}"
+)
+OUTSIDE = "deltaic.outside(("
+_RULE = re.compile(r"\[USER_RAISED_EXCEPTION\] deltaic\.broken\((\d+),([0-9A-F]*)\)")
+# Spark shows the text that it could not compute a value of
+_COMPUTING = re.compile(
+    r"\[[A-Z_.]+\] (?P<reason>[^\n]+?) SQLSTATE: \w+\n== SQL [^\n]*==\n(?P<sql>.*?)\n\s*\^+", re.DOTALL
+)
+_OUTSIDE = re.compile(r"\[USER_RAISED_EXCEPTION\] deltaic\.outside\(\(([0-9A-F]*)\)")
 # the last line of a traceback in the error of a task
 _IN_TASK = re.compile(r"^deltaic\.exceptions\.SchemaMismatchError: (.+)$", re.MULTILINE)
 _BROKEN_RULE = re.compile(
     r"^deltaic\.exceptions\.InvariantViolationError: "
     r"(a row breaks the (?P<rule>.+?) of `(?P<path>.+?)`: `(?P<expression>.*)` does not hold for (?P<row>.*))$",
     re.MULTILINE,
+)
+_NOT_REPLACED = re.compile(
+    r"^deltaic\.exceptions\.ReplaceWhereMismatchError: (.+): (?P<row>.*)$", re.MULTILINE
 )
 _NO_VALUE = re.compile(
     r"^deltaic\.exceptions\.InvalidExpressionError: (expression `(?P<expression>.*)`: (?P<reason>.*))$",
@@ -48,12 +63,29 @@ def guard(column: int, why: str) -> str:
     return f"deltaic.refused({column},{why})"
 
 
-def raise_known(error: Exception, path: str, columns: Sequence[WriteColumn]) -> None:
+def broken(check: int) -> str:
+    """The beginning of the text with which a job fails on a row that breaks a rule.
+
+    The values of the row follow, as hexadecimal digits, and `)`.
+    """
+    return f"deltaic.broken({check},"
+
+
+def raise_known(
+    error: Exception,
+    path: str,
+    columns: Sequence[WriteColumn],
+    rules: RowRules,
+    replaced: str | None = None,
+) -> None:
     """Raises what a failed write means, from the error of Spark; returns where that is not known.
+
+    `replaced` is the condition of an overwrite of some rows.
 
     Raises:
         SchemaMismatchError: when the data has a null or a text that the table must not have.
         InvariantViolationError: when a row breaks a rule of the table.
+        ReplaceWhereMismatchError: when a row is not among those that the overwrite replaces.
         InvalidExpressionError: when a rule has no value for a row.
         PackageNotOnServerError: when a worker cannot import deltaic.
     """
@@ -62,6 +94,23 @@ def raise_known(error: Exception, path: str, columns: Sequence[WriteColumn]) -> 
         reason = _reason(columns[int(found[1])], found[2])
         message = f"the data does not fit the table `{path}`: {reason}"
         raise SchemaMismatchError(message, path=path, reason=reason) from error
+    if (found := _RULE.search(text)) is not None:
+        check, row = rules.checks[int(found[1])], _from_hex(found[2])
+        message = f"a row breaks the {check.rule} of `{path}`: `{check.expression}` does not hold for {row}"
+        facts = {"path": path, "rule": check.rule, "expression": check.expression, "row": row}
+        raise InvariantViolationError(message, **facts) from error
+    if (found := _COMPUTING.search(text)) is not None:
+        for expression in rules.expressions():
+            if expression in found["sql"]:
+                message = f"expression `{expression}`: {found['reason']} (a rule of the table `{path}`)"
+                raise InvalidExpressionError(
+                    message, expression=expression, reason=found["reason"]
+                ) from error
+    if (found := _OUTSIDE.search(text) or _NOT_REPLACED.search(text)) is not None:
+        row = _from_hex(found[1]) if found.re is _OUTSIDE else found["row"]
+        facts = {"path": path, "predicate": replaced or "", "row": row}
+        message = _NOT_REPLACED_TEXT.format(**facts)
+        raise ReplaceWhereMismatchError(message, **facts) from error
     if (found := _IN_TASK.search(text)) is not None:
         message = found[1]
         raise SchemaMismatchError(message, path=path, reason=message.partition("`: ")[2]) from error
@@ -70,6 +119,10 @@ def raise_known(error: Exception, path: str, columns: Sequence[WriteColumn]) -> 
     if (found := _NO_VALUE.search(text)) is not None:
         raise InvalidExpressionError(found[1], **found.groupdict()) from error
     explain_missing_import(error)
+
+
+def _from_hex(digits: str) -> str:
+    return bytes.fromhex(digits).decode(errors="replace")
 
 
 def _reason(column: WriteColumn, why: str) -> str:

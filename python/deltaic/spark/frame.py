@@ -57,39 +57,45 @@ def functions(of: Any) -> Any:
     return connect_functions
 
 
+def primitive(column: WriteColumn) -> Any:
+    """The type that a column without fields must be cast to, if any."""
+    target = column.target_type
+    return None if target is None or isinstance(target, dict) else _type(target)
+
+
 def physical(columns: list[WriteColumn]) -> list[Any]:
-    """Columns as Spark's Parquet writer must see them: names and ids of data files, nulls and lengths guarded.
+    """Columns of the table as Spark's Parquet writer must see them: names and ids of data files.
 
     Partition columns become the text of their folders, in a session whose time zone is UTC.
     """
-    return [_physical(i, c) for i, c in enumerate(columns)]
+    return [_physical(c) for c in columns]
 
 
-def _physical(number: int, column: WriteColumn) -> Any:
-    F = pyspark.sql.functions  # noqa: N806 (its usual name)
-    value = F.lit(None) if column.source is None else F.col(quoted(column.source))
-    if column.not_null:
-        value = F.coalesce(value, F.raise_error(F.lit(failures.guard(number, failures.NULL))))
-    if column.text_limit is not None:
-        value = _limited(value, column.text_limit, failures.guard(number, failures.LENGTH))
-    if column.target_type is not None:
+def _physical(column: WriteColumn) -> Any:
+    value = pyspark.sql.functions.col(quoted(column.name))
+    if isinstance(column.target_type, dict):
         # a cast between structs goes by position: it renames, and carries the ids
-        holder = StructType.fromJson(
-            {
-                "type": "struct",
-                "fields": [{"name": "c", "type": column.target_type, "nullable": True, "metadata": {}}],
-            }
-        )
-        value = value.cast(holder.fields[0].dataType)
+        value = value.cast(_type(column.target_type))
     if column.partition:
         return value.cast("string").alias(column.physical)
     metadata = {} if column.field_id is None else {"parquet.field.id": column.field_id}
     return value.alias(column.physical, metadata=metadata)
 
 
-def _limited(text: Any, limit: dict[str, Any], refusal: str) -> Any:
+def _type(target: Any) -> Any:
+    field = {"name": "c", "type": target, "nullable": True, "metadata": {}}
+    return StructType.fromJson({"type": "struct", "fields": [field]}).fields[0].dataType
+
+
+def guarded(F: Any, value: Any, number: int, column: WriteColumn) -> Any:  # noqa: N803
+    """A value that fails the job where it is null and must not be."""
+    if not column.not_null:
+        return value
+    return F.coalesce(value, F.raise_error(F.lit(failures.guard(number, failures.NULL))))
+
+
+def limited(F: Any, text: Any, limit: dict[str, Any], refusal: str) -> Any:  # noqa: N803
     """As Spark writes `char` and `varchar`: spaces at the end are cut down to the length, `char` is padded."""
-    F = pyspark.sql.functions  # noqa: N806 (its usual name)
     length = limit["length"]
     fits = F.rpad(text, length, " ") if limit["padded"] else text
     cut = F.when(F.char_length(F.rtrim(text)) <= length, F.substring(text, 1, length))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 
@@ -16,10 +16,13 @@ _MODES = {
     "default": "errorifexists",
     "append": "append",
     "ignore": "ignore",
+    "overwrite": "overwrite",
 }
-# what Spark itself puts among the options, and switches that are harmless when off
+# what Spark itself puts among the options
 _SPARKS_OWN = frozenset({"path", "__partition_columns", "storageoptions"})
-_OFF_ONLY = frozenset({"mergeschema", "overwriteschema"})
+_AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
+_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+_USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _ROUTES = frozenset({"auto", "direct", "driver", "arrow"})
 
 
@@ -34,6 +37,11 @@ class WriteOptions:
     max_records_per_file: int | None = None
     route: str = "auto"
     partition_by: list[str] | None = None
+    merge_schema: bool | None = None
+    overwrite_schema: bool = False
+    data_change: bool = True
+    replace_where: str | None = None
+    dynamic_partitions: bool | None = None
     configuration: dict[str, str] = field(default_factory=dict)
     """Properties of a new table: the options that begin with `delta.`."""
 
@@ -50,7 +58,7 @@ class WriteOptions:
         configuration: dict[str, str] = {}
         for name, value in options.items():
             key = name.lower()
-            if key in _SPARKS_OWN or (key in _OFF_ONLY and str(value).lower() == "false"):
+            if key in _SPARKS_OWN:
                 continue
             if key.startswith("delta."):
                 configuration[name] = str(value)
@@ -77,8 +85,24 @@ class WriteOptions:
             max_records_per_file=_whole("maxRecordsPerFile", given.get("maxrecordsperfile"), 0) or None,
             route=route,
             partition_by=None if names is None else [n.strip() for n in names.split(",") if n.strip()],
+            merge_schema=_switch("mergeSchema", given.get("mergeschema")),
+            overwrite_schema=_switch("overwriteSchema", given.get("overwriteschema")) or False,
+            data_change=_switch("dataChange", given.get("datachange")) is not False,
+            replace_where=given.get("replacewhere"),
+            dynamic_partitions=_overwrite_mode(given.get("partitionoverwritemode")),
             configuration=configuration,
         )
+
+    def in_session(self, conf: Any) -> WriteOptions:
+        """With what the session's settings say where the options are silent, as delta-spark reads them."""
+        merge, dynamic, note = self.merge_schema, self.dynamic_partitions, self.user_metadata
+        if merge is None:
+            merge = str(conf.get(_AUTO_MERGE, "false")).lower() == "true"
+        if dynamic is None and self.replace_where is None:
+            dynamic = str(conf.get(_OVERWRITE_MODE, "static")).lower() == "dynamic"
+        if note is None:
+            note = conf.get(_USER_METADATA, None)
+        return replace(self, merge_schema=merge, dynamic_partitions=dynamic, user_metadata=note)
 
 
 _KNOWN = frozenset(
@@ -90,12 +114,17 @@ _KNOWN = frozenset(
         "maxrecordsperfile",
         "deltaicroute",
         "partitionby",
+        "mergeschema",
+        "overwriteschema",
+        "datachange",
+        "replacewhere",
+        "partitionoverwritemode",
     }
 )
 
 
 def save_mode(path: str, mode: str | None) -> str:
-    """The mode in lower case: `errorifexists` (Spark's default), `append` or `ignore`.
+    """The mode in lower case: `errorifexists` (Spark's default), `append`, `overwrite` or `ignore`.
 
     Raises:
         UnsupportedError: for another mode, by its name.
@@ -106,6 +135,22 @@ def save_mode(path: str, mode: str | None) -> str:
             f"`{path}`: the save mode `{name}` is not supported", path=path, what=f"the save mode `{name}`"
         )
     return _MODES[name]
+
+
+def _switch(name: str, text: str | None) -> bool | None:
+    if text is None:
+        return None
+    if text.lower() not in ("true", "false"):
+        raise _invalid(name, f"`{text}` is neither true nor false")
+    return text.lower() == "true"
+
+
+def _overwrite_mode(text: str | None) -> bool | None:
+    if text is None:
+        return None
+    if text.lower() not in ("static", "dynamic"):
+        raise _invalid("partitionOverwriteMode", f"`{text}` is neither static nor dynamic")
+    return text.lower() == "dynamic"
 
 
 def _whole(name: str, text: str | None, least: int) -> int | None:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
 from deltaic.exceptions import CommitStateUnknownError, DeltaError, InvalidArgumentError
+from deltaic.predicates import from_sql
 from deltaic.spark.failures import raise_known
 from deltaic.spark.frame import WriteColumn, is_connect
 from deltaic.spark.options import WriteOptions, save_mode
 from deltaic.spark.routes import arrow, direct, driver
+from deltaic.spark.rules import RowRules, table_rows, task_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,23 +30,25 @@ def save(
     options: Mapping[str, str] | None,
     storage_options: Mapping[str, str] | None = None,
 ) -> int | None:
-    """Creates the table at `path` from the rows of `df`, or appends them; returns the new version.
+    """Writes the rows of `df` into the table at `path`, which is created where there is none.
 
-    All or nothing: until the commit, and after any failure, the table is as it was. `None` is returned
-    where there was
-    nothing to do: mode `ignore` and a table that exists, an append of no rows, a txnVersion that is already
-    recorded.
+    All or nothing: until the commit, and after any failure, the table is as it was. Returns the new version,
+    or `None` where there was nothing to do: mode `ignore` and a table that exists, an append of no rows, a
+    txnVersion that is already recorded.
 
     Raises:
         TableAlreadyExistsError: in mode `errorifexists`.
         SchemaMismatchError: when the frame or a value in it does not fit the table.
+        InvariantViolationError: when a row breaks a rule of the table: it names the rule and the row.
+        ReplaceWhereMismatchError: when a row is not among those that the overwrite replaces.
+        InvalidExpressionError: when Spark cannot resolve a rule of the table.
         PackageNotOnServerError: when a Python worker of Spark cannot import deltaic.
         UnsupportedError: for a mode, option or type that is not supported, by its name.
-        CommitConflictError: when another writer changed what the checks relied on.
+        CommitConflictError: when another writer changed what the write relied on.
         CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
     """
     del spark  # the frame knows its session
-    given = WriteOptions.parse(path, options or {})
+    given = WriteOptions.parse(path, options or {}).in_session(df.sparkSession.conf)
     plan = make_plan(
         path,
         save_mode(path, mode),
@@ -53,17 +57,18 @@ def save(
         given,
         df.sparkSession.version,
         storage_options,
+        rules_held=True,
     )
     if plan.skip:
         return None
-    columns = WriteColumn.all_of(plan.columns)
+    columns, rules = WriteColumn.all_of(plan.columns), RowRules.of(plan.rules)
     folder = str(uuid.uuid4())
     try:
-        adds = _write(df, plan, columns, folder, given)
+        adds = _write(df, plan, columns, rules, folder, given)
     except DeltaError:
         raise
     except Exception as error:
-        raise_known(error, path, columns)
+        raise_known(error, path, columns, rules, given.replace_where)
         raise
     return commit(plan, adds, folder)
 
@@ -76,16 +81,29 @@ def make_plan(
     options: WriteOptions,
     spark_version: str,
     storage_options: Mapping[str, str] | None,
+    *,
+    rules_held: bool,
 ) -> Any:
-    """Every check of the core that needs no data. `schema` is the JSON of the frame's."""
+    """Every check of the core that needs no data. `schema` is the JSON of the frame's.
+
+    With `rules_held` the rows that come will be those of `rules.table_rows`; otherwise the core fills and checks
+    them, as far as it knows the expressions.
+    """
     txn = None
     if options.txn_app_id is not None and options.txn_version is not None:
         txn = (options.txn_app_id, options.txn_version)
+    where = options.replace_where
     return _core.WritePlan(
         path,
         mode,
         schema,
         None if partition_by is None else list(partition_by),
+        replace_where=None if where is None else (from_sql(where), where),
+        dynamic_partitions=mode == "overwrite" and options.dynamic_partitions is True,
+        merge_schema=options.merge_schema is True,
+        overwrite_schema=options.overwrite_schema,
+        data_change=options.data_change,
+        rules_held=rules_held,
         user_metadata=options.user_metadata,
         txn=txn,
         compression=options.compression,
@@ -108,18 +126,29 @@ def commit(plan: Any, adds: list[str], folder: str) -> int | None:
     return version
 
 
-def _write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: WriteOptions) -> list[str]:
+def _write(
+    df: Any, plan: Any, columns: list[WriteColumn], rules: RowRules, folder: str, options: WriteOptions
+) -> list[str]:
     route = options.route if options.route != "auto" else _route(df, plan)
+    if route != "driver" and is_connect(df):
+        route = "arrow"
+    path = plan.root
+    if route == "direct":
+        if not plan.direct:
+            reason = "`direct` cannot rearrange or check nested fields, which this write needs: leave the option out"
+            raise InvalidArgumentError(f"deltaicRoute: {reason}", argument="deltaicRoute", reason=reason)
+        tasks = task_count(df) if rules.identities else 1
+        rows = table_rows(df, columns, rules, path, tasks=tasks, within=options.replace_where)
+        return direct.write(rows, plan, columns, folder, options)
     if route == "driver":
+        if rules:
+            # one task counts without gaps
+            df = table_rows(df.coalesce(1), columns, rules, path, tasks=1)
         return driver.write(df, plan)
-    if route == "arrow" or is_connect(df):
-        return arrow.write(df, plan, folder)
-    if not plan.direct:
-        reason = (
-            "`direct` cannot rearrange or check nested fields, which this write needs: leave the option out"
-        )
-        raise InvalidArgumentError(f"deltaicRoute: {reason}", argument="deltaicRoute", reason=reason)
-    return direct.write(df, plan, columns, folder, options)
+    if rules:
+        tasks = task_count(df) if rules.identities else 1
+        df = table_rows(df, columns, rules, path, tasks=tasks)
+    return arrow.write(df, plan, folder)
 
 
 def _route(df: Any, plan: Any) -> str:

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use crate::arrow::import;
 use crate::errors::to_python;
 use crate::runtime::{read, write};
+use crate::table::parse_predicate;
 
 /// A checked write. Nothing is written by making one.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -25,7 +26,7 @@ pub(crate) struct WritePlan {
 #[pymethods]
 impl WritePlan {
     #[new]
-    #[pyo3(signature = (path, mode, schema, partition_by=None, *, user_metadata=None, txn=None, compression=None, max_records_per_file=None, configuration=None, engine=None, storage_options=None))]
+    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, data_change=true, rules_held=false, user_metadata=None, txn=None, compression=None, max_records_per_file=None, configuration=None, engine=None, storage_options=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -33,6 +34,12 @@ impl WritePlan {
         mode: String,
         schema: String,
         partition_by: Option<Vec<String>>,
+        replace_where: Option<(String, String)>,
+        dynamic_partitions: bool,
+        merge_schema: bool,
+        overwrite_schema: bool,
+        data_change: bool,
+        rules_held: bool,
         user_metadata: Option<String>,
         txn: Option<(String, i64)>,
         compression: Option<String>,
@@ -43,8 +50,16 @@ impl WritePlan {
     ) -> PyResult<Self> {
         read(py, move || {
             let data = StructType::from_json(&schema)?;
+            let (predicate, text) = replace_where.unzip();
             let options = WriteOptions {
                 mode: WriteMode::parse(&mode)?,
+                replace_where: predicate.as_deref().map(parse_predicate).transpose()?,
+                replace_where_text: text,
+                dynamic_partitions,
+                merge_schema,
+                overwrite_schema,
+                data_change,
+                rules_held,
                 partition_by: partition_by.unwrap_or_default(),
                 configuration: configuration.unwrap_or_default(),
                 all_nullable: true,
@@ -91,6 +106,12 @@ impl WritePlan {
     #[getter]
     fn columns(&self) -> &str {
         &self.columns
+    }
+
+    /// What the rules of the table ask of the rows, as JSON.
+    #[getter]
+    fn rules(&self, py: Python<'_>) -> PyResult<String> {
+        to_json(&self.inner.rules).map_err(|e| to_python(py, &e))
     }
 
     /// Compression that the write or the table asks for.

@@ -139,6 +139,10 @@ class DeltaSpark:
         self._ask({"read": str(path), "options": options, "where": where, "into": str(into)})
         return pq.ParquetDataset(into).read()
 
+    def write(self, path: Path | str, query: str, mode: str, options: dict[str, str], by: list[str]) -> None:
+        """Writes the rows of a query with a DataFrameWriter."""
+        self._ask({"write": str(path), "query": query, "mode": mode, "options": options, "by": by})
+
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()

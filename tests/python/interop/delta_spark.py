@@ -1,7 +1,9 @@
 """A delta-spark in a process of its own: it runs on another Python, PySpark and class path than the tests.
 
 One request a line on stdin, one answer a line on stdout, both JSON: `{"sql": text}` runs a statement,
-`{"read": path, "options": {...}, "where": condition, "into": folder}` writes the rows of a table as Parquet.
+`{"read": path, "options": {...}, "where": condition, "into": folder}` writes the rows of a table as Parquet,
+`{"write": path, "query": text, "mode": mode, "options": {...}, "by": [...]}` writes the rows of a query with a
+DataFrameWriter.
 """
 
 import json
@@ -44,6 +46,12 @@ def main() -> None:
         try:
             if "sql" in request:
                 spark.sql(request["sql"])
+            elif "write" in request:
+                writer = spark.sql(request["query"]).write.format("delta").mode(request["mode"])
+                writer = writer.options(**request["options"])
+                if request["by"]:
+                    writer = writer.partitionBy(*request["by"])
+                writer.save(request["write"])
             else:
                 frame = (
                     spark.read.format("delta")

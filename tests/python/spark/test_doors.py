@@ -92,10 +92,10 @@ def test_modes(door: Any, tmp_path: Path) -> None:
     assert deltaic.save(df, path, mode="ignore") is None
     with pytest.raises(exceptions.TableAlreadyExistsError, match="already exists"):
         deltaic.save(df, path)
-    with pytest.raises(exceptions.UnsupportedError, match="save mode `overwrite`"):
-        deltaic.save(df, path, mode="overwrite")
-    with pytest.raises(exceptions.UnsupportedError, match="write option `mergeSchema`"):
-        deltaic.save(df, path, mode="append", mergeSchema="true")
+    with pytest.raises(exceptions.UnsupportedError, match="save mode `upsert`"):
+        deltaic.save(df, path, mode="upsert")
+    with pytest.raises(exceptions.UnsupportedError, match="write option `header`"):
+        deltaic.save(df, path, mode="append", header="true")
     df.write.format("delta").mode("append").save(path)
     assert deltaic.read(door, path).count() == 10
     assert deltaic.Table(path).version == 1

@@ -67,11 +67,6 @@ REFUSED: dict[str, Callable[[SparkSession, Path], object]] = {
     "insert into view": lambda s, p: s.sql("INSERT INTO target_view VALUES (100, '9', 1.5)"),
     "insertInto view": lambda s, p: _more(s).write.insertInto("target_view"),
     "insert overwrite view": lambda s, p: s.sql("INSERT OVERWRITE target_view VALUES (100, '9', 1.5)"),
-    "insert overwrite": lambda s, p: s.sql("INSERT OVERWRITE target VALUES (100, '9', 1.5)"),
-    "insert overwrite path": lambda s, p: s.sql(f"INSERT OVERWRITE delta.`{p}` VALUES (100, '9', 1.5)"),
-    "replace where": lambda s, p: s.sql("INSERT INTO target REPLACE WHERE id = 1 VALUES (1, '9', 1.5)"),
-    "insertInto overwrite": lambda s, p: _more(s).write.insertInto("target", overwrite=True),
-    "writeTo overwrite": lambda s, p: _more(s).writeTo("target").overwritePartitions(),
     "saveAsTable overwrite": lambda s, p: (
         _more(s).write.format("delta").mode("overwrite").saveAsTable("target")
     ),

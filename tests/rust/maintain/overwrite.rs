@@ -33,7 +33,7 @@ fn an_overwrite_replaces_everything_and_keeps_history() {
     assert_eq!(info.operation.as_deref(), Some("WRITE"));
     assert_eq!(
         (parameters["mode"].as_str(), parameters["partitionBy"].as_str()),
-        (Some("Overwrite"), Some("[\"p\"]"))
+        (Some("Overwrite"), Some("[]"))
     );
     assert_eq!(info.operation_metrics.unwrap()["numRemovedFiles"], "3");
     assert_eq!(info.is_blind_append, Some(false));

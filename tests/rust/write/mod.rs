@@ -6,6 +6,7 @@ mod footers;
 mod layout;
 mod partitions;
 mod rules;
+mod spread;
 
 use std::sync::Arc;
 

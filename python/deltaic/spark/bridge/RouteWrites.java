@@ -1,9 +1,16 @@
 package deltaic.spark;
 
+import java.util.HashMap;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.plans.logical.AppendData;
 import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
+import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
+import org.apache.spark.sql.catalyst.plans.logical.OverwritePartitionsDynamic;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
@@ -16,8 +23,8 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import scala.Function1;
 
 /**
- * Sends appends to the writer and refuses every other statement that changes one of our tables, so that none of them
- * goes around the log. A post-hoc resolution rule.
+ * Sends appends and overwrites to the writer and refuses every other statement that changes one of our tables, so that
+ * none of them goes around the log. A post-hoc resolution rule.
  */
 public final class RouteWrites extends Rule {
   private static final String REWRITE = "read the table, compute the new rows and write them to a new table";
@@ -71,20 +78,55 @@ public final class RouteWrites extends Rule {
           bareFiles(node).table.path);
     }
     OpenTable table = target(node);
-    if (node instanceof AppendData) {
-      AppendData append = (AppendData) node;
-      if (!append.resolved()) return node;
-      if (table.timeTravel) throw Refusal.of("INSERT into an old version", "name the table without a version", table.path);
-      return new AppendCommand(table.path, append.query());
+    if (node instanceof AppendData || node instanceof OverwriteByExpression || node instanceof OverwritePartitionsDynamic) {
+      return node.resolved() ? write((V2WriteCommand) node, table) : node;
     }
-    String name = node.getClass().getSimpleName();
-    String what = name;
-    String instead = REWRITE;
-    if (name.equals("OverwriteByExpression")) what = "INSERT OVERWRITE (and REPLACE WHERE)";
-    if (name.equals("OverwritePartitionsDynamic")) what = "INSERT OVERWRITE with dynamic partitions";
+    String what = node.getClass().getSimpleName();
     if (node instanceof DeleteFromTable) what = "DELETE";
     if (node instanceof UpdateTable) what = "UPDATE";
     if (node instanceof MergeIntoTable) what = "MERGE INTO";
-    throw Refusal.of(what, instead, table.path);
+    throw Refusal.of(what, REWRITE, table.path);
+  }
+
+  private static LogicalPlan write(V2WriteCommand node, OpenTable table) {
+    if (table.timeTravel) throw Refusal.of("INSERT into an old version", "name the table without a version", table.path);
+    HashMap options = new HashMap();
+    String mode = "overwrite";
+    scala.collection.immutable.Map given;
+    if (node instanceof AppendData) {
+      mode = "append";
+      given = ((AppendData) node).writeOptions();
+    } else if (node instanceof OverwritePartitionsDynamic) {
+      options.put("partitionOverwriteMode", "dynamic");
+      given = ((OverwritePartitionsDynamic) node).writeOptions();
+    } else {
+      Expression replaced = ((OverwriteByExpression) node).deleteExpr();
+      // Spark has read its own setting already
+      if (replaced.equals(Literal$.MODULE$.TrueLiteral())) options.put("partitionOverwriteMode", "static");
+      else options.put("replaceWhere", text(replaced));
+      given = ((OverwriteByExpression) node).writeOptions();
+    }
+    options.putAll(Scala.map(given));
+    return new WriteCommand(table.path, (LogicalPlan) node.query(), mode, options);
+  }
+
+  /** A condition as SQL over the plain names of the table's columns, constants computed. */
+  private static String text(Expression condition) {
+    return ((Expression) condition.transform(new scala.runtime.AbstractPartialFunction() {
+      public boolean isDefinedAt(Object node) {
+        return node instanceof AttributeReference || constant(node);
+      }
+
+      public Object applyOrElse(Object node, Function1 otherwise) {
+        if (node instanceof AttributeReference) return ((AttributeReference) node).withQualifier(Scala.none());
+        if (!constant(node)) return otherwise.apply(node);
+        Expression value = (Expression) node;
+        return Literal$.MODULE$.create(value.eval(null), value.dataType());
+      }
+
+      private boolean constant(Object node) {
+        return !(node instanceof Literal) && ((Expression) node).foldable();
+      }
+    })).sql();
   }
 }

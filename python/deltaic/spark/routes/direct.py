@@ -35,7 +35,9 @@ _SINKS = (
 
 
 def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: WriteOptions) -> list[str]:
-    """Writes a classic DataFrame below `folder` of the table and returns the `add` actions of the files.
+    """Writes the rows of `rules.table_rows` of a classic session below `folder` of the table.
+
+    Returns the `add` actions of the files.
 
     Nothing of a failed job is left. Statistics come from the footers.
     """

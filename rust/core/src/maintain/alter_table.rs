@@ -118,7 +118,11 @@ fn attempt(location: &Location, alteration: &Alteration) -> Result<u64> {
     Ok(txn.commit()?.version)
 }
 
-fn definition(snapshot: &Snapshot) -> Result<Definition> {
+/// The definition of a version, with its clustering columns.
+///
+/// # Errors
+/// As [`Definition::of`], and what the store says.
+pub(crate) fn definition(snapshot: &Snapshot) -> Result<Definition> {
     let table = Definition::of(snapshot.protocol(), snapshot.metadata())?;
     if !table.protocol.supports("clustering") {
         return Ok(table);

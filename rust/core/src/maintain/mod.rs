@@ -13,6 +13,7 @@ mod tombstones;
 mod vacuum;
 mod vacuum_plan;
 
+pub(crate) use alter_table::definition;
 pub use alter_table::{Alteration, alter_table};
 pub(crate) use files::{look, needs};
 pub use fsck::{FsckDone, fsck};

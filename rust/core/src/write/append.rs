@@ -15,6 +15,7 @@ use super::rules::Rules;
 use super::schema::from_arrow;
 use super::uploads::Uploads;
 use crate::actions::Add;
+use crate::alter::identity::Identity;
 use crate::conflict::{Conflict, ConflictKind, IdentityValues};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, StructType};
@@ -119,6 +120,20 @@ pub(super) fn fill(
 /// # Cost
 /// That of the commit; on a local file system the sync of each file and its folders.
 pub fn commit_adds(plan: &WritePlan, adds: Vec<Add>, options: &WriteOptions) -> Result<WriteResult> {
+    commit_made(plan, adds, &[], options)
+}
+
+/// As [`commit_adds`], of files with values that were made for these identity columns (logical names). Their marks come
+/// from the statistics, which these columns always have.
+///
+/// # Errors
+/// As [`commit_adds`]; [`Error::InvalidArgument`] for files without these statistics.
+pub(super) fn commit_made(
+    plan: &WritePlan,
+    adds: Vec<Add>,
+    identities: &[String],
+    options: &WriteOptions,
+) -> Result<WriteResult> {
     if let Target::Skip(version) = plan.target {
         return Ok(WriteResult::skipped(version));
     }
@@ -128,12 +143,38 @@ pub fn commit_adds(plan: &WritePlan, adds: Vec<Add>, options: &WriteOptions) -> 
     store.make_durable(root, &files)?;
     let rows = adds.iter().filter_map(num_records).map(i64::unsigned_abs).sum();
     let uploads = Uploads::new(plan.location.store().clone());
-    let new = NewFiles { adds, rows, marks: BTreeMap::new() };
+    let marks = marks_of(plan, &adds, identities)?;
+    let new = NewFiles { adds, rows, marks };
     let result = commit(plan, new, &uploads, options);
     if keeps_files(&result) {
         uploads.keep();
     }
     result
+}
+
+fn marks_of(plan: &WritePlan, adds: &[Add], identities: &[String]) -> Result<BTreeMap<String, i64>> {
+    let mut marks = BTreeMap::new();
+    for name in identities {
+        let Some(field) = plan.schema.field(name) else { continue };
+        let Some(identity) = Identity::of(field)? else { continue };
+        let physical = field.physical_name(plan.column_mapping).to_owned();
+        for add in adds {
+            let mark =
+                identity_bound(add, &physical, identity.step).ok_or_else(|| Error::InvalidArgument {
+                    argument: "adds".into(),
+                    reason: format!("`{}` has no statistics of the identity column `{name}`", add.path),
+                })?;
+            let farther = |old: i64| if identity.step > 0 { old.max(mark) } else { old.min(mark) };
+            marks.entry(physical.clone()).and_modify(|old| *old = farther(*old)).or_insert(mark);
+        }
+    }
+    Ok(marks)
+}
+
+/// The farthest value of a column in a file, in the direction of a step.
+fn identity_bound(add: &Add, physical: &str, step: i64) -> Option<i64> {
+    let stats: serde_json::Value = serde_json::from_str(add.stats.as_deref()?).ok()?;
+    stats.get(if step > 0 { "maxValues" } else { "minValues" })?.get(physical)?.as_i64()
 }
 
 /// Whether the table has the files, or may have.
@@ -173,11 +214,13 @@ fn land(
     options: &WriteOptions,
 ) -> Result<WriteResult> {
     let NewFiles { adds, marks, .. } = new;
-    let mut txn = plan.transaction(operation(plan, options))?;
+    let mut txn = plan.transaction(operation(options))?;
+    define(&mut txn, plan, options);
     let generated = marks.keys().cloned().collect();
     txn.advance_identities(IdentityValues { written: marks, generated })?;
     let replaced = stage(&mut txn, plan, &adds, uploads, options)?;
-    let unchanged = adds.is_empty() && replaced.files == 0 && options.app_transaction.is_none();
+    let same_table = txn.changes().metadata.is_none() && txn.changes().protocol.is_none();
+    let unchanged = same_table && adds.is_empty() && replaced.files == 0 && options.app_transaction.is_none();
     if let (Target::Existing(version), true) = (plan.target, unchanged) {
         return Ok(WriteResult::skipped(version));
     }
@@ -187,7 +230,8 @@ fn land(
         txn.app_transaction(app_id, *version);
     }
     let copied = replaced.copied.into_iter().map(|w| w.add);
-    adds.into_iter().chain(copied).for_each(|add| txn.add(add));
+    let data_change = options.data_change;
+    adds.into_iter().chain(copied).for_each(|add| txn.add(Add { data_change, ..add }));
     txn.set_user_metadata(options.user_metadata.clone());
     txn.set_engine(options.engine.clone());
     txn.set_budget(options.commit_budget);
@@ -196,6 +240,20 @@ fn land(
         true => WriteResult::skipped(committed.version),
         false => WriteResult { version: committed.version, ..result },
     })
+}
+
+/// Stages the definition that the write gives the table, where it is another.
+fn define(txn: &mut Transaction, plan: &WritePlan, options: &WriteOptions) {
+    let Some(snapshot) = txn.snapshot().cloned() else { return };
+    if *snapshot.protocol() != plan.protocol {
+        txn.set_protocol(plan.protocol.clone());
+    }
+    if *snapshot.metadata() != plan.metadata {
+        txn.set_metadata(plan.metadata.clone());
+        if options.replaces_schema() {
+            txn.replaces_all_files();
+        }
+    }
 }
 
 /// Another writer created the table while we wrote the first files for it. By mode that is an error, or the end, or the
@@ -246,15 +304,21 @@ fn same_files(ours: &StructType, theirs: &StructType) -> bool {
         && ours.fields.iter().zip(&theirs.fields).all(|(o, t)| t.nullable || !o.nullable)
 }
 
-fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
+fn operation(options: &WriteOptions) -> Operation {
     let mut operation = Operation::new("WRITE")
         .with("mode", options.mode.name())
-        .with_encoded("partitionBy", plan.partition_columns.clone());
+        .with_encoded("partitionBy", options.partition_by.clone());
     if let Some(predicate) = &options.replace_where {
-        operation = operation.with("predicate", predicate.to_string());
+        let text = options.replace_where_text.clone();
+        operation = operation.with("predicate", text.unwrap_or_else(|| predicate.to_string()));
     }
-    if options.dynamic_partitions {
-        operation = operation.with_json("isDynamicPartitionOverwrite", true);
+    let switches = [
+        ("isDynamicPartitionOverwrite", options.dynamic_partitions),
+        ("canOverwriteSchema", options.overwrite_schema),
+        ("canMergeSchema", options.merge_schema),
+    ];
+    for (name, _) in switches.into_iter().filter(|(_, on)| *on) {
+        operation = operation.with_json(name, true);
     }
     operation
 }

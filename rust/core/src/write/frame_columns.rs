@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::plan::WritePlan;
-use super::rules::Rules;
 use super::text_limits::{Limits, TextLimit};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, stored_schema};
 
@@ -44,8 +43,7 @@ impl FrameColumns {
     /// The columns for data that [`plan_write`](super::plan_write) let through.
     pub fn of(plan: &WritePlan, data: &StructType) -> Self {
         let stored = stored_schema(&plan.schema, plan.column_mapping);
-        // a rule that cannot be bound was refused when the write was planned
-        let mut direct = Rules::of(plan, data).is_ok_and(|rules| rules.is_empty());
+        let mut direct = true;
         let fields = plan.schema.fields.iter().zip(&stored.fields).zip(&plan.text_limits);
         let columns = fields.map(|((field, stored), limits)| {
             let partition = plan.partition_columns.contains(&field.name);

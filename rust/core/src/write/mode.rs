@@ -1,11 +1,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 
 /// What a write does when a table is, or is not, there. Every mode creates a table where there is none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WriteMode {
     /// Adds the rows.
     Append,
@@ -48,15 +50,29 @@ impl WriteMode {
 }
 
 /// How to write.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WriteOptions {
     /// What to do when the table is there.
     pub mode: WriteMode,
     /// In the mode [`WriteMode::Overwrite`]: the rows that are replaced, instead of all. The new rows must match, too. On
     /// partition columns whole files go; on other columns the rows of a file that do not match are written again.
     pub replace_where: Option<Predicate>,
+    /// [`WriteOptions::replace_where`] as the user wrote it, for the history; none shows the predicate.
+    pub replace_where_text: Option<String>,
     /// In the mode [`WriteMode::Overwrite`]: replaces the partitions that the new rows are in, and no others.
     pub dynamic_partitions: bool,
+    /// Adds the columns of the data that the table does not have, at any depth, and widens types where the table allows it:
+    /// [`crate::alter::merge_schema`].
+    pub merge_schema: bool,
+    /// In the mode [`WriteMode::Overwrite`] of all rows: the table gets the columns and the partition columns of the write.
+    /// With [`WriteOptions::replace_where`] it says nothing, as for delta-spark.
+    pub overwrite_schema: bool,
+    /// Whether rows change. `false` says that the same rows are only laid out anew, so that streams pass over the commit;
+    /// nobody checks it.
+    pub data_change: bool,
+    /// Whether who makes the rows fills the columns that the table computes, and has checked the rows by the table's rules
+    /// ([`super::RowRules`]): they are written as they come.
+    pub rules_held: bool,
     /// Partition columns. They are set at creation; on an existing table they may be left out, and must be its own.
     pub partition_by: Vec<String>,
     /// Table properties for creation. On an existing table they must be its own.
@@ -89,7 +105,12 @@ impl Default for WriteOptions {
         WriteOptions {
             mode: WriteMode::default(),
             replace_where: None,
+            replace_where_text: None,
             dynamic_partitions: false,
+            merge_schema: false,
+            overwrite_schema: false,
+            data_change: true,
+            rules_held: false,
             partition_by: Vec::new(),
             configuration: BTreeMap::new(),
             name: None,
@@ -103,6 +124,13 @@ impl Default for WriteOptions {
             engine: None,
             commit_budget: Duration::from_secs(300),
         }
+    }
+}
+
+impl WriteOptions {
+    /// Whether the table gets the columns of the data.
+    pub(super) fn replaces_schema(&self) -> bool {
+        self.mode == WriteMode::Overwrite && self.overwrite_schema && self.replace_where.is_none()
     }
 }
 

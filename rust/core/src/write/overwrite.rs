@@ -153,7 +153,7 @@ pub(super) fn stage(
     for add in removed {
         replaced.files += 1;
         replaced.bytes += add.size.unsigned_abs();
-        txn.remove_file(&add, true);
+        txn.remove_file(&add, options.data_change);
     }
     Ok(replaced)
 }

@@ -7,6 +7,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use super::assign::check_assignable;
 use super::compression::{Codec, codec};
 use super::create::new_table;
+use super::evolution::{check_no_definition, evolved};
 use super::features::check_writer;
 use super::fit::physical_schema;
 use super::mode::{WriteMode, WriteOptions};
@@ -57,6 +58,8 @@ pub struct WritePlan {
     pub stats: StatsColumns,
     /// The version that was found; none where there is no table, and in a plan that has travelled.
     pub(super) snapshot: Option<Snapshot>,
+    /// [`WriteOptions::rules_held`].
+    pub(super) rules_held: bool,
     pub(super) codec: Codec,
     /// Lengths of `char` and `varchar`, one for each column of the schema.
     pub(super) text_limits: Vec<Option<Limits>>,
@@ -76,6 +79,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     let snapshot = match Snapshot::open(location.clone(), At::Latest) {
         Ok(snapshot) => snapshot,
         Err(Error::TableNotFound { .. }) => {
+            check_no_definition(options, "create a table")?;
             let (protocol, metadata) = new_table(data, options)?;
             let plan = plan(location, Target::New, protocol, metadata, options)?;
             check_writer(&location.root().to_string(), &plan.protocol, &plan.metadata, &plan.schema)?;
@@ -98,11 +102,12 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
             }
         }
     }
-    let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
-    let mut plan = plan(location, target, protocol, metadata, options)?;
     if matches!(target, Target::Skip(_)) {
-        return Ok(plan);
+        let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
+        return plan(location, target, protocol, metadata, options);
     }
+    let (protocol, metadata) = evolved(&snapshot, data, options)?;
+    let mut plan = plan(location, target, protocol, metadata, options)?;
     check_writer(&path, &plan.protocol, &plan.metadata, &plan.schema)?;
     check_same_partitioning(&plan, options)?;
     check_same_properties(&plan.metadata, options)?;
@@ -141,6 +146,7 @@ pub(crate) fn plan(
         physical_partition_columns: schema.physical_names(&partition_columns, mode),
         stats: StatsColumns::of(&data, &metadata, mode, has_vectors)?,
         snapshot: None,
+        rules_held: options.rules_held,
         codec,
         text_limits: limits_of(&schema)?,
         partition_columns,

@@ -50,8 +50,10 @@ impl Rules {
     /// column that must not be given, [`Error::InvalidSchema`] for a rule that is none.
     pub(super) fn of(plan: &WritePlan, given: &StructType) -> Result<Self> {
         let mut rules = Self::none(plan);
-        rules.constraints(plan)?;
-        rules.invariants()?;
+        if plan.rules_held {
+            return Ok(rules);
+        }
+        rules.conditions(plan)?;
         for (place, field) in plan.schema.fields.iter().enumerate() {
             let is_given = given.field(&field.name).is_some();
             let text = |key: &str| field.metadata.get(key).and_then(|v| v.as_str());
@@ -60,11 +62,8 @@ impl Rules {
             } else if let Some(identity) = Identity::of(field)? {
                 if !is_given {
                     rules.identities.generate(place, field, plan.column_mapping, identity);
-                } else if !identity.allow_explicit_insert {
-                    return Err(Error::SchemaMismatch {
-                        path: rules.path,
-                        reason: format!("`{}` is GENERATED ALWAYS AS IDENTITY: leave it out", field.name),
-                    });
+                } else {
+                    check_explicit(&rules.path, field, identity)?;
                 }
             } else if let (Some(text), false) = (text(CURRENT_DEFAULT), is_given) {
                 // a default reads no column
@@ -87,8 +86,7 @@ impl Rules {
     /// column that must not be changed, [`Error::InvalidSchema`] for a rule that is none.
     pub(crate) fn of_update(plan: &WritePlan, changed: impl Fn(usize) -> bool) -> Result<Self> {
         let mut rules = Self::none(plan);
-        rules.constraints(plan)?;
-        rules.invariants()?;
+        rules.conditions(plan)?;
         for (place, field) in plan.schema.fields.iter().enumerate() {
             if let Some(text) = field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str()) {
                 rules.generation(place, field, text, changed(place))?;
@@ -118,23 +116,10 @@ impl Rules {
         }
     }
 
-    fn constraints(&mut self, plan: &WritePlan) -> Result<()> {
-        for (name, text) in constraints(&plan.metadata) {
-            let condition = Evaluator::condition(text, &self.schema)?;
-            self.checks.push(Check { rule: format!("CHECK constraint {name}"), condition });
-        }
-        Ok(())
-    }
-
-    fn invariants(&mut self) -> Result<()> {
-        for (path, field) in self.schema.explode() {
-            let Some(rule) = field.metadata.get(INVARIANTS) else { continue };
-            let path = path.join(".");
-            let text = rule.as_str().and_then(invariant).ok_or_else(|| Error::InvalidSchema {
-                reason: format!("column `{path}`: the invariant {rule} is not understood"),
-            })?;
-            let condition = Evaluator::condition(&text, &self.schema)?;
-            self.checks.push(Check { rule: format!("invariant of column {path}"), condition });
+    fn conditions(&mut self, plan: &WritePlan) -> Result<()> {
+        for (rule, text) in conditions(plan)? {
+            let condition = Evaluator::condition(&text, &plan.schema)?;
+            self.checks.push(Check { rule, condition });
         }
         Ok(())
     }
@@ -269,6 +254,43 @@ impl Rules {
         let values: Vec<_> = values.collect();
         if values.is_empty() { "any row".to_owned() } else { values.join(", ") }
     }
+}
+
+/// The conditions that every row must meet, CHECK constraints and invariants: what each is, and its text.
+///
+/// # Errors
+/// [`Error::InvalidSchema`] for an invariant that is none.
+pub(super) fn conditions(plan: &WritePlan) -> Result<Vec<(String, String)>> {
+    let checks =
+        constraints(&plan.metadata).into_iter().map(|(name, text)| (constraint(name), text.to_owned()));
+    let mut found: Vec<_> = checks.collect();
+    for (path, field) in plan.schema.explode() {
+        let Some(rule) = field.metadata.get(INVARIANTS) else { continue };
+        let path = path.join(".");
+        let text = rule.as_str().and_then(invariant).ok_or_else(|| Error::InvalidSchema {
+            reason: format!("column `{path}`: the invariant {rule} is not understood"),
+        })?;
+        found.push((format!("invariant of column {path}"), text));
+    }
+    Ok(found)
+}
+
+fn constraint(name: &str) -> String {
+    format!("CHECK constraint {name}")
+}
+
+/// Refuses values for an identity column that must not be given.
+///
+/// # Errors
+/// [`Error::SchemaMismatch`] that names it.
+pub(super) fn check_explicit(path: &str, field: &StructField, identity: Identity) -> Result<()> {
+    if identity.allow_explicit_insert {
+        return Ok(());
+    }
+    Err(Error::SchemaMismatch {
+        path: path.to_owned(),
+        reason: format!("`{}` is GENERATED ALWAYS AS IDENTITY: leave it out", field.name),
+    })
 }
 
 /// The expression of an invariant: `{"expression": {"expression": "x > 3"}}`.

@@ -1,14 +1,13 @@
 //! Writes that are spread over processes: a plan that travels, files that each task writes, and one commit.
 
-use std::time::Duration;
-
 use arrow::array::RecordBatchReader;
 use serde::{Deserialize, Serialize};
 
-use super::append::{commit_adds, fill};
+use super::append::{commit_made, fill};
 use super::frame_columns::FrameColumns;
-use super::mode::{WriteMode, WriteOptions, WriteResult};
+use super::mode::{WriteOptions, WriteResult};
 use super::plan::{Target, WritePlan, plan, plan_write};
+use super::row_rules::RowRules;
 use super::rules::Rules;
 use super::schema::from_arrow;
 use super::uploads::Uploads;
@@ -22,6 +21,9 @@ use crate::store::{Location, StorageOptions};
 pub struct SpreadWrite {
     /// The checked plan.
     pub plan: WritePlan,
+    /// What the rules of the table ask of the rows. With [`WriteOptions::rules_held`] it is for who makes them, otherwise
+    /// [`SpreadWrite::write_files`] does it.
+    pub rules: RowRules,
     storage: StorageOptions,
     options: WriteOptions,
 }
@@ -35,44 +37,33 @@ struct Packed {
     skip: bool,
     protocol: Protocol,
     metadata: Metadata,
-    mode: String,
-    compression: Option<String>,
-    target_file_size: u64,
-    max_rows_per_file: Option<u64>,
-    user_metadata: Option<String>,
-    app_transaction: Option<(String, i64)>,
-    engine: Option<String>,
-    commit_budget: Duration,
+    rules: RowRules,
+    options: WriteOptions,
 }
 
 impl SpreadWrite {
     /// Checks a write of data of this schema. Nothing is written.
     ///
     /// # Errors
-    /// As [`plan_write`]; [`Error::Unsupported`] for an overwrite, and for an identity column whose values are to be made.
+    /// As [`plan_write`]; [`Error::Unsupported`] for an identity column whose values are to be made, unless who makes the
+    /// rows makes them.
     pub fn plan(
         uri: &str,
         storage: StorageOptions,
         data: &StructType,
         options: WriteOptions,
     ) -> Result<Self> {
-        if options.mode == WriteMode::Overwrite {
-            let what = "the mode overwrite for a write that is spread over tasks".into();
-            return Err(Error::Unsupported { path: uri.to_owned(), what });
-        }
         let location = Location::open(uri, &storage)?;
         let plan = plan_write(&location, data, &options)?;
-        if !matches!(plan.target, Target::Skip(_)) {
-            let sequences = Rules::of(&plan, data)?.sequences();
-            if !sequences.is_empty() {
-                let what = format!(
-                    "making values of the identity column `{}` in many tasks",
-                    sequences.join("`, `")
-                );
-                return Err(Error::Unsupported { path: uri.to_owned(), what });
-            }
+        if matches!(plan.target, Target::Skip(_)) {
+            return Ok(SpreadWrite { plan, rules: RowRules::default(), storage, options });
         }
-        Ok(SpreadWrite { plan, storage, options })
+        let rules = RowRules::of(&plan, data)?;
+        if let (false, [first, ..]) = (options.rules_held, rules.identities.as_slice()) {
+            let what = format!("making values of the identity column `{}` in many tasks", first.column);
+            return Err(Error::Unsupported { path: uri.to_owned(), what });
+        }
+        Ok(SpreadWrite { plan, rules, storage, options })
     }
 
     /// Whether there is nothing to write: see [`Target::Skip`].
@@ -88,7 +79,10 @@ impl SpreadWrite {
 
     /// What a DataFrame of this schema must become.
     pub fn frame_columns(&self, data: &StructType) -> FrameColumns {
-        FrameColumns::of(&self.plan, data)
+        let mut columns = FrameColumns::of(&self.plan, data);
+        // nobody would hold the rules
+        columns.direct &= self.options.rules_held || self.rules == RowRules::default();
+        columns
     }
 
     /// The form that travels to the tasks, as JSON. It holds the storage options.
@@ -107,14 +101,8 @@ impl SpreadWrite {
             skip: self.is_skipped(),
             protocol: plan.protocol.clone(),
             metadata: plan.metadata.clone(),
-            mode: options.mode.name().to_owned(),
-            compression: options.compression.clone(),
-            target_file_size: options.target_file_size,
-            max_rows_per_file: options.max_rows_per_file,
-            user_metadata: options.user_metadata.clone(),
-            app_transaction: options.app_transaction.clone(),
-            engine: options.engine.clone(),
-            commit_budget: options.commit_budget,
+            rules: self.rules.clone(),
+            options: options.clone(),
         };
         serde_json::to_string(&packed).map_err(|e| invalid(&e.to_string()))
     }
@@ -131,19 +119,9 @@ impl SpreadWrite {
             (Some(version), false) => Target::Existing(version),
             (Some(version), true) => Target::Skip(version),
         };
-        let options = WriteOptions {
-            mode: WriteMode::parse(&packed.mode)?,
-            compression: packed.compression,
-            target_file_size: packed.target_file_size,
-            max_rows_per_file: packed.max_rows_per_file,
-            user_metadata: packed.user_metadata,
-            app_transaction: packed.app_transaction,
-            engine: packed.engine,
-            commit_budget: packed.commit_budget,
-            ..WriteOptions::default()
-        };
-        let plan = plan(&location, target, packed.protocol, packed.metadata, &options)?;
-        Ok(SpreadWrite { plan, storage: packed.storage, options })
+        let Packed { protocol, metadata, rules, options, storage, .. } = packed;
+        let plan = plan(&location, target, protocol, metadata, &options)?;
+        Ok(SpreadWrite { plan, rules, storage, options })
     }
 
     /// Writes data into files, below `folder` of the table where one is given, and returns their actions with
@@ -163,9 +141,10 @@ impl SpreadWrite {
     /// Commits the files of all tasks in one version.
     ///
     /// # Errors
-    /// As [`commit_adds`].
+    /// As [`commit_adds`](super::commit_adds).
     pub fn commit(&self, adds: Vec<Add>) -> Result<WriteResult> {
-        commit_adds(&self.plan, adds, &self.options)
+        let identities: Vec<String> = self.rules.identities.iter().map(|i| i.column.clone()).collect();
+        commit_made(&self.plan, adds, &identities, &self.options)
     }
 
     /// Deletes, as far as the store lets it, the files of a write that is known not to be committed: all below `folder`,
@@ -199,6 +178,7 @@ mod tests {
 
     use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
 
+    use super::super::mode::WriteMode;
     use super::*;
     use crate::schema::{DataType, StructField};
     use crate::snapshot::{At, Snapshot};

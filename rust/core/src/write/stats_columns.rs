@@ -1,6 +1,7 @@
 //! Which columns of a table get statistics.
 
 use crate::actions::Metadata;
+use crate::alter::identity::START;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, parse_column_list};
 
@@ -53,7 +54,7 @@ impl StatsColumns {
     }
 
     /// The columns of `data`, the columns of the data files in their order, by `delta.dataSkippingStatsColumns` or else
-    /// `delta.dataSkippingNumIndexedCols`. `tight_bounds` is whether the table supports deletion vectors.
+    /// `delta.dataSkippingNumIndexedCols`, and always identity columns. `tight_bounds` is whether the table supports deletion vectors.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] when one of the properties cannot be read.
@@ -80,6 +81,14 @@ impl StatsColumns {
                 first(data, limit, mode, &mut columns.leaves)
             }
         };
+        for (position, field) in data.fields.iter().enumerate() {
+            // the high-water mark is taken from them
+            if field.metadata.contains_key(START) && !columns.covers(&[field.physical_name(mode).to_owned()])
+            {
+                let leaf = node(field, position, mode, &mut columns.leaves, None);
+                columns.nodes.push(leaf);
+            }
+        }
         Ok(columns)
     }
 }

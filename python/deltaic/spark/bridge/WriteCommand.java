@@ -12,24 +12,28 @@ import org.apache.spark.sql.execution.command.LeafRunnableCommand;
 import scala.collection.immutable.IndexedSeq;
 import scala.collection.immutable.Seq;
 
-/** Appends the rows of a query to a table, through the writer in Python, when Spark executes it. */
-public final class AppendCommand extends LogicalPlan implements LeafRunnableCommand {
+/** Writes the rows of a query into a table, through the writer in Python, when Spark executes it. */
+public final class WriteCommand extends LogicalPlan implements LeafRunnableCommand {
   private final String path;
   private final LogicalPlan query;
+  private final String mode;
+  private final HashMap options;
 
   /** Its arguments are the product's elements: Spark copies tree nodes by reflection. */
-  public AppendCommand(String path, LogicalPlan query) {
+  public WriteCommand(String path, LogicalPlan query, String mode, HashMap options) {
     this.path = path;
     this.query = query;
+    this.mode = mode;
+    this.options = options;
   }
 
   public Seq run(SparkSession session) {
-    HashMap options = new HashMap();
-    options.put("path", path);
+    HashMap given = new HashMap(options);
+    given.put("path", path);
     HashMap request = new HashMap();
     request.put("op", "save");
-    request.put("mode", "append");
-    request.put("options", options);
+    request.put("mode", mode);
+    request.put("options", given);
     Python.call(request, Dataset$.MODULE$.ofRows((org.apache.spark.sql.classic.SparkSession) session, query));
     return Scala.none();
   }
@@ -74,15 +78,15 @@ public final class AppendCommand extends LogicalPlan implements LeafRunnableComm
   }
 
   public int productArity() {
-    return 2;
+    return 4;
   }
 
   public Object productElement(int i) {
-    return i == 0 ? (Object) path : (Object) query;
+    return new Object[] {path, query, mode, options}[i];
   }
 
   public boolean canEqual(Object other) {
-    return other instanceof AppendCommand;
+    return other instanceof WriteCommand;
   }
 
   public boolean equals(Object other) {
@@ -94,6 +98,6 @@ public final class AppendCommand extends LogicalPlan implements LeafRunnableComm
   }
 
   public String productPrefix() {
-    return "DeltaAppend";
+    return "DeltaWrite";
   }
 }

@@ -1,0 +1,195 @@
+"""The rules of a table, held by Spark: in the plan of a write, columns are filled and rows are checked.
+
+The expressions are those of the log, read by Spark in the session of the DataFrame, whose time zone and ANSI
+setting they follow.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
+
+from deltaic.exceptions import InvalidExpressionError
+from deltaic.spark import failures
+from deltaic.spark.frame import functions, guarded, is_connect, limited, primitive, quoted
+
+if TYPE_CHECKING:
+    from deltaic.spark.frame import WriteColumn
+
+_ROW = "__deltaic_row"
+# `monotonically_increasing_id` has the number of the task above these bits, and that of the row in them
+_ROW_BITS = 33
+_WORD = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """An identity column whose values are to be made."""
+
+    column: str
+    first: int
+    step: int
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What must be true for every row."""
+
+    rule: str
+    expression: str
+
+
+@dataclass(frozen=True)
+class RowRules:
+    """What must be done to rows: columns to fill by an expression, and conditions to check."""
+
+    defaults: dict[str, str]
+    identities: dict[str, Sequence]
+    generated: dict[str, str]
+    checks: list[Condition]
+
+    @classmethod
+    def of(cls, text: str) -> RowRules:
+        """The rules that a plan of the core lists as JSON."""
+        given = json.loads(text)
+        return cls(
+            defaults={d["column"]: d["expression"] for d in given["defaults"]},
+            identities={i["column"]: Sequence(**i) for i in given["identities"]},
+            generated={g["column"]: g["expression"] for g in given["generated"]},
+            checks=[Condition(**check) for check in given["checks"]],
+        )
+
+    def expressions(self) -> list[str]:
+        """The texts of all expressions of the log."""
+        filled = [*self.defaults.values(), *self.generated.values()]
+        return [*filled, *(check.expression for check in self.checks)]
+
+    def __bool__(self) -> bool:
+        return bool(self.defaults or self.identities or self.generated or self.checks)
+
+
+def table_rows(
+    df: Any, columns: list[WriteColumn], rules: RowRules, path: str, *, tasks: int, within: str | None = None
+) -> Any:
+    """The rows as the table has them: its columns by their names, filled, and guarded against what must not be.
+
+    A job on the frame fails at the first row that breaks a rule, with what `failures.raise_known`
+    understands. Identities differ between all rows, whatever the number of tasks, and are without large gaps
+    where it is at most `tasks`. `within` is the condition of an overwrite that all rows must meet.
+
+    Raises:
+        InvalidExpressionError: when Spark cannot resolve a rule.
+    """
+    F = functions(df)  # noqa: N806 (its usual name)
+    if rules.identities:
+        df = df.select("*", F.monotonically_increasing_id().alias(_ROW))
+    rows = df.select(
+        *[_supplied(F, i, c, rules, tasks) for i, c in enumerate(columns) if c.name not in rules.generated]
+    )
+    try:
+        rows = _complete(F, rows, columns, rules, within)
+        if rules:
+            _ = rows.schema  # Spark Connect resolves late
+    except AnalysisException as error:
+        _blame(F, rows, rules, path, error)
+        raise
+    return rows
+
+
+def _supplied(F: Any, number: int, column: WriteColumn, rules: RowRules, tasks: int) -> Any:  # noqa: N803
+    if column.source is not None:
+        value = F.col(quoted(column.source))
+    elif column.name in rules.defaults:
+        value = F.expr(rules.defaults[column.name])
+    elif column.name in rules.identities:
+        value = _identity(F, rules.identities[column.name], tasks)
+    else:
+        value = F.lit(None)
+    return _fitted(F, value, number, column)
+
+
+def _fitted(F: Any, value: Any, number: int, column: WriteColumn) -> Any:  # noqa: N803
+    if (target := primitive(column)) is not None:
+        value = value.cast(target)
+    if column.text_limit is not None:
+        value = limited(F, value, column.text_limit, failures.guard(number, failures.LENGTH))
+    return guarded(F, value, number, column).alias(column.name)
+
+
+def _identity(F: Any, identity: Sequence, tasks: int) -> Any:  # noqa: N803
+    """Values of tasks that run beside each other interleave; every number of tasks gives each value once."""
+    row = F.col(_ROW)
+    task, within = F.shiftright(row, _ROW_BITS), row.bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
+    rounds = F.floor(task / tasks).cast("long")
+    place = (within + rounds * F.lit(1 << _ROW_BITS)) * F.lit(tasks) + task % F.lit(tasks)
+    value = F.try_add(F.lit(identity.first), F.try_multiply(F.lit(identity.step), place))
+    return F.coalesce(
+        value, F.raise_error(F.lit(f"the values of `{identity.column}` do not fit into a long"))
+    )
+
+
+def _complete(F: Any, rows: Any, columns: list[WriteColumn], rules: RowRules, within: str | None) -> Any:  # noqa: N803
+    names = [F.col(quoted(c.name)) for c in columns]
+    if rules.generated:
+        rows = rows.select(
+            *[
+                _fitted(F, F.expr(rules.generated[c.name]), i, c) if c.name in rules.generated else names[i]
+                for i, c in enumerate(columns)
+            ]
+        )
+    refused = [
+        (check.expression, failures.broken(n), _named(columns, check.expression))
+        for n, check in enumerate(rules.checks)
+    ]
+    if within is not None:
+        refused.append((within, failures.OUTSIDE, _named(columns, within)))
+    if not refused:
+        return rows
+    first = columns[0].name
+    value = names[0]
+    for expression, mark, shown in reversed(refused):
+        values = [F.concat(F.lit(f"{n} = "), F.coalesce(_text(F, n), F.lit("NULL"))) for n in shown]
+        row = F.concat_ws(", ", *values) if values else F.lit("any row")
+        refusal = F.raise_error(F.concat(F.lit(f"{mark}"), F.hex(row), F.lit(")")))
+        value = F.when(F.coalesce(F.expr(f"({expression})"), F.lit(False)), value).otherwise(refusal)
+    return rows.select(value.alias(first), *names[1:])
+
+
+def _text(F: Any, name: str) -> Any:  # noqa: N803
+    return F.col(quoted(name)).cast("string")
+
+
+def _named(columns: list[WriteColumn], expression: str) -> list[str]:
+    """The columns whose names are in an expression, in the table's order."""
+    words = {(a.replace("``", "`") or b).lower() for a, b in _WORD.findall(expression)}
+    return [c.name for c in columns if c.name.lower() in words]
+
+
+def _blame(F: Any, rows: Any, rules: RowRules, path: str, error: AnalysisException) -> None:  # noqa: N803
+    """Raises the error with the rule that Spark cannot resolve on these rows, if it is one."""
+    for expression in rules.expressions():
+        reason = _refusal(rows, F.expr(f"({expression})"))
+        if reason is not None:
+            message = f"expression `{expression}`: {reason} (a rule of the table `{path}`)"
+            raise InvalidExpressionError(message, expression=expression, reason=reason) from error
+
+
+def _refusal(rows: Any, column: Any) -> str | None:
+    try:
+        _ = rows.select(column).schema
+    except AnalysisException as error:
+        return str(error).splitlines()[0]
+    return None
+
+
+def task_count(df: Any) -> int:
+    """About as many tasks as will write the rows. No job runs."""
+    spark = df.sparkSession
+    if is_connect(df):
+        return max(1, int(spark.conf.get("spark.sql.shuffle.partitions", "200")))
+    known = int(df._jdf.queryExecution().executedPlan().outputPartitioning().numPartitions())
+    return known or max(1, int(spark.sparkContext.defaultParallelism))

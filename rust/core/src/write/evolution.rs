@@ -1,0 +1,53 @@
+//! The definition of a table after a write that may change it.
+
+use super::mode::{WriteMode, WriteOptions};
+use super::schema::as_nullable;
+use crate::actions::{Metadata, Protocol};
+use crate::alter::{merge_schema, overwrite_schema};
+use crate::error::{Error, Result};
+use crate::maintain::definition;
+use crate::schema::StructType;
+use crate::snapshot::Snapshot;
+
+/// Protocol and metadata of the table that the data is written into: its own, or those that the options ask for.
+///
+/// # Errors
+/// As [`merge_schema`] and [`overwrite_schema`]; [`Error::InvalidArgument`] for options that contradict each other.
+pub(super) fn evolved(
+    snapshot: &Snapshot,
+    data: &StructType,
+    options: &WriteOptions,
+) -> Result<(Protocol, Metadata)> {
+    let own = (snapshot.protocol().clone(), snapshot.metadata().clone());
+    let new = if options.replaces_schema() {
+        if options.dynamic_partitions && !own.1.partition_columns.is_empty() {
+            return Err(Error::InvalidArgument {
+                argument: "overwriteSchema".into(),
+                reason: "goes with an overwrite of the whole table, not of some partitions".into(),
+            });
+        }
+        let data = if options.all_nullable { as_nullable(data) } else { data.clone() };
+        overwrite_schema(&definition(snapshot)?, &data, &options.partition_by)?
+    } else if options.merge_schema && matches!(options.mode, WriteMode::Append | WriteMode::Overwrite) {
+        merge_schema(&definition(snapshot)?, data)?
+    } else {
+        return Ok(own);
+    };
+    let new = (new.protocol, new.metadata);
+    if new != own {
+        check_no_definition(options, "change the columns of a table")?;
+    }
+    Ok(new)
+}
+
+/// Refuses what a write that changes no rows cannot do.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] that names `what`.
+pub(super) fn check_no_definition(options: &WriteOptions, what: &str) -> Result<()> {
+    if options.data_change {
+        return Ok(());
+    }
+    let reason = format!("`false` says that no rows change, so this write cannot {what}");
+    Err(Error::InvalidArgument { argument: "dataChange".into(), reason })
+}
