@@ -28,6 +28,10 @@ class DeltaError(Exception):
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
 
+class DeltaWarning(UserWarning):
+    """What follows a commit went wrong: a checkpoint, a checksum, a cleanup. The commit stands."""
+
+
 class DeltaConcurrentModificationException(DeltaError):  # noqa: N818 (the name that delta-spark has)
     """A commit that lost against another writer; the name that delta-spark has for all of them."""
 
@@ -210,7 +214,9 @@ class CommitConflictError(DeltaConcurrentModificationException):
     """Another writer took the version first, and this commit cannot follow it: the base of all conflicts.
 
     `version` and `winner` are version and operation of the other commit, `files` what the two disagree about,
-    `predicate` the read predicate that these may match, `rule` the row of the conflict matrix.
+    `predicate` the read predicate that these may match, `rule` the row of the conflict matrix and `level` the isolation
+    level by which it is a conflict, `advice` what to do. `transaction` is what this commit read and does, as JSON: for
+    `Table.explain_conflict` and `python -m deltaic explain-conflict`.
     """
 
     path: str
@@ -219,7 +225,10 @@ class CommitConflictError(DeltaConcurrentModificationException):
     files: list[str]
     predicate: str | None
     rule: str
+    level: str | None
     reason: str
+    advice: str
+    transaction: str | None
 
 
 class ConcurrentAppendError(CommitConflictError):

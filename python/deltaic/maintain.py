@@ -47,6 +47,8 @@ class RestoreResult:
     """Files of the table now."""
     bytes: int
     """Their bytes."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class FsckResult:
     """Files of deletion vectors. Their data files stay in the log: nobody can tell which of their rows are deleted."""
     version: int | None
     """Version of the commit; None where there was nothing to do."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
 
 
 @dataclass(frozen=True)

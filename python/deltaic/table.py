@@ -445,6 +445,25 @@ class Table(RowChanges):
         deleted, failed = self._core.clean_log(dry_run)
         return CleanedLog(deleted, failed)
 
+    def explain_conflict(self, transaction: str | Mapping[str, Any]) -> dict[str, Any]:
+        """Tells why a transaction lost, or would: for each commit after its version every rule, and what it says.
+
+        The rules are asked by the same code as at the commit, and nothing is written. `docs/conflicts.md` has them all.
+
+        Args:
+            transaction: `transaction` of a `CommitConflictError`, or a description of the same form.
+
+        Raises:
+            InvalidArgumentError: this is no transaction.
+            VersionNotFoundError, NotFoundError: the log no longer has the version, or a commit after it.
+        """
+        text = transaction if isinstance(transaction, str) else json.dumps(transaction)
+        found: dict[str, Any] = json.loads(self._core.explain_conflict(text))
+        for winner in found["winners"]:
+            at = winner["timestamp"]
+            winner["timestamp"] = None if at is None else times.from_millis(at)
+        return found
+
     def update(self) -> Table:
         """Moves to the newest version by reading the new commits only, and returns the table."""
         self._core = self._core.update()

@@ -34,6 +34,8 @@ class WriteResult:
     """Whether the table was created."""
     skipped: bool
     """Whether nothing was committed: `ignore` found a table, the transaction was recorded, or there were no rows."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands: a checkpoint, a checksum … Each is a `DeltaWarning` too."""
 
 
 @dataclass(frozen=True)

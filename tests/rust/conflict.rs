@@ -2,10 +2,11 @@
 
 use deltaic::actions::{Add, Metadata, Protocol};
 use deltaic::conflict::{
-    IdentityValues, IsolationLevel, MATRIX, Ours, Rule, StoredVectors, Verdict, decide, findings, markdown,
+    IdentityValues, IsolationLevel, MATRIX, Ours, Outcome, Rule, StoredVectors, TransactionRecord, Verdict,
+    decide, findings, markdown,
 };
 use deltaic::store::Location;
-use deltaic::txn::{Operation, Transaction};
+use deltaic::txn::{Operation, Transaction, explain_conflicts};
 
 use crate::txn::{
     append, begin, commits, compact, compare, delete_rows, domain, file, id_below, live, metadata, open,
@@ -238,6 +239,15 @@ fn every_cell_of_the_matrix_holds() {
                     assert_eq!((lost.version, lost.rule), (won, row.name), "{cell}");
                     assert_eq!(lost.winner.as_deref(), Some("TEST"), "{cell}");
                     assert_eq!(commits(&location).len() as u64, won + 1, "{cell}");
+                    assert_eq!((lost.level, lost.advice), (Some(level.name()), row.then), "{cell}");
+                    let record = TransactionRecord::from_json(lost.transaction.as_ref().unwrap()).unwrap();
+                    let told = explain_conflicts(&location, &record).unwrap();
+                    assert_eq!((told.outcome, told.version), (Outcome::Conflict, Some(won)), "{cell}");
+                    let rules = &told.winners[0].rules;
+                    let first = rules.iter().find(|r| r.outcome == Some(Outcome::Conflict)).unwrap();
+                    assert_eq!((first.rule, &first.files), (row.name, &lost.files), "{cell}");
+                    assert_eq!(first.error.as_deref(), Some(error.kind()), "{cell}");
+                    assert!(MATRIX.iter().all(|row| rules.iter().any(|r| r.rule == row.name)), "{cell}");
                 }
                 (Verdict::Rebase | Verdict::Pass, Ok(committed)) => {
                     assert_eq!(committed.version, won + 1, "{cell}");

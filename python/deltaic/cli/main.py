@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
+from typing import TextIO
 
 import click
 
 from deltaic import __version__
-from deltaic.exceptions import CommitConflictError, DeltaError
+from deltaic.exceptions import CommitConflictError, DeltaError, DeltaWarning
 
 EXIT_CODES = """\b
 Exit codes:
@@ -31,6 +33,7 @@ _COMMANDS = {
     "create": "create:create",
     "delete": "delete:delete",
     "demo": "demo:demo",
+    "explain-conflict": "explain_conflict:explain_conflict",
     "files": "files:files",
     "fsck": "fsck:fsck",
     "history": "history:history",
@@ -74,6 +77,8 @@ def main() -> None:
 
 def run() -> None:
     """Runs the command line and ends the process with its exit code."""
+    warnings.filterwarnings("always", category=DeltaWarning)
+    warnings.showwarning = _show_warning
     try:
         # click would end with a code of its own for Ctrl-C
         main(prog_name="deltaic", standalone_mode=False)
@@ -90,6 +95,21 @@ def run() -> None:
         # the reader has gone, as in `| head`: nothing more to say, and nothing to flush at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """What went wrong after a commit is one line; other warnings are as Python shows them."""
+    if issubclass(category, DeltaWarning):
+        click.echo(f"deltaic: {' '.join(str(message).split())}", err=True)
+    else:
+        click.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
 
 
 def exit_code(error: DeltaError) -> int:

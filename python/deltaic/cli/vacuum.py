@@ -54,7 +54,5 @@ def vacuum(
         output.console().print(f"{len(done.files):,} files {what}, {output.size(done.bytes)}", style="dim")
     for path, reason in done.failed:
         click.echo(f"deltaic: not deleted: {path}: {reason}", err=True)
-    for warning in done.warnings:
-        click.echo(f"deltaic: {warning}", err=True)
     if done.failed:
         sys.exit(1)

@@ -57,7 +57,7 @@ pub(crate) fn restore(
             "version": done.version, "restored_version": done.restored_version,
             "restored_files": done.restored, "restored_bytes": done.restored_bytes,
             "removed_files": done.removed, "removed_bytes": done.removed_bytes,
-            "files": done.files, "bytes": done.bytes
+            "files": done.files, "bytes": done.bytes, "warnings": done.warnings
         })
         .to_string())
     })
@@ -111,7 +111,8 @@ pub(crate) fn fsck(
     runtime::write(py, || {
         let done = maintain::fsck(&Location::open(uri, &storage_options)?, dry_run)?;
         Ok(json!({
-            "missing": done.missing, "missing_vectors": done.missing_vectors, "version": done.version
+            "missing": done.missing, "missing_vectors": done.missing_vectors, "version": done.version,
+            "warnings": done.warnings
         })
         .to_string())
     })

@@ -1,9 +1,11 @@
 //! The one door from Python into the core: it releases the GIL and lets Ctrl-C through.
 
 use std::cell::Cell;
+use std::ffi::CString;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
+use deltaic::txn::hear_warnings;
 use deltaic::{Error, Result};
 use pyo3::prelude::*;
 
@@ -48,7 +50,22 @@ pub(crate) fn read<T: Send + 'static>(
 /// Runs `work` without the GIL and to its end: for commits, whose outcome must be known.
 pub(crate) fn write<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     note_thread(py)?;
-    py.detach(work).map_err(|e| to_python(py, &e))
+    let (result, warnings) = py.detach(|| hear_warnings(work));
+    for warning in warnings {
+        warn(py, &warning);
+    }
+    result.map_err(|e| to_python(py, &e))
+}
+
+/// A `DeltaWarning`. A filter that makes it an error cannot make the commit look undone: that error is only shown.
+fn warn(py: Python<'_>, text: &str) {
+    let told = CString::new(text.replace('\0', " ")).map_err(PyErr::from).and_then(|text| {
+        let category = py.import("deltaic.exceptions")?.getattr("DeltaWarning")?;
+        PyErr::warn(py, &category, &text, 2)
+    });
+    if let Err(error) = told {
+        error.write_unraisable(py, None);
+    }
 }
 
 thread_local! {

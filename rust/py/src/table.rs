@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
+use deltaic::conflict::TransactionRecord;
 use deltaic::predicate::Predicate;
 use deltaic::replay::FilesRequest;
 use deltaic::scan::{ReadRequest, RowScan};
 use deltaic::schema::to_arrow_schema;
 use deltaic::snapshot::{At, Snapshot, parse_table_path};
 use deltaic::store::{Location, StorageOptions};
+use deltaic::txn::explain_conflicts;
 use deltaic::{Error, Result, checkpoint, scan};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -231,6 +233,14 @@ impl Table {
     fn clean_log(&self, py: Python<'_>, dry_run: bool) -> PyResult<(Vec<String>, Vec<Failed>)> {
         let done = runtime::write(py, || checkpoint::cleanup(&self.snapshot, dry_run))?;
         Ok((done.deleted, done.failed))
+    }
+
+    /// What a transaction (JSON) would meet behind its version; every rule of the matrix, as JSON.
+    fn explain_conflict(&self, py: Python<'_>, transaction: &str) -> PyResult<String> {
+        let location = self.snapshot.location().clone();
+        let transaction = TransactionRecord::from_json(transaction).map_err(|e| to_python(py, &e))?;
+        let told = runtime::read(py, move || explain_conflicts(&location, &transaction))?;
+        to_json(py, &told)
     }
 
     /// The newest version.

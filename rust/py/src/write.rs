@@ -40,8 +40,9 @@ pub(crate) fn create(
     })
 }
 
-/// Version, files, rows, bytes, files removed, whether the table was created, whether nothing was committed.
-type Written = (u64, u64, u64, u64, u64, bool, bool);
+/// Version, files, rows, bytes, files removed, whether the table was created, whether nothing was committed, and what went
+/// wrong after the commit.
+type Written = (u64, u64, u64, u64, u64, bool, bool, Vec<String>);
 
 /// Creates a table, appends to it or overwrites it. Ctrl-C stops it between two batches, and the files written so far are deleted; once
 /// the commit has begun it goes to its end.
@@ -108,6 +109,7 @@ pub(crate) fn write(
         written.removed,
         written.created,
         written.skipped,
+        written.warnings,
     ))
 }
 

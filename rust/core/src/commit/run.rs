@@ -83,7 +83,18 @@ pub fn run(
             );
             let winner = winner.and_then(|w| w.operation);
             let (files, predicate, rule) = (Vec::new(), None, "time-used-up");
-            let lost = Conflict { path, version, winner, files, predicate, rule, reason };
+            let lost = Conflict {
+                path,
+                version,
+                winner,
+                files,
+                predicate,
+                rule,
+                level: None,
+                reason,
+                advice: "write again, or allow more time",
+                transaction: None,
+            };
             return Err(Error::lost(ConflictKind::ConcurrentWrite, lost));
         }
         version += winners.len() as u64;

@@ -1,26 +1,38 @@
+use serde::{Deserialize, Serialize};
+
 use super::{IdentityValues, RowMoves};
 use crate::actions::{Action, Add, Cdc, DomainMetadata, Metadata, Protocol, Remove, Txn};
 
 /// What a transaction does, sorted by kind.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Changes {
     /// New protocol.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,
     /// New metadata.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
     /// Files that join.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub adds: Vec<Add>,
     /// Files that leave.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removes: Vec<Remove>,
     /// Files of row-level changes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cdc: Vec<Cdc>,
     /// Application transactions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub txns: Vec<Txn>,
     /// Metadata domains.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<DomainMetadata>,
     /// Values of identity columns: where these are there, moving their marks is all that the metadata does.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub identities: Option<IdentityValues>,
     /// Where the rows of files that are rewritten go, which the log does not tell.
+    #[serde(skip_serializing_if = "RowMoves::is_empty")]
     pub moves: RowMoves,
 }
 

@@ -36,14 +36,31 @@ pub struct Conflict {
     pub predicate: Option<String>,
     /// Row of the conflict matrix.
     pub rule: &'static str,
+    /// Isolation level by which it is one.
+    pub level: Option<&'static str>,
     /// What happened and what to do.
     pub reason: String,
+    /// What to do, alone.
+    pub advice: &'static str,
+    /// What the transaction read and does, as the JSON of [`TransactionRecord`](super::TransactionRecord): why it lost can
+    /// be asked again.
+    pub transaction: Option<String>,
 }
 
 impl Conflict {
     /// The names of the fields.
-    pub(crate) const FIELDS: [&'static str; 7] =
-        ["path", "version", "winner", "files", "predicate", "rule", "reason"];
+    pub(crate) const FIELDS: [&'static str; 10] = [
+        "path",
+        "version",
+        "winner",
+        "files",
+        "predicate",
+        "rule",
+        "level",
+        "reason",
+        "advice",
+        "transaction",
+    ];
 
     /// The fields by name.
     pub(crate) fn facts(&self) -> Vec<(&'static str, Fact)> {
@@ -54,7 +71,10 @@ impl Conflict {
             self.files.as_fact(),
             self.predicate.as_fact(),
             self.rule.as_fact(),
+            self.level.as_fact(),
             self.reason.as_fact(),
+            self.advice.as_fact(),
+            self.transaction.as_fact(),
         ];
         Self::FIELDS.into_iter().zip(facts).collect()
     }

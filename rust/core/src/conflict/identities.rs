@@ -1,12 +1,14 @@
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::actions::Metadata;
 use crate::alter::identity::{advance_marks, first_moved};
 use crate::error::Result;
 use crate::schema::{ColumnMappingMode, StructType};
 
 /// Values of identity columns that a transaction writes.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct IdentityValues {
     /// The farthest value of each column, by physical name.
     pub written: BTreeMap<String, i64>,

@@ -1,10 +1,13 @@
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
+use super::Changes;
 use crate::actions::Metadata;
 use crate::error::{Error, Result};
 
 /// What a transaction is guaranteed against others that commit while it is at work. The names are delta-spark's.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum IsolationLevel {
     /// The history of versions is the one serial order: whatever a transaction read is as it would read it at its commit.
     Serializable,
@@ -36,6 +39,18 @@ impl IsolationLevel {
                 reason: format!("`{value}` is neither Serializable nor WriteSerializable"),
             }
         })
+    }
+
+    /// The level of a transaction that asks for none: that of the table, or where it changes neither data nor metadata,
+    /// [`IsolationLevel::SnapshotIsolation`].
+    ///
+    /// # Errors
+    /// As [`IsolationLevel::of`].
+    pub fn for_changes(metadata: &Metadata, changes: &Changes) -> Result<Self> {
+        match changes.changes_data() || changes.metadata.is_some() {
+            true => Self::of(metadata),
+            false => Ok(IsolationLevel::SnapshotIsolation),
+        }
     }
 
     /// The name that the log uses.

@@ -20,6 +20,24 @@ and no metadata, such as a compaction, runs at `SnapshotIsolation`, which for it
 A winner that recorded the application transaction of this one, at its version or a newer one, has done its work: nothing is
 committed and nothing is lost. When other writers win every race until the time for the commit is used up, the error is
 `ConcurrentWrite`.
+
+## Why a commit lost
+
+The error of a lost commit (`CommitConflictError` in Python) has the version and operation of the winner, the rule, the
+isolation level, the files, the predicate and what to do as attributes, and as `transaction` all that this table asks of the
+commit that was not made, in one line of JSON. The rules can be asked again, each with its answer for each winner:
+
+```sh
+python -m deltaic append orders new.parquet --json > lost.json || python -m deltaic explain-conflict orders --transaction lost.json
+```
+
+or `Table.explain_conflict(error.transaction)`. A transaction that has not been tried can be described instead:
+
+```sh
+python -m deltaic explain-conflict orders --read-version 12 --operation DELETE --where \"country = 'DE'\" --removes part-1.parquet
+```
+
+The answer comes from the code that commits go by. Nothing is written, and rules after the first conflict are asked as well.
 ";
 
 /// The matrix as the page of the documentation.

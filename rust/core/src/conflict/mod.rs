@@ -11,10 +11,13 @@
 //! | `identities` | values of identity columns that both gave |
 //! | `moves` | where the rows of a rewrite come from |
 //! | `vectors` | deletion vectors, read and written |
+//! | `explain` | every rule with what it says, for people |
+//! | `record` | a transaction without its table, to be asked about later |
 //! | `rebase` | the transaction as if it had begun after the winner |
 
 mod changes;
 mod check;
+mod explain;
 mod facts;
 mod identities;
 mod level;
@@ -23,12 +26,14 @@ mod matrix;
 mod moves;
 mod reads;
 mod rebase;
+mod record;
 mod rows;
 mod table_changes;
 mod vectors;
 
 pub use changes::Changes;
 pub use check::{Finding, Ours, decide, findings};
+pub use explain::{ExplainedRule, ExplainedWinner, Outcome, explain};
 pub use facts::{Conflict, ConflictKind};
 pub use identities::IdentityValues;
 pub use level::IsolationLevel;
@@ -36,5 +41,6 @@ pub use markdown::markdown;
 pub use matrix::{MATRIX, Row, Rule, Verdict};
 pub use moves::RowMoves;
 pub use reads::Reads;
+pub use record::{PredicateRecord, ReadsRecord, TransactionRecord};
 pub use rows::{MovedRows, RowMerge};
 pub use vectors::{StoredVectors, Vectors};

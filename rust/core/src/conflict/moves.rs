@@ -3,20 +3,21 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
+use serde::{Deserialize, Serialize};
 
 /// Where the rows of a rewrite come from: for each source file the runs of its rows, and where each begins in a new file.
 /// With it a compaction follows row-level deletes of the files that it replaces: the rows are deleted where they are now.
 ///
 /// Files are named by [`LogPath::identity`](crate::actions::LogPath::identity), rows by their position in the data file,
 /// deleted ones included.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowMoves {
     sources: BTreeMap<String, Vec<Run>>,
     /// Number of rows of each new file.
     targets: BTreeMap<Arc<str>, u64>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Run {
     from: Range<u64>,
     target: Arc<str>,
@@ -48,6 +49,11 @@ impl RowMoves {
             }
             _ => runs.push(Run { from, target, to }),
         }
+    }
+
+    /// Whether nothing moves.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
     }
 
     /// A source none of whose rows were left.

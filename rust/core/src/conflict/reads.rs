@@ -4,6 +4,7 @@ use std::sync::Arc;
 use arrow::array::{MapBuilder, MapFieldNames, StringBuilder, StringViewBuilder};
 use arrow_buffer::BooleanBuffer;
 
+use super::{PredicateRecord, ReadsRecord};
 use crate::actions::{Add, LogPath, ObjectPath, PartitionValues, Remove};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
@@ -75,6 +76,38 @@ impl Reads {
     /// Claims the version of an application.
     pub fn app(&mut self, app_id: &str) {
         self.apps.insert(app_id.to_owned());
+    }
+
+    /// What was read, bound to no table.
+    pub(super) fn record(&self) -> ReadsRecord {
+        let record = |p: &ReadPredicate| PredicateRecord {
+            predicate: p.predicate.clone(),
+            matched: p.matched.clone(),
+        };
+        ReadsRecord {
+            whole_table: self.whole_table,
+            predicates: self.predicates.iter().map(record).collect(),
+            files: self.files.clone(),
+            apps: self.apps.clone(),
+        }
+    }
+
+    /// What was read, of this table.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPredicate`] for a column that the table does not have.
+    pub fn of(record: &ReadsRecord, table: (&StructType, &[String], ColumnMappingMode)) -> Result<Self> {
+        let (schema, partition_columns, mode) = table;
+        let bind = |p: &PredicateRecord| -> Result<ReadPredicate> {
+            let pruner = Arc::new(Pruner::bind(&p.predicate, schema, partition_columns, mode)?);
+            Ok(ReadPredicate { predicate: p.predicate.clone(), pruner, matched: p.matched.clone() })
+        };
+        Ok(Reads {
+            whole_table: record.whole_table,
+            predicates: record.predicates.iter().map(bind).collect::<Result<_>>()?,
+            files: record.files.clone(),
+            apps: record.apps.clone(),
+        })
     }
 
     /// Whether nothing of the rows was read.

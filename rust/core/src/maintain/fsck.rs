@@ -17,6 +17,8 @@ pub struct FsckDone {
     pub missing_vectors: Vec<String>,
     /// Version of the commit; none where there was nothing to do.
     pub version: Option<u64>,
+    /// What went wrong after the commit, which stands.
+    pub warnings: Vec<String>,
 }
 
 /// Looks after every file of the newest version, and removes those from the log whose data file is not there. Their rows
@@ -48,6 +50,7 @@ pub fn fsck(location: &Location, dry_run: bool) -> Result<FsckDone> {
         missing: named(&data, &lost),
         missing_vectors: named(&vectors, &lost_vectors),
         version: None,
+        warnings: Vec::new(),
     };
     if dry_run || done.missing.is_empty() {
         return Ok(done);
@@ -57,6 +60,8 @@ pub fn fsck(location: &Location, dry_run: bool) -> Result<FsckDone> {
     let lost: Vec<_> = adds.iter().zip(&lost).filter(|(_, lost)| **lost).map(|(add, _)| add).collect();
     txn.read_files(lost.iter().map(|a| &a.path))?;
     lost.into_iter().for_each(|add| txn.remove_file(add, true));
-    done.version = Some(txn.commit()?.version);
+    let landed = txn.commit()?;
+    done.version = Some(landed.version);
+    done.warnings = landed.warnings;
     Ok(done)
 }

@@ -40,6 +40,8 @@ pub struct RestoreDone {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// What went wrong after the commit, which stands.
+    pub warnings: Vec<String>,
 }
 
 /// Makes the table again what it was at a version or time: rows, schema and properties. The versions between stay in the
@@ -106,7 +108,9 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     }
     current.values().for_each(|add| txn.remove_file(add, true));
     back.into_iter().for_each(|add| txn.add(add));
-    done.version = txn.commit()?.version;
+    let landed = txn.commit()?;
+    done.version = landed.version;
+    done.warnings = landed.warnings;
     Ok(done)
 }
 

@@ -11,6 +11,7 @@ use crate::checkpoint::LogSettings;
 use crate::error::{Error, Result};
 use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, runtime};
+use crate::txn::heard::tell;
 use crate::txn::{Operation, Transaction};
 use crate::write::check_writer_features;
 
@@ -98,7 +99,7 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
     if let Some(asked) = asked {
         start = start.with_json("specifiedRetentionMillis", asked);
     }
-    Transaction::begin(&snapshot, start).commit()?;
+    done.warnings.extend(Transaction::begin(&snapshot, start).commit()?.warnings);
     let delete = |chunk: &[(ObjectPath, u64)]| {
         let paths: Vec<ObjectPath> = chunk.iter().map(|f| f.0.clone()).collect();
         location.store().delete_many(&paths)
@@ -122,8 +123,15 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
         .metric("numVacuumedDirectories", plan.folders);
     let landed = snapshot.update().and_then(|newest| Transaction::begin(&newest, end).commit());
     match landed {
-        Ok(landed) => done.version = Some(landed.version),
-        Err(error) => done.warnings.push(format!("`VACUUM END` was not committed: {error}")),
+        Ok(landed) => {
+            done.version = Some(landed.version);
+            done.warnings.extend(landed.warnings);
+        }
+        Err(error) => {
+            let warning = format!("`VACUUM END` was not committed: {error}");
+            tell(std::slice::from_ref(&warning));
+            done.warnings.push(warning);
+        }
     }
     Ok(done)
 }

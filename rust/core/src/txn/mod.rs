@@ -3,6 +3,8 @@
 mod bounds;
 mod checks;
 mod committed;
+mod explain;
+pub(crate) mod heard;
 mod operation;
 mod pending;
 pub(crate) mod row_ids;
@@ -12,6 +14,8 @@ mod transaction;
 
 pub(crate) use bounds::wide_bounds;
 pub use committed::Committed;
+pub use explain::{Explanation, explain_conflicts};
+pub use heard::hear_warnings;
 pub use operation::Operation;
 pub use pending::Pending;
 pub use transaction::Transaction;

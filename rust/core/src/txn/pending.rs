@@ -1,10 +1,12 @@
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
-use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol};
+use crate::actions::{Action, Add, CommitInfo, DomainMetadata, Metadata, ObjectPath, Protocol};
 use crate::commit::{ActionRef, NewCommit, Proposal, Winner, after_commit, commit_path};
 use crate::conflict::{
     Changes, Conflict, ConflictKind, Finding, IsolationLevel, MATRIX, Ours, Reads, Row, Rule, StoredVectors,
-    decide, findings,
+    TransactionRecord, Vectors, decide, findings,
 };
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
@@ -33,6 +35,8 @@ pub struct Pending {
     pub(super) row_ids: Option<DomainMetadata>,
     /// Whether the rows that move keep their row ids, where the writer said so.
     pub(super) row_ids_preserved: Option<bool>,
+    /// What it did when it began, where that has changed behind winners so that rules see it.
+    pub(super) begun: Option<Changes>,
     /// What goes that else must stay.
     pub(super) leave: checks::Leave,
     /// The rules.
@@ -161,7 +165,23 @@ impl Pending {
         after_commit(&commit).warnings
     }
 
-    fn lost(&self, winner: &Winner, kind: ConflictKind, finding: &Finding) -> Error {
+    /// The transaction as it began, and was held against these winners up to the last one.
+    fn record(&self, winners: &[Winner]) -> Result<String> {
+        let root = self.location.root();
+        let read_version = self.info.read_version.and_then(|v| u64::try_from(v).ok()).unwrap_or_default();
+        let touched = touched(winners, root)?;
+        let changes = self.begun.as_ref().unwrap_or(&self.changes);
+        let place: (_, _, &dyn Vectors) = (root, &touched, &self.vectors);
+        TransactionRecord {
+            last_winner: winners.last().map(|w| w.version),
+            operation: self.info.operation.clone(),
+            isolation_level: Some(self.level),
+            ..TransactionRecord::of(read_version, &self.reads, changes, place)?
+        }
+        .to_json()
+    }
+
+    fn lost(&self, winner: &Winner, winners: &[Winner], kind: ConflictKind, finding: &Finding) -> Error {
         let row = MATRIX.iter().find(|r| r.rule == finding.rule);
         let about = match (finding.rule, &finding.subject) {
             (Rule::Transaction, Some(app)) => format!(" (application `{app}`)"),
@@ -180,10 +200,23 @@ impl Pending {
             files: finding.files.clone(),
             predicate,
             rule: finding.rule.name(),
+            level: Some(self.level.name()),
             reason,
+            advice: row.map_or("", |r| r.then),
+            // what cannot be told of it must not hide why it lost
+            transaction: self.record(winners).ok(),
         };
         Error::lost(kind, conflict)
     }
+}
+
+/// The files that winners removed, by identity.
+fn touched(winners: &[Winner], root: &ObjectPath) -> Result<HashSet<String>> {
+    let removes = winners.iter().flat_map(|w| &w.actions).filter_map(|a| match a {
+        Action::Remove(remove) => Some(remove.path.identity(root)),
+        _ => None,
+    });
+    removes.collect()
 }
 
 /// Whether a commit did the work of application transactions already.
@@ -231,10 +264,14 @@ impl Proposal for Pending {
             };
             let found = findings(&ours, winner, &self.vectors)?;
             if let Some((kind, finding)) = decide(self.matrix, &found, self.level) {
-                return Err(self.lost(winner, kind, finding));
+                return Err(self.lost(winner, winners, kind, finding));
             }
             table.follow(&path, winner)?;
             self.take_row_ids_back();
+            let seen = |f: &Finding| matches!(f.rule, Rule::OtherRows | Rule::RowsMoved);
+            if self.begun.is_none() && found.iter().any(seen) {
+                self.begun = Some(self.changes.clone());
+            }
             self.changes.rebase(&found, winner, self.location.root(), &self.vectors)?;
             self.prepared = self.changes.adds.iter().map(Prepared::of).collect();
             let table_changed = |f: &Finding| {

@@ -18,6 +18,7 @@ use crate::store::Location;
 
 use super::bounds::wide_bounds;
 use super::checks::Leave;
+use super::heard::tell;
 use super::pending::{Pending, Prepared};
 use super::table::Table;
 use super::{Committed, Operation};
@@ -328,6 +329,7 @@ impl Transaction {
         } else {
             pending.after_commit(landed.version, snapshot.as_ref())
         };
+        tell(&warnings);
         Ok(Committed {
             version: landed.version,
             already_recorded: landed.already_recorded,
@@ -399,10 +401,7 @@ impl Transaction {
         };
         let level = match (self.level, &table) {
             (Some(level), _) => level,
-            (None, Some(table)) if changes.changes_data() || changes.metadata.is_some() => {
-                IsolationLevel::of(&table.metadata)?
-            }
-            (None, Some(_)) => IsolationLevel::SnapshotIsolation,
+            (None, Some(table)) => IsolationLevel::for_changes(&table.metadata, &changes)?,
             (None, None) => IsolationLevel::Serializable,
         };
         let own = concat!("deltaic/", env!("CARGO_PKG_VERSION"));
@@ -433,6 +432,7 @@ impl Transaction {
             row_ids: None,
             row_ids_preserved: self.row_ids_preserved,
             leave: self.leave,
+            begun: None,
             matrix: &MATRIX,
         };
         pending.check()?;

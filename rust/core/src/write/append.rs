@@ -193,15 +193,12 @@ fn commit(plan: &WritePlan, new: NewFiles, uploads: &Uploads, options: &WriteOpt
     if !created {
         return land(plan, new, result, uploads, options);
     }
-    match land(plan, new.clone(), result, uploads, options) {
+    match land(plan, new.clone(), result.clone(), uploads, options) {
         Err(Error::TableAlreadyExists { .. }) => {}
         other => return other,
     }
     match follow_creator(plan, options)? {
-        Ok(theirs) => {
-            let result = WriteResult { created: false, ..result };
-            land(&theirs, new, result, uploads, options)
-        }
+        Ok(theirs) => land(&theirs, new, WriteResult { created: false, ..result }, uploads, options),
         Err(skipped) => Ok(skipped),
     }
 }
@@ -238,7 +235,7 @@ fn land(
     let committed = txn.commit()?;
     Ok(match committed.already_recorded {
         true => WriteResult::skipped(committed.version),
-        false => WriteResult { version: committed.version, ..result },
+        false => WriteResult { version: committed.version, warnings: committed.warnings, ..result },
     })
 }
 
@@ -290,7 +287,10 @@ fn follow_creator(
         files: Vec::new(),
         predicate: None,
         rule: "table-created",
+        level: None,
         reason: "it created the table with other columns than these files have; repeat the write".into(),
+        advice: "repeat the write",
+        transaction: None,
     };
     Err(Error::lost(ConflictKind::MetadataChanged, lost))
 }

@@ -41,7 +41,12 @@ pub fn create_table(location: &Location, schema: &StructType, options: &WriteOpt
     txn.set_user_metadata(options.user_metadata.clone());
     txn.set_engine(options.engine.clone());
     match txn.commit() {
-        Ok(landed) => Ok(WriteResult { version: landed.version, created: true, ..Default::default() }),
+        Ok(landed) => Ok(WriteResult {
+            version: landed.version,
+            created: true,
+            warnings: landed.warnings,
+            ..Default::default()
+        }),
         Err(Error::TableAlreadyExists { .. }) if mode == WriteMode::Ignore => {
             Ok(WriteResult::skipped(Snapshot::open(location.clone(), At::Latest)?.version()))
         }

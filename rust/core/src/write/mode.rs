@@ -135,7 +135,7 @@ impl WriteOptions {
 }
 
 /// What a write did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WriteResult {
     /// Version that was committed, or the newest one when nothing was.
     pub version: u64,
@@ -152,6 +152,8 @@ pub struct WriteResult {
     /// Whether nothing was committed: the mode is [`WriteMode::Ignore`] and the table was there, the application
     /// transaction was already recorded, or there were no rows to append.
     pub skipped: bool,
+    /// What went wrong after the commit point. None of it makes the commit undone.
+    pub warnings: Vec<String>,
 }
 
 impl WriteResult {

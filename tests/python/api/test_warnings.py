@@ -1,0 +1,62 @@
+"""What goes wrong after the commit point is a warning of the result and of Python, and the commit stands."""
+
+import subprocess
+import sys
+import warnings
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from deltaic.exceptions import DeltaWarning
+
+ROWS = pa.table({"id": pa.array([1], pa.int64())})
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A table whose next checkpoint, that of version 2, finds a folder in its place."""
+    root = tmp_path / "t"
+    deltaic.write(root, ROWS, configuration={"delta.checkpointInterval": "2"})
+    deltaic.write(root, ROWS)
+    (root / "_delta_log" / f"{2:020}.checkpoint.parquet" / "x").mkdir(parents=True)
+    return root
+
+
+def test_a_write_tells_of_its_checkpoint(root):
+    with pytest.warns(DeltaWarning, match="the checkpoint of version 2 was not written") as heard:
+        done = deltaic.write(root, ROWS)
+    assert (done.version, done.skipped) == (2, False)
+    assert done.warnings == [str(w.message) for w in heard]
+    assert heard[0].filename == __file__
+    assert deltaic.Table(root).version == 2
+
+
+def test_a_change_of_properties_tells_too(root):
+    with pytest.warns(DeltaWarning, match="checkpoint of version 2"):
+        assert deltaic.Table(root).set_properties({"owner": "me"}) == 2
+
+
+def test_a_restore_tells_too(root):
+    with pytest.warns(DeltaWarning, match="checkpoint of version 2"):
+        done = deltaic.Table(root).restore(0)
+    assert (done.version, len(done.warnings)) == (2, 1)
+
+
+@pytest.mark.filterwarnings("error", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_filter_that_makes_it_an_error_does_not_make_the_commit_undone(root):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeltaWarning)
+        assert deltaic.write(root, ROWS).version == 2
+
+
+def test_nothing_went_wrong(tmp_path):
+    assert deltaic.write(tmp_path / "t", ROWS).warnings == []
+
+
+def test_the_command_line_says_it_on_standard_error(root):
+    command = [sys.executable, "-m", "deltaic", "alter", "set-properties", str(root), "owner=me", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "version" in done.stdout) == (0, True)
+    assert done.stderr.startswith("deltaic: the checkpoint of version 2 was not written")
+    assert len(done.stderr.splitlines()) == 1
