@@ -56,9 +56,9 @@ def page() -> str:
     lines.append("This page is made from the argument parser; `--help` of each command says the same.\n")
     lines.append("```text\n" + EXIT_CODES.replace("\b\n", "") + "\n```\n")
     lines.append(
-        "With `--json` a command prints one document (`files` one a line), and an error prints one, too: `error` with its\n"
+        "With `--json` a command prints one document (`files` one a line), and so does an error: `error` with\n"
         "`kind`, `message` and facts. What goes wrong after a commit is a line on standard error; the commit stands.\n"
-        "Commands that delete have `--dry-run`; those that delete or replace ask on a terminal unless `--yes` is given.\n"
+        "Commands that delete have `--dry-run`; those that delete or replace ask on a terminal, unless with `--yes`.\n"
     )
     for name, command in commands(main):
         lines.extend(section(name, command))
