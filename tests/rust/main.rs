@@ -7,6 +7,7 @@ mod checkpoint;
 mod commit;
 mod conflict;
 mod dml;
+mod kill;
 mod load;
 mod maintain;
 mod store;
