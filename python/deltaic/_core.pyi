@@ -12,6 +12,7 @@ __all__ = [
     "add_columns",
     "add_constraint",
     "change_column",
+    "convert",
     "create",
     "delete_rows",
     "drop_columns",
@@ -106,6 +107,13 @@ def optimize(
     user_metadata: str | None,
 ) -> str: ...
 def fsck(uri: str, storage_options: dict[str, str], dry_run: bool) -> str: ...
+def convert(
+    uri: str,
+    storage_options: dict[str, str],
+    partition_schema: str | None,
+    statistics: bool,
+    configuration: dict[str, str],
+) -> str: ...
 def generate_manifest(uri: str, storage_options: dict[str, str]) -> str: ...
 def verify(uri: str, storage_options: dict[str, str], version: int | None, deep: bool) -> str: ...
 def set_properties(table: Table, properties: dict[str, str]) -> int: ...

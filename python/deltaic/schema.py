@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 
 @dataclass(frozen=True)
@@ -92,3 +92,9 @@ def _name(data_type: Any) -> str:
 
 def _word(value: object) -> str:
     return str(value).lower()
+
+
+def columns_json(columns: Mapping[str, str | dict[str, Any]]) -> str:
+    """Nullable columns, types by name, in the form of the protocol."""
+    fields = [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in columns.items()]
+    return json.dumps({"type": "struct", "fields": fields})

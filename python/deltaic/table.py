@@ -14,7 +14,7 @@ from deltaic.dml import RowChanges
 from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError
 from deltaic.maintain import FsckResult, ManifestResult, OptimizeResult, RestoreResult, VacuumResult
 from deltaic.predicates import from_sql
-from deltaic.schema import Schema
+from deltaic.schema import Schema, columns_json
 from deltaic.verify import VerifyReport, verify
 
 if TYPE_CHECKING:
@@ -525,7 +525,7 @@ class Table(RowChanges):
             InvalidFeatureChangeError: a type whose table feature must be added first.
         """
         _one_place(first=first, after=after)
-        schema = ddl.schema_json(columns) if isinstance(columns, str) else _schema_json(columns)
+        schema = ddl.schema_json(columns) if isinstance(columns, str) else columns_json(columns)
         return _core.add_columns(self._core, schema, _path(parent), first, after)
 
     def drop_columns(self, columns: str | Sequence[str | Sequence[str]]) -> int:
@@ -575,7 +575,7 @@ class Table(RowChanges):
             InvalidColumnChangeError: the column is not there, or cannot be changed so.
         """
         _one_place(first=first, after=after)
-        schema = None if data_type is None else _schema_json({"column": data_type})
+        schema = None if data_type is None else columns_json({"column": data_type})
         return _core.change_column(self._core, _path(column), schema, nullable, comment, first, after)
 
     def add_constraint(self, name: str, expression: str) -> int:
@@ -613,11 +613,6 @@ def _one_place(*, first: bool, after: str | None) -> None:
     if first and after is not None:
         argument, reason = "after", "and `first` say two different places; give one"
         raise InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)
-
-
-def _schema_json(columns: Mapping[str, str | dict[str, Any]]) -> str:
-    fields = [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in columns.items()]
-    return json.dumps({"type": "struct", "fields": fields})
 
 
 def _reopen(uri: str, version: int, storage_options: dict[str, str]) -> Table:

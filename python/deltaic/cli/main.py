@@ -30,6 +30,7 @@ _COMMANDS = {
     "checkpoint": "checkpoint:checkpoint",
     "clean-log": "clean_log:clean_log",
     "compact-log": "compact_log:compact_log",
+    "convert": "convert:convert",
     "create": "create:create",
     "delete": "delete:delete",
     "demo": "demo:demo",

@@ -1,8 +1,11 @@
 //! `deltaic._core`: operations on whole tables. Results cross as JSON.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use deltaic::maintain::{self, OptimizeOptions, RestoreOptions, VacuumMode, VacuumOptions};
+use deltaic::alter::columns_from_json;
+use deltaic::schema::StructType;
+use deltaic::maintain::{self, ConvertOptions, OptimizeOptions, Partitioning, RestoreOptions, VacuumMode, VacuumOptions};
 use deltaic::snapshot::At;
 use deltaic::store::{Location, StorageOptions};
 use pyo3::prelude::*;
@@ -128,5 +131,31 @@ pub(crate) fn generate_manifest(
     runtime::write(py, || {
         let done = maintain::generate_manifest(&Location::open(uri, &storage_options)?)?;
         Ok(json!({"version": done.version, "written": done.written, "deleted": done.deleted}).to_string())
+    })
+}
+
+/// Makes a table of a folder of Parquet files; what it did as JSON. `partition_schema` (JSON) holds the partition columns;
+/// none infers them.
+#[pyfunction]
+pub(crate) fn convert(
+    py: Python<'_>,
+    uri: &str,
+    storage_options: StorageOptions,
+    partition_schema: Option<&str>,
+    statistics: bool,
+    configuration: BTreeMap<String, String>,
+) -> PyResult<String> {
+    runtime::write(py, || {
+        let partitioning = match partition_schema {
+            Some(json) => Partitioning::Columns(StructType { fields: columns_from_json(json)? }),
+            None => Partitioning::Inferred,
+        };
+        let options = ConvertOptions { partitioning, statistics, configuration };
+        let done = maintain::convert(&Location::open(uri, &storage_options)?, &options)?;
+        Ok(json!({
+            "version": done.version, "existed": done.existed, "files": done.files, "bytes": done.bytes,
+            "rows": done.rows
+        })
+        .to_string())
     })
 }

@@ -4,6 +4,9 @@ mod alter_operation;
 mod alter_table;
 mod bins;
 mod check_rows;
+mod convert;
+mod convert_files;
+mod convert_schema;
 mod files;
 mod fsck;
 pub(crate) mod manifest;
@@ -15,6 +18,7 @@ mod vacuum_plan;
 
 pub(crate) use alter_table::definition;
 pub use alter_table::{Alteration, alter_table};
+pub use convert::{ConvertDone, ConvertOptions, Partitioning, convert};
 pub(crate) use files::{look, needs};
 pub use fsck::{FsckDone, fsck};
 pub use manifest::{ManifestDone, generate_manifest};

@@ -64,7 +64,7 @@ pub(super) fn witness(data_type: &Arrow) -> usize {
 }
 
 /// The fields with some leaves read as another type.
-pub(super) fn retype(fields: &Fields, leaf: &mut usize, types: &HashMap<usize, Arrow>) -> Fields {
+pub(crate) fn retype(fields: &Fields, leaf: &mut usize, types: &HashMap<usize, Arrow>) -> Fields {
     rebuild(fields, &mut |_| {
         let found = types.get(leaf).cloned();
         *leaf += 1;

@@ -27,10 +27,12 @@ mod stream;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub(crate) use calendar::Calendar;
 pub use deletion_vector::DeletionVector;
 pub(crate) use file::DataFile;
 pub use file_facts::file_facts;
 pub(crate) use footer::{ColumnFacts, column_facts};
+pub(crate) use leaves::retype;
 pub(crate) use matching::BY_NAME;
 pub(crate) use placed::PlacedRows;
 pub use read::{FileRows, RowScan, read_file};

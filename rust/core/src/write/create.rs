@@ -60,7 +60,7 @@ pub fn create_table(location: &Location, schema: &StructType, options: &WriteOpt
 /// # Errors
 /// [`Error::InvalidSchema`], [`Error::InvalidArgument`] and [`Error::InvalidFeatureChange`] for names, partition columns,
 /// properties and features that cannot be.
-pub(super) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(Protocol, Metadata)> {
+pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(Protocol, Metadata)> {
     let (configuration, asked) = properties::for_new_table(&options.configuration)?;
     if schema.fields.is_empty() {
         return Err(Error::InvalidSchema { reason: "there are no columns".into() });

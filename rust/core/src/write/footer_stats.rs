@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnDescriptor;
@@ -12,10 +12,11 @@ use super::partition_path::values_of;
 use super::partition_value::timestamp_from_folder;
 use super::plan::WritePlan;
 use super::rules::refuse_unchecked;
-use super::stats_columns::{Node, has_bounds};
+use super::stats_columns::{Node, StatsColumns, has_bounds};
 use super::stats_json::{Bound, FileStats, LeafStats};
 use crate::actions::{Add, LogPath, ObjectPath, PartitionValues};
 use crate::error::{Error, Result};
+use crate::scan::Calendar;
 use crate::schema::{DataType, StructType};
 use crate::store::Store;
 
@@ -61,27 +62,36 @@ fn footer_add(plan: &WritePlan, file: WrittenFile) -> Result<Option<Add>> {
         let _ = store.delete(&path);
         return Ok(None);
     }
-    let leaves = Leaves::of(&footer);
-    leaves.check(&plan.data_schema(), plan, &path)?;
-    let mut stats =
-        FileStats { num_records: rows as u64, leaves: vec![LeafStats::default(); plan.stats.leaves] };
-    leaves.collect(&plan.stats.nodes, &mut Vec::new(), &mut stats.leaves);
+    Leaves::of(&footer).check(&plan.data_schema(), plan, &path)?;
     Ok(Some(Add {
         path: LogPath::encode(&file.path),
         partition_values: partition_values(plan, &file)?,
         size: meta.size as i64,
         modification_time: meta.modified,
         data_change: true,
-        stats: Some(stats.to_json(&plan.stats)),
+        stats: Some(footer_statistics(&footer, &plan.stats)),
         ..Default::default()
     }))
+}
+
+/// Number of rows and statistics of a file, as JSON. What the footer cannot tell is left out, as [`footer_adds`] says.
+pub(crate) fn footer_statistics(footer: &ParquetMetaData, columns: &StatsColumns) -> String {
+    let rows: i64 = footer.row_groups().iter().map(|g| g.num_rows()).sum();
+    let mut stats =
+        FileStats { num_records: rows.unsigned_abs(), leaves: vec![LeafStats::default(); columns.leaves] };
+    Leaves::of(footer).collect(&columns.nodes, &mut Vec::new(), &mut stats.leaves);
+    stats.to_json(columns)
 }
 
 fn invalid(path: impl ToString, reason: impl ToString) -> Error {
     Error::DataFile { path: path.to_string(), reason: reason.to_string() }
 }
 
-fn read_footer(store: &dyn Store, path: &ObjectPath, size: u64) -> Result<ParquetMetaData> {
+/// Reads the footer of a file of this size: one request, two where the footer is large.
+///
+/// # Errors
+/// [`Error::DataFile`] when it is no Parquet file; what the store says.
+pub(crate) fn read_footer(store: &dyn Store, path: &ObjectPath, size: u64) -> Result<ParquetMetaData> {
     if size < TRAILER {
         return Err(invalid(path, format!("{size} bytes are no Parquet file")));
     }
@@ -141,6 +151,7 @@ struct Leaves<'a> {
     by_path: HashMap<&'a [String], usize>,
     /// parquet-mr takes NaN into its bounds; other writers leave it out, and then a bound proves nothing.
     trusts_floats: bool,
+    calendar: Calendar,
 }
 
 impl<'a> Leaves<'a> {
@@ -151,6 +162,7 @@ impl<'a> Leaves<'a> {
             footer,
             by_path: columns.iter().enumerate().map(|(i, c)| (c.path().parts(), i)).collect(),
             trusts_floats: file.created_by().is_some_and(|c| c.starts_with("parquet-mr")),
+            calendar: Calendar::of(file),
         }
     }
 
@@ -219,7 +231,13 @@ impl<'a> Leaves<'a> {
     fn bounds(&self, index: usize, column: &ColumnDescriptor, data_type: &DataType) -> LeafStats {
         let floats = matches!(data_type, DataType::Float | DataType::Double);
         let mut leaf = LeafStats::default();
-        if !has_bounds(data_type) || (floats && !self.trusts_floats) {
+        // the bounds of a file in the hybrid calendar are other days
+        let moved = match data_type {
+            DataType::Date => self.calendar.dates,
+            DataType::Timestamp | DataType::TimestampNtz => self.calendar.instants.is_some(),
+            _ => false,
+        };
+        if !has_bounds(data_type) || (floats && !self.trusts_floats) || moved {
             return leaf;
         }
         for group in self.footer.row_groups() {
@@ -242,15 +260,17 @@ fn group_bounds(
     column: &ColumnDescriptor,
     data_type: &DataType,
 ) -> Option<(Bound, Bound)> {
-    // the old min and max fields of binary columns were compared as signed bytes
+    // the old min and max fields were compared as signed numbers and signed bytes
     if statistics.is_min_max_deprecated()
-        && matches!(column.physical_type(), Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY)
+        && (is_unsigned(column)
+            || matches!(column.physical_type(), Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY))
     {
         return None;
     }
     match statistics {
         Statistics::Int32(s) => {
-            let bound = |v: Option<&i32>| int_bound(i64::from(*v?), column, data_type);
+            let wide = |v: i32| if is_unsigned(column) { i64::from(v as u32) } else { i64::from(v) };
+            let bound = |v: Option<&i32>| int_bound(wide(*v?), column, data_type);
             Some((bound(s.min_opt())?, bound(s.max_opt())?))
         }
         Statistics::Int64(s) => {
@@ -271,8 +291,15 @@ fn group_bounds(
     }
 }
 
+/// Whether a column holds unsigned numbers, which Parquet stores in the bits of signed ones.
+fn is_unsigned(column: &ColumnDescriptor) -> bool {
+    matches!(column.logical_type_ref(), Some(LogicalType::Integer(int)) if !int.is_signed)
+        || matches!(column.converted_type(), ConvertedType::UINT_32 | ConvertedType::UINT_64)
+}
+
 fn int_bound(value: i64, column: &ColumnDescriptor, data_type: &DataType) -> Option<Bound> {
     match data_type {
+        DataType::Decimal(..) if is_unsigned(column) => Some(Bound::Decimal(i128::from(value as u64))),
         DataType::Decimal(..) => Some(Bound::Decimal(i128::from(value))),
         DataType::Timestamp | DataType::TimestampNtz => match column.logical_type_ref() {
             Some(LogicalType::Timestamp(time)) => Some(Bound::Int(match time.unit {

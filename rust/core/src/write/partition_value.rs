@@ -110,7 +110,7 @@ fn space_timestamp(at: NaiveDateTime) -> String {
 
 /// A timestamp as Spark names folders, in the form of the log. What is no such text stays as it is: the protocol allows
 /// both forms.
-pub(super) fn timestamp_from_folder(text: &str) -> String {
+pub(crate) fn timestamp_from_folder(text: &str) -> String {
     NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f")
         .map_or_else(|_| text.to_owned(), iso_timestamp)
 }

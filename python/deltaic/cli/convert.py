@@ -1,0 +1,50 @@
+"""`convert`: make a table of Parquet files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+import deltaic
+from deltaic.cli import output
+from deltaic.cli.options import confirm, location_command, pairs, yes_option
+
+
+@click.command(short_help="Make a table of the Parquet files of a folder.")
+@click.option("--partition-by", metavar="COLUMNS", help="Partition columns as in SQL: 'year INT, day DATE'.")
+@click.option("--infer-partitions", is_flag=True, help="Take partition columns from the folders.")
+@click.option("--no-statistics", is_flag=True, help="Leave the statistics of columns out.")
+@click.option(
+    "--property", "properties", metavar="KEY=VALUE", multiple=True, callback=pairs, help="Table property."
+)
+@yes_option
+@location_command
+def convert(
+    uri: str,
+    *,
+    partition_by: str | None,
+    infer_partitions: bool,
+    no_statistics: bool,
+    properties: dict[str, str],
+    yes: bool,
+    storage_options: dict[str, str],
+    as_json: bool,
+) -> None:
+    """Make a table of the Parquet files of a folder, in one commit. No data is read or copied."""
+    confirm(f"make a Delta table of {uri}", yes=yes)
+    with output.progress("reading footers"):
+        done = deltaic.convert(
+            uri,
+            partition_by,
+            infer_partitions=infer_partitions,
+            statistics=not no_statistics,
+            configuration=properties,
+            storage_options=storage_options,
+        )
+    if as_json:
+        output.print_json(asdict(done))
+    elif done.existed:
+        click.echo(f"{uri} is a Delta table already, at version {done.version}")
+    else:
+        click.echo(f"{done.files:,} files, {done.rows:,} rows, {output.size(done.bytes)}")
