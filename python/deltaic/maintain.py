@@ -118,6 +118,22 @@ class ManifestResult:
 
 
 @dataclass(frozen=True)
+class CloneResult:
+    """What a clone did."""
+
+    uri: str
+    """Where the clone is."""
+    version: int
+    """Its version."""
+    source_version: int
+    """Version of the source."""
+    files: int
+    """Files that the clone refers to."""
+    bytes: int
+    """Their bytes."""
+
+
+@dataclass(frozen=True)
 class ConvertResult:
     """What a conversion did."""
 

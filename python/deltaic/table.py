@@ -12,7 +12,14 @@ from typing import Protocol as Interface
 from deltaic import _core, ddl, times
 from deltaic.dml import RowChanges
 from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError
-from deltaic.maintain import FsckResult, ManifestResult, OptimizeResult, RestoreResult, VacuumResult
+from deltaic.maintain import (
+    CloneResult,
+    FsckResult,
+    ManifestResult,
+    OptimizeResult,
+    RestoreResult,
+    VacuumResult,
+)
 from deltaic.predicates import from_sql
 from deltaic.schema import Schema, columns_json
 from deltaic.verify import VerifyReport, verify
@@ -401,6 +408,30 @@ class Table(RowChanges):
         found = json.loads(_core.generate_manifest(self.uri, self._core.storage_options))
         self.update()
         return ManifestResult(**found)
+
+    def shallow_clone(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        replace: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> CloneResult:
+        """Makes a table at `target` of this version, in one commit that refers to the files here.
+
+        From then on each goes its own way, and a vacuum of the clone never deletes a file of this table. A vacuum of
+        this table may delete files that only the clone still needs. Row ids are not kept.
+
+        Args:
+            target: A path, or a URL, in a store that the same options open.
+            replace: Whether the clone may take the place of a table that has no files.
+            properties: Table properties in place of those of this table.
+
+        Raises:
+            TableAlreadyExistsError: the target is a table, unless `replace`.
+            InvalidArgumentError: the target is this table or has files, or the properties change column mapping.
+        """
+        found = _core.shallow_clone(self._core, os.fspath(target), replace, dict(properties or {}))
+        return CloneResult(**json.loads(found))
 
     def verify(self, *, deep: bool = False) -> VerifyReport:
         """Compares the log up to this version, and its files, with themselves; see `deltaic.verify`.

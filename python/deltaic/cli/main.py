@@ -29,6 +29,7 @@ _COMMANDS = {
     "append": "append:append",
     "checkpoint": "checkpoint:checkpoint",
     "clean-log": "clean_log:clean_log",
+    "clone": "clone:clone",
     "compact-log": "compact_log:compact_log",
     "convert": "convert:convert",
     "create": "create:create",

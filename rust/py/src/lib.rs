@@ -31,7 +31,7 @@ mod _core {
     #[pymodule_export]
     use crate::files::FileLines;
     #[pymodule_export]
-    use crate::maintain::{convert, fsck, generate_manifest, optimize, restore, vacuum};
+    use crate::maintain::{convert, fsck, generate_manifest, optimize, restore, shallow_clone, vacuum};
     #[pymodule_export]
     use crate::spark::SparkTable;
     #[pymodule_export]

@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use deltaic::alter::columns_from_json;
+use deltaic::maintain::{
+    self, CloneOptions, ConvertOptions, OptimizeOptions, Partitioning, RestoreOptions, VacuumMode,
+    VacuumOptions,
+};
 use deltaic::schema::StructType;
-use deltaic::maintain::{self, ConvertOptions, OptimizeOptions, Partitioning, RestoreOptions, VacuumMode, VacuumOptions};
 use deltaic::snapshot::At;
 use deltaic::store::{Location, StorageOptions};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::runtime;
-use crate::table::parse_predicate;
+use crate::table::{Table, parse_predicate};
 
 /// Deletes files that no version within the retention needs; what it did as JSON.
 #[pyfunction]
@@ -155,6 +158,28 @@ pub(crate) fn convert(
         Ok(json!({
             "version": done.version, "existed": done.existed, "files": done.files, "bytes": done.bytes,
             "rows": done.rows
+        })
+        .to_string())
+    })
+}
+
+/// Makes a table at `target` that refers to the files of a version; what it did as JSON.
+#[pyfunction]
+pub(crate) fn shallow_clone(
+    py: Python<'_>,
+    table: &Table,
+    target: &str,
+    replace: bool,
+    properties: BTreeMap<String, String>,
+) -> PyResult<String> {
+    runtime::write(py, || {
+        let target = Location::open(target, table.options())?;
+        let at = At::Version(table.snapshot().version());
+        let done =
+            maintain::shallow_clone(table.location(), at, &target, &CloneOptions { properties, replace })?;
+        Ok(json!({
+            "uri": target.root().to_string(), "version": done.version, "source_version": done.source_version,
+            "files": done.files, "bytes": done.bytes
         })
         .to_string())
     })

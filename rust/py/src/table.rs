@@ -38,6 +38,15 @@ impl Table {
         self.snapshot.location()
     }
 
+    /// The options that the store was opened with.
+    pub(crate) fn options(&self) -> &StorageOptions {
+        &self.options
+    }
+
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
     fn predicate(py: Python<'_>, json: Option<&str>) -> PyResult<Option<Predicate>> {
         json.map(|text| parse_predicate(text).map_err(|e| to_python(py, &e))).transpose()
     }

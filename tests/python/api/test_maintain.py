@@ -75,6 +75,16 @@ class TestTable:
         lines = (root / "_symlink_format_manifest" / "manifest").read_text().splitlines()
         assert lines == [f"file:{root}/{file['path']}"]
 
+    def test_shallow_clone(self, root, tmp_path):
+        done = deltaic.Table(root, version=0).shallow_clone(tmp_path / "c", properties={"mine": "1"})
+        assert (done.version, done.source_version, done.files) == (0, 0, 1)
+        assert deltaic.Table(done.uri).properties == {"mine": "1"}
+        assert ids(tmp_path / "c") == [1, 2]
+        deltaic.Table(tmp_path / "c").vacuum(0, allow_short_retention=True)
+        assert ids(tmp_path / "c") == [1, 2]
+        with pytest.raises(exceptions.TableAlreadyExistsError):
+            deltaic.Table(root).shallow_clone(tmp_path / "c")
+
 
 class TestCommands:
     def test_vacuum(self, root):
@@ -99,3 +109,9 @@ class TestCommands:
     def test_manifest(self, root):
         assert "manifests of version 1: 1 written" in run("manifest", root)
         assert json.loads(run("manifest", root, "--json"))["written"] == 1
+
+    def test_clone(self, root, tmp_path):
+        assert "is version 0 of" in run("clone", f"{root}@v0", tmp_path / "c")
+        assert ids(tmp_path / "c") == [1, 2]
+        done = json.loads(run("clone", root, tmp_path / "d", "--property", "mine=1", "--json"))
+        assert (done["source_version"], done["files"]) == (1, 1)

@@ -41,3 +41,15 @@ def test_what_spark_wrote_and_converts(
     mine, other = (table.history(1)[0] for table in (a, b))
     for key in ("operation", "operationParameters", "operationMetrics", "isBlindAppend"):
         assert mine[key] == other[key], key
+
+
+def test_a_clone_with_deletion_vectors(delta_spark: Any, same: Any, tmp_path: Path) -> None:
+    source, target = tmp_path / "a b", tmp_path / "c"
+    data = pa.table({"id": pa.array(range(10), pa.int64()), "p": ["x y", "z"] * 5})
+    deltaic.write(source, data, partition_by="p", configuration={"delta.enableDeletionVectors": "true"})
+    delta_spark.sql(f"DELETE FROM delta.`{source}` WHERE id IN (3, 4)")
+    deltaic.Table(source).shallow_clone(target)
+    same(delta_spark.read(target), pa.table(deltaic.Table(source).to_arrow()))
+    delta_spark.sql(f"DELETE FROM delta.`{target}` WHERE id = 5", f"DESCRIBE HISTORY delta.`{target}`")
+    assert pa.table(deltaic.Table(target).to_arrow()).num_rows == 7
+    assert pa.table(deltaic.Table(source).to_arrow()).num_rows == 8

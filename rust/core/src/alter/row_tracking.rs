@@ -6,7 +6,7 @@ use super::Definition;
 use crate::error::{Error, Result};
 
 /// Property and prefix of the column of row ids, and of that of row commit versions.
-const COLUMNS: [(&str, &str); 2] = [
+pub(crate) const COLUMNS: [(&str, &str); 2] = [
     ("delta.rowTracking.materializedRowIdColumnName", "_row-id-col-"),
     ("delta.rowTracking.materializedRowCommitVersionColumnName", "_row-commit-version-col-"),
 ];

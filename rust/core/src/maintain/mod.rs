@@ -4,6 +4,7 @@ mod alter_operation;
 mod alter_table;
 mod bins;
 mod check_rows;
+mod clone;
 mod convert;
 mod convert_files;
 mod convert_schema;
@@ -18,6 +19,7 @@ mod vacuum_plan;
 
 pub(crate) use alter_table::definition;
 pub use alter_table::{Alteration, alter_table};
+pub use clone::{CloneDone, CloneOptions, shallow_clone};
 pub use convert::{ConvertDone, ConvertOptions, Partitioning, convert};
 pub(crate) use files::{look, needs};
 pub use fsck::{FsckDone, fsck};

@@ -151,7 +151,7 @@ fn check_there(location: &Location, adds: &[Add]) -> Result<()> {
 }
 
 /// The old metadata, but for what only grows: the id of the table, column ids, and the marks of identity columns.
-fn metadata(now: &Metadata, then: &Metadata) -> Result<Metadata> {
+pub(super) fn metadata(now: &Metadata, then: &Metadata) -> Result<Metadata> {
     let mut new = Metadata { id: now.id.clone(), ..then.clone() };
     let max_id = |m: &Metadata| m.configuration.get(MAX_COLUMN_ID).and_then(|v| v.parse::<i64>().ok());
     if let (Some(ours), Some(theirs)) = (max_id(now), max_id(then)) {

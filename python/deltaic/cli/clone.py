@@ -1,0 +1,34 @@
+"""`clone`: make a table that refers to the files of another."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from deltaic.cli import output
+from deltaic.cli.options import pairs, table_command
+
+if TYPE_CHECKING:
+    from deltaic.table import Table
+
+
+@click.command(short_help="Make a table that refers to the files of another.")
+@click.option("--replace", is_flag=True, help="Take the place of a table without files.")
+@click.option(
+    "--property", "properties", metavar="KEY=VALUE", multiple=True, callback=pairs, help="Table property."
+)
+@table_command
+@click.argument("target")
+def clone(table: Table, *, target: str, replace: bool, properties: dict[str, str], as_json: bool) -> None:
+    """Make a table at TARGET of a version of TABLE. No file is copied; row ids are not kept."""
+    with output.progress("cloning"):
+        done = table.shallow_clone(target, replace=replace, properties=properties)
+    if as_json:
+        output.print_json(asdict(done))
+        return
+    click.echo(
+        f"version {done.version} of {done.uri} is version {done.source_version} of {table.uri}: "
+        f"{done.files:,} files, {output.size(done.bytes)}"
+    )

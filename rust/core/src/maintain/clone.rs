@@ -1,0 +1,194 @@
+//! A table that begins as a version of another one, without a copy of its files.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use super::restore;
+use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, LogPath, Metadata, ObjectPath, Protocol};
+use crate::alter::{
+    CLUSTERING_DOMAIN, Definition, SetOptions, joined_protocol, properties::for_new_table, row_tracking,
+    set_properties,
+};
+use crate::error::{Error, Result};
+use crate::scan::deletion_vector::file_path;
+use crate::snapshot::{At, Snapshot};
+use crate::store::Location;
+use crate::txn::timestamps::{SINCE_TIMESTAMP, SINCE_VERSION};
+use crate::txn::{Operation, Transaction};
+use crate::write::check_writer_features;
+
+/// Properties of a table that say something of its own history or place, and nothing of a clone.
+const OWN: [&str; 4] = [
+    SINCE_VERSION,
+    SINCE_TIMESTAMP,
+    "delta.requireCheckpointProtectionBeforeVersion",
+    "io.unitycatalog.tableId",
+];
+
+/// How to clone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CloneOptions {
+    /// Properties of the clone in place of those of the source.
+    pub properties: BTreeMap<String, String>,
+    /// Whether the clone may take the place of a table that is there and has no files.
+    pub replace: bool,
+}
+
+/// What a clone did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CloneDone {
+    /// Version of the clone.
+    pub version: u64,
+    /// Version of the source.
+    pub source_version: u64,
+    /// Files that the clone refers to.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Makes a table of a version of another, in one commit that refers to the files of the source by absolute paths. From then
+/// on each goes its own way: what is written to one is not in the other, and a vacuum of the clone never deletes a file of
+/// the source. A vacuum of the source may delete files that only the clone still needs.
+///
+/// Schema, partition columns, properties, protocol and clustering columns are those of the source; row ids are not kept.
+///
+/// # Errors
+/// All before anything is written:
+/// * As [`Snapshot::open`] for the source; [`Error::UnsupportedFeature`] for one that deltaic cannot write.
+/// * [`Error::TableAlreadyExists`] where the target is a table, unless `replace`, or when another writer makes it meanwhile.
+/// * [`Error::InvalidArgument`] for the source as its own target, for a table with files as the target, and for another
+///   column mapping than that of the source.
+/// * As [`set_properties`] for the properties, and as [`Transaction::commit`].
+///
+/// # Cost
+/// The live files of the source, and one put.
+pub fn shallow_clone(
+    source: &Location,
+    at: At,
+    target: &Location,
+    options: &CloneOptions,
+) -> Result<CloneDone> {
+    if source.root() == target.root() {
+        return Err(refused(target, "a table is no clone of itself"));
+    }
+    let source = Snapshot::open(source.clone(), at)?;
+    check_writer_features(&source.location().root().to_string(), source.protocol())?;
+    let existing = match Snapshot::open(target.clone(), At::Latest) {
+        Ok(table) if options.replace => Some(table),
+        Ok(table) => {
+            let (path, version) = (target.root().to_string(), table.version());
+            return Err(Error::TableAlreadyExists { path, version });
+        }
+        Err(Error::TableNotFound { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    if let Some(table) = &existing
+        && !table.adds(None)?.is_empty()
+    {
+        return Err(refused(target, "the table has files; a clone takes only the place of one without"));
+    }
+    let (protocol, metadata) = definition(&source, existing.as_ref(), target, options)?;
+    let root = source.location().root();
+    let adds = source.adds(None)?.into_iter().map(|add| absolute(add, root)).collect::<Result<Vec<_>>>()?;
+    let files = adds.len() as u64;
+    let bytes = adds.iter().map(|a| a.size.unsigned_abs()).sum();
+    let operation = Operation::new("CLONE")
+        .with("source", format!("delta.`{}`", root.to_uri()))
+        .with_json("sourceVersion", source.version())
+        .metric("sourceTableSize", bytes)
+        .metric("sourceNumOfFiles", files)
+        .metric("numRemovedFiles", 0)
+        .metric("numCopiedFiles", 0)
+        .metric("removedFilesSize", 0)
+        .metric("copiedFilesSize", 0);
+    let mut txn = match &existing {
+        None => Transaction::create(target, protocol, metadata, operation),
+        Some(table) => {
+            let mut txn = Transaction::begin(table, operation);
+            txn.read_whole_table();
+            if protocol != *table.protocol() {
+                txn.set_protocol(protocol);
+            }
+            txn.set_metadata(metadata);
+            txn
+        }
+    };
+    if source.protocol().supports("clustering") {
+        let domains = source.domain_metadata()?;
+        domains.into_iter().filter(|d| d.domain == CLUSTERING_DOMAIN).for_each(|d| txn.domain(d));
+    }
+    adds.into_iter().for_each(|add| txn.add(add));
+    let version = txn.commit()?.version;
+    Ok(CloneDone { version, source_version: source.version(), files, bytes })
+}
+
+fn refused(target: &Location, reason: &str) -> Error {
+    Error::InvalidArgument { argument: target.root().to_string(), reason: reason.into() }
+}
+
+/// Protocol and metadata of the clone.
+fn definition(
+    source: &Snapshot,
+    existing: Option<&Snapshot>,
+    target: &Location,
+    options: &CloneOptions,
+) -> Result<(Protocol, Metadata)> {
+    let mut metadata = Metadata {
+        id: Uuid::new_v4().to_string(),
+        name: existing.and_then(|t| t.metadata().name.clone()),
+        description: existing.and_then(|t| t.metadata().description.clone()),
+        ..source.metadata().clone()
+    };
+    let own = |key: &str| {
+        OWN.contains(&key)
+            || key.starts_with("delta.coordinatedCommits.")
+            // what lies in the files under these names are the row ids of the source
+            || row_tracking::COLUMNS.iter().any(|(property, _)| *property == key)
+    };
+    metadata.configuration.retain(|key, _| !own(key));
+    let protocol = match existing {
+        Some(table) => {
+            metadata = restore::metadata(table.metadata(), &metadata)?;
+            joined_protocol(table.protocol(), source.protocol())
+        }
+        None => source.protocol().clone(),
+    };
+    // refuses what cannot be set for a new table, and then settles protocol and names of columns
+    for_new_table(&options.properties)?;
+    let before = Definition::of(&protocol, &metadata)?;
+    let after = set_properties(&before, &options.properties, SetOptions::default())?;
+    let modes =
+        [Some(&before), existing.map(|t| Definition::of(t.protocol(), t.metadata())).transpose()?.as_ref()]
+            .into_iter()
+            .flatten()
+            .all(|table| table.column_mapping() == after.column_mapping());
+    if !modes {
+        return Err(refused(target, "a clone has the column mapping of its source; change it afterwards"));
+    }
+    Ok((after.protocol, after.metadata))
+}
+
+/// The file as another table refers to it.
+fn absolute(add: Add, root: &ObjectPath) -> Result<Add> {
+    let deletion_vector = match add.deletion_vector {
+        Some(vector) => Some(match file_path(&vector, root)? {
+            Some(file) => DeletionVectorDescriptor {
+                storage_type: DvStorage::AbsolutePath,
+                path_or_inline_dv: file.to_uri(),
+                ..vector
+            },
+            None => vector,
+        }),
+        None => None,
+    };
+    Ok(Add {
+        path: LogPath::from_log(add.path.resolve(root)?.to_uri()),
+        deletion_vector,
+        data_change: true,
+        base_row_id: None,
+        default_row_commit_version: None,
+        ..add
+    })
+}
