@@ -190,12 +190,14 @@ fn with_checkpoint_of(
     table
 }
 
+type LastCommit<'a> = &'a dyn Fn(&TableBuilder, &mut Vec<Value>);
+
 #[test]
 fn a_checkpoint_that_says_something_else_is_found() {
     for form in FORMS {
         let same = with_checkpoint_of(form, |_, _| {});
         assert_eq!(found(&same), [], "{form:?}");
-        let cases: [(&str, &dyn Fn(&TableBuilder, &mut Vec<Value>)); 9] = [
+        let cases: [(&str, LastCommit<'_>); 9] = [
             ("no commit adds it", &|t, l| l.push(add(t, 9))),
             ("1 are missing: `p=1/f3.parquet`", &|_, l| l.push(remove(3))),
             ("p=1/f1.parquet", &|_, l| {
