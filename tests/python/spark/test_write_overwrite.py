@@ -9,6 +9,8 @@ import pytest
 
 import deltaic
 from deltaic import exceptions
+from deltaic.spark import writer
+from deltaic.spark.options import WriteOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,6 +146,35 @@ def test_the_format_overwrites_on_both_doors(door: Any, path: str) -> None:
     one.option("replaceWhere", "p = 2")
     with pytest.raises(Exception, match="does not match"):
         one.save(path)
+
+
+def test_an_overwrite_that_lost_says_to_whom(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    deltaic.save(numbers(spark, 0, 20), path, partition_by="p")
+
+    def overtaken(where: str | None, other: int) -> int | None:
+        """Commits an overwrite that was planned before another one, of the partition `other`."""
+        given = WriteOptions.parse(path, {} if where is None else {"replaceWhere": where})
+        data = numbers(spark, 101, 102)
+        plan = writer.make_plan(
+            path, "overwrite", data.schema.json(), None, given, "4", None, rules_held=True
+        )
+        adds = plan.write(data.toArrow(), "part")
+        new = numbers(spark, 4 + other, 5 + other)
+        deltaic.save(new, path, mode="overwrite", replaceWhere=f"p = {other}")
+        return writer.commit(plan, adds, "part")
+
+    for where in (None, "p = 1"):
+        with pytest.raises(exceptions.CommitConflictError) as error:
+            overtaken(where, 1)
+        lost = error.value
+        assert (lost.version, lost.winner) == (deltaic.Table(path).version, "WRITE")
+        assert lost.files
+        assert lost.rule
+        assert not Path(path, "part").exists()
+    # what it replaces is not what the other wrote
+    assert overtaken("p = 1", 2) == 4
+    assert ids(spark, path) == [*(i for i in range(20) if i % 4 in (0, 3) or i == 6), 101]
 
 
 WRITES: dict[str, tuple[Callable[[Any, str], object], list[int]]] = {

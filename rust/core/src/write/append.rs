@@ -323,19 +323,33 @@ fn operation(options: &WriteOptions) -> Operation {
     operation
 }
 
+/// The metrics of delta-spark. Rows are not counted where some of them cannot be.
 fn measure(txn: &mut Transaction, result: &WriteResult, replaced: &Replaced, options: &WriteOptions) {
     let copied = &replaced.copied;
     let copied_bytes: u64 = copied.iter().map(|w| w.add.size.unsigned_abs()).sum();
+    let copied_rows: u64 = copied.iter().map(|w| w.rows).sum();
     let mut metrics = vec![
         ("numFiles", result.files + copied.len() as u64),
-        ("numOutputRows", result.rows),
         ("numOutputBytes", result.bytes + copied_bytes),
     ];
     if options.mode == WriteMode::Overwrite {
         metrics.extend([("numRemovedFiles", replaced.files), ("numRemovedBytes", replaced.bytes)]);
     }
-    if !copied.is_empty() {
-        metrics.push(("numCopiedRows", copied.iter().map(|w| w.rows).sum()));
+    let rows = result.rows + copied_rows;
+    if options.replace_where.is_none() {
+        metrics.push(("numOutputRows", rows));
+    } else {
+        metrics.push(("numAddedChangeFiles", 0));
+        if rows > 0 {
+            metrics.push(("numOutputRows", rows));
+            let deleted = replaced.rows.and_then(|before| before.checked_sub(copied_rows));
+            match deleted {
+                Some(0) | None if replaced.files > 0 => {}
+                deleted => {
+                    metrics.extend([("numDeletedRows", deleted.unwrap_or(0)), ("numCopiedRows", copied_rows)])
+                }
+            }
+        }
     }
     for (name, value) in metrics {
         txn.operation_mut().set_metric(name, value);

@@ -26,6 +26,7 @@ use crate::predicate::{CompareOp, Literal, Predicate};
 use crate::scan::{ReadRequest, RowScan, partition, read_file};
 use crate::schema::ColumnMappingMode;
 use crate::txn::Transaction;
+use crate::txn::row_ids::num_records;
 
 /// Checks the options of an overwrite. Nothing is read.
 ///
@@ -100,6 +101,8 @@ pub(super) fn check_rows(
 pub(super) struct Replaced {
     pub(super) files: u64,
     pub(super) bytes: u64,
+    /// Rows of these files that were not deleted; none where a file does not say its rows.
+    pub(super) rows: Option<u64>,
     pub(super) copied: Vec<WrittenData>,
 }
 
@@ -150,12 +153,18 @@ pub(super) fn stage(
         txn.read_whole_table();
         removed = snapshot.adds(None)?;
     }
+    replaced.rows = removed.iter().map(live_rows).sum();
     for add in removed {
         replaced.files += 1;
         replaced.bytes += add.size.unsigned_abs();
         txn.remove_file(&add, options.data_change);
     }
     Ok(replaced)
+}
+
+fn live_rows(add: &Add) -> Option<u64> {
+    let deleted = add.deletion_vector.as_ref().map_or(0, |vector| vector.cardinality);
+    u64::try_from(num_records(add)? - deleted).ok()
 }
 
 /// How many rows of a file a condition is true for.
