@@ -10,20 +10,23 @@ import re
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.types import StructType
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from deltaic.spark.frame import functions, quoted
 
 # Spark checks every path, again for each action: 10,000 take seconds
 MOST_FILES = 10_000
 _GLOB = re.compile(r"([\\{}\[\]*?])")
-_PATH, _ROW, _FOUND, _DELETED = "__deltaic_path", "__deltaic_row", "__deltaic_found", "__deltaic_deleted"
+_FOUND, _DELETED = "__deltaic_found", "__deltaic_deleted"
+FILE, ROW = "__deltaic_file", "__deltaic_row"
+"""Columns of rows that tell where they are: the URI of the file, and the position in it."""
 
 
-def native_read(spark: Any, scan: Any) -> Any:
+def native_read(spark: Any, scan: Any, *, located: bool = False) -> Any:
     """The rows of a planned version on Spark's Parquet reader, or `None` where that cannot be right or quick.
 
-    That is: column mapping by id, files whose names Spark hides, more than `MOST_FILES` files.
+    That is: column mapping by id, files whose names Spark hides, more than `MOST_FILES` files. With `located`,
+    each row also says where it is: `FILE` and `ROW`.
     """
     if not scan.by_name or scan.num_files > MOST_FILES:
         return None
@@ -31,7 +34,8 @@ def native_read(spark: Any, scan: Any) -> Any:
     files = pa.table(pa.RecordBatchReader.from_stream(scan.files()))
     paths: list[str] = files.column("path").to_pylist()
     if not paths:
-        return spark.createDataFrame([], schema)
+        where = [StructField(FILE, StringType()), StructField(ROW, LongType())] if located else []
+        return spark.createDataFrame([], StructType([*schema.fields, *where]))
     if any(p.rpartition("/")[2].startswith(("_", ".")) for p in paths):
         return None
     columns = json.loads(scan.columns)
@@ -39,10 +43,27 @@ def native_read(spark: Any, scan: Any) -> Any:
     partitions = [c["name"] for c in columns if c["partition"]]
     deleted = files.column("deleted").null_count < len(files)
     df = spark.read.schema(stored).parquet(*(_GLOB.sub(r"\\\1", p) for p in paths))
+    if located or partitions or deleted:
+        df = with_places(df)
     if partitions or deleted:
         df = _joined(spark, df, files, deleted=deleted)
     types = {f.name: f.dataType for f in schema.fields}
-    return df.select(*(_column(functions(spark), c, types[c["name"]]) for c in columns))
+    place = (FILE, ROW) if located else ()
+    return df.select(*(_column(functions(spark), c, types[c["name"]]) for c in columns), *place)
+
+
+def with_places(df: Any) -> Any:
+    """The rows of a scan with `FILE` and `ROW`."""
+    F = functions(df)  # noqa: N806 (its usual name)
+    return df.select("*", F.col("_metadata.file_path").alias(FILE), F.col("_metadata.row_index").alias(ROW))
+
+
+def by_spelling(files: pa.Table) -> pa.Table:
+    """Facts of files with their `path` as `FILE`, once in each way in which Spark may spell it."""
+    spellings = [_spellings(p) for p in files.column("path").to_pylist()]
+    rows = pa.array([i for i, s in enumerate(spellings) for _ in s], pa.int64())
+    names = pa.array([s for all_of_one in spellings for s in all_of_one], pa.string())
+    return files.drop_columns(["path"]).take(rows).append_column(FILE, names)
 
 
 def _column(F: Any, column: dict[str, Any], data_type: Any) -> Any:  # noqa: N803 (its usual name)
@@ -56,23 +77,17 @@ def _column(F: Any, column: dict[str, Any], data_type: Any) -> Any:  # noqa: N80
 
 def _joined(spark: Any, df: Any, files: pa.Table, *, deleted: bool) -> Any:
     """The rows with the facts of their file. A file that is not found is an error, never a bare row."""
-    spellings = [_spellings(p) for p in files.column("path").to_pylist()]
-    rows = pa.array([i for i, s in enumerate(spellings) for _ in s], pa.int64())
-    facts = files.drop_columns(["path"] if deleted else ["path", "deleted"]).take(rows)
-    facts = facts.append_column(
-        _PATH, pa.array([s for all_of_one in spellings for s in all_of_one], pa.string())
-    )
+    facts = by_spelling(files if deleted else files.drop_columns(["deleted"]))
     facts = facts.append_column(_FOUND, pa.array([True] * len(facts), pa.bool_()))
     if deleted:
         facts = facts.rename_columns([_DELETED if n == "deleted" else n for n in facts.column_names])
     F = functions(spark)  # noqa: N806 (its usual name)
     side = F.broadcast(spark.createDataFrame(facts))
-    df = df.select("*", F.col("_metadata.file_path").alias(_PATH), F.col("_metadata.row_index").alias(_ROW))
-    unknown = F.raise_error(F.concat(F.lit("deltaic: no file of the table has the path "), F.col(_PATH)))
-    df = df.join(side, _PATH, "left").where(F.coalesce(F.col(_FOUND), unknown.cast("boolean")))
+    unknown = F.raise_error(F.concat(F.lit("deltaic: no file of the table has the path "), F.col(FILE)))
+    df = df.join(side, FILE, "left").where(F.coalesce(F.col(_FOUND), unknown.cast("boolean")))
     if not deleted:
         return df
-    bits = f"bit_get(get({_DELETED}, int({_ROW} div 64)), int({_ROW} % 64))"
+    bits = f"bit_get(get({_DELETED}, int({ROW} div 64)), int({ROW} % 64))"
     return df.where(F.coalesce(F.expr(bits), F.lit(0)) == F.lit(0))
 
 

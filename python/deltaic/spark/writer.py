@@ -61,16 +61,24 @@ def save(
     )
     if plan.skip:
         return None
-    columns, rules = WriteColumn.all_of(plan.columns), RowRules.of(plan.rules)
     folder = str(uuid.uuid4())
+    return commit(plan, write_rows(df, plan, path, folder, given), folder)
+
+
+def write_rows(df: Any, plan: Any, path: str, folder: str, options: WriteOptions) -> list[str]:
+    """Writes the rows into data files below `folder`; their `add` actions. Nothing is committed.
+
+    Raises:
+        DeltaError: as `save`.
+    """
+    columns, rules = WriteColumn.all_of(plan.columns), RowRules.of(plan.rules)
     try:
-        adds = _write(df, plan, columns, rules, folder, given)
+        return _write(df, plan, columns, rules, folder, options)
     except DeltaError:
         raise
     except Exception as error:
-        raise_known(error, path, columns, rules, given.replace_where)
+        raise_known(error, path, columns, rules, options.replace_where)
         raise
-    return commit(plan, adds, folder)
 
 
 def make_plan(
@@ -144,7 +152,7 @@ def _write(
         if rules:
             # one task counts without gaps
             df = table_rows(df.coalesce(1), columns, rules, path, tasks=1)
-        return driver.write(df, plan)
+        return driver.write(df, plan, folder)
     if rules:
         tasks = task_count(df) if rules.identities else 1
         df = table_rows(df, columns, rules, path, tasks=tasks)

@@ -10,6 +10,7 @@ mod files;
 mod maintain;
 mod runtime;
 mod spark;
+mod spark_dml;
 mod spark_scan;
 mod spark_write;
 mod stream;
@@ -34,6 +35,8 @@ mod _core {
     use crate::maintain::{convert, fsck, generate_manifest, optimize, restore, shallow_clone, vacuum};
     #[pymodule_export]
     use crate::spark::SparkTable;
+    #[pymodule_export]
+    use crate::spark_dml::Dml;
     #[pymodule_export]
     use crate::spark_scan::{ScanPlan, read_split};
     #[pymodule_export]

@@ -7,7 +7,7 @@ use deltaic::Error;
 use deltaic::actions::Add;
 use deltaic::predicate::Predicate;
 use deltaic::scan::{Split, file_facts, splits, surviving_files};
-use deltaic::schema::{ColumnMappingMode, DataType, stored_schema};
+use deltaic::schema::{ColumnMappingMode, DataType, StructField, stored_schema};
 use deltaic::snapshot::{At, Snapshot, parse_table_path};
 use deltaic::store::Location;
 use pyo3::prelude::*;
@@ -23,6 +23,20 @@ pub(crate) struct ScanPlan {
     snapshot: Snapshot,
     options: BTreeMap<String, String>,
     files: Arc<Vec<Add>>,
+    /// Columns of the files that are none of the table.
+    more: Vec<StructField>,
+}
+
+impl ScanPlan {
+    /// Of these files of a version, with columns that they have beside those of the table.
+    pub(crate) fn of(
+        snapshot: Snapshot,
+        options: BTreeMap<String, String>,
+        files: Vec<Add>,
+        more: Vec<StructField>,
+    ) -> Self {
+        ScanPlan { snapshot, options, files: Arc::new(files), more }
+    }
 }
 
 #[pymethods]
@@ -57,7 +71,7 @@ impl ScanPlan {
             };
             let snapshot = Snapshot::open(Location::open(&uri, &options)?, at)?;
             let files = Arc::new(surviving_files(&snapshot, predicate.as_ref())?);
-            Ok(ScanPlan { snapshot, options, files })
+            Ok(ScanPlan { snapshot, options, files, more: Vec::new() })
         })
     }
 
@@ -76,7 +90,9 @@ impl ScanPlan {
     /// The schema as JSON, with all column metadata.
     #[getter]
     fn schema(&self) -> String {
-        self.snapshot.schema().to_json()
+        let mut schema = self.snapshot.schema().as_ref().clone();
+        schema.fields.extend(self.more.iter().cloned());
+        schema.to_json()
     }
 
     /// Number of files that the predicate leaves.
@@ -98,6 +114,7 @@ impl ScanPlan {
         let partitions = schema.physical_names(self.snapshot.partition_columns(), mode);
         let mut stored = stored_schema(schema, mode);
         stored.fields.retain(|f| !partitions.contains(&f.name));
+        stored.fields.extend(self.more.iter().cloned());
         stored.to_json()
     }
 
@@ -109,6 +126,7 @@ impl ScanPlan {
         let columns: Vec<_> = schema
             .fields
             .iter()
+            .chain(&self.more)
             .map(|f| {
                 let partition = self.snapshot.partition_columns().iter().position(|p| *p == f.name);
                 json!({

@@ -23,6 +23,15 @@ pub(crate) struct WritePlan {
     direct: bool,
 }
 
+impl WritePlan {
+    /// Of a write of rows of this schema.
+    pub(crate) fn of(inner: SpreadWrite, data: &StructType) -> Result<Self> {
+        let frame = inner.frame_columns(data);
+        let columns = to_json(&frame.columns)?;
+        Ok(WritePlan { inner, columns, direct: frame.direct })
+    }
+}
+
 #[pymethods]
 impl WritePlan {
     #[new]
@@ -71,9 +80,7 @@ impl WritePlan {
                 ..WriteOptions::default()
             };
             let inner = SpreadWrite::plan(&path, storage_options.unwrap_or_default(), &data, options)?;
-            let frame = inner.frame_columns(&data);
-            let columns = to_json(&frame.columns)?;
-            Ok(WritePlan { inner, columns, direct: frame.direct })
+            WritePlan::of(inner, &data)
         })
     }
 
@@ -161,7 +168,7 @@ fn texts(adds: &[Add]) -> Result<Vec<String>> {
     adds.iter().map(to_json).collect()
 }
 
-fn actions(texts: &[String]) -> Result<Vec<Add>> {
+pub(crate) fn actions(texts: &[String]) -> Result<Vec<Add>> {
     texts.iter().map(|t| serde_json::from_str(t).map_err(|e| no_json(&e))).collect()
 }
 

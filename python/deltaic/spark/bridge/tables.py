@@ -14,12 +14,18 @@ from deltaic.spark.bridge.options import split_storage, time_travel
 # opened versions that are kept, so that a plan does not open what its analysis opened
 _KEPT = 32
 
+# option of a read that names a relation of ours instead of the table as it is
+LENT = "deltaicrelation"
+
 _lock = threading.Lock()
+_lent: dict[str, Any] = {}
 _opened: OrderedDict[str, Any] = OrderedDict()
 
 
 def describe(asked: dict[str, Any]) -> str:
     """Opens the version that is asked for and says, as JSON, what Spark needs to know without its files."""
+    if LENT in asked["options"]:
+        return str(_lent[asked["options"][LENT]].describe())
     version, timestamp = time_travel(asked)
     _, storage = split_storage(asked["options"])
     table = _core.SparkTable(asked["path"], version, timestamp, storage)
@@ -68,6 +74,16 @@ def check_registration(asked: dict[str, Any]) -> None:
         )
 
 
+def lend(identity: str, relation: Any) -> None:
+    """Makes a relation known, which answers as a `SparkTable`, to reads with the option `LENT` until it is taken back."""
+    _lent[identity] = relation
+
+
+def take_back(identity: str) -> None:
+    """The opposite of `lend`."""
+    _lent.pop(identity, None)
+
+
 def _columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(field["name"], field["type"]) for field in schema["fields"]]
 
@@ -89,6 +105,8 @@ def _keep(table: Any) -> Any:
 
 
 def _again(asked: dict[str, Any]) -> Any:
+    if (lent := _lent.get(asked["identity"])) is not None:
+        return lent
     with _lock:
         table = _opened.get(asked["identity"])
     if table is None:

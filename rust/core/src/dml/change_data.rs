@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
 
-use crate::actions::Cdc;
+use crate::actions::{Add, Cdc};
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField};
 use crate::write::{FittedWriter, Uploads, WriteOptions, WritePlan};
@@ -34,7 +34,23 @@ impl ChangeType {
 
 /// The plan of the files, from that of the data files.
 pub(super) fn plan(plan: &WritePlan) -> WritePlan {
-    plan.with_columns([StructField::new(CHANGE_TYPE, DataType::String, true)])
+    plan.with_columns([column()])
+}
+
+/// The column that says what happened to a row.
+pub(super) fn column() -> StructField {
+    StructField::new(CHANGE_TYPE, DataType::String, true)
+}
+
+/// The action of a file.
+pub(super) fn cdc(file: Add) -> Cdc {
+    Cdc {
+        path: file.path,
+        partition_values: file.partition_values,
+        size: file.size,
+        data_change: false,
+        tags: None,
+    }
 }
 
 /// Writes changes, partitioned as the rows are.
@@ -69,13 +85,7 @@ impl<'a> ChangeWriter<'a> {
     /// # Errors
     /// What the store says.
     pub(super) fn finish(self) -> Result<Vec<Cdc>> {
-        let files = self.files.finish()?.into_iter().map(|file| Cdc {
-            path: file.add.path,
-            partition_values: file.add.partition_values,
-            size: file.add.size,
-            data_change: false,
-            tags: None,
-        });
+        let files = self.files.finish()?.into_iter().map(|file| cdc(file.add));
         Ok(files.collect())
     }
 }

@@ -51,7 +51,7 @@ fn attempt(
     if txn.recorded()?.is_some() {
         return Ok(DeleteDone { deleted_rows: Some(0), ..Default::default() });
     }
-    let candidates = job.candidates(&condition)?;
+    let candidates = job.candidates(condition.predicate())?;
     let (mut done, times) = match condition.is_by_partitions() {
         true => {
             let files = condition.whole_files(candidates)?;

@@ -7,6 +7,7 @@ use super::options::DmlOptions;
 use crate::actions::{Add, LogPath};
 use crate::conflict::StoredVectors;
 use crate::error::{Error, Result};
+use crate::predicate::Predicate;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction};
@@ -68,7 +69,11 @@ impl Job {
         options: &DmlOptions,
     ) -> Transaction {
         let condition: Vec<&str> = condition.into_iter().collect();
-        let operation = Operation::new(name).with_encoded("predicate", condition);
+        self.begun(Operation::new(name).with_encoded("predicate", condition), options)
+    }
+
+    /// The transaction of an operation.
+    pub(super) fn begun(&self, operation: Operation, options: &DmlOptions) -> Transaction {
         let mut txn = Transaction::begin(&self.snapshot, operation);
         txn.set_user_metadata(options.user_metadata.clone());
         txn.set_engine(options.engine.clone());
@@ -80,12 +85,12 @@ impl Job {
         txn
     }
 
-    /// The files that may hold rows of a condition.
+    /// The files that may hold rows of a predicate.
     ///
     /// # Errors
     /// As [`Snapshot::files`]; [`Error::AppendOnly`] with the first of them in a table that loses no rows.
-    pub(super) fn candidates(&self, condition: &Condition) -> Result<Vec<Add>> {
-        let files = self.snapshot.adds(condition.predicate())?;
+    pub(super) fn candidates(&self, predicate: Option<&Predicate>) -> Result<Vec<Add>> {
+        let files = self.snapshot.adds(predicate)?;
         let appends_only =
             self.plan.metadata.is_true("delta.appendOnly") && self.plan.protocol.supports("appendOnly");
         match files.first() {
@@ -114,6 +119,11 @@ impl Job {
                 Ok(())
             }
         }
+    }
+
+    /// Whether the table has what was written, or may have it.
+    pub(super) fn is_kept(&self) -> bool {
+        self.kept
     }
 
     /// Commits. The version; none where the application transaction was recorded meanwhile.

@@ -10,10 +10,12 @@ mod pruning;
 mod retry;
 mod rewrite;
 mod row_ids;
+mod spread;
 mod touched;
 mod update;
 mod vectors;
 
 pub use delete::delete;
 pub use options::{DeleteDone, DmlOptions, UpdateDone};
+pub use spread::{DmlCounts, SpreadDml, TakenRows};
 pub use update::update;

@@ -63,7 +63,7 @@ fn attempt(
     if txn.recorded()?.is_some() {
         return Ok(UpdateDone::default());
     }
-    let mut candidates = job.candidates(&condition)?;
+    let mut candidates = job.candidates(condition.predicate())?;
     if condition.is_by_partitions() {
         candidates = condition.whole_files(candidates)?;
     }

@@ -9,7 +9,7 @@
 //! | groups | `i32` count; for each one the partition values, in the order of the partition columns, as text |
 //! | files | `i32` count; for each one group `i32`, size `i64`, modification time `i64` (ms), 1 if the path follows the root and 0 if it is a whole URI, path as text, deletion vector as a serialized 32-bit roaring bitmap or null |
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, MapArray, StringArray};
@@ -82,7 +82,19 @@ pub fn total_size(snapshot: &Snapshot) -> Result<i64> {
 /// Those of [`Snapshot::files`] and [`DeletionVector::load`]; [`Error::Unsupported`] for more than 2³¹ files or bytes of
 /// a value, and for a deletion vector with positions of more than 32 bits.
 pub fn encode(snapshot: &Snapshot, predicate: Option<Predicate>) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::new(snapshot);
+    encode_some(snapshot, predicate, None)
+}
+
+/// [`encode`] of these files only, by their path as the log has it; of all without them.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_some(
+    snapshot: &Snapshot,
+    predicate: Option<Predicate>,
+    only: Option<&HashSet<String>>,
+) -> Result<Vec<u8>> {
+    let mut encoder = Encoder::new(snapshot, only);
     for batch in snapshot.files(FilesRequest { predicate, ..FilesRequest::default() })? {
         encoder.add(&batch?)?;
     }
@@ -91,6 +103,7 @@ pub fn encode(snapshot: &Snapshot, predicate: Option<Predicate>) -> Result<Vec<u
 
 struct Encoder<'a> {
     snapshot: &'a Snapshot,
+    only: Option<&'a HashSet<String>>,
     root: String,
     /// Physical names of the partition columns, as the log has them.
     columns: Arc<[String]>,
@@ -102,9 +115,10 @@ struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    fn new(snapshot: &'a Snapshot) -> Self {
+    fn new(snapshot: &'a Snapshot, only: Option<&'a HashSet<String>>) -> Self {
         Encoder {
             snapshot,
+            only,
             root: spark_uri(snapshot.location().root()),
             columns: snapshot
                 .schema()
@@ -125,7 +139,8 @@ impl<'a> Encoder<'a> {
         let values = Values::new(batch.partition_values(), &names);
         let mut key = Vec::new();
         let mut last: Option<(Vec<u8>, u32)> = None;
-        for row in 0..batch.num_files() {
+        let rows: Vec<usize> = (0..batch.num_files()).filter(|row| self.takes(batch, *row)).collect();
+        for row in rows {
             key.clear();
             values.encode(row, &mut key)?;
             let group = match &last {
@@ -147,6 +162,10 @@ impl<'a> Encoder<'a> {
             self.files = next(self.files)?;
         }
         Ok(())
+    }
+
+    fn takes(&self, batch: &FileBatch, row: usize) -> bool {
+        self.only.is_none_or(|only| only.contains(batch.paths().value(row)))
     }
 
     /// The number of the group with these encoded values.
@@ -182,8 +201,8 @@ impl<'a> Encoder<'a> {
     /// The serialized deletion vectors of a batch, by row.
     fn vectors(&self, batch: &FileBatch) -> Result<HashMap<usize, Vec<u8>>> {
         let location = self.snapshot.location();
-        let wanted: Vec<_> =
-            (0..batch.num_files()).filter_map(|row| Some((row, batch.deletion_vector(row)?))).collect();
+        let rows = (0..batch.num_files()).filter(|row| self.takes(batch, *row));
+        let wanted: Vec<_> = rows.filter_map(|row| Some((row, batch.deletion_vector(row)?))).collect();
         let shared = SharedVectors::of_descriptors(wanted.iter().map(|(_, d)| d), location.root());
         wanted
             .par_iter()

@@ -69,10 +69,7 @@ impl RowRules {
             if let Some(text) = text(GENERATION_EXPRESSION) {
                 match is_given {
                     false => rules.generated.push(filled(text)),
-                    true => rules.checks.push(Condition {
-                        rule: format!("generated column {}", field.name),
-                        expression: format!("`{}` <=> ({text})", field.name.replace('`', "``")),
-                    }),
+                    true => rules.checks.push(is_generated(&field.name, text)),
                 }
             } else if let Some(identity) = Identity::of(field)? {
                 match (is_given, identity.next(&field.name, 1)?) {
@@ -87,8 +84,35 @@ impl RowRules {
                 rules.defaults.push(filled(text));
             }
         }
-        let conditions = conditions(plan)?.into_iter();
-        rules.checks.extend(conditions.map(|(rule, expression)| Condition { rule, expression }));
+        rules.conditions(plan)?;
         Ok(rules)
+    }
+
+    /// The rules for rows of the table that have other values than before: they have every column.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidSchema`] for a rule that is none.
+    pub(super) fn of_table(plan: &WritePlan) -> Result<Self> {
+        let mut rules = RowRules::default();
+        for field in &plan.schema.fields {
+            if let Some(text) = field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str()) {
+                rules.checks.push(is_generated(&field.name, text));
+            }
+        }
+        rules.conditions(plan)?;
+        Ok(rules)
+    }
+
+    fn conditions(&mut self, plan: &WritePlan) -> Result<()> {
+        let conditions = conditions(plan)?.into_iter();
+        self.checks.extend(conditions.map(|(rule, expression)| Condition { rule, expression }));
+        Ok(())
+    }
+}
+
+fn is_generated(column: &str, text: &str) -> Condition {
+    Condition {
+        rule: format!("generated column {column}"),
+        expression: format!("`{}` <=> ({text})", column.replace('`', "``")),
     }
 }

@@ -11,9 +11,9 @@ use super::row_rules::RowRules;
 use super::rules::Rules;
 use super::schema::from_arrow;
 use super::uploads::Uploads;
-use crate::actions::{Add, Metadata, ObjectPath, Protocol};
+use crate::actions::{Add, Cdc, Metadata, ObjectPath, Protocol};
 use crate::error::{Error, Result};
-use crate::schema::StructType;
+use crate::schema::{StructField, StructType};
 use crate::store::{Location, StorageOptions};
 
 /// A checked write whose files are written by other means than [`write`](super::write): by tasks, or by Spark.
@@ -26,6 +26,8 @@ pub struct SpreadWrite {
     pub rules: RowRules,
     storage: StorageOptions,
     options: WriteOptions,
+    /// Columns behind those of the table.
+    more: Vec<StructField>,
 }
 
 /// What travels.
@@ -39,6 +41,8 @@ struct Packed {
     metadata: Metadata,
     rules: RowRules,
     options: WriteOptions,
+    /// JSON of a schema.
+    more: String,
 }
 
 impl SpreadWrite {
@@ -56,14 +60,33 @@ impl SpreadWrite {
         let location = Location::open(uri, &storage)?;
         let plan = plan_write(&location, data, &options)?;
         if matches!(plan.target, Target::Skip(_)) {
-            return Ok(SpreadWrite { plan, rules: RowRules::default(), storage, options });
+            return Ok(SpreadWrite { plan, rules: RowRules::default(), storage, options, more: Vec::new() });
         }
         let rules = RowRules::of(&plan, data)?;
         if let (false, [first, ..]) = (options.rules_held, rules.identities.as_slice()) {
             let what = format!("making values of the identity column `{}` in many tasks", first.column);
             return Err(Error::Unsupported { path: uri.to_owned(), what });
         }
-        Ok(SpreadWrite { plan, rules, storage, options })
+        Ok(SpreadWrite { plan, rules, storage, options, more: Vec::new() })
+    }
+
+    /// A write of rows that an engine made of those of the table, with `more` columns behind those of the table, which
+    /// have neither statistics nor rules. Rows with other values than before, `changed`, must be held to the rules.
+    ///
+    /// # Errors
+    /// As [`RowRules::of_table`].
+    pub(crate) fn of_rows(
+        plan: &WritePlan,
+        storage: StorageOptions,
+        options: WriteOptions,
+        changed: bool,
+        more: Vec<StructField>,
+    ) -> Result<Self> {
+        let rules = if changed { RowRules::of_table(plan)? } else { RowRules::default() };
+        let options = WriteOptions { rules_held: true, ..options };
+        let mut plan = plan.with_columns(more.clone());
+        plan.rules_held = true;
+        Ok(SpreadWrite { plan, rules, storage, options, more })
     }
 
     /// Whether there is nothing to write: see [`Target::Skip`].
@@ -103,6 +126,7 @@ impl SpreadWrite {
             metadata: plan.metadata.clone(),
             rules: self.rules.clone(),
             options: options.clone(),
+            more: StructType { fields: self.more.clone() }.to_json(),
         };
         serde_json::to_string(&packed).map_err(|e| invalid(&e.to_string()))
     }
@@ -119,9 +143,10 @@ impl SpreadWrite {
             (Some(version), false) => Target::Existing(version),
             (Some(version), true) => Target::Skip(version),
         };
+        let more = StructType::from_json(&packed.more)?.fields;
         let Packed { protocol, metadata, rules, options, storage, .. } = packed;
-        let plan = plan(&location, target, protocol, metadata, &options)?;
-        Ok(SpreadWrite { plan, rules, storage, options })
+        let plan = plan(&location, target, protocol, metadata, &options)?.with_columns(more.clone());
+        Ok(SpreadWrite { plan, rules, storage, options, more })
     }
 
     /// Writes data into files, below `folder` of the table where one is given, and returns their actions with
@@ -145,6 +170,16 @@ impl SpreadWrite {
     pub fn commit(&self, adds: Vec<Add>) -> Result<WriteResult> {
         let identities: Vec<String> = self.rules.identities.iter().map(|i| i.column.clone()).collect();
         commit_made(&self.plan, adds, &identities, &self.options)
+    }
+
+    /// Deletes, as far as the store lets it, files that are known not to be committed.
+    pub(crate) fn discard_files(&self, adds: &[Add], cdc: &[Cdc]) {
+        let root = self.plan.location.root();
+        for path in adds.iter().map(|a| &a.path).chain(cdc.iter().map(|c| &c.path)) {
+            if let Ok(file) = path.resolve(root) {
+                let _ = self.plan.location.store().delete(&file);
+            }
+        }
     }
 
     /// Deletes, as far as the store lets it, the files of a write that is known not to be committed: all below `folder`,

@@ -1,0 +1,153 @@
+"""What can be known of a condition before rows are looked at."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException
+from pyspark.sql.types import TimestampType
+
+from deltaic.exceptions import DeltaError, InvalidPredicateError
+from deltaic.predicates import columns_of, from_sql
+from deltaic.spark.dml.operation import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deltaic.spark.dml.operation import Operation
+
+_NUMBER = "__deltaic_partition"
+_SUBQUERY = re.compile(r"\bselect\b", re.IGNORECASE)
+_UTC = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "+00:00"})
+_NONDETERMINISTIC = "INVALID_NON_DETERMINISTIC_EXPRESSIONS"
+
+
+def check_deterministic(op: Operation, condition: Any, values: Sequence[Any] = ()) -> None:
+    """Checks that a condition and values give the same each time.
+
+    Raises:
+        InvalidPredicateError: when they need not.
+        AnalysisException: of Spark, for what is none on this table.
+    """
+    if op.connect:
+        given = [op.column(condition), *(op.column(v).isNull() for v in values)]
+        deterministic = all(_deterministic_on_connect(op, c) for c in given)
+    else:
+        deterministic = bool(_analyzed(op, condition).deterministic())
+        if values:
+            projected = op.rows().select(*map(op.column, values))
+            deterministic &= bool(projected._jdf.queryExecution().analyzed().deterministic())
+    if not deterministic:
+        reason = "it is not deterministic, or a value is not: the rows are looked at more than once"
+        raise InvalidPredicateError(
+            f"predicate `{shown(condition)}`: {reason}", predicate=shown(condition), reason=reason
+        )
+
+
+def _analyzed(op: Operation, condition: Any) -> Any:
+    """The condition in a classic session, resolved on the rows of the table: a Catalyst expression."""
+    return op.rows().where(op.column(condition))._jdf.queryExecution().analyzed().condition()
+
+
+def _may_be_of_partitions(op: Operation, condition: Any) -> bool:
+    """Whether the condition may name partition columns only, and has no subquery."""
+    partitions = {name.lower() for name in op.dml.partition_columns}
+    if op.connect:
+        if not isinstance(condition, str):
+            return True
+        named = None if _SUBQUERY.search(condition) else columns_of(condition)
+        return named is not None and all(any(p.lower() in partitions for p in path) for path in named)
+    resolved = _analyzed(op, condition)
+    expressions = op.spark._jvm.org.apache.spark.sql.catalyst.expressions
+    if expressions.SubqueryExpression.hasSubquery(resolved):
+        return False
+    names = resolved.references().toSeq()
+    return all(names.apply(i).name().lower() in partitions for i in range(names.size()))
+
+
+def _deterministic_on_connect(op: Operation, condition: Any) -> bool:
+    """Spark refuses a join on what is not deterministic; nothing runs."""
+    empty = op.spark.createDataFrame([], op.schema)
+    if op.ref.alias is not None:
+        empty = empty.alias(op.ref.alias)
+    try:
+        _ = empty.join(op.spark.range(0).toDF(_NUMBER), condition).schema
+    except AnalysisException as error:
+        return _NONDETERMINISTIC not in str(error)
+    return True
+
+
+def take_partitions(op: Operation, condition: Any) -> bool:
+    """Takes whole files where partition values alone decide the condition: no data is read. Whether it could."""
+    if not _may_be_of_partitions(op, condition):
+        return False
+    columns = {f.name: f.dataType for f in op.schema.fields}
+    if any(isinstance(columns[c], TimestampType) for c in op.dml.partition_columns) and not _in_utc(op):
+        return False  # the log's text of an instant is read in the session's time zone
+    partitions = pa.table(pa.RecordBatchReader.from_stream(op.dml.partitions(_NUMBER)))
+    try:
+        df = op.spark.createDataFrame(partitions)
+        if op.ref.alias is not None:
+            df = df.alias(op.ref.alias)
+        df = df.where(op.column(condition)).select(_NUMBER)
+        _ = df.schema
+    except AnalysisException:
+        return False  # it names another column
+    numbers = [row[0] for row in df.collect()]
+    if not op.connect and numbers:
+        # plans the scan, which asks for files, and runs nothing
+        op.rows().where(op.column(condition))._jdf.queryExecution().toRdd().getNumPartitions()
+        op.dml.set_predicate(op.asked())
+    op.dml.take_partitions(numbers)
+    return True
+
+
+def prune(op: Operation, condition: Any) -> None:
+    """On Spark Connect, tells the core what is known of the condition; a classic session says it when it reads."""
+    if op.connect:
+        op.dml.set_predicate(_predicate(op, condition))
+
+
+def _predicate(op: Operation, condition: Any) -> str | None:
+    if not isinstance(condition, str) or _SUBQUERY.search(condition):
+        return None
+    try:
+        tree = json.loads(from_sql(condition))
+    except DeltaError:
+        return None  # Spark judges it
+    return json.dumps(_known(tree, op))
+
+
+def _known(tree: Any, op: Operation) -> Any:
+    """The predicate with columns as the table has them; what is not known of them is unknown."""
+    (kind, body), *_ = tree.items()
+    if kind in {"and", "or"}:
+        return {kind: [_known(part, op) for part in body]}
+    if kind == "not":
+        return {kind: _known(body, op)}
+    if not isinstance(body, dict):
+        return tree
+    path: list[str] = body["column"]
+    names = {f.name.lower() for f in op.schema.fields}
+    alias = op.ref.alias
+    if alias is not None and len(path) > 1 and path[0].lower() == alias.lower() and alias.lower() not in names:
+        path = path[1:]
+    values = [body.get("value"), *body.get("values", ())]
+    instants = any(v is not None and v["type"] in {"timestamp", "string"} for v in values)
+    dated = not isinstance(_type_of(op, path), str)
+    if path[0].lower() not in names or (instants and dated and not _in_utc(op)):
+        return {"unknown": "a column or an instant"}
+    return {kind: {**body, "column": path}}
+
+
+def _type_of(op: Operation, path: list[str]) -> Any:
+    """`"string"` where the column is one, else its type."""
+    found = next((f.dataType for f in op.schema.fields if f.name.lower() == path[0].lower()), None)
+    return "string" if found is not None and found.simpleString() == "string" else found
+
+
+def _in_utc(op: Operation) -> bool:
+    return op.spark.conf.get("spark.sql.session.timeZone") in _UTC

@@ -1,0 +1,67 @@
+"""DELETE: rows leave a table."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from deltaic.spark.dml import metrics
+from deltaic.spark.dml.change_data import changes
+from deltaic.spark.dml.conditions import check_deterministic, take_partitions
+from deltaic.spark.dml.operation import Operation, shown
+from deltaic.spark.dml.touched import find_touched
+
+if TYPE_CHECKING:
+    from deltaic.spark.dml.ref import TableRef
+
+
+def delete(ref: TableRef, condition: Any = None) -> dict[str, int]:
+    """Deletes the rows for which a condition is true, all rows without one; the metrics of the commit.
+
+    All or nothing, in one commit; nothing is committed where no row matches, and the metrics are empty then. A row
+    for which the condition is null stays. No data is read where the whole table goes or where partition values
+    decide. Elsewhere the rows are found in one pass; they are marked in deletion vectors where the table has
+    `delta.enableDeletionVectors`, or the rows that stay are written into new files, with their row ids.
+
+    Raises:
+        InvalidPredicateError: for a condition that is not deterministic.
+        AppendOnlyError: when the table loses no rows.
+        CommitConflictError: when another writer changed rows that the condition reads.
+        CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
+        AnalysisException: of Spark, for what is no condition on this table.
+    """
+    parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}
+    with Operation(ref, "DELETE", parameters) as op:
+        by_vectors = bool(op.dml.uses_vectors)
+        by_rows = False
+        if condition is None:
+            op.dml.take_all()
+        else:
+            check_deterministic(op, condition)
+            by_rows = not take_partitions(op, condition)
+            if by_rows:
+                find_touched(op, condition)
+        if not op.counts()["touchedFiles"]:
+            return {}
+        scanned, rewriting = op.millis(), time.monotonic()
+        if by_rows and not by_vectors:
+            _rewrite(op, condition)
+        measured = metrics.of_delete(op.counts(), by_vectors=by_vectors, by_rows=by_rows)
+        times = {"scanTimeMs": scanned, "rewriteTimeMs": op.millis(rewriting) if by_rows else 0}
+        return op.commit({**measured, **times}, by_vectors=by_vectors)
+
+
+def _rewrite(op: Operation, condition: Any) -> None:
+    """Writes the rows that stay, and where the table wants them those that go as changes."""
+    F = op.functions  # noqa: N806 (its usual name)
+    counts = op.counts()
+    if counts["touchedFiles"] != counts["emptiedFiles"]:
+        rows = op.rows("left", row_ids=True)
+        # not the opposite of the condition: a row for which it is null stays
+        stay = rows.where(~F.coalesce(op.column(condition), F.lit(False)))
+        op.write_data(stay.select(*op.table_columns(), *op.row_id_columns()), changed=False)
+    op.expect_rows((counts["touchedRows"] or 0) - (counts["matchedRows"] or 0), condition)
+    if op.dml.has_change_feed:
+        gone = op.rows("touched").where(op.column(condition))
+        op.write_changes(changes(op, gone, "delete"))

@@ -1,0 +1,59 @@
+"""Metrics of the history, with the names and the meaning of delta-spark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Counts = "Mapping[str, int | None]"
+
+
+def of_files(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bool) -> dict[str, int]:
+    """What both operations tell. `by_rows` is false where whole files left unread."""
+    vectors = by_vectors and by_rows
+    removed = counts["emptiedVectors"] if vectors else counts["touchedVectors"]
+    updated = _number(counts["nextVectors"]) if vectors else 0
+    added = _number(counts["firstVectors"]) if vectors else 0
+    return {
+        "numAddedFiles": _number(counts["addedFiles"]),
+        "numAddedBytes": _number(counts["addedBytes"]),
+        "numAddedChangeFiles": _number(counts["changeFiles"]),
+        "numDeletionVectorsAdded": added + updated,
+        "numDeletionVectorsRemoved": _number(removed) + updated,
+        "numDeletionVectorsUpdated": updated,
+    }
+
+
+def of_delete(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bool) -> dict[str, int]:
+    """Of a delete. Rows are not told where whole files left and nobody knows how many rows they had."""
+    metrics = of_files(counts, by_vectors=by_vectors, by_rows=by_rows)
+    vectors = by_vectors and by_rows
+    metrics["numRemovedFiles"] = _number(counts["emptiedFiles"] if vectors else counts["touchedFiles"])
+    metrics["numRemovedBytes"] = 0 if vectors else _number(counts["touchedBytes"])
+    matched = counts["matchedRows"]
+    if matched is None or (matched == 0 and metrics["numRemovedFiles"] > 0):
+        del metrics["numAddedFiles"]
+        return metrics
+    metrics["numDeletedRows"] = matched
+    metrics["numCopiedRows"] = _number(counts["addedRows"])
+    return metrics
+
+
+def of_update(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bool) -> dict[str, int]:
+    """Of an update."""
+    metrics = of_files(counts, by_vectors=by_vectors, by_rows=by_rows)
+    if not by_rows:
+        metrics |= dict.fromkeys((k for k in metrics if k.startswith("numDeletionVectors")), 0)
+    updated = counts["matchedRows"]
+    added = _number(counts["addedRows"])
+    metrics["numUpdatedRows"] = added if updated is None else updated
+    metrics["numCopiedRows"] = added - metrics["numUpdatedRows"]
+    metrics["numRemovedFiles"] = _number(counts["touchedFiles"])
+    metrics["numRemovedBytes"] = 0 if by_vectors else _number(counts["touchedBytes"])
+    return metrics
+
+
+def _number(count: int | None) -> int:
+    return count or 0

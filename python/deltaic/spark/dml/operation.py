@@ -1,0 +1,185 @@
+"""One operation on one version of a table: its rows as DataFrames, the files that it writes, and the commit."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.types import StructType
+
+from deltaic import _core
+from deltaic.exceptions import InvalidPredicateError, UnsupportedError
+from deltaic.spark import writer
+from deltaic.spark.dml.relation import Relation
+from deltaic.spark.frame import functions, is_connect, quoted
+from deltaic.spark.native_read import FILE, ROW, by_spelling, native_read, with_places
+from deltaic.spark.options import WriteOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from deltaic.spark.dml.ref import TableRef
+
+_BASE, _VERSION = "__deltaic_base_row_id", "__deltaic_row_commit_version"
+_USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+
+
+class Operation:
+    """A context manager: what was written and not committed is deleted when it ends.
+
+    It ends by `commit`, or by nothing when there is nothing to commit. After a `CommitStateUnknownError` no file is
+    deleted.
+    """
+
+    def __init__(self, ref: TableRef, name: str, parameters: Mapping[str, str]) -> None:
+        self.ref = ref
+        self.spark = ref.spark
+        self.connect = is_connect(ref.spark)
+        self.functions = functions(ref.spark)
+        if self.connect:
+            from deltaic.spark.connect import enable_connect
+
+            enable_connect(self.spark)
+        else:
+            from deltaic.spark.session import enable
+
+            enable(self.spark)
+        self.started = time.monotonic()
+        self.dml = _core.Dml(
+            ref.path,
+            name,
+            dict(parameters),
+            user_metadata=self.spark.conf.get(_USER_METADATA, None),
+            engine=f"Apache-Spark/{self.spark.version}",
+            storage_options=dict(ref.storage_options),
+        )
+        self.schema = StructType.fromJson(json.loads(self.dml.schema))
+        self.row_ids: list[str] = self.dml.row_id_columns
+        self._relations: list[Relation] = []
+
+    def __enter__(self) -> Operation:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for relation in self._relations:
+            relation.close()
+        # nothing is left of it after a commit
+        self.dml.discard()
+
+    def millis(self, since: float | None = None) -> int:
+        """Milliseconds since then, or since the operation began."""
+        return int((time.monotonic() - (self.started if since is None else since)) * 1000)
+
+    def column(self, given: Any) -> Any:
+        """A condition or value of the user, SQL text or a Column, as a Column."""
+        return self.functions.expr(given) if isinstance(given, str) else given
+
+    def table_columns(self) -> list[Any]:
+        """The columns of the table, in its order."""
+        return [self.functions.col(quoted(f.name)) for f in self.schema.fields]
+
+    def row_id_columns(self) -> list[Any]:
+        """The columns of row ids and row commit versions, where rows keep them."""
+        return [self.functions.col(quoted(name)) for name in self.row_ids]
+
+    def rows(self, part: str = "all", *, row_ids: bool = False) -> Any:
+        """The rows of the table, and where each is (`FILE`, `ROW`), under the alias of the user.
+
+        `part` says of which files: of `all`, of those that were `touched`, or of those touched ones of which rows are
+        `left`. With `row_ids`, where rows keep them, also their row ids and row commit versions. A filter on these
+        rows prunes the files.
+        """
+        row_ids = row_ids and bool(self.row_ids)
+        df = (self._connect_rows if self.connect else self._classic_rows)(part, row_ids=row_ids)
+        if row_ids:
+            df = self._with_row_ids(df)
+        return df if self.ref.alias is None else df.alias(self.ref.alias)
+
+    def _classic_rows(self, part: str, *, row_ids: bool) -> Any:
+        from deltaic.spark.bridge.install import format_name
+        from deltaic.spark.bridge.tables import LENT
+
+        relation = Relation(self.dml, part, row_ids=row_ids)
+        self._relations.append(relation)
+        reader = self.spark.read.format(format_name(self.spark)).option(LENT, relation.identity)
+        return with_places(reader.load(self.ref.path))
+
+    def _connect_rows(self, part: str, *, row_ids: bool) -> Any:
+        rows = native_read(self.spark, self.dml.scan(part, row_ids), located=True)
+        if rows is None:
+            what = (
+                "an operation on rows on Spark Connect, of a table with column mapping by id, more than 10,000 "
+                "files to look at, or file names that begin with `_` or `.`,"
+            )
+            message = f"`{self.ref.path}`: {what} is not supported: use a classic session"
+            raise UnsupportedError(message, path=self.ref.path, what=what)
+        return rows
+
+    def _with_row_ids(self, df: Any) -> Any:
+        """Ids that files keep go before those that follow from the position (PROTOCOL.md, "Row Tracking")."""
+        F = self.functions  # noqa: N806 (its usual name)
+        bases = by_spelling(pa.table(pa.RecordBatchReader.from_stream(self.dml.row_id_bases())))
+        bases = bases.rename_columns(
+            {"base_row_id": _BASE, "default_row_commit_version": _VERSION}
+        )
+        df = df.join(F.broadcast(self.spark.createDataFrame(bases)), FILE, "left")
+        row_id, version = self.row_ids
+        fresh = {row_id: F.col(_BASE) + F.col(ROW), version: F.col(_VERSION)}
+        kept = {name: F.coalesce(F.col(quoted(name)), fresh[name]).alias(name) for name in self.row_ids}
+        return df.select(*self.table_columns(), *kept.values(), FILE, ROW)
+
+    def asked(self) -> str | None:
+        """What Spark's optimizer made of the conditions on the rows of `all` files that ran, as a predicate."""
+        asked = [p for r in self._relations if r.part == "all" for p in r.asked]
+        if any(p is None for p in asked):
+            return None
+        return json.dumps({"or": [json.loads(p) for p in dict.fromkeys(asked) if p is not None]})
+
+    def write_data(self, df: Any, *, changed: bool) -> None:
+        """Writes rows, with the columns of the table and of row ids, into data files that join with the commit."""
+        folder = str(uuid.uuid4())
+        plan = self.dml.data_plan(df.schema.json(), changed, folder)
+        self.dml.add_files(writer.write_rows(df, plan, self.ref.path, folder, WriteOptions()))
+
+    def write_changes(self, df: Any) -> None:
+        """Writes row-level changes, with the columns of the table and `_change_type`, into files of their own."""
+        folder = f"_change_data/{uuid.uuid4()}"
+        plan = self.dml.change_plan(df.schema.json(), folder)
+        self.dml.add_changes(writer.write_rows(df, plan, self.ref.path, folder, WriteOptions()))
+
+    def counts(self) -> dict[str, int | None]:
+        """What it does so far, in numbers: see `DmlCounts` in the core."""
+        counts: dict[str, int | None] = json.loads(self.dml.counts())
+        return counts
+
+    def expect_rows(self, number: int | None, condition: Any) -> None:
+        """Checks that as many rows were written as the first look at the condition says.
+
+        Raises:
+            InvalidPredicateError: when the condition was true for other rows when it was looked at again.
+        """
+        added = self.counts()["addedRows"]
+        if number is not None and added != number:
+            reason = f"it does not hold for the same rows each time: {number} rows to write became {added}"
+            raise InvalidPredicateError(
+                f"predicate `{shown(condition)}`: {reason}", predicate=shown(condition), reason=reason
+            )
+
+    def commit(self, metrics: Mapping[str, int], *, by_vectors: bool) -> dict[str, int]:
+        """Commits and returns the metrics, with the time that it took."""
+        measured = {**metrics, "executionTimeMs": self.millis()}
+        self.dml.commit(by_vectors, measured)
+        return measured
+
+
+def shown(condition: Any) -> str:
+    """A condition as text."""
+    if isinstance(condition, str):
+        return condition
+    return str(condition).removeprefix("Column<'").removesuffix("'>")

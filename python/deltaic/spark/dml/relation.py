@@ -1,0 +1,37 @@
+"""Files of one version, as the bridge asks for them: see `SparkTable` in the core."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from deltaic.spark.bridge import tables
+
+
+class Relation:
+    """Some files of the version that an operation works on. It notes with which predicates Spark asks for them."""
+
+    def __init__(self, dml: Any, part: str, *, row_ids: bool) -> None:
+        self.identity = f"deltaic-{uuid.uuid4()}"
+        self.part = part
+        self.asked: list[str | None] = []
+        self._dml = dml
+        self._row_ids = row_ids
+        tables.lend(self.identity, self)
+
+    def describe(self) -> str:
+        """Schema, partitioning and properties as JSON."""
+        return str(self._dml.describe(self.identity, self._row_ids))
+
+    def files(self, predicate: str | None) -> bytes:
+        """The files that may hold a row for which the predicate is true."""
+        self.asked.append(predicate)
+        return bytes(self._dml.files(self.part, predicate))
+
+    def size(self) -> int:
+        """Bytes of all files."""
+        return int(self._dml.size())
+
+    def close(self) -> None:
+        """No plan may ask any more."""
+        tables.take_back(self.identity)

@@ -1,0 +1,454 @@
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchReader};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema};
+use roaring::{RoaringBitmap, RoaringTreemap};
+use serde::Serialize;
+
+use super::change_data;
+use super::job::{Job, rows_of};
+use super::options::DmlOptions;
+use super::row_ids::RowIds;
+use super::touched::Touched;
+use super::vectors::mark;
+use crate::actions::{Add, Cdc, LogPath, ObjectPath, PartitionValues};
+use crate::error::{Error, Result};
+use crate::predicate::Predicate;
+use crate::scan::{DataFile, DeletionVector, partition};
+use crate::schema::{DataType, StructField};
+use crate::snapshot::Snapshot;
+use crate::store::{Location, StorageOptions};
+use crate::txn::row_ids::num_records;
+use crate::txn::{Operation, Transaction};
+use crate::write::SpreadWrite;
+
+/// Rows of one bitmap of Spark's `bitmap_construct_agg`.
+const BUCKET: i64 = 32_768;
+
+/// A delete, update or merge whose rows an engine looks at and writes. It works on one version: which files have rows
+/// that are meant, what becomes of them, and one commit with conflict detection, or nothing. What it wrote is deleted
+/// with it, unless the table has it or may have it.
+#[derive(Debug)]
+pub struct SpreadDml {
+    job: Job,
+    storage: StorageOptions,
+    operation: Operation,
+    options: DmlOptions,
+    /// What the rows that are meant have in common; none means nothing is known of them.
+    predicate: Option<Predicate>,
+    /// Whether it depends on every row of the table.
+    reads_all: bool,
+    /// Files all of whose rows are meant, as far as that is known without reading them.
+    whole: Vec<Add>,
+    touched: Vec<Touched>,
+    adds: Vec<Add>,
+    cdc: Vec<Cdc>,
+    /// Folders of the table that files of this operation alone are in.
+    folders: Vec<String>,
+}
+
+/// What [`SpreadDml::take_rows`] found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TakenRows {
+    /// Rows of the table that are meant.
+    pub rows: u64,
+    /// How often they were found: more than the rows when one was found twice.
+    pub matches: u64,
+}
+
+/// What the operation does so far, in numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DmlCounts {
+    /// Files with rows that are meant.
+    pub touched_files: u64,
+    /// Their bytes.
+    pub touched_bytes: u64,
+    /// Those that have a deletion vector.
+    pub touched_vectors: u64,
+    /// Their rows that are not deleted; none where statistics do not tell.
+    pub touched_rows: Option<u64>,
+    /// Rows that are meant; none where statistics do not tell.
+    pub matched_rows: Option<u64>,
+    /// Files of which no row would be left.
+    pub emptied_files: u64,
+    /// Those that have a deletion vector.
+    pub emptied_vectors: u64,
+    /// Files of which rows would be left, without a deletion vector.
+    pub first_vectors: u64,
+    /// Files of which rows would be left, with a deletion vector.
+    pub next_vectors: u64,
+    /// Data files that were written.
+    pub added_files: u64,
+    /// Their bytes.
+    pub added_bytes: u64,
+    /// Their rows.
+    pub added_rows: u64,
+    /// Files of row-level changes that were written.
+    pub change_files: u64,
+    /// Their bytes.
+    pub change_bytes: u64,
+}
+
+impl SpreadDml {
+    /// Begins at the newest version. `operation` is what the history shows, but for metrics.
+    ///
+    /// # Errors
+    /// As [`Snapshot::open`]; [`Error::UnsupportedFeature`] when the table asks more of a writer than this one does.
+    pub fn begin(
+        uri: &str,
+        storage: StorageOptions,
+        operation: Operation,
+        options: DmlOptions,
+    ) -> Result<Self> {
+        let location = Location::open(uri, &storage)?;
+        let job = Job::begin(&location, &options, options.commit_budget)?;
+        Ok(SpreadDml {
+            job,
+            storage,
+            operation,
+            options,
+            predicate: None,
+            reads_all: false,
+            whole: Vec::new(),
+            touched: Vec::new(),
+            adds: Vec::new(),
+            cdc: Vec::new(),
+            folders: Vec::new(),
+        })
+    }
+
+    /// The version that it works on.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.job.snapshot
+    }
+
+    /// The options by which the table was opened.
+    pub fn storage(&self) -> &StorageOptions {
+        &self.storage
+    }
+
+    /// Whether rows are marked as deleted where they are.
+    pub fn uses_vectors(&self) -> bool {
+        self.job.uses_vectors()
+    }
+
+    /// Whether the table wants files of row-level changes.
+    pub fn has_change_feed(&self) -> bool {
+        self.job.plan.metadata.is_true("delta.enableChangeDataFeed")
+    }
+
+    /// The columns by which files keep the row id and the row commit version of rows that came from other files, where
+    /// rows keep them.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSchema`] when the table does not name the columns.
+    pub fn row_id_columns(&self) -> Result<Vec<StructField>> {
+        Ok(RowIds::of(&self.job.plan.metadata)?.map(|ids| ids.columns().to_vec()).unwrap_or_default())
+    }
+
+    /// Says what the rows that are meant have in common. Files that cannot have such rows are not looked at, and other
+    /// writers may add and remove such files at the same time.
+    pub fn set_predicate(&mut self, predicate: Option<Predicate>) {
+        self.predicate = predicate;
+    }
+
+    /// The files that may have rows that are meant.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`]; [`Error::AppendOnly`] with the first of them in a table that loses no rows.
+    pub fn candidates(&self) -> Result<Vec<Add>> {
+        self.job.candidates(self.predicate.as_ref())
+    }
+
+    /// The different partition values of all files: one row each, with typed values by logical name, and behind them the
+    /// number by which [`SpreadDml::take_partitions`] knows it, in the column `number`.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`]; [`Error::InvalidSchema`] for a partition value that cannot be read.
+    pub fn partitions(&self, number: &str) -> Result<RecordBatch> {
+        let snapshot = &self.job.snapshot;
+        let (schema, mode) = (snapshot.schema(), snapshot.column_mapping());
+        let all = self.distinct_partitions()?;
+        let (mut fields, mut columns): (Vec<Field>, Vec<ArrayRef>) = Default::default();
+        for name in snapshot.partition_columns() {
+            let (data_type, physical) = match schema.field(name) {
+                Some(field) => (&field.data_type, field.physical_name(mode)),
+                None => (&DataType::String, name.as_str()),
+            };
+            let values = all
+                .iter()
+                .map(|v| partition::parse(name, v.get(physical).and_then(Option::as_deref), data_type));
+            let values = values.collect::<Result<Vec<_>>>()?;
+            let column = match values.is_empty() {
+                true => partition::parse(name, None, data_type)?.slice(0, 0),
+                false => {
+                    let values: Vec<&dyn Array> = values.iter().map(AsRef::as_ref).collect();
+                    arrow::compute::concat(&values).map_err(|e| Error::arrow("partition values", e))?
+                }
+            };
+            fields.push(Field::new(name, column.data_type().clone(), true));
+            columns.push(column);
+        }
+        fields.push(Field::new(number, Arrow::Int64, false));
+        columns.push(Arc::new(Int64Array::from_iter_values(0..all.len() as i64)));
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+            .map_err(|e| Error::arrow("partition values", e))
+    }
+
+    fn distinct_partitions(&self) -> Result<Vec<PartitionValues>> {
+        let files = self.job.snapshot.adds(None)?;
+        let all: BTreeSet<PartitionValues> = files.into_iter().map(|f| f.partition_values).collect();
+        Ok(all.into_iter().collect())
+    }
+
+    /// All rows of all files are meant.
+    ///
+    /// # Errors
+    /// As [`SpreadDml::candidates`].
+    pub fn take_all(&mut self) -> Result<()> {
+        self.reads_all = true;
+        self.whole = self.job.candidates(None)?;
+        Ok(())
+    }
+
+    /// All rows of these partitions are meant, by their number in [`SpreadDml::partitions`].
+    ///
+    /// # Errors
+    /// As [`SpreadDml::candidates`].
+    pub fn take_partitions(&mut self, numbers: &[usize]) -> Result<()> {
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let all = self.distinct_partitions()?;
+        let meant: HashSet<&PartitionValues> = numbers.iter().filter_map(|n| all.get(*n)).collect();
+        let files = self.job.candidates(None)?;
+        self.whole = files.into_iter().filter(|f| meant.contains(&f.partition_values)).collect();
+        Ok(())
+    }
+
+    /// The rows of a table of bitmaps are meant: file (a URI as Spark spells it), bucket, bitmap and number of matches,
+    /// as `bitmap_bucket_number`, `bitmap_construct_agg` and `count` give them for the row's position in its file plus
+    /// one. A file may come several times.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a table of other columns and for a file that the version does not have,
+    /// [`Error::AppendOnly`] when the table loses no rows, [`Error::DataFile`] and [`Error::DeletionVector`] for a file
+    /// or vector that cannot be read, and as [`Snapshot::files`].
+    pub fn take_rows(&mut self, table: impl RecordBatchReader) -> Result<TakenRows> {
+        let root = self.job.snapshot.location().root().clone();
+        let mut found: HashMap<String, RoaringTreemap> = HashMap::new();
+        let mut taken = TakenRows::default();
+        for batch in table {
+            let batch = batch.map_err(|e| Error::arrow("rows that were found", e))?;
+            let columns = Bitmaps::of(&batch)?;
+            for row in 0..batch.num_rows() {
+                let (uri, rows, matches) = columns.get(row)?;
+                taken.matches += matches;
+                let file = place(&LogPath::from_log(uri).resolve(&root)?);
+                *found.entry(file).or_default() |= rows;
+            }
+        }
+        if found.is_empty() {
+            return Ok(taken);
+        }
+        for add in self.candidates()? {
+            let Some(matched) = found.remove(&place(&add.path.resolve(&root)?)) else { continue };
+            taken.rows += matched.len();
+            self.touched.push(touched(self.job.snapshot.location(), add, matched)?);
+        }
+        match found.into_keys().next() {
+            None => Ok(taken),
+            Some(file) => {
+                let version = self.job.snapshot.version();
+                Err(invalid(format!("version {version} has no file `{file}` that may have such rows")))
+            }
+        }
+    }
+
+    /// The files with rows that are meant. With `left`, only those of which rows would be left.
+    pub fn touched_files(&self, left: bool) -> Vec<Add> {
+        let some = self.touched.iter().filter(|t| !left || !t.is_whole()).map(|t| t.add.clone());
+        some.chain(self.whole.iter().filter(|_| !left).cloned()).collect()
+    }
+
+    /// A plan by which the engine writes rows into data files: the columns of the table and behind them those of
+    /// [`SpreadDml::row_id_columns`]. Rows with other values than before, `changed`, must be held to its rules.
+    ///
+    /// # Errors
+    /// As [`SpreadWrite::of_rows`], and as [`SpreadDml::row_id_columns`].
+    pub fn data_plan(&self, changed: bool) -> Result<SpreadWrite> {
+        self.plan(changed, self.row_id_columns()?)
+    }
+
+    /// A plan by which the engine writes files of row-level changes: the columns of the table, and behind them
+    /// `_change_type`.
+    ///
+    /// # Errors
+    /// As [`SpreadWrite::of_rows`].
+    pub fn change_plan(&self) -> Result<SpreadWrite> {
+        self.plan(false, vec![change_data::column()])
+    }
+
+    fn plan(&self, changed: bool, columns: Vec<StructField>) -> Result<SpreadWrite> {
+        SpreadWrite::of_rows(&self.job.plan, self.storage.clone(), self.job.write.clone(), changed, columns)
+    }
+
+    /// A folder of the table that files of this operation alone will be in: it goes if nothing is committed.
+    pub fn own_folder(&mut self, folder: String) {
+        self.folders.push(folder);
+    }
+
+    /// Data files join.
+    pub fn add_files(&mut self, adds: Vec<Add>) {
+        self.adds.extend(adds);
+    }
+
+    /// Files of row-level changes join.
+    pub fn add_changes(&mut self, files: Vec<Add>) {
+        self.cdc.extend(files.into_iter().map(change_data::cdc));
+    }
+
+    /// What it does so far.
+    pub fn counts(&self) -> DmlCounts {
+        let bytes = |files: &mut dyn Iterator<Item = &Add>| files.map(|a| a.size.unsigned_abs()).sum::<u64>();
+        let vectors = |files: &mut dyn Iterator<Item = &Add>| {
+            files.filter(|a| a.deletion_vector.is_some()).count() as u64
+        };
+        let files = || self.touched.iter().map(|t| &t.add).chain(&self.whole);
+        let (emptied, left): (Vec<_>, Vec<_>) = self.touched.iter().partition(|t| t.is_whole());
+        let emptied = || emptied.iter().map(|t| &t.add).chain(&self.whole);
+        let whole_rows = rows_of(&self.whole);
+        let live = |t: &Touched| t.rows - t.deleted.as_ref().map_or(0, DeletionVector::cardinality);
+        let next_vectors = vectors(&mut left.iter().map(|t| &t.add));
+        DmlCounts {
+            touched_files: files().count() as u64,
+            touched_bytes: bytes(&mut files()),
+            touched_vectors: vectors(&mut files()),
+            touched_rows: whole_rows.map(|n| n + self.touched.iter().map(live).sum::<u64>()),
+            matched_rows: whole_rows.map(|n| n + self.touched.iter().map(|t| t.matched.len()).sum::<u64>()),
+            emptied_files: emptied().count() as u64,
+            emptied_vectors: vectors(&mut emptied()),
+            first_vectors: left.len() as u64 - next_vectors,
+            next_vectors,
+            added_files: self.adds.len() as u64,
+            added_bytes: bytes(&mut self.adds.iter()),
+            added_rows: rows_of(&self.adds).unwrap_or_default(),
+            change_files: self.cdc.len() as u64,
+            change_bytes: self.cdc.iter().map(|c| c.size.unsigned_abs()).sum(),
+        }
+    }
+
+    /// Commits: the rows that are meant leave, by deletion vectors with `by_vectors` or else with their files, and what
+    /// was added joins. The version.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`]. After every error but [`Error::CommitStateUnknown`] the table is as it was, and no
+    /// file is left.
+    pub fn commit(mut self, by_vectors: bool, metrics: Vec<(String, u64)>) -> Result<u64> {
+        let mut txn = self.transaction();
+        self.claim(&mut txn)?;
+        for (name, value) in metrics {
+            txn.operation_mut().set_metric(&name, value);
+        }
+        self.whole.iter().for_each(|file| txn.remove_file(file, true));
+        if by_vectors {
+            mark(&self.job, &mut txn, &self.touched)?;
+        } else {
+            self.touched.iter().for_each(|t| txn.remove_file(&t.add, true));
+        }
+        self.adds.iter().for_each(|add| txn.add(add.clone()));
+        self.cdc.iter().for_each(|cdc| txn.cdc(cdc.clone()));
+        let begun_at = self.job.snapshot.version();
+        Ok(self.job.commit(txn)?.unwrap_or(begun_at))
+    }
+
+    fn transaction(&self) -> Transaction {
+        let mut txn = self.job.begun(self.operation.clone(), &self.options);
+        txn.set_row_ids_preserved(true);
+        txn
+    }
+
+    fn claim(&self, txn: &mut Transaction) -> Result<()> {
+        if self.reads_all {
+            txn.read_whole_table();
+            return Ok(());
+        }
+        let unknown = Predicate::Unknown("a condition that only the engine knows".into());
+        let files = self.whole.iter().chain(self.touched.iter().map(|t| &t.add)).map(|f| &f.path);
+        txn.read_matching(self.predicate.as_ref().unwrap_or(&unknown), files)
+    }
+}
+
+impl Drop for SpreadDml {
+    fn drop(&mut self) {
+        if self.job.is_kept() {
+            return;
+        }
+        let Ok(write) = self.plan(false, Vec::new()) else { return };
+        for folder in &self.folders {
+            write.discard(folder, &[]);
+        }
+        write.discard_files(&self.adds, &self.cdc);
+    }
+}
+
+/// A file whichever way its scheme is spelled: `s3` and `s3a` are one store.
+fn place(path: &ObjectPath) -> String {
+    let authority = path.prefix().split_once("://").map_or("", |(_, authority)| authority);
+    format!("{authority}{}", path.key())
+}
+
+fn touched(location: &Location, add: Add, matched: RoaringTreemap) -> Result<Touched> {
+    let deleted = add.deletion_vector.as_ref().map(|d| DeletionVector::load(d, location)).transpose()?;
+    let rows = match num_records(&add).and_then(|n| u64::try_from(n).ok()) {
+        Some(rows) => rows,
+        None => {
+            let file = DataFile::open(location, add.path.resolve(location.root())?, add.size)?;
+            file.metadata(false)?.file_metadata().num_rows().unsigned_abs()
+        }
+    };
+    Ok(Touched { add, matched, deleted, rows })
+}
+
+/// The columns of a table of bitmaps.
+struct Bitmaps {
+    files: ArrayRef,
+    buckets: ArrayRef,
+    bitmaps: ArrayRef,
+    counts: ArrayRef,
+}
+
+impl Bitmaps {
+    fn of(batch: &RecordBatch) -> Result<Self> {
+        let [files, buckets, bitmaps, counts] = batch.columns() else {
+            return Err(invalid(format!("{} columns instead of 4", batch.num_columns())));
+        };
+        let to = |column: &ArrayRef, to: &Arrow| cast(column, to).map_err(|e| invalid(e.to_string()));
+        Ok(Bitmaps {
+            files: to(files, &Arrow::Utf8)?,
+            buckets: to(buckets, &Arrow::Int64)?,
+            bitmaps: to(bitmaps, &Arrow::Binary)?,
+            counts: to(counts, &Arrow::Int64)?,
+        })
+    }
+
+    /// File, rows and number of matches.
+    fn get(&self, row: usize) -> Result<(&str, RoaringTreemap, u64)> {
+        let number = |column: &ArrayRef| column.as_primitive::<Int64Type>().value(row);
+        let bucket = number(&self.buckets).checked_sub(1).filter(|b| *b >= 0);
+        let first = bucket.and_then(|b| u64::try_from(b.checked_mul(BUCKET)?).ok());
+        let first = first.ok_or_else(|| invalid(format!("no bucket {}", number(&self.buckets))))?;
+        // a bucket does not cross a multiple of 2^32
+        let low = RoaringBitmap::from_lsb0_bytes(first as u32, self.bitmaps.as_binary::<i32>().value(row));
+        let rows = RoaringTreemap::from_bitmaps([((first >> 32) as u32, low)]);
+        let matches = u64::try_from(number(&self.counts)).unwrap_or_default();
+        Ok((self.files.as_string::<i32>().value(row), rows, matches))
+    }
+}
+
+fn invalid(reason: String) -> Error {
+    Error::InvalidArgument { argument: "rows".into(), reason }
+}

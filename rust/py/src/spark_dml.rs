@@ -1,0 +1,304 @@
+//! `Dml`: a delete, update or merge whose rows Spark looks at and writes, and that is committed here.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arrow::array::{Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
+use deltaic::dml::{DmlOptions, SpreadDml};
+use deltaic::predicate::Predicate;
+use deltaic::scan::handover;
+use deltaic::schema::StructType;
+use deltaic::txn::Operation;
+use deltaic::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::Value;
+
+use crate::arrow::import;
+use crate::runtime::write;
+use crate::spark_scan::ScanPlan;
+use crate::spark_write::{WritePlan, actions};
+use crate::stream::{Batches, Stream};
+
+/// An operation on one version. Nothing is changed before `commit`.
+#[pyclass(frozen, module = "deltaic._core")]
+pub(crate) struct Dml {
+    /// None when it is over.
+    inner: Mutex<Option<SpreadDml>>,
+}
+
+#[pymethods]
+impl Dml {
+    #[new]
+    #[pyo3(signature = (path, operation, parameters, *, user_metadata=None, engine=None, storage_options=None))]
+    fn new(
+        py: Python<'_>,
+        path: String,
+        operation: String,
+        parameters: BTreeMap<String, String>,
+        user_metadata: Option<String>,
+        engine: Option<String>,
+        storage_options: Option<BTreeMap<String, String>>,
+    ) -> PyResult<Self> {
+        write(py, move || {
+            let mut shown = Operation::new(operation);
+            for (name, value) in parameters {
+                shown = shown.with(&name, value);
+            }
+            let options = DmlOptions { user_metadata, engine, ..Default::default() };
+            let inner = SpreadDml::begin(&path, storage_options.unwrap_or_default(), shown, options)?;
+            Ok(Dml { inner: Mutex::new(Some(inner)) })
+        })
+    }
+
+    /// The version that it works on.
+    #[getter]
+    fn version(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |dml| Ok(dml.snapshot().version()))
+    }
+
+    /// The location of the table as a URI.
+    #[getter]
+    fn root(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |dml| Ok(dml.snapshot().location().root().to_uri()))
+    }
+
+    /// The schema of the table as JSON, with all column metadata.
+    #[getter]
+    fn schema(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |dml| Ok(dml.snapshot().schema().to_json()))
+    }
+
+    /// The partition columns.
+    #[getter]
+    fn partition_columns(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, |dml| Ok(dml.snapshot().partition_columns().to_vec()))
+    }
+
+    /// Whether rows are marked as deleted where they are.
+    #[getter]
+    fn uses_vectors(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |dml| Ok(dml.uses_vectors()))
+    }
+
+    /// Whether the table wants files of row-level changes.
+    #[getter]
+    fn has_change_feed(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |dml| Ok(dml.has_change_feed()))
+    }
+
+    /// The columns of files for row ids and row commit versions; empty where rows do not keep them.
+    #[getter]
+    fn row_id_columns(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, |dml| Ok(dml.row_id_columns()?.into_iter().map(|f| f.name).collect()))
+    }
+
+    /// What the rows that are meant have in common, as the JSON of a predicate.
+    fn set_predicate(&self, py: Python<'_>, predicate: Option<&str>) -> PyResult<()> {
+        self.with(py, |dml| {
+            dml.set_predicate(predicate.map(parsed).transpose()?);
+            Ok(())
+        })
+    }
+
+    /// The different partition values as an Arrow stream, with their numbers in the column `number`.
+    fn partitions(&self, py: Python<'_>, number: &str) -> PyResult<Stream> {
+        Ok(stream(self.with(py, |dml| dml.partitions(number))?))
+    }
+
+    /// All rows are meant.
+    fn take_all(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, SpreadDml::take_all)
+    }
+
+    /// All rows of these partitions are meant.
+    fn take_partitions(&self, py: Python<'_>, numbers: Vec<usize>) -> PyResult<()> {
+        self.with(py, |dml| dml.take_partitions(&numbers))
+    }
+
+    /// The rows of a table of bitmaps are meant. Their number, and how often they were found.
+    fn take_rows(&self, py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
+        let table = import(table)?;
+        let taken = self.with(py, |dml| dml.take_rows(table))?;
+        Ok((taken.rows, taken.matches))
+    }
+
+    /// Numbers of what it does so far, as JSON.
+    fn counts(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |dml| serde_json::to_string(&dml.counts()).map_err(|e| invalid("counts", &e)))
+    }
+
+    /// What the bridge asks of a relation of the candidates, or of the touched files: see `SparkTable`.
+    fn describe(&self, py: Python<'_>, identity: &str, row_ids: bool) -> PyResult<String> {
+        self.with(py, |dml| {
+            let mut facts = handover::describe(dml.snapshot());
+            facts["identity"] = identity.into();
+            facts["timeTravel"] = true.into();
+            let more = if row_ids { dml.row_id_columns()? } else { Vec::new() };
+            for column in more {
+                let field = serde_json::json!({"name": column.name, "type": "long", "nullable": true, "metadata": {}});
+                for schema in ["schema", "physical"] {
+                    if let Some(Value::Array(fields)) = facts[schema].get_mut("fields") {
+                        fields.push(field.clone());
+                    }
+                }
+            }
+            Ok(facts.to_string())
+        })
+    }
+
+    /// The files of the version that may have rows of the predicate, as `SparkTable.files`; with `part` `touched` or
+    /// `left` only those.
+    #[pyo3(signature = (part, predicate=None))]
+    fn files<'py>(
+        &self,
+        py: Python<'py>,
+        part: &str,
+        predicate: Option<&str>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let block = self.with(py, |dml| {
+            let predicate = predicate.map(parsed).transpose()?;
+            let only: Option<HashSet<String>> = match part {
+                "all" => None,
+                part => {
+                    let files = dml.touched_files(part == "left");
+                    Some(files.into_iter().map(|f| f.path.as_str().to_owned()).collect())
+                }
+            };
+            handover::encode_some(dml.snapshot(), predicate, only.as_ref())
+        })?;
+        Ok(PyBytes::new(py, &block))
+    }
+
+    /// Bytes of all files of the version.
+    fn size(&self, py: Python<'_>) -> PyResult<i64> {
+        self.with(py, |dml| handover::total_size(dml.snapshot()))
+    }
+
+    /// The plan of a read of files: of those that may have rows of the predicate (`all`), `touched` or `left`.
+    fn scan(&self, py: Python<'_>, part: &str, row_ids: bool) -> PyResult<ScanPlan> {
+        self.with(py, |dml| {
+            let files = match part {
+                "all" => dml.candidates()?,
+                part => dml.touched_files(part == "left"),
+            };
+            let more = if row_ids { dml.row_id_columns()? } else { Vec::new() };
+            Ok(ScanPlan::of(dml.snapshot().clone(), dml.storage().clone(), files, more))
+        })
+    }
+
+    /// Where the row ids of the touched files begin, as an Arrow stream: `path`, `base_row_id` and
+    /// `default_row_commit_version`.
+    fn row_id_bases(&self, py: Python<'_>) -> PyResult<Stream> {
+        let batch = self.with(py, |dml| {
+            let files = dml.touched_files(false);
+            let root = dml.snapshot().location().root().clone();
+            let paths =
+                files.iter().map(|f| f.path.resolve(&root).map(|p| format!("{}{}", p.prefix(), p.key())));
+            let paths = paths.collect::<Result<Vec<_>>>()?;
+            let long = |name: &str| Field::new(name, DataType::Int64, true);
+            let schema = Schema::new(vec![
+                Field::new("path", DataType::Utf8, true),
+                long("base_row_id"),
+                long("default_row_commit_version"),
+            ]);
+            RecordBatch::try_new(
+                Arc::new(schema),
+                vec![
+                    Arc::new(StringArray::from(paths)),
+                    Arc::new(files.iter().map(|f| f.base_row_id).collect::<Int64Array>()),
+                    Arc::new(files.iter().map(|f| f.default_row_commit_version).collect::<Int64Array>()),
+                ],
+            )
+            .map_err(|e| Error::arrow("row ids of files", e))
+        })?;
+        Ok(stream(batch))
+    }
+
+    /// A plan to write rows into data files below a folder of their own: rows of the table as they are, or `changed`.
+    /// `schema` is the JSON of the frame's.
+    fn data_plan(&self, py: Python<'_>, schema: &str, changed: bool, folder: String) -> PyResult<WritePlan> {
+        self.with(py, |dml| {
+            let plan = WritePlan::of(dml.data_plan(changed)?, &StructType::from_json(schema)?);
+            dml.own_folder(folder);
+            plan
+        })
+    }
+
+    /// A plan to write files of row-level changes.
+    fn change_plan(&self, py: Python<'_>, schema: &str, folder: String) -> PyResult<WritePlan> {
+        self.with(py, |dml| {
+            let plan = WritePlan::of(dml.change_plan()?, &StructType::from_json(schema)?);
+            dml.own_folder(folder);
+            plan
+        })
+    }
+
+    /// Data files join.
+    fn add_files(&self, py: Python<'_>, adds: Vec<String>) -> PyResult<()> {
+        self.with(py, |dml| {
+            dml.add_files(actions(&adds)?);
+            Ok(())
+        })
+    }
+
+    /// Files of row-level changes join.
+    fn add_changes(&self, py: Python<'_>, files: Vec<String>) -> PyResult<()> {
+        self.with(py, |dml| {
+            dml.add_changes(actions(&files)?);
+            Ok(())
+        })
+    }
+
+    /// Commits, and is over then; the version.
+    fn commit(&self, py: Python<'_>, by_vectors: bool, metrics: BTreeMap<String, u64>) -> PyResult<u64> {
+        write(py, || {
+            let dml = self.lock().take().ok_or_else(over)?;
+            dml.commit(by_vectors, metrics.into_iter().collect())
+        })
+    }
+
+    /// Is over, without a commit: what was written is deleted.
+    fn discard(&self, py: Python<'_>) -> PyResult<()> {
+        write(py, || {
+            drop(self.lock().take());
+            Ok(())
+        })
+    }
+}
+
+impl Dml {
+    fn lock(&self) -> MutexGuard<'_, Option<SpreadDml>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut SpreadDml) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        write(py, || work(self.lock().as_mut().ok_or_else(over)?))
+    }
+}
+
+fn over() -> Error {
+    Error::InvalidArgument {
+        argument: "operation".into(),
+        reason: "it is over: it was committed or discarded".into(),
+    }
+}
+
+fn parsed(json: &str) -> Result<Predicate> {
+    serde_json::from_str(json)
+        .map_err(|e| Error::InvalidPredicate { predicate: json.to_owned(), reason: e.to_string() })
+}
+
+fn invalid(argument: &str, error: &serde_json::Error) -> Error {
+    Error::InvalidArgument { argument: argument.to_owned(), reason: error.to_string() }
+}
+
+fn stream(batch: RecordBatch) -> Stream {
+    let schema = batch.schema();
+    Stream::new(schema, Arc::new(move || Ok(Box::new(std::iter::once(Ok(batch.clone()))) as Batches)))
+}
