@@ -64,7 +64,7 @@ def from_sql(text: str) -> str:
 def columns_of(text: str) -> list[list[str]] | None:
     """The columns that an SQL condition names, each as the parts of its name; `None` where it is no SQL to sqlglot."""
     try:
-        tree = sqlglot.parse_one(text, dialect=_Dialect, into=exp.Condition)
+        tree = sqlglot.parse_one(text, dialect=Dialect, into=exp.Condition)
     except (ParseError, TokenError):
         return None
     return [[part.name for part in column.parts] for column in tree.find_all(exp.Column)]

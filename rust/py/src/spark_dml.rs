@@ -9,6 +9,7 @@ use deltaic::dml::{DmlOptions, SpreadDml};
 use deltaic::predicate::Predicate;
 use deltaic::scan::handover;
 use deltaic::schema::StructType;
+use deltaic::store::Location;
 use deltaic::txn::Operation;
 use deltaic::{Error, Result};
 use pyo3::prelude::*;
@@ -47,7 +48,9 @@ impl Dml {
                 shown = shown.with(&name, value);
             }
             let options = DmlOptions { user_metadata, engine, ..Default::default() };
-            let inner = SpreadDml::begin(&path, storage_options.unwrap_or_default(), shown, options)?;
+            let storage = storage_options.unwrap_or_default();
+            let location = Location::open(&path, &storage)?;
+            let inner = SpreadDml::begin(&location, storage, shown, options)?;
             Ok(Dml { inner: Mutex::new(Some(inner)) })
         })
     }

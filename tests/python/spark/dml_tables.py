@@ -88,7 +88,9 @@ def row_ids(path: str, key: str = "id") -> dict[int, set[tuple[int, int]]]:
         for n in ("RowId", "RowCommitVersion")
     ]
     fields = json.loads(last["schemaString"])["fields"]
-    stored = next(f["metadata"].get("delta.columnMapping.physicalName", key) for f in fields if f["name"] == key)
+    stored = next(
+        f["metadata"].get("delta.columnMapping.physicalName", key) for f in fields if f["name"] == key
+    )
     out: dict[int, set[tuple[int, int]]] = {}
     for add in live(path):
         table = pq.ParquetFile(Path(path, unquote(add["path"]))).read()
@@ -98,7 +100,9 @@ def row_ids(path: str, key: str = "id") -> dict[int, set[tuple[int, int]]]:
         for at, value in enumerate(table.column(stored).to_pylist()):
             own = columns[0][at], columns[1][at]
             row_id = add["baseRowId"] + at if own[0] is None else own[0]
-            out.setdefault(value, set()).add((row_id, add["defaultRowCommitVersion"] if own[1] is None else own[1]))
+            out.setdefault(value, set()).add(
+                (row_id, add["defaultRowCommitVersion"] if own[1] is None else own[1])
+            )
     return out
 
 

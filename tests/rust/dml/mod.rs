@@ -6,6 +6,7 @@ mod oracle;
 mod races;
 mod refused;
 mod row_tracking;
+mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

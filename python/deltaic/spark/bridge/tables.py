@@ -75,7 +75,7 @@ def check_registration(asked: dict[str, Any]) -> None:
 
 
 def lend(identity: str, relation: Any) -> None:
-    """Makes a relation known, which answers as a `SparkTable`, to reads with the option `LENT` until it is taken back."""
+    """Makes a relation known to reads with the option `LENT`; it answers as a `SparkTable`."""
     _lent[identity] = relation
 
 

@@ -61,8 +61,10 @@ class Assignments:
         return [a.value for a in self.all]
 
     def new_rows(self, rows: Any, matched: Any = None) -> Any:
-        """The rows with their new values, in the columns of the table; where `matched`, a boolean column, is not true
-        a row stays as it is. Other columns of the rows stay."""
+        """The rows with their new values, in the columns of the table, and behind them the other columns of the rows.
+
+        Where `matched`, a boolean column, is not true, a row stays as it is.
+        """
         op, F = self._op, self._op.functions  # noqa: N806 (its usual name)
         more = [c for c in rows.columns if c not in set(op.schema.names)]
         typed = rows.select(*(op.column(a.value).alias(f"v{i}") for i, a in enumerate(self.all))).schema
@@ -127,17 +129,13 @@ def _stored(F: Any, value: Any, given: DataType, wanted: DataType, *, ansi: bool
         theirs = {f.name.lower(): f for f in given.fields}
         if len(theirs) == len(wanted.fields) and all(f.name.lower() in theirs for f in wanted.fields):
             parts = (
-                _stored(
-                    F, value.getField(t.name), t.dataType, f.dataType, ansi=ansi
-                ).alias(f.name)
+                _stored(F, value.getField(t.name), t.dataType, f.dataType, ansi=ansi).alias(f.name)
                 for f in wanted.fields
                 for t in [theirs[f.name.lower()]]
             )
             return F.when(value.isNotNull(), F.struct(*parts))
     if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
-        return F.transform(
-            value, lambda v: _stored(F, v, given.elementType, wanted.elementType, ansi=ansi)
-        )
+        return F.transform(value, lambda v: _stored(F, v, given.elementType, wanted.elementType, ansi=ansi))
     if ansi:
         return value.cast(wanted)
     # outside of ANSI mode a cast would turn what does not fit into something else
@@ -150,13 +148,14 @@ def _same(a: DataType, b: DataType) -> bool:
     """Whether types are equal but for what may be null, and metadata."""
     if isinstance(a, StructType) and isinstance(b, StructType):
         return len(a.fields) == len(b.fields) and all(
-            x.name == y.name and _same(x.dataType, y.dataType) for x, y in zip(a.fields, b.fields, strict=True)
+            x.name == y.name and _same(x.dataType, y.dataType)
+            for x, y in zip(a.fields, b.fields, strict=True)
         )
     if isinstance(a, ArrayType) and isinstance(b, ArrayType):
         return _same(a.elementType, b.elementType)
     if isinstance(a, MapType) and isinstance(b, MapType):
         return _same(a.keyType, b.keyType) and _same(a.valueType, b.valueType)
-    return a == b
+    return bool(a == b)
 
 
 def _resolve(op: Operation, target: str) -> tuple[tuple[str, ...], StructField]:

@@ -11,5 +11,5 @@ CHANGE_TYPE = "_change_type"
 
 
 def changes(op: Operation, rows: Any, kind: str) -> Any:
-    """Rows with the columns of the table as changes of one kind: `delete`, `update_preimage` …"""
+    """Rows with the columns of the table as changes of one kind, such as `update_preimage`."""
     return rows.select(*op.table_columns(), op.functions.lit(kind).alias(CHANGE_TYPE))

@@ -133,7 +133,12 @@ def _known(tree: Any, op: Operation) -> Any:
     path: list[str] = body["column"]
     names = {f.name.lower() for f in op.schema.fields}
     alias = op.ref.alias
-    if alias is not None and len(path) > 1 and path[0].lower() == alias.lower() and alias.lower() not in names:
+    if (
+        alias is not None
+        and len(path) > 1
+        and path[0].lower() == alias.lower()
+        and alias.lower() not in names
+    ):
         path = path[1:]
     values = [body.get("value"), *body.get("values", ())]
     instants = any(v is not None and v["type"] in {"timestamp", "string"} for v in values)

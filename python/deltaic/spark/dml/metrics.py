@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Counts = "Mapping[str, int | None]"
-
 
 def of_files(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bool) -> dict[str, int]:
     """What both operations tell. `by_rows` is false where whole files left unread."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
+    from typing_extensions import Self
+
     from deltaic.spark.dml.ref import TableRef
 
 _BASE, _VERSION = "__deltaic_base_row_id", "__deltaic_row_commit_version"
@@ -61,7 +63,7 @@ class Operation:
         self.row_ids: list[str] = self.dml.row_id_columns
         self._relations: list[Relation] = []
 
-    def __enter__(self) -> Operation:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -125,9 +127,7 @@ class Operation:
         """Ids that files keep go before those that follow from the position (PROTOCOL.md, "Row Tracking")."""
         F = self.functions  # noqa: N806 (its usual name)
         bases = by_spelling(pa.table(pa.RecordBatchReader.from_stream(self.dml.row_id_bases())))
-        bases = bases.rename_columns(
-            {"base_row_id": _BASE, "default_row_commit_version": _VERSION}
-        )
+        bases = bases.rename_columns({"base_row_id": _BASE, "default_row_commit_version": _VERSION})
         df = df.join(F.broadcast(self.spark.createDataFrame(bases)), FILE, "left")
         row_id, version = self.row_ids
         fresh = {row_id: F.col(_BASE) + F.col(ROW), version: F.col(_VERSION)}

@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 _MATCHED = "__deltaic_matched"
 
 
-def update(ref: TableRef, set: Mapping[str, Any], condition: Any = None) -> dict[str, int]:  # noqa: A002 (delta-spark's)
-    """Sets columns, or fields of structs, of the rows for which a condition is true, of all rows without one; the
-    metrics of the commit.
+def update(ref: TableRef, assigned: Mapping[str, Any], condition: Any = None) -> dict[str, int]:
+    """Sets columns, or fields of structs, of the rows for which a condition is true; the metrics of the commit.
 
-    All or nothing, in one commit; nothing is committed where no row matches, and the metrics are empty then. Values
-    see the row as it was. They are stored as an INSERT stores them; generated columns are computed anew, and CHECK
-    constraints hold. Where the table has `delta.enableDeletionVectors`, the old rows are marked and the new ones
-    appended; elsewhere the files are written anew. Row ids are kept.
+    Without a condition of all rows. All or nothing, in one commit; nothing is committed where no row matches, and
+    the metrics are empty then. Values see the row as it was. They are stored as an INSERT stores them; generated
+    columns are computed anew, and CHECK constraints hold. Where the table has `delta.enableDeletionVectors`, the old
+    rows are marked and the new ones appended; elsewhere the files are written anew. Row ids are kept.
 
     Raises:
         InvalidArgumentError: for columns that are not there.
@@ -42,7 +41,7 @@ def update(ref: TableRef, set: Mapping[str, Any], condition: Any = None) -> dict
     """
     parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}
     with Operation(ref, "UPDATE", parameters) as op:
-        assignments = Assignments(op, set)
+        assignments = Assignments(op, assigned)
         by_vectors = bool(op.dml.uses_vectors)
         by_rows = False
         check_deterministic(op, "true" if condition is None else condition, assignments.values())

@@ -93,18 +93,18 @@ pub struct DmlCounts {
 }
 
 impl SpreadDml {
-    /// Begins at the newest version. `operation` is what the history shows, but for metrics.
+    /// Begins at the newest version. `storage` are the options that opened the location, for other processes;
+    /// `operation` is what the history shows, but for metrics.
     ///
     /// # Errors
     /// As [`Snapshot::open`]; [`Error::UnsupportedFeature`] when the table asks more of a writer than this one does.
     pub fn begin(
-        uri: &str,
+        location: &Location,
         storage: StorageOptions,
         operation: Operation,
         options: DmlOptions,
     ) -> Result<Self> {
-        let location = Location::open(uri, &storage)?;
-        let job = Job::begin(&location, &options, options.commit_budget)?;
+        let job = Job::begin(location, &options, options.commit_budget)?;
         Ok(SpreadDml {
             job,
             storage,
