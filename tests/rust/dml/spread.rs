@@ -4,7 +4,6 @@ use arrow::array::BinaryArray;
 use deltaic::dml::{SpreadDml, TakenRows};
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::txn::Operation;
-use deltaic::write::RowSource;
 
 use super::*;
 
@@ -96,7 +95,7 @@ fn rewritten_rows_take_the_place_of_files() {
     take(&mut dml, &found(&location, [3, 4])).unwrap();
     let left = batch(&rows(10).into_iter().filter(|r| ![3, 4].contains(&r.k)).collect::<Vec<_>>());
     let schema = left.schema();
-    let plan = dml.data_plan(RowSource::Kept).unwrap();
+    let plan = dml.data_plan(false).unwrap();
     let adds = plan.write_files(RecordBatchIterator::new([Ok(left)], schema), Some("own")).unwrap();
     dml.own_folder("own".into());
     dml.add_files(adds);
@@ -113,7 +112,7 @@ fn what_is_not_committed_leaves_nothing() {
     let write = |dml: &mut SpreadDml, folder: &str| {
         let rows = batch(&rows(5));
         let schema = rows.schema();
-        let plan = dml.data_plan(RowSource::Kept).unwrap();
+        let plan = dml.data_plan(false).unwrap();
         dml.own_folder(folder.into());
         dml.add_files(plan.write_files(RecordBatchIterator::new([Ok(rows)], schema), Some(folder)).unwrap());
     };
