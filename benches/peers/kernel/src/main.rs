@@ -1,6 +1,7 @@
 //! Does one piece of log work with delta_kernel in a process of its own, as the example `log` of deltaic does.
 //!
-//! `peer-kernel TABLE MODE` with MODE one of `snap`, `list`, `list_stats`, `part COLUMN DAYS`, `stats COLUMN LOW HIGH`.
+//! `peer-kernel TABLE MODE` with MODE one of `snap`, `list`, `list_stats`, `part COLUMN DAYS`, `stats COLUMN LOW HIGH`,
+//! `checkpoint` (which writes one into the table).
 //! Where the kernel has a leaner way to the same answer, that is the one used: no statistics unless asked for, no row
 //! transforms, files counted in columns.
 
@@ -28,7 +29,7 @@ fn predicate(mode: &[&str]) -> Result<Option<Predicate>, Failure> {
             let low = Predicate::ge(column(name), Expression::literal(low));
             Some(Predicate::and(low, Predicate::lt(column(name), Expression::literal(high))))
         }
-        _ => return Err("snap | list | list_stats | part COLUMN DAYS | stats COLUMN LOW HIGH".into()),
+        _ => return Err("snap | list | list_stats | part COLUMN DAYS | stats COLUMN LOW HIGH | checkpoint".into()),
     })
 }
 
@@ -42,7 +43,9 @@ fn main() -> Result<(), Failure> {
         Arc::new(DefaultEngineBuilder::new(store_from_url(&url)?).with_task_executor(executor).build());
     let snapshot = Snapshot::builder_for(url.as_str()).build(engine.as_ref())?;
     let mut files = 0;
-    if mode != ["snap"] {
+    if mode == ["checkpoint"] {
+        snapshot.checkpoint(engine.as_ref(), None)?;
+    } else if mode != ["snap"] {
         let predicate = predicate(mode)?;
         let mut scan = snapshot.clone().scan_builder().without_row_transforms();
         if matches!(mode[0], "list" | "part") {
