@@ -359,8 +359,9 @@ class Table(RowChanges):
     ) -> OptimizeResult:
         """Joins small files of a partition and leaves deleted rows out, and moves to the newest version.
 
-        No row changes. Appends may land meanwhile, and with deletion vectors enabled so may row-level deletes of the
-        same files. Where there is nothing to do, nothing is committed.
+        No row changes, and rows keep their row ids. Appends may land meanwhile, and with deletion vectors enabled so
+        may row-level deletes of the same files. Where another writer rewrote one of the files, it is made anew from
+        what that writer left. Where there is nothing to do, nothing is committed.
 
         Args:
             where: The partitions to look at: a condition in SQL on partition columns.
@@ -373,8 +374,7 @@ class Table(RowChanges):
 
         Raises:
             InvalidArgumentError: the condition is not on partition columns.
-            UnsupportedError: the table tracks rows.
-            CommitConflictError: another writer rewrote one of the files. Nothing was changed.
+            CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
         """
         predicate = None if where is None else from_sql(where)
         options = self._core.storage_options

@@ -10,6 +10,7 @@ mod dml;
 mod kill;
 mod load;
 mod maintain;
+mod rivals;
 mod store;
 mod table_builder;
 mod time_travel;

@@ -1,7 +1,11 @@
 //! Rows keep their ids wherever they go.
 
-use super::*;
+use deltaic::maintain::{OptimizeOptions, optimize};
 use deltaic::scan::DeletionVector;
+use deltaic::verify::{VerifyOptions, verify};
+
+use super::*;
+use crate::rivals::overtaken;
 
 /// Row id and commit version of each key.
 fn row_ids(location: &Location) -> BTreeMap<i64, (i64, i64)> {
@@ -65,4 +69,57 @@ fn rows_keep_their_ids_and_changed_rows_have_the_version_of_the_change() {
         }
         assert_eq!(orphans(&location), Vec::<String>::new());
     }
+}
+
+#[test]
+fn rows_keep_their_ids_when_files_are_joined() {
+    for properties in [
+        &[ROW_IDS][..],
+        &[ROW_IDS, VECTORS][..],
+        &[ROW_IDS, ("delta.columnMapping.mode", "name")][..],
+        &[ROW_IDS, VECTORS, ("delta.columnMapping.mode", "id")][..],
+    ] {
+        let (_, location) = table(40, true, properties);
+        let more: Vec<Row> = (40..60).map(|k| row(k, Some("x"), None)).collect();
+        append(&location, &more, true, &[]);
+        delete(&location, Some("k % 4 = 1")).unwrap();
+        update(&location, &[("p", "'moved'")], Some("k % 5 = 2")).unwrap();
+        joined(&location, properties);
+        // files that name the ids of their rows are joined with files that do not
+        append(&location, &[row(60, Some("x"), None), row(61, Some("moved"), None)], true, &[]);
+        update(&location, &[("s", "NULL")], Some("k % 10 = 2 OR k = 41")).unwrap();
+        joined(&location, properties);
+        assert_eq!(orphans(&location), Vec::<String>::new());
+    }
+}
+
+/// Optimizes, and no row becomes another.
+fn joined(location: &Location, context: &[(&str, &str)]) {
+    let before = row_ids(location);
+    assert!(before.values().map(|(_, version)| version).collect::<BTreeSet<_>>().len() > 2);
+    let taken = files(location).iter().filter_map(|file| file.base_row_id).max();
+    let done = optimize(location, &OptimizeOptions::default()).unwrap();
+    let version = done.version.unwrap();
+    assert_eq!(row_ids(location), before, "{context:?}");
+    assert_eq!(info(location, version).other["tags"]["delta.rowTracking.preserved"], "true");
+    // the new files have ids of their own
+    let added = changes(location, version).adds;
+    assert!(added.iter().all(|add| add.base_row_id > taken), "{context:?}");
+    assert!(added.iter().all(|add| add.default_row_commit_version == Some(version as i64)), "{context:?}");
+    let report = verify(location, &VerifyOptions { deep: true, ..Default::default() }).unwrap();
+    assert_eq!(report.findings, Vec::new(), "{context:?}");
+}
+
+#[test]
+fn rows_that_others_delete_meanwhile_leave_the_ids_of_the_rest() {
+    let (store, location) = table(40, true, &[ROW_IDS, VECTORS]);
+    append(&location, &rows(60)[40..], true, &[]);
+    let mut expected = row_ids(&location);
+    overtaken(&store, &location, 2, |copy| {
+        update(copy, &[("s", "NULL")], Some("k IN (3, 45)")).unwrap();
+        expected = row_ids(copy);
+    });
+    assert_eq!(optimize(&location, &OptimizeOptions::default()).unwrap().version, Some(3));
+    assert_eq!((expected[&3].1, expected[&45].1), (2, 2));
+    assert_eq!(row_ids(&location), expected);
 }

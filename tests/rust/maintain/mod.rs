@@ -5,6 +5,7 @@ mod clone;
 mod convert;
 mod manifest;
 mod optimize;
+mod optimize_races;
 mod overwrite;
 mod restore;
 mod vacuum;

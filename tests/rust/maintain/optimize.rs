@@ -6,10 +6,10 @@ use serde_json::json;
 
 use super::*;
 
-const VECTORS: [(&str, &str); 1] = [("delta.enableDeletionVectors", "true")];
+pub(super) const VECTORS: [(&str, &str); 1] = [("delta.enableDeletionVectors", "true")];
 
 /// Partitions `a` with ids 0 to 9 in five files, and `b` with 100 and 101 in two.
-fn table() -> (FaultStore, Location) {
+pub(super) fn table() -> (FaultStore, Location) {
     let (store, location) = place();
     for n in 0..5 {
         write(&location, &[("a", 2 * n), ("a", 2 * n + 1)], &with_properties(&VECTORS)).unwrap();
@@ -140,6 +140,9 @@ fn deletes_that_land_meanwhile_are_kept() {
     );
     let done = run(&location);
     assert_eq!(done.version, Some(8));
+    // the vectors that the winner made left with their files
+    assert_eq!((done.vectors, done.deleted_rows), (5, 0));
+    assert_eq!(info(&location, 8).operation_metrics.unwrap()["numDeletionVectorsRemoved"], json!("5"));
     let left: Vec<i64> = rows(&location).into_iter().map(|r| r.1).collect();
     let expected: Vec<i64> = (0..10).filter(|id| !first_rows.contains(id)).chain([100, 101]).collect();
     assert_eq!(left, expected);
@@ -148,29 +151,6 @@ fn deletes_that_land_meanwhile_are_kept() {
     assert_eq!(run(&location).deleted_rows, 5);
     let left: Vec<i64> = rows(&location).into_iter().map(|r| r.1).collect();
     assert_eq!(left, expected);
-}
-
-#[test]
-fn without_deletion_vectors_the_delete_wins_and_nothing_is_left_behind() {
-    let (store, location) = place();
-    for n in 0..2 {
-        write(&location, &[("a", n)], &partitioned()).unwrap();
-    }
-    let victim = adds(&location)[..1].to_vec();
-    let body = deletes(&victim);
-    let body = String::from_utf8(body.to_vec()).unwrap();
-    // the file goes as a whole
-    let lines: Vec<&str> = body.lines().filter(|l| !l.starts_with("{\"add\"")).collect();
-    let before = objects(&location);
-    store.rule(
-        Rule::new(Fault::Overtaken(lines.join("\n").into()))
-            .on(Op::PutIfAbsent)
-            .named("00000000000000000002.json"),
-    );
-    let error = optimize(&location, &OptimizeOptions::default()).unwrap_err();
-    assert_eq!((error.kind(), error.conflict().unwrap().rule), ("ConcurrentDeleteDelete", "file-rewritten"));
-    assert_eq!(objects(&location), before);
-    assert_eq!(rows(&location).len(), 1);
 }
 
 #[test]

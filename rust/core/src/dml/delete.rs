@@ -3,14 +3,13 @@ use std::time::{Duration, Instant};
 use super::condition::Condition;
 use super::job::{Job, millis, rows_of};
 use super::options::{DeleteDone, DmlOptions};
-use super::retry::retried;
 use super::rewrite::{Change, rewrite};
 use super::touched::{Touched, find};
 use super::vectors::mark;
 use crate::actions::Add;
 use crate::error::Result;
 use crate::store::Location;
-use crate::txn::Transaction;
+use crate::txn::{Transaction, retried};
 
 /// Deletes the rows for which a condition is true, all rows without one: in one commit, or nothing is changed. Rows for
 /// which it is false or unknown stay, and so does their order within a file.

@@ -9,13 +9,12 @@ use rayon::prelude::*;
 use super::assignments::Assignments;
 use super::change_data::{self, ChangeType, ChangeWriter};
 use super::job::Job;
-use super::row_ids::RowIds;
 use super::touched::Touched;
 use crate::actions::{Add, Cdc};
 use crate::error::{Error, Result};
 use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowScan};
 use crate::store::runtime;
-use crate::write::{FittedWriter, Rules, WritePlan, fit_rows};
+use crate::write::{FittedWriter, RowIds, Rules, WritePlan, fit_rows};
 
 /// What becomes of the rows that are meant.
 #[derive(Debug, Clone, Copy)]

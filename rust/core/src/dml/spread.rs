@@ -10,7 +10,6 @@ use serde::Serialize;
 use super::change_data;
 use super::job::{Job, rows_of};
 use super::options::DmlOptions;
-use super::row_ids::RowIds;
 use super::touched::Touched;
 use super::vectors::mark;
 use crate::actions::{Add, Cdc, LogPath, ObjectPath, PartitionValues};
@@ -22,7 +21,7 @@ use crate::snapshot::Snapshot;
 use crate::store::{Location, StorageOptions};
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction};
-use crate::write::SpreadWrite;
+use crate::write::{RowIds, SpreadWrite};
 
 /// Rows of one bitmap of Spark's `bitmap_construct_agg`.
 const BUCKET: i64 = 32_768;

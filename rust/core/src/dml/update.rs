@@ -4,12 +4,12 @@ use super::assignments::Assignments;
 use super::condition::Condition;
 use super::job::{Job, millis};
 use super::options::{DmlOptions, UpdateDone};
-use super::retry::retried;
 use super::rewrite::{Change, rewrite};
 use super::touched::find;
 use super::vectors::{Marked, mark};
 use crate::error::Result;
 use crate::store::Location;
+use crate::txn::retried;
 
 /// Gives columns other values in the rows for which a condition is true, in all rows without one: in one commit, or
 /// nothing is changed. `set` has columns, or fields of structs (`a.b`), and SQL expressions; all of these see the row as

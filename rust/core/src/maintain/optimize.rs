@@ -1,23 +1,22 @@
 //! Fewer and larger files: small ones are joined, and rows that deletion vectors hide are left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::bins::{Bin, bins};
 use crate::actions::{Add, ObjectPath};
-use crate::conflict::RowMoves;
+use crate::conflict::{Changes, RowMoves};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
-use crate::scan::DeletionVector;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::row_ids::num_records;
-use crate::txn::{Operation, Transaction};
+use crate::txn::{Operation, Transaction, quartiles, retried, rewrite_metrics};
 use crate::write::{
-    PartitionFilter, Target, Uploads, WriteOptions, WritePlan, canonical, check_writer_features, compact,
-    plan_existing,
+    Compacted, PartitionFilter, Target, Uploads, WriteOptions, WritePlan, canonical, check_writer_features,
+    compact, plan_existing,
 };
 
 /// Files that are written at once.
@@ -36,7 +35,7 @@ pub struct OptimizeOptions {
     pub max_deleted_ratio: f64,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,
-    /// How long a commit that loses races tries again.
+    /// How long lost races are repeated, the optimize on what the winners left included.
     pub commit_budget: Duration,
 }
 
@@ -53,7 +52,8 @@ impl Default for OptimizeOptions {
     }
 }
 
-/// What an optimize did.
+/// What an optimize did. Sizes and vectors are those of the commit: where others deleted rows meanwhile, a file that nothing
+/// was left of is in neither list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OptimizeDone {
     /// Version that was committed; none where there was nothing to do.
@@ -68,34 +68,39 @@ pub struct OptimizeDone {
     pub removed: Vec<u64>,
     /// Deletion vectors that left with their files.
     pub vectors: u64,
-    /// Rows that they hid, which are not in the new files.
+    /// Rows that vectors hid when the files were read, which are not in the new ones.
     pub deleted_rows: u64,
     /// Bytes of these vectors.
     pub vector_bytes: u64,
 }
 
 /// Joins small files of a partition into larger ones, and writes files again that deletion vectors hide too many rows of.
-/// No row changes, and readers of changes see nothing. Rows keep their order within the files that they come from. Appends
-/// may land meanwhile, and with deletion vectors enabled so may row-level deletes and updates of the same files. Where
-/// there is nothing to do, nothing is committed. A failure leaves the table as it was.
+/// No row changes, and readers of changes see nothing. Rows keep their order within the files that they come from, and
+/// their row ids and commit versions. Appends may land meanwhile, and with deletion vectors enabled so may row-level
+/// deletes and updates of the same files. Where there is nothing to do, nothing is committed. A failure leaves the table
+/// as it was.
+///
+/// An optimize that loses a race it may not follow, because another writer rewrote one of the files, is made anew from
+/// what the winner left, until the budget of the commit is used up. Files of an attempt that was not committed are
+/// deleted; after [`Error::CommitStateUnknown`] they stay, because they may be part of the table.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a condition that is not on partition columns, [`Error::UnsupportedFeature`] for a table
-/// that asks more of a writer, [`Error::Unsupported`] for a table that tracks rows, [`Error::DataFile`] for a file that
-/// cannot be read, [`Error::ConcurrentDeleteDelete`] when another writer rewrote one of the files, and what the store says.
+/// that asks more of a writer, [`Error::DataFile`] for a file that cannot be read, [`Error::ConcurrentDeleteDelete`] and
+/// the other conflicts of [`Transaction::commit`] when the budget is used up, and what the store says.
 ///
 /// # Cost
-/// The files that are joined are read and written once, several new files at a time. Memory is that of a row group of
-/// each.
+/// The files that are joined are read and written once an attempt, several new files at a time. Memory is that of a row
+/// group of each.
 pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<OptimizeDone> {
+    retried(options.commit_budget, |budget| attempt(location, options, budget))
+}
+
+fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> Result<OptimizeDone> {
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     let path = location.root().to_string();
     check_writer_features(&path, snapshot.protocol())?;
     let metadata = snapshot.metadata();
-    if metadata.is_true("delta.enableRowTracking") {
-        let what = "optimize of a table with `delta.enableRowTracking`".into();
-        return Err(Error::Unsupported { path, what });
-    }
     let write = WriteOptions::default();
     let target = Target::Existing(snapshot.version());
     let plan = plan_existing(location, target, snapshot.protocol().clone(), metadata.clone(), &write)?;
@@ -111,21 +116,27 @@ pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<Optimi
     let uploads = Uploads::new(location.store().clone());
     let written = write_all(&plan, &bins, &uploads)?;
     let (mut adds, mut moves) = (Vec::new(), RowMoves::default());
-    for (bin, (add, rows)) in bins.iter().zip(written) {
-        note(location, bin, add.as_ref(), &rows, &mut moves)?;
-        adds.extend(add);
+    for (bin, new) in bins.iter().zip(written) {
+        note(location, bin, &new, &mut moves)?;
+        done.deleted_rows += new.sources.iter().map(|source| source.deleted.cardinality()).sum::<u64>();
+        adds.extend(new.add);
     }
-    let sources: Vec<&Add> = bins.iter().flat_map(|bin| &bin.files).collect();
-    done.tell(&bins, &adds, &sources);
-    let mut txn = Transaction::begin(&snapshot, operation(&done, options.predicate.as_ref()));
-    txn.rewrite(sources, adds, moves);
+    done.partitions = bins.iter().map(|bin| &bin.partition).collect::<BTreeSet<_>>().len() as u64;
+    let mut txn = Transaction::begin(&snapshot, operation(options.predicate.as_ref()));
+    txn.rewrite(bins.iter().flat_map(|bin| &bin.files), adds, moves);
+    for (name, value) in rewrite_metrics(txn.changes()) {
+        txn.operation_mut().set_metric(name, value);
+    }
     txn.set_user_metadata(options.user_metadata.clone());
-    txn.set_budget(options.commit_budget);
-    let landed = txn.commit();
+    txn.set_row_ids_preserved(true);
+    txn.set_budget(budget);
+    let landed = txn.commit_changes();
     if matches!(&landed, Ok(_) | Err(Error::CommitStateUnknown { .. })) {
         uploads.keep();
     }
-    done.version = Some(landed?.version);
+    let (committed, changes) = landed?;
+    done.version = Some(committed.version);
+    done.tell(&changes);
     Ok(done)
 }
 
@@ -173,17 +184,15 @@ fn byte_size(text: &str) -> Option<u64> {
     digits.trim_end().parse::<u64>().ok().filter(|size| *size > 0)?.checked_mul(1 << unit)
 }
 
-type Written = (Option<Add>, Vec<u64>);
-
 /// Writes the new file of each bin, several at a time.
-fn write_all(plan: &WritePlan, bins: &[Bin], uploads: &Uploads) -> Result<Vec<Written>> {
+fn write_all(plan: &WritePlan, bins: &[Bin], uploads: &Uploads) -> Result<Vec<Compacted>> {
     let next = AtomicUsize::new(0);
-    let written: Vec<Mutex<Option<Result<Written>>>> = bins.iter().map(|_| Mutex::new(None)).collect();
+    let written: Vec<Mutex<Option<Result<Compacted>>>> = bins.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(bin) = bins.get(at) else { return };
-            let result = compact(plan, &bin.files, at, uploads).map(|c| (c.add, c.rows));
+            let result = compact(plan, &bin.files, at, uploads);
             if result.is_err() {
                 // the others are of no use any more
                 next.store(bins.len(), Ordering::Relaxed);
@@ -214,76 +223,57 @@ fn write_all(plan: &WritePlan, bins: &[Bin], uploads: &Uploads) -> Result<Vec<Wr
 }
 
 /// Notes where the rows of a bin went: its files one after the other, without the rows that were deleted.
-fn note(location: &Location, bin: &Bin, add: Option<&Add>, rows: &[u64], moves: &mut RowMoves) -> Result<()> {
+fn note(location: &Location, bin: &Bin, new: &Compacted, moves: &mut RowMoves) -> Result<()> {
     let root: &ObjectPath = location.root();
-    let target = add.map(|add| add.path.identity(root)).transpose()?;
-    for (source, rows) in bin.files.iter().zip(rows) {
-        let name = source.path.identity(root)?;
+    let target = new.add.as_ref().map(|add| add.path.identity(root)).transpose()?;
+    for (file, source) in bin.files.iter().zip(&new.sources) {
+        let name = file.path.identity(root)?;
         moves.empty_source(&name);
         let Some(target) = &target else { continue };
-        let deleted = match &source.deletion_vector {
-            Some(vector) => DeletionVector::load(vector, location)?,
-            None => DeletionVector::default(),
-        };
-        let total = rows + deleted.cardinality();
         let mut next = 0;
-        for row in deleted.rows() {
+        for row in source.deleted.rows() {
             if next < row {
                 moves.run(&name, next..row, target);
             }
             next = row + 1;
         }
-        if next < total {
-            moves.run(&name, next..total, target);
+        if next < source.total {
+            moves.run(&name, next..source.total, target);
         }
     }
     Ok(())
 }
 
 impl OptimizeDone {
-    fn tell(&mut self, bins: &[Bin], adds: &[Add], sources: &[&Add]) {
+    /// Takes the files from the commit.
+    fn tell(&mut self, changes: &Changes) {
         let sizes = |sizes: &mut dyn Iterator<Item = i64>| {
             let mut sizes: Vec<u64> = sizes.map(i64::unsigned_abs).collect();
             sizes.sort_unstable();
             sizes
         };
-        self.partitions =
-            bins.iter().map(|b| &b.partition).collect::<std::collections::BTreeSet<_>>().len() as u64;
-        self.added = sizes(&mut adds.iter().map(|a| a.size));
-        self.removed = sizes(&mut sources.iter().map(|a| a.size));
-        let vectors: Vec<_> = sources.iter().filter_map(|a| a.deletion_vector.as_ref()).collect();
-        self.vectors = vectors.len() as u64;
-        self.deleted_rows = vectors.iter().map(|v| v.cardinality.unsigned_abs()).sum();
-        self.vector_bytes = vectors.iter().map(|v| u64::from(v.size_in_bytes.unsigned_abs())).sum();
+        self.added = sizes(&mut changes.adds.iter().map(|add| add.size));
+        self.removed = sizes(&mut changes.removes.iter().filter_map(|remove| remove.size));
+        let vectors = changes.removes.iter().filter_map(|remove| remove.deletion_vector.as_ref());
+        let bytes: Vec<u64> = vectors.map(|v| u64::from(v.size_in_bytes.unsigned_abs())).collect();
+        self.vectors = bytes.len() as u64;
+        self.vector_bytes = bytes.iter().sum();
     }
 
     /// Smallest, first quartile, median, third quartile and largest size of the new files, as delta-spark takes them.
     pub fn quartiles(&self) -> [u64; 5] {
-        let at = |n: usize| self.added.get(n).copied().unwrap_or(0);
-        let count = self.added.len();
-        [at(0), at(count / 4), at(count / 2), at(count * 3 / 4), at(count.saturating_sub(1))]
+        quartiles(&self.added)
     }
 }
 
-/// The operation with delta-spark's parameters and metrics.
-fn operation(done: &OptimizeDone, predicate: Option<&Predicate>) -> Operation {
-    let [min, p25, p50, p75, max] = done.quartiles();
+/// The operation with delta-spark's parameters.
+fn operation(predicate: Option<&Predicate>) -> Operation {
     let predicates: Vec<String> = predicate.iter().map(ToString::to_string).collect();
     Operation::new("OPTIMIZE")
         .with_encoded("predicate", predicates)
         .with_encoded("zOrderBy", Vec::<String>::new())
         .with_encoded("clusterBy", Vec::<String>::new())
         .with_json("auto", false)
-        .metric("numAddedFiles", done.added.len() as u64)
-        .metric("numRemovedFiles", done.removed.len() as u64)
-        .metric("numAddedBytes", done.added.iter().sum())
-        .metric("numRemovedBytes", done.removed.iter().sum())
-        .metric("minFileSize", min)
-        .metric("p25FileSize", p25)
-        .metric("p50FileSize", p50)
-        .metric("p75FileSize", p75)
-        .metric("maxFileSize", max)
-        .metric("numDeletionVectorsRemoved", done.vectors)
 }
 
 /// The share of the rows of a file that are deleted; none where it has a vector and does not tell its rows.
@@ -303,13 +293,5 @@ mod tests {
         let found = sizes.map(byte_size);
         assert_eq!(found[..4], [Some(100 << 20), Some(100 << 20), Some(1 << 30), Some(3 << 10)]);
         assert_eq!(found[4..], [None; 5]);
-    }
-
-    #[test]
-    fn quartiles_are_those_of_delta_spark() {
-        let of = |added: &[u64]| OptimizeDone { added: added.to_vec(), ..Default::default() }.quartiles();
-        assert_eq!(of(&[]), [0; 5]);
-        assert_eq!(of(&[7]), [7; 5]);
-        assert_eq!(of(&[1, 2, 3, 4]), [1, 2, 3, 4, 4]);
     }
 }

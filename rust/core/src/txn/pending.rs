@@ -13,6 +13,7 @@ use crate::snapshot::Snapshot;
 use crate::store::Location;
 
 use super::checks;
+use super::rewrite_metrics::rewrite_metrics;
 use super::row_ids::{ROW_TRACKING_DOMAIN, assign, assigns_row_ids};
 use super::table::Table;
 use super::timestamps::{has_in_commit_timestamps, mark, next};
@@ -114,6 +115,20 @@ impl Pending {
             false => None,
         };
         Ok(())
+    }
+
+    /// Makes the metrics of a rewrite those of the files as they are now. Metrics that the operation does not have are not
+    /// added.
+    fn measure_rewrite(&mut self) {
+        let Some(metrics) = self.info.operation_metrics.as_mut().filter(|_| !self.changes.moves.is_empty())
+        else {
+            return;
+        };
+        for (name, value) in rewrite_metrics(&self.changes) {
+            if let Some(metric) = metrics.get_mut(name) {
+                *metric = value.to_string().into();
+            }
+        }
     }
 
     /// `delta.rowTracking.preserved`: whether every row that moved kept its row id. `delta.identity.schemaUpdate`: the
@@ -274,6 +289,7 @@ impl Proposal for Pending {
             }
             self.changes.rebase(&found, winner, self.location.root(), &self.vectors)?;
             self.prepared = self.changes.adds.iter().map(Prepared::of).collect();
+            self.measure_rewrite();
             let table_changed = |f: &Finding| {
                 matches!(f.rule, Rule::FeaturesAdded | Rule::PropertiesSet | Rule::IdentityAdvanced)
             };

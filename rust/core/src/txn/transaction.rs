@@ -305,14 +305,23 @@ impl Transaction {
     /// One put where nobody else writes, and what [`crate::commit::after_commit`] costs. Tables with in-commit timestamps or row ids cost a GET more, application
     /// transactions a replay of the log's tail.
     pub fn commit(self) -> Result<Committed> {
+        self.commit_changes().map(|(committed, _)| committed)
+    }
+
+    /// [`Transaction::commit`], and the changes as they were committed: rebased on the winners.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    pub(crate) fn commit_changes(self) -> Result<(Committed, Changes)> {
         if let Some(version) = self.recorded()? {
-            return Ok(Committed {
+            let committed = Committed {
                 version,
                 already_recorded: true,
                 attempts: 0,
                 in_commit_timestamp: None,
                 warnings: Vec::new(),
-            });
+            };
+            return Ok((committed, self.changes));
         }
         let first = self.snapshot.as_ref().map_or(0, |s| s.version() + 1);
         let (location, budget) = (self.location.clone(), self.budget);
@@ -330,13 +339,14 @@ impl Transaction {
             pending.after_commit(landed.version, snapshot.as_ref())
         };
         tell(&warnings);
-        Ok(Committed {
+        let committed = Committed {
             version: landed.version,
             already_recorded: landed.already_recorded,
             attempts: landed.attempts,
             in_commit_timestamp: landed.in_commit_timestamp,
             warnings,
-        })
+        };
+        Ok((committed, pending.changes))
     }
 
     /// The version that it began at, if that has recorded all application transactions of this one, or newer ones of the

@@ -10,28 +10,40 @@ use super::fit::fit_batch;
 use super::overwrite::partition_key;
 use super::parquet_writer::{FileName, data_file, failed, new_writer};
 use super::plan::WritePlan;
+use super::row_ids::RowIds;
 use super::stats::StatsCollector;
 use super::uploads::Uploads;
 use crate::actions::Add;
 use crate::error::{Error, Result};
-use crate::scan::{FileRows, ReadRequest, RowScan, read_file};
+use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowScan};
 
 /// Bytes of a file that are handed to the store at once.
 const PART: usize = 8 << 20;
 
-/// A new file, and how many rows of each source it has, in their order.
+/// A new file, and what its sources had.
 #[derive(Debug)]
 pub(crate) struct Compacted {
     /// The file; none where nothing was left of the sources.
     pub(crate) add: Option<Add>,
-    /// Rows of each source.
-    pub(crate) rows: Vec<u64>,
+    /// The rows of each source.
+    pub(crate) sources: Vec<SourceRows>,
 }
 
-/// Writes the rows that are left of these files of one partition into one, in their order.
+/// The rows of a data file, by their position in it.
+#[derive(Debug)]
+pub(crate) struct SourceRows {
+    /// All of them.
+    pub(crate) total: u64,
+    /// Those that are not in the new file.
+    pub(crate) deleted: DeletionVector,
+}
+
+/// Writes the rows that are left of these files of one partition into one, in their order. Where rows have ids that they
+/// keep, the new file says which.
 ///
 /// # Errors
-/// As [`read_file`], and what the store says.
+/// As [`crate::scan::read_file`], and what the store says; [`Error::InvalidSchema`] where the table tracks rows and does
+/// not name the columns of their ids.
 ///
 /// # Cost
 /// Each file is read once, one after the other. Memory is that of a row group and of a part of the upload.
@@ -41,13 +53,16 @@ pub(crate) fn compact(
     number: usize,
     uploads: &Uploads,
 ) -> Result<Compacted> {
-    let empty = || Compacted { add: None, rows: vec![0; files.len()] };
-    let Some(first) = files.first() else { return Ok(empty()) };
+    let Some(first) = files.first() else { return Ok(Compacted { add: None, sources: Vec::new() }) };
+    let row_ids = RowIds::of(&plan.metadata)?;
+    let with_ids = row_ids.as_ref().map(|ids| plan.with_columns(ids.columns()));
+    let plan = with_ids.as_ref().unwrap_or(plan);
     let (location, partitions) = (plan.location.clone(), &plan.partition_columns);
     let request = ReadRequest::default();
     let scan = RowScan::new(location, &plan.schema, partitions, plan.column_mapping, request)?;
-    let mut rows = Rows { plan, scan: Arc::new(scan), files, next: 0, open: None, counts: Vec::new() };
-    let Some(batch) = rows.next() else { return Ok(Compacted { add: None, rows: rows.counts }) };
+    let mut rows =
+        Rows { plan, row_ids, scan: Arc::new(scan), files: files.iter(), open: None, sources: Vec::new() };
+    let Some(batch) = rows.next() else { return Ok(Compacted { add: None, sources: rows.sources }) };
     let key = partition_key(plan, &first.partition_values)?;
     let path = FileName { number, codec: plan.codec, folder: None }.path(plan, &key);
     let writer = new_writer(plan.file_schema(), plan.codec, &path)?;
@@ -56,20 +71,53 @@ pub(crate) fn compact(
     uploads.put_parts(&plan.location.root().join(&path), &mut parts)?;
     let Parts { rows, stats, size, .. } = parts;
     let add = data_file(plan, &path, key, size, &stats);
-    Ok(Compacted { add: Some(add), rows: rows.counts })
+    Ok(Compacted { add: Some(add), sources: rows.sources })
 }
 
 /// The rows of all files as the new one has them.
 struct Rows<'a> {
     plan: &'a WritePlan,
+    row_ids: Option<RowIds>,
     scan: Arc<RowScan>,
-    files: &'a [Add],
-    next: usize,
-    open: Option<FileRows>,
-    counts: Vec<u64>,
+    /// Those that are not open yet.
+    files: std::slice::Iter<'a, Add>,
+    open: Option<(&'a Add, PlacedRows)>,
+    sources: Vec<SourceRows>,
 }
 
 impl Rows<'_> {
+    /// Opens the next file; whether there is one.
+    fn advance(&mut self) -> Result<bool> {
+        let Some(file) = self.files.next() else { return Ok(false) };
+        let deleted = match &file.deletion_vector {
+            Some(vector) => DeletionVector::load(vector, &self.plan.location)?,
+            None => DeletionVector::default(),
+        };
+        let rows = PlacedRows::open(&self.scan, file, Some(&deleted))?;
+        self.sources.push(SourceRows { total: rows.total(), deleted });
+        self.open = Some((file, rows));
+        Ok(true)
+    }
+
+    /// The next batch of the files, as the new one has it.
+    fn read(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some((file, rows)) = &mut self.open
+                && let Some(next) = rows.next()
+            {
+                let (batch, places) = next?;
+                let batch = match &self.row_ids {
+                    Some(row_ids) => row_ids.settle(&batch, file, &places)?,
+                    None => batch,
+                };
+                return self.fitted(&batch).map(Some);
+            }
+            if !self.advance()? {
+                return Ok(None);
+            }
+        }
+    }
+
     fn fitted(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let path = self.plan.location.root().to_string();
         let batch = fit_batch(&path, batch, &self.plan.schema, &self.plan.fitted_schema())?;
@@ -81,26 +129,7 @@ impl Iterator for Rows<'_> {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.open.as_mut().and_then(Iterator::next) {
-                Some(Ok(batch)) => {
-                    if let Some(count) = self.counts.last_mut() {
-                        *count += batch.num_rows() as u64;
-                    }
-                    return Some(self.fitted(&batch));
-                }
-                Some(Err(error)) => return Some(Err(error)),
-                None => {
-                    let file = self.files.get(self.next)?;
-                    self.next += 1;
-                    self.counts.push(0);
-                    match read_file(&self.scan, file) {
-                        Ok(rows) => self.open = Some(rows),
-                        Err(error) => return Some(Err(error)),
-                    }
-                }
-            }
-        }
+        self.read().transpose()
     }
 }
 

@@ -22,6 +22,7 @@ mod partition_path;
 mod partition_value;
 mod plan;
 mod renumber;
+mod row_ids;
 mod row_rules;
 mod rules;
 mod schema;
@@ -34,7 +35,7 @@ mod text_limits;
 mod uploads;
 
 pub use append::{commit_adds, write};
-pub(crate) use compact::compact;
+pub(crate) use compact::{Compacted, compact};
 pub(crate) use compression::codec as parquet_codec;
 pub use create::create_table;
 pub(crate) use create::new_table;
@@ -50,6 +51,7 @@ pub(crate) use partition_path::{folder as partition_folder, values_of as partiti
 pub(crate) use partition_value::timestamp_from_folder;
 pub(crate) use plan::plan as plan_existing;
 pub use plan::{Target, WritePlan, plan_write};
+pub(crate) use row_ids::RowIds;
 pub use row_rules::{Condition, Filled, RowRules, Sequence};
 pub(crate) use rules::Rules;
 pub use schema::{as_nullable, from_arrow};

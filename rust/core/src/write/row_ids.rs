@@ -12,7 +12,7 @@ use crate::schema::{DataType, StructField};
 
 /// The columns by which files keep the ids of rows that came from other files.
 #[derive(Debug, Clone)]
-pub(super) struct RowIds {
+pub(crate) struct RowIds {
     columns: [StructField; 2],
 }
 
@@ -21,7 +21,7 @@ impl RowIds {
     ///
     /// # Errors
     /// [`Error::InvalidSchema`] when the table does not name the columns.
-    pub(super) fn of(metadata: &Metadata) -> Result<Option<Self>> {
+    pub(crate) fn of(metadata: &Metadata) -> Result<Option<Self>> {
         if !metadata.is_true("delta.enableRowTracking") {
             return Ok(None);
         }
@@ -42,7 +42,7 @@ impl RowIds {
     }
 
     /// The columns, which come behind those of the table.
-    pub(super) fn columns(&self) -> [StructField; 2] {
+    pub(crate) fn columns(&self) -> [StructField; 2] {
         self.columns.clone()
     }
 
@@ -50,7 +50,7 @@ impl RowIds {
     ///
     /// # Errors
     /// [`Error::Arrow`] for columns that are not those.
-    pub(super) fn settle(&self, batch: &RecordBatch, file: &Add, places: &[u64]) -> Result<RecordBatch> {
+    pub(crate) fn settle(&self, batch: &RecordBatch, file: &Add, places: &[u64]) -> Result<RecordBatch> {
         let own = |column: &ArrayRef, row: usize| {
             let values = column.as_primitive_opt::<Int64Type>()?;
             values.is_valid(row).then(|| values.value(row))
@@ -68,7 +68,7 @@ impl RowIds {
     ///
     /// # Errors
     /// As [`RowIds::settle`].
-    pub(super) fn changed(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+    pub(crate) fn changed(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let [ids, versions] = last_two(batch)?;
         with_last_two(batch, [ids, new_null_array(&Arrow::Int64, versions.len())])
     }

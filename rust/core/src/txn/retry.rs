@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// What the last attempt says.
-pub(super) fn retried<T>(budget: Duration, mut attempt: impl FnMut(Duration) -> Result<T>) -> Result<T> {
+pub(crate) fn retried<T>(budget: Duration, mut attempt: impl FnMut(Duration) -> Result<T>) -> Result<T> {
     let deadline = Instant::now() + budget;
     let mut backoff = Backoff::new(Duration::from_millis(5), Duration::from_millis(500), budget);
     loop {
