@@ -1,6 +1,7 @@
 //! Optimize: fewer files, the same rows, whatever others do meanwhile.
 
-use deltaic::maintain::{OptimizeDone, OptimizeOptions, optimize};
+use deltaic::alter::SetOptions;
+use deltaic::maintain::{Alteration, OptimizeDone, OptimizeOptions, alter_table, optimize};
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::json;
 
@@ -91,6 +92,12 @@ fn the_size_of_the_new_files_is_bounded() {
     let done = optimize(&location, &options).unwrap();
     // five files of `a` by twos; the fifth stays as it is
     assert_eq!((done.added.len(), done.removed.len()), (3, 6));
+    // where the caller does not say, the table does
+    let (_, location) = table();
+    let property = [("delta.targetFileSize".to_owned(), format!("{}b", 2 * size + size / 2))].into();
+    let set = Alteration::SetProperties { properties: property, options: SetOptions::default() };
+    alter_table(&location, &set).unwrap();
+    assert_eq!(run(&location).added.len(), 3);
 }
 
 #[test]

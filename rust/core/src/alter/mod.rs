@@ -25,6 +25,7 @@
 //!   their marks ([`identity`]), and a feature is dropped in steps ([`drop_feature`]). A transaction itself notes version
 //!   and time at which in-commit timestamps begin.
 
+mod byte_size;
 pub mod clustering;
 pub mod drop_feature;
 pub mod generated;
@@ -58,6 +59,7 @@ mod testing;
 mod validate;
 
 pub use add_column::{NewColumn, Position, add_columns};
+pub(crate) use byte_size::parse_byte_size;
 pub use change_column::{ColumnChange, change_column};
 pub use clustering::{CLUSTERING_DOMAIN, cluster_by};
 pub(crate) use column_mapping::MAX_COLUMN_ID;

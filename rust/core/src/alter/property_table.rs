@@ -1,5 +1,6 @@
 //! Every `delta.` property that deltaic knows, and what its value can be, as data.
 
+use super::byte_size::parse_byte_size;
 use super::interval::parse_interval;
 use crate::schema::parse_column_list;
 
@@ -12,6 +13,8 @@ pub(super) enum Value {
     Integer(i64),
     /// A length of time.
     Interval,
+    /// A number of bytes.
+    Bytes,
     /// One of these, in any case; kept as written here.
     OneOf(&'static [&'static str]),
     /// A list of columns.
@@ -67,6 +70,7 @@ pub(super) const PROPERTIES: &[(&str, Value)] = &[
     ("delta.rowTrackingSuspended", Value::Boolean),
     ("delta.sampleRetentionDuration", Value::Interval),
     ("delta.setTransactionRetentionDuration", Value::Interval),
+    ("delta.targetFileSize", Value::Bytes),
 ];
 
 /// A known property in its own spelling.
@@ -90,6 +94,7 @@ impl Value {
                 Err(_) => Err(format!("`{text}` is not a whole number")),
             },
             Value::Interval => parse_interval(text).map(|_| text.to_owned()),
+            Value::Bytes => parse_byte_size(text).map(|_| text.to_owned()),
             Value::Columns => parse_column_list(text).map(|_| text.to_owned()),
             Value::ParquetVersion => {
                 let parts: Option<Vec<u32>> = text.split('.').map(|p| p.parse().ok()).collect();
@@ -121,6 +126,7 @@ mod tests {
             ("delta.parquet.compression.codec", "ZSTD", "rar"),
             ("delta.dataSkippingStatsColumns", "a, `b.c`", "a,,b"),
             ("delta.checkpointPolicy", "V2", "v3"),
+            ("delta.targetFileSize", "100MB", "much"),
         ] {
             let (_, value) = known(&key.to_uppercase()).unwrap();
             assert!(value.check(good).is_ok(), "{key} {good}");

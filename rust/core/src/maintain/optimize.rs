@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::bins::{Bin, bins};
 use crate::actions::{Add, ObjectPath};
+use crate::alter::parse_byte_size;
 use crate::conflict::{Changes, RowMoves};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
@@ -107,7 +108,7 @@ fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> 
     let files = candidates(&snapshot, &plan, options.predicate.as_ref())?;
     let considered = files.values().map(Vec::len).sum::<usize>() as u64;
     let mut done = OptimizeDone { considered, ..Default::default() };
-    let own = metadata.configuration.get("delta.targetFileSize").and_then(|text| byte_size(text));
+    let own = metadata.configuration.get("delta.targetFileSize").and_then(|text| parse_byte_size(text).ok());
     let target_size = options.target_size.or(own).unwrap_or(1 << 30);
     let bins = bins(files, target_size, options.min_size.unwrap_or(target_size), options.max_deleted_ratio);
     if bins.is_empty() {
@@ -167,21 +168,6 @@ fn candidates(
         out.entry(canonical(plan, &add.partition_values)?).or_default().push(add);
     }
     Ok(out)
-}
-
-/// The value of `delta.targetFileSize`: a number of bytes, or one with a unit.
-fn byte_size(text: &str) -> Option<u64> {
-    let text = text.trim().to_lowercase();
-    let digits = text.trim_end_matches(|c: char| c.is_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "b" => 0,
-        "k" | "kb" => 10,
-        "m" | "mb" => 20,
-        "g" | "gb" => 30,
-        "t" | "tb" => 40,
-        _ => return None,
-    };
-    digits.trim_end().parse::<u64>().ok().filter(|size| *size > 0)?.checked_mul(1 << unit)
 }
 
 /// Writes the new file of each bin, several at a time.
@@ -281,17 +267,4 @@ pub(super) fn deleted_ratio(add: &Add) -> Option<f64> {
     let Some(vector) = &add.deletion_vector else { return Some(0.0) };
     let rows = num_records(add).filter(|rows| *rows > 0)?;
     Some(vector.cardinality as f64 / rows as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_have_units() {
-        let sizes = ["104857600", "100mb", " 1 GB ", "3k", "0", "x", "1.5g", "mb", "99999999999t"];
-        let found = sizes.map(byte_size);
-        assert_eq!(found[..4], [Some(100 << 20), Some(100 << 20), Some(1 << 30), Some(3 << 10)]);
-        assert_eq!(found[4..], [None; 5]);
-    }
 }
