@@ -141,3 +141,18 @@ fn another_table_that_is_made_first_wins() {
     assert_eq!(error.kind(), "TableAlreadyExists");
     assert_eq!(adds(&target).len(), 1);
 }
+
+#[test]
+fn local_files_are_named_as_hadoop_names_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let at =
+        |name: &str| Location::open(dir.path().join(name).to_str().unwrap(), &Default::default()).unwrap();
+    let (source, target) = (at("a b"), at("c"));
+    write(&source, &ROWS, &with_properties(&[("delta.enableDeletionVectors", "true")])).unwrap();
+    clone(&source, &target, &CloneOptions::default()).unwrap();
+    for add in adds(&target) {
+        let start = format!("file:{}/a%20b/p=", dir.path().display());
+        assert!(add.path.as_str().starts_with(&start), "{}", add.path);
+    }
+    assert_eq!(rows(&target), owned(&ROWS));
+}

@@ -170,13 +170,20 @@ fn definition(
     Ok((after.protocol, after.metadata))
 }
 
+/// A place as Hadoop writes it. delta-spark compares absolute paths of the log as text with those of its file system, where
+/// a local file has one slash.
+fn hadoop_uri(path: &ObjectPath) -> String {
+    let uri = path.to_uri();
+    uri.strip_prefix("file://").map_or(uri.clone(), |key| format!("file:{key}"))
+}
+
 /// The file as another table refers to it.
 fn absolute(add: Add, root: &ObjectPath) -> Result<Add> {
     let deletion_vector = match add.deletion_vector {
         Some(vector) => Some(match file_path(&vector, root)? {
             Some(file) => DeletionVectorDescriptor {
                 storage_type: DvStorage::AbsolutePath,
-                path_or_inline_dv: file.to_uri(),
+                path_or_inline_dv: hadoop_uri(&file),
                 ..vector
             },
             None => vector,
@@ -184,7 +191,7 @@ fn absolute(add: Add, root: &ObjectPath) -> Result<Add> {
         None => None,
     };
     Ok(Add {
-        path: LogPath::from_log(add.path.resolve(root)?.to_uri()),
+        path: LogPath::from_log(hadoop_uri(&add.path.resolve(root)?)),
         deletion_vector,
         data_change: true,
         base_row_id: None,
