@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote
 
+import pyarrow as pa
 import pytest
 
 import deltaic
@@ -29,9 +30,9 @@ def test_a_task_that_ran_twice_counts_once(route: str, tmp_path: Path) -> None:
         "PYTHONPATH": os.pathsep.join([package, *filter(None, sys.path)]),
     }
     path = tmp_path / "t"
-    subprocess.run([sys.executable, str(script), str(path), route], env=environment, check=True, timeout=300)
+    subprocess.run([sys.executable, str(script), str(path), route], env=environment, check=True, timeout=600)
     for version in (0, 1):
-        rows = deltaic.Table(str(path), version=version).to_arrow(columns=["id"])
+        rows = pa.table(deltaic.Table(str(path), version=version).to_arrow(columns=["id"]))
         assert sorted(rows["id"].to_pylist()) == list(range(1000))
         log = (path / "_delta_log" / f"{version:020}.json").read_text().splitlines()
         adds = [action["add"] for action in map(json.loads, log) if "add" in action]
