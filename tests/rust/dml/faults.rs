@@ -8,7 +8,7 @@ use super::*;
 /// What a test does to its table, and the keys that are there afterwards.
 type Deed = (fn(&Location) -> Result<Option<u64>>, fn() -> Vec<i64>);
 
-fn deeds() -> [Deed; 2] {
+fn deeds() -> [Deed; 3] {
     [
         (
             |location| delete(location, Some("k % 2 = 0")).map(|d| d.version),
@@ -21,6 +21,13 @@ fn deeds() -> [Deed; 2] {
                 keys.sort_unstable();
                 keys
             },
+        ),
+        (
+            |location| {
+                let new = row(-1, None, Some(1));
+                replace(location, compare("s.a", CompareOp::Eq, 1), &[new]).map(|w| Some(w.version))
+            },
+            || (-1..3000).filter(|k| k % 5 == 4 || k % 4 != 1).collect(),
         ),
     ]
 }

@@ -5,6 +5,7 @@ mod faults;
 mod oracle;
 mod races;
 mod refused;
+mod replace_where;
 mod row_tracking;
 mod spread;
 
@@ -20,12 +21,13 @@ use deltaic::actions::{Action, Add, CommitInfo, LogPath, ObjectPath};
 use deltaic::commit::winners_from;
 use deltaic::conflict::Changes;
 use deltaic::dml::{DeleteDone, DmlOptions, UpdateDone};
+use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
 use deltaic::scan::deletion_vector::file_path;
 use deltaic::scan::{ReadRequest, read};
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{Location, ObjectAdapter};
-use deltaic::write::{WriteMode, WriteOptions};
+use deltaic::write::{WriteMode, WriteOptions, WriteResult};
 use deltaic_testkit::FaultStore;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
@@ -97,6 +99,23 @@ fn delete(location: &Location, condition: Option<&str>) -> Result<DeleteDone> {
 fn update(location: &Location, set: &[(&str, &str)], condition: Option<&str>) -> Result<UpdateDone> {
     let set: Vec<_> = set.iter().map(|(c, e)| ((*c).to_owned(), (*e).to_owned())).collect();
     deltaic::dml::update(location, &set, condition, &DmlOptions::default())
+}
+
+fn compare(column: &str, op: CompareOp, value: i64) -> Predicate {
+    let column = column.split('.').map(str::to_owned).collect();
+    Predicate::Compare { op, column, value: Literal::Long(value) }
+}
+
+/// Overwrites the rows of a condition.
+fn replace(location: &Location, condition: Predicate, rows: &[Row]) -> Result<WriteResult> {
+    replace_by(location, rows, WriteOptions { replace_where: Some(condition), ..Default::default() })
+}
+
+fn replace_by(location: &Location, rows: &[Row], options: WriteOptions) -> Result<WriteResult> {
+    let batch = batch(rows);
+    let schema = batch.schema();
+    let options = WriteOptions { mode: WriteMode::Overwrite, ..options };
+    deltaic::write::write(location, RecordBatchIterator::new([Ok(batch)], schema), &options)
 }
 
 fn open(location: &Location) -> Snapshot {

@@ -123,3 +123,25 @@ fn rows_that_others_delete_meanwhile_leave_the_ids_of_the_rest() {
     assert_eq!((expected[&3].1, expected[&45].1), (2, 2));
     assert_eq!(row_ids(&location), expected);
 }
+
+#[test]
+fn an_overwrite_of_some_rows_leaves_the_ids_of_the_others() {
+    for properties in [
+        &[ROW_IDS][..],
+        &[ROW_IDS, VECTORS][..],
+        &[ROW_IDS, CHANGES][..],
+        &[ROW_IDS, ("delta.columnMapping.mode", "name")][..],
+    ] {
+        let (_, location) = table(40, true, properties);
+        let mut expected = row_ids(&location);
+        let fresh = expected.values().map(|(id, _)| *id).max().unwrap() + 1;
+        replace(&location, compare("s.a", CompareOp::Eq, 1), &[row(100, Some("x"), Some(1))]).unwrap();
+        expected.retain(|k, _| k % 5 == 4 || k % 4 != 1);
+        let mut found = row_ids(&location);
+        let (id, version) = found.remove(&100).unwrap();
+        assert!(id >= fresh && version == 1, "{properties:?}: {id} {version}");
+        assert_eq!(found, expected, "{properties:?}");
+        assert_eq!(info(&location, 1).other["tags"]["delta.rowTracking.preserved"], "true");
+        assert_eq!(orphans(&location), Vec::<String>::new());
+    }
+}

@@ -153,17 +153,6 @@ fn an_append_only_table_is_not_overwritten() {
 }
 
 #[test]
-fn some_rows_of_a_file_are_not_replaced_where_changes_are_fed() {
-    let (_, location) = place();
-    let fed = with_properties(&[("delta.enableChangeDataFeed", "true")]);
-    write(&location, &[("a", 1), ("a", 2)], &fed).unwrap();
-    let low = compare("id", CompareOp::Lt, Literal::Long(2));
-    assert_eq!(write(&location, &[("a", 0)], &replace(low)).unwrap_err().kind(), "Unsupported");
-    write(&location, &[("a", 0)], &replace(partition_is("a"))).unwrap();
-    assert_eq!(rows(&location), owned(&[("a", 0)]));
-}
-
-#[test]
 fn t6_of_two_overwrites_of_the_same_rows_one_lands() {
     for options in [replace(partition_is("a")), overwrite()] {
         let (_, location) = table();

@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
+use rayon::prelude::*;
 
+use super::attempt::Attempt;
 use crate::actions::{Add, Cdc};
 use crate::error::{Error, Result};
+use crate::scan::{ReadRequest, RowScan, read_file};
 use crate::schema::{DataType, StructField};
-use crate::write::{FittedWriter, Uploads, WriteOptions, WritePlan};
+use crate::store::runtime;
+use crate::write::{FittedWriter, Rules, Uploads, WriteOptions, WritePlan, fit_rows};
 
 /// Folder of the table that the files are in.
 const FOLDER: &str = "_change_data";
@@ -17,6 +21,7 @@ const CHANGE_TYPE: &str = "_change_type";
 /// What happened to a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ChangeType {
+    Insert,
     Delete,
     UpdatePreimage,
     UpdatePostimage,
@@ -25,6 +30,7 @@ pub(super) enum ChangeType {
 impl ChangeType {
     fn name(self) -> &'static str {
         match self {
+            ChangeType::Insert => "insert",
             ChangeType::Delete => "delete",
             ChangeType::UpdatePreimage => "update_preimage",
             ChangeType::UpdatePostimage => "update_postimage",
@@ -51,6 +57,35 @@ pub(super) fn cdc(file: Add) -> Cdc {
         data_change: false,
         tags: None,
     }
+}
+
+/// Writes the rows of new files as changes: where a commit has files of changes, readers look at nothing else.
+///
+/// # Errors
+/// As [`read_file`], and what the store says.
+///
+/// # Cost
+/// A read of the new files, several at a time. Memory: the open files of one writer a core.
+pub(crate) fn inserted(attempt: &Attempt, adds: &[Add]) -> Result<Vec<Cdc>> {
+    let table = &attempt.plan;
+    let (location, partitions) = (table.location.clone(), &table.partition_columns);
+    let request = ReadRequest::default();
+    let scan = RowScan::new(location, &table.schema, partitions, table.column_mapping, request)?;
+    let (scan, plan) = (Arc::new(scan), plan(table));
+    let write = |files: &[Add]| -> Result<Vec<Cdc>> {
+        let mut rules = Rules::none(table);
+        let mut changes = ChangeWriter::new(&plan, &attempt.uploads, &attempt.write);
+        for file in files {
+            for batch in read_file(&scan, file)? {
+                changes.write(&fit_rows(table, &mut rules, &batch?)?, ChangeType::Insert)?;
+            }
+        }
+        changes.finish()
+    };
+    let pool = runtime::pool()?;
+    let share = adds.len().div_ceil(pool.current_num_threads()).max(1);
+    let written: Vec<Vec<Cdc>> = pool.install(|| adds.par_chunks(share).map(write).collect::<Result<_>>())?;
+    Ok(written.concat())
 }
 
 /// Writes changes, partitioned as the rows are.

@@ -1,4 +1,4 @@
-//! The condition of a delete or update, bound to the table.
+//! The condition of a delete, update or overwrite, bound to the table.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,50 +11,64 @@ use crate::actions::{Add, PartitionValues};
 use crate::error::{Error, Result};
 use crate::expr::{Evaluator, parse};
 use crate::predicate::Predicate;
+use crate::predicate::eval::filter_mask;
 use crate::scan::{ReadRequest, RowScan, partition};
 use crate::schema::{StructType, arrow_type};
-use crate::snapshot::Snapshot;
+use crate::write::WritePlan;
 
 /// Which rows are meant: those for which it is true, not unknown.
 #[derive(Debug)]
-pub(super) struct Condition {
-    snapshot: Snapshot,
+pub(crate) struct Condition<'a> {
+    table: &'a WritePlan,
     /// None means every row.
     given: Option<Given>,
 }
 
 #[derive(Debug)]
 struct Given {
-    /// Over all columns.
-    whole: Evaluator,
-    /// Over the columns that it reads.
-    narrow: Evaluator,
+    truth: Truth,
     columns: Vec<String>,
     predicate: Predicate,
     by_partitions: bool,
 }
 
-impl Condition {
+/// What tells whether a row is meant.
+#[derive(Debug)]
+enum Truth {
+    /// An expression, over all columns and over those that it reads.
+    Expression { whole: Evaluator, narrow: Evaluator },
+    /// The predicate itself.
+    Predicate,
+}
+
+impl<'a> Condition<'a> {
     /// From SQL text; without it every row is meant.
     ///
     /// # Errors
     /// [`Error::InvalidExpression`] for what is no condition on this table.
-    pub(super) fn new(text: Option<&str>, snapshot: &Snapshot) -> Result<Self> {
-        let Some(text) = text else { return Ok(Condition { snapshot: snapshot.clone(), given: None }) };
-        let schema = snapshot.schema();
+    pub(super) fn new(text: Option<&str>, table: &'a WritePlan) -> Result<Self> {
+        let Some(text) = text else { return Ok(Condition { table, given: None }) };
+        let schema = &table.schema;
         let whole = Evaluator::condition(text, schema)?;
         let fields: Vec<_> =
             whole.columns().iter().filter_map(|at| schema.fields.get(*at).cloned()).collect();
         let columns: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
-        let by_partitions = columns.iter().all(|c| snapshot.partition_columns().contains(c));
-        let given = Given {
-            narrow: Evaluator::condition(text, &StructType { fields })?,
-            predicate: pruning::predicate(&parse(text)?, text),
-            whole,
-            columns,
-            by_partitions,
-        };
-        Ok(Condition { snapshot: snapshot.clone(), given: Some(given) })
+        let narrow = Evaluator::condition(text, &StructType { fields })?;
+        let predicate = pruning::predicate(&parse(text)?, text);
+        Ok(Self::of(table, Truth::Expression { whole, narrow }, columns, predicate))
+    }
+
+    /// From a predicate that can be evaluated on the rows of the table.
+    pub(crate) fn exact(predicate: &Predicate, table: &'a WritePlan) -> Self {
+        let read = predicate.columns();
+        let is_read = |name: &str| read.iter().any(|column| column.eq_ignore_ascii_case(name));
+        let columns = table.schema.fields.iter().map(|f| f.name.clone()).filter(|name| is_read(name));
+        Self::of(table, Truth::Predicate, columns.collect(), predicate.clone())
+    }
+
+    fn of(table: &'a WritePlan, truth: Truth, columns: Vec<String>, predicate: Predicate) -> Self {
+        let by_partitions = columns.iter().all(|c| table.partition_columns.contains(c));
+        Condition { table, given: Some(Given { truth, columns, predicate, by_partitions }) }
     }
 
     /// What prunes files and tells other writers what was read; none for every row.
@@ -80,7 +94,11 @@ impl Condition {
             let meant = match judged.get(&file.partition_values) {
                 Some(meant) => *meant,
                 None => {
-                    let truth = given.whole.truth(&self.row_of(&file.partition_values)?)?;
+                    let row = self.row_of(&file.partition_values)?;
+                    let truth = match &given.truth {
+                        Truth::Expression { whole, .. } => whole.truth(&row)?,
+                        Truth::Predicate => filter_mask(&given.predicate, &row)?,
+                    };
                     let meant = truth.is_valid(0) && truth.value(0);
                     judged.insert(file.partition_values.clone(), meant);
                     meant
@@ -102,12 +120,12 @@ impl Condition {
             Some(given) if !given.by_partitions => given.columns.clone(),
             _ => Vec::new(),
         };
-        let snapshot = &self.snapshot;
+        let table = self.table;
         let scan = RowScan::new(
-            snapshot.location().clone(),
-            snapshot.schema(),
-            snapshot.partition_columns(),
-            snapshot.column_mapping(),
+            table.location.clone(),
+            &table.schema,
+            &table.partition_columns,
+            table.column_mapping,
             ReadRequest { columns: Some(columns), ..Default::default() },
         )?;
         match &self.given {
@@ -123,7 +141,10 @@ impl Condition {
     pub(super) fn for_each_match(&self, batch: &RecordBatch, mut found: impl FnMut(usize)) -> Result<()> {
         match &self.given {
             Some(given) if !given.by_partitions => {
-                let truth = given.narrow.truth(batch)?;
+                let truth = match &given.truth {
+                    Truth::Expression { narrow, .. } => narrow.truth(batch)?,
+                    Truth::Predicate => filter_mask(&given.predicate, batch)?,
+                };
                 (0..truth.len()).filter(|row| truth.is_valid(*row) && truth.value(*row)).for_each(found);
             }
             _ => (0..batch.num_rows()).for_each(&mut found),
@@ -133,8 +154,8 @@ impl Condition {
 
     /// A row of all columns of which only the partition columns have values.
     fn row_of(&self, values: &PartitionValues) -> Result<RecordBatch> {
-        let (schema, mode) = (self.snapshot.schema(), self.snapshot.column_mapping());
-        let partitions = self.snapshot.partition_columns();
+        let (schema, mode) = (&self.table.schema, self.table.column_mapping);
+        let partitions = &self.table.partition_columns;
         let columns = schema.fields.iter().map(|field| match partitions.contains(&field.name) {
             true => {
                 let text = values.get(field.physical_name(mode)).and_then(Option::as_deref);

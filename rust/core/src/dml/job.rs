@@ -2,28 +2,21 @@
 
 use std::time::{Duration, Instant};
 
-use super::condition::Condition;
+use super::attempt::Attempt;
 use super::options::DmlOptions;
-use crate::actions::{Add, LogPath};
-use crate::conflict::StoredVectors;
-use crate::error::{Error, Result};
-use crate::predicate::Predicate;
+use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction};
-use crate::write::{Target, Uploads, WriteOptions, WritePlan, check_writer, plan_existing};
+use crate::write::{Target, check_writer, plan_existing};
 
-/// An attempt. The files that it wrote are deleted with it unless the table has them, or may have them.
+/// An attempt, with the version that it works on.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) snapshot: Snapshot,
-    pub(super) plan: WritePlan,
-    pub(super) write: WriteOptions,
-    pub(super) uploads: Uploads,
-    pub(super) vectors: StoredVectors,
+    pub(super) attempt: Attempt,
     pub(super) started: Instant,
     budget: Duration,
-    kept: bool,
 }
 
 impl Job {
@@ -43,22 +36,7 @@ impl Job {
         let write = options.write();
         let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
         let plan = plan_existing(location, Target::Existing(snapshot.version()), protocol, metadata, &write)?;
-        Ok(Job {
-            snapshot,
-            plan,
-            write,
-            uploads: Uploads::new(location.store().clone()),
-            vectors: StoredVectors::new(location),
-            started,
-            budget,
-            kept: false,
-        })
-    }
-
-    /// Whether rows are marked as deleted where they are.
-    pub(super) fn uses_vectors(&self) -> bool {
-        self.plan.metadata.is_true("delta.enableDeletionVectors")
-            && self.plan.protocol.supports("deletionVectors")
+        Ok(Job { snapshot, attempt: Attempt::new(plan, write), started, budget })
     }
 
     /// The transaction, with the condition as the history shows it.
@@ -85,45 +63,9 @@ impl Job {
         txn
     }
 
-    /// The files that may hold rows of a predicate.
-    ///
-    /// # Errors
-    /// As [`Snapshot::files`]; [`Error::AppendOnly`] with the first of them in a table that loses no rows.
-    pub(super) fn candidates(&self, predicate: Option<&Predicate>) -> Result<Vec<Add>> {
-        let files = self.snapshot.adds(predicate)?;
-        let appends_only =
-            self.plan.metadata.is_true("delta.appendOnly") && self.plan.protocol.supports("appendOnly");
-        match files.first() {
-            Some(file) if appends_only => Err(Error::AppendOnly {
-                path: self.plan.location.root().to_string(),
-                file: file.path.as_str().to_owned(),
-            }),
-            _ => Ok(files),
-        }
-    }
-
-    /// Claims the rows of the condition, which are in these files.
-    ///
-    /// # Errors
-    /// As [`Transaction::read_matching`].
-    pub(super) fn claim<'p>(
-        &self,
-        txn: &mut Transaction,
-        condition: &Condition,
-        files: impl IntoIterator<Item = &'p LogPath>,
-    ) -> Result<()> {
-        match condition.predicate() {
-            Some(predicate) => txn.read_matching(predicate, files),
-            None => {
-                txn.read_whole_table();
-                Ok(())
-            }
-        }
-    }
-
     /// Whether the table has what was written, or may have it.
     pub(super) fn is_kept(&self) -> bool {
-        self.kept
+        self.attempt.is_kept()
     }
 
     /// Commits. The version; none where the application transaction was recorded meanwhile.
@@ -131,39 +73,7 @@ impl Job {
     /// # Errors
     /// As [`Transaction::commit`].
     pub(super) fn commit(&mut self, txn: Transaction) -> Result<Option<u64>> {
-        let committed = txn.commit();
-        self.kept = match &committed {
-            Ok(committed) => !committed.already_recorded,
-            Err(error) => matches!(error, Error::CommitStateUnknown { .. }),
-        };
-        if self.kept {
-            self.uploads.keep();
-        }
-        committed.map(|c| (!c.already_recorded).then_some(c.version))
+        let committed = self.attempt.commit(txn)?;
+        Ok((!committed.already_recorded).then_some(committed.version))
     }
-}
-
-impl Drop for Job {
-    fn drop(&mut self) {
-        if !self.kept {
-            self.vectors.discard();
-        }
-    }
-}
-
-/// Milliseconds since then.
-pub(super) fn millis(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The rows that these files show, if their statistics tell the number.
-pub(super) fn rows_of(files: &[Add]) -> Option<u64> {
-    files
-        .iter()
-        .map(|file| {
-            let rows = crate::txn::row_ids::num_records(file)?;
-            let deleted = file.deletion_vector.as_ref().map_or(0, |v| v.cardinality);
-            u64::try_from(rows - deleted).ok()
-        })
-        .sum()
 }

@@ -7,8 +7,8 @@ use arrow::compute::{filter_record_batch, not};
 use rayon::prelude::*;
 
 use super::assignments::Assignments;
+use super::attempt::Attempt;
 use super::change_data::{self, ChangeType, ChangeWriter};
-use super::job::Job;
 use super::touched::Touched;
 use crate::actions::{Add, Cdc};
 use crate::error::{Error, Result};
@@ -41,14 +41,18 @@ pub(super) struct Rewritten {
 ///
 /// # Cost
 /// All columns of the rows that are written. Memory: the open files of one writer a core.
-pub(super) fn rewrite(job: &Job, change: Change<'_>, touched: &[Touched], copies: bool) -> Result<Rewritten> {
-    let row_ids = RowIds::of(&job.plan.metadata)?;
+pub(super) fn rewrite(
+    attempt: &Attempt,
+    change: Change<'_>,
+    touched: &[Touched],
+    copies: bool,
+) -> Result<Rewritten> {
+    let row_ids = RowIds::of(&attempt.plan.metadata)?;
     let plan = match &row_ids {
-        Some(row_ids) => job.plan.with_columns(row_ids.columns()),
-        None => job.plan.clone(),
+        Some(row_ids) => attempt.plan.with_columns(row_ids.columns()),
+        None => attempt.plan.clone(),
     };
-    let changes =
-        job.plan.metadata.is_true("delta.enableChangeDataFeed").then(|| change_data::plan(&job.plan));
+    let changes = attempt.feeds_changes().then(|| change_data::plan(&attempt.plan));
     let wanted = |t: &&Touched| changes.is_some() || matches!(change, Change::Update(_)) || !t.is_whole();
     let touched: Vec<&Touched> = touched.iter().filter(wanted).collect();
     let scan = RowScan::new(
@@ -58,7 +62,7 @@ pub(super) fn rewrite(job: &Job, change: Change<'_>, touched: &[Touched], copies
         plan.column_mapping,
         ReadRequest::default(),
     )?;
-    let task = Task { job, change, copies, row_ids, plan, changes, scan: Arc::new(scan) };
+    let task = Task { attempt, change, copies, row_ids, plan, changes, scan: Arc::new(scan) };
     // once, so that a rule that cannot be computed is found before anything is written
     task.rules()?;
     let pool = runtime::pool()?;
@@ -75,7 +79,7 @@ pub(super) fn rewrite(job: &Job, change: Change<'_>, touched: &[Touched], copies
 
 /// What all files of a rewrite have in common.
 struct Task<'a> {
-    job: &'a Job,
+    attempt: &'a Attempt,
     change: Change<'a>,
     copies: bool,
     row_ids: Option<RowIds>,
@@ -105,8 +109,8 @@ impl Task<'_> {
     }
 
     fn run(&self, files: &[&Touched]) -> Result<Rewritten> {
-        let uploads = &self.job.uploads;
-        let options = &self.job.write;
+        let uploads = &self.attempt.uploads;
+        let options = &self.attempt.write;
         let mut writer = Writer {
             task: self,
             data: FittedWriter::new(&self.plan, uploads, options, None),

@@ -8,8 +8,9 @@ use roaring::{RoaringBitmap, RoaringTreemap};
 use serde::Serialize;
 
 use super::change_data;
-use super::job::{Job, rows_of};
+use super::job::Job;
 use super::options::DmlOptions;
+use super::removal::{candidates, rows_of};
 use super::touched::Touched;
 use super::vectors::mark;
 use crate::actions::{Add, Cdc, LogPath, ObjectPath, PartitionValues};
@@ -131,12 +132,12 @@ impl SpreadDml {
 
     /// Whether rows are marked as deleted where they are.
     pub fn uses_vectors(&self) -> bool {
-        self.job.uses_vectors()
+        self.job.attempt.uses_vectors()
     }
 
     /// Whether the table wants files of row-level changes.
     pub fn has_change_feed(&self) -> bool {
-        self.job.plan.metadata.is_true("delta.enableChangeDataFeed")
+        self.job.attempt.feeds_changes()
     }
 
     /// The columns by which files keep the row id and the row commit version of rows that came from other files, where
@@ -145,7 +146,7 @@ impl SpreadDml {
     /// # Errors
     /// [`Error::InvalidSchema`] when the table does not name the columns.
     pub fn row_id_columns(&self) -> Result<Vec<StructField>> {
-        Ok(RowIds::of(&self.job.plan.metadata)?.map(|ids| ids.columns().to_vec()).unwrap_or_default())
+        Ok(RowIds::of(&self.job.attempt.plan.metadata)?.map(|ids| ids.columns().to_vec()).unwrap_or_default())
     }
 
     /// Says what the rows that are meant have in common. Files that cannot have such rows are not looked at, and other
@@ -159,7 +160,7 @@ impl SpreadDml {
     /// # Errors
     /// As [`Snapshot::files`]; [`Error::AppendOnly`] with the first of them in a table that loses no rows.
     pub fn candidates(&self) -> Result<Vec<Add>> {
-        self.job.candidates(self.predicate.as_ref())
+        candidates(&self.job.attempt, &self.job.snapshot, self.predicate.as_ref())
     }
 
     /// The different partition values of all files: one row each, with typed values by logical name, and behind them the
@@ -209,7 +210,7 @@ impl SpreadDml {
     /// As [`SpreadDml::candidates`].
     pub fn take_all(&mut self) -> Result<()> {
         self.reads_all = true;
-        self.whole = self.job.candidates(None)?;
+        self.whole = candidates(&self.job.attempt, &self.job.snapshot, None)?;
         Ok(())
     }
 
@@ -223,7 +224,7 @@ impl SpreadDml {
         }
         let all = self.distinct_partitions()?;
         let meant: HashSet<&PartitionValues> = numbers.iter().filter_map(|n| all.get(*n)).collect();
-        let files = self.job.candidates(None)?;
+        let files = candidates(&self.job.attempt, &self.job.snapshot, None)?;
         self.whole = files.into_iter().filter(|f| meant.contains(&f.partition_values)).collect();
         Ok(())
     }
@@ -292,7 +293,13 @@ impl SpreadDml {
     }
 
     fn plan(&self, changed: bool, columns: Vec<StructField>) -> Result<SpreadWrite> {
-        SpreadWrite::of_rows(&self.job.plan, self.storage.clone(), self.job.write.clone(), changed, columns)
+        SpreadWrite::of_rows(
+            &self.job.attempt.plan,
+            self.storage.clone(),
+            self.job.attempt.write.clone(),
+            changed,
+            columns,
+        )
     }
 
     /// A folder of the table that files of this operation alone will be in: it goes if nothing is committed.
@@ -354,7 +361,7 @@ impl SpreadDml {
         }
         self.whole.iter().for_each(|file| txn.remove_file(file, true));
         if by_vectors {
-            mark(&self.job, &mut txn, &self.touched)?;
+            mark(&self.job.attempt, &mut txn, &self.touched)?;
         } else {
             self.touched.iter().for_each(|t| txn.remove_file(&t.add, true));
         }

@@ -54,7 +54,11 @@ impl Touched {
 /// # Cost
 /// The columns of the condition, in the row groups and pages that may match. Memory: a few batches a core, and the
 /// positions found.
-pub(super) fn find(location: &Location, condition: &Condition, candidates: Vec<Add>) -> Result<Vec<Touched>> {
+pub(super) fn find(
+    location: &Location,
+    condition: &Condition<'_>,
+    candidates: Vec<Add>,
+) -> Result<Vec<Touched>> {
     let scan = condition.scan()?;
     let look = |add: Add| look(location, &scan, condition, add).transpose();
     runtime::pool()?.install(|| candidates.into_par_iter().filter_map(look).collect())
@@ -63,7 +67,7 @@ pub(super) fn find(location: &Location, condition: &Condition, candidates: Vec<A
 fn look(
     location: &Location,
     scan: &Arc<RowScan>,
-    condition: &Condition,
+    condition: &Condition<'_>,
     add: Add,
 ) -> Result<Option<Touched>> {
     let deleted = add.deletion_vector.as_ref().map(|d| DeletionVector::load(d, location)).transpose()?;

@@ -2,8 +2,9 @@ use std::time::{Duration, Instant};
 
 use super::assignments::Assignments;
 use super::condition::Condition;
-use super::job::{Job, millis};
+use super::job::Job;
 use super::options::{DmlOptions, UpdateDone};
+use super::removal::{candidates, claim, millis};
 use super::rewrite::{Change, rewrite};
 use super::touched::find;
 use super::vectors::{Marked, mark};
@@ -57,23 +58,23 @@ fn attempt(
     budget: Duration,
 ) -> Result<UpdateDone> {
     let mut job = Job::begin(location, options, budget)?;
-    let condition = Condition::new(text, &job.snapshot)?;
+    let condition = Condition::new(text, &job.attempt.plan)?;
     let assignments = Assignments::new(set, job.snapshot.schema())?;
     let mut txn = job.transaction("UPDATE", text, options);
     if txn.recorded()?.is_some() {
         return Ok(UpdateDone::default());
     }
-    let mut candidates = job.candidates(condition.predicate())?;
+    let mut files = candidates(&job.attempt, &job.snapshot, condition.predicate())?;
     if condition.is_by_partitions() {
-        candidates = condition.whole_files(candidates)?;
+        files = condition.whole_files(files)?;
     }
-    let touched = find(location, &condition, candidates)?;
-    job.claim(&mut txn, &condition, touched.iter().map(|t| &t.add.path))?;
+    let touched = find(location, &condition, files)?;
+    claim(&mut txn, &condition, touched.iter().map(|t| &t.add.path))?;
     let (scan, rewriting) = (millis(job.started), Instant::now());
-    let vectors = job.uses_vectors();
-    let written = rewrite(&job, Change::Update(&assignments), &touched, !vectors)?;
+    let vectors = job.attempt.uses_vectors();
+    let written = rewrite(&job.attempt, Change::Update(&assignments), &touched, !vectors)?;
     let marked = match vectors {
-        true => mark(&job, &mut txn, &touched)?,
+        true => mark(&job.attempt, &mut txn, &touched)?,
         false => {
             touched.iter().for_each(|t| txn.remove_file(&t.add, true));
             Marked {

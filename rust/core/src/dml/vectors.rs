@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::job::Job;
+use super::attempt::Attempt;
 use super::touched::Touched;
 use crate::actions::Add;
 use crate::error::{Error, Result};
@@ -31,7 +31,7 @@ pub(super) struct Marked {
 ///
 /// # Errors
 /// What the store says of files of vectors.
-pub(super) fn mark(job: &Job, txn: &mut Transaction, touched: &[Touched]) -> Result<Marked> {
+pub(super) fn mark(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Marked> {
     let mut done = Marked::default();
     let (whole, some): (Vec<&Touched>, Vec<&Touched>) = touched.iter().partition(|t| t.is_whole());
     for file in whole {
@@ -41,7 +41,7 @@ pub(super) fn mark(job: &Job, txn: &mut Transaction, touched: &[Touched]) -> Res
         txn.remove_file(&file.add, true);
     }
     let vectors: Vec<_> = some.iter().map(|file| file.gone()).collect();
-    for (file, vector) in some.into_iter().zip(job.vectors.store_all(&vectors)?) {
+    for (file, vector) in some.into_iter().zip(attempt.vectors.store_all(&vectors)?) {
         match file.add.deletion_vector {
             Some(_) => done.updated += 1,
             None => done.added += 1,

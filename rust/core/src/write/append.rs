@@ -52,7 +52,7 @@ pub fn write(
     let mut new = NewFiles::of(written, &rules);
     loop {
         let adds = if new.marks.is_empty() { Vec::new() } else { new.adds.clone() };
-        let result = commit(&plan, new, &uploads, options);
+        let result = commit(&plan, new, options);
         match &result {
             Err(error) if can_renumber(error, options) && deadline.is_none_or(|end| Instant::now() < end) => {
                 let again = Uploads::new(location.store().clone());
@@ -142,14 +142,8 @@ pub(super) fn commit_made(
     let files: Vec<_> = adds.iter().map(|add| add.path.resolve(root)).collect::<Result<_>>()?;
     store.make_durable(root, &files)?;
     let rows = adds.iter().filter_map(num_records).map(i64::unsigned_abs).sum();
-    let uploads = Uploads::new(plan.location.store().clone());
     let marks = marks_of(plan, &adds, identities)?;
-    let new = NewFiles { adds, rows, marks };
-    let result = commit(plan, new, &uploads, options);
-    if keeps_files(&result) {
-        uploads.keep();
-    }
-    result
+    commit(plan, NewFiles { adds, rows, marks }, options)
 }
 
 fn marks_of(plan: &WritePlan, adds: &[Add], identities: &[String]) -> Result<BTreeMap<String, i64>> {
@@ -185,20 +179,20 @@ fn keeps_files(result: &Result<WriteResult>) -> bool {
     }
 }
 
-fn commit(plan: &WritePlan, new: NewFiles, uploads: &Uploads, options: &WriteOptions) -> Result<WriteResult> {
+fn commit(plan: &WritePlan, new: NewFiles, options: &WriteOptions) -> Result<WriteResult> {
     let bytes = new.adds.iter().map(|a| a.size.unsigned_abs()).sum();
     let files = new.adds.len() as u64;
     let created = plan.target == Target::New;
     let result = WriteResult { files, rows: new.rows, bytes, created, ..Default::default() };
     if !created {
-        return land(plan, new, result, uploads, options);
+        return land(plan, new, result, options);
     }
-    match land(plan, new.clone(), result.clone(), uploads, options) {
+    match land(plan, new.clone(), result.clone(), options) {
         Err(Error::TableAlreadyExists { .. }) => {}
         other => return other,
     }
     match follow_creator(plan, options)? {
-        Ok(theirs) => land(&theirs, new, WriteResult { created: false, ..result }, uploads, options),
+        Ok(theirs) => land(&theirs, new, WriteResult { created: false, ..result }, options),
         Err(skipped) => Ok(skipped),
     }
 }
@@ -207,7 +201,6 @@ fn land(
     plan: &WritePlan,
     new: NewFiles,
     mut result: WriteResult,
-    uploads: &Uploads,
     options: &WriteOptions,
 ) -> Result<WriteResult> {
     let NewFiles { adds, marks, .. } = new;
@@ -215,9 +208,10 @@ fn land(
     define(&mut txn, plan, options);
     let generated = marks.keys().cloned().collect();
     txn.advance_identities(IdentityValues { written: marks, generated })?;
-    let replaced = stage(&mut txn, plan, &adds, uploads, options)?;
+    let replaced = stage(&mut txn, plan, &adds, options)?;
     let same_table = txn.changes().metadata.is_none() && txn.changes().protocol.is_none();
-    let unchanged = same_table && adds.is_empty() && replaced.files == 0 && options.app_transaction.is_none();
+    let same_rows = adds.is_empty() && txn.changes().removes.is_empty();
+    let unchanged = same_table && same_rows && options.app_transaction.is_none();
     if let (Target::Existing(version), true) = (plan.target, unchanged) {
         return Ok(WriteResult::skipped(version));
     }
@@ -226,13 +220,15 @@ fn land(
     if let Some((app_id, version)) = &options.app_transaction {
         txn.app_transaction(app_id, *version);
     }
-    let copied = replaced.copied.into_iter().map(|w| w.add);
     let data_change = options.data_change;
-    adds.into_iter().chain(copied).for_each(|add| txn.add(Add { data_change, ..add }));
+    adds.into_iter().for_each(|add| txn.add(Add { data_change, ..add }));
     txn.set_user_metadata(options.user_metadata.clone());
     txn.set_engine(options.engine.clone());
     txn.set_budget(options.commit_budget);
-    let committed = txn.commit()?;
+    let committed = match replaced.rows {
+        Some(mut rows) => rows.attempt.commit(txn)?,
+        None => txn.commit()?,
+    };
     Ok(match committed.already_recorded {
         true => WriteResult::skipped(committed.version),
         false => WriteResult { version: committed.version, warnings: committed.warnings, ..result },
@@ -323,33 +319,31 @@ fn operation(options: &WriteOptions) -> Operation {
     operation
 }
 
-/// The metrics of delta-spark. Rows are not counted where some of them cannot be.
+/// The metrics of delta-spark: what was copied is in the output, too. Rows are not counted where some of them cannot be.
 fn measure(txn: &mut Transaction, result: &WriteResult, replaced: &Replaced, options: &WriteOptions) {
-    let copied = &replaced.copied;
-    let copied_bytes: u64 = copied.iter().map(|w| w.add.size.unsigned_abs()).sum();
-    let copied_rows: u64 = copied.iter().map(|w| w.rows).sum();
+    let removed = replaced.rows.as_ref().map(|rows| rows.removed).unwrap_or_default();
     let mut metrics = vec![
-        ("numFiles", result.files + copied.len() as u64),
-        ("numOutputBytes", result.bytes + copied_bytes),
+        ("numFiles", result.files + removed.added_files),
+        ("numOutputBytes", result.bytes + removed.added_bytes),
     ];
     if options.mode == WriteMode::Overwrite {
         metrics.extend([("numRemovedFiles", replaced.files), ("numRemovedBytes", replaced.bytes)]);
     }
-    let rows = result.rows + copied_rows;
-    if options.replace_where.is_none() {
-        metrics.push(("numOutputRows", rows));
-    } else {
-        metrics.push(("numAddedChangeFiles", 0));
+    let rows = result.rows + removed.copied_rows;
+    if let Some(replaced_rows) = &replaced.rows {
+        metrics.push(("numAddedChangeFiles", replaced_rows.change_files));
         if rows > 0 {
             metrics.push(("numOutputRows", rows));
-            let deleted = replaced.rows.and_then(|before| before.checked_sub(copied_rows));
-            match deleted {
+            match removed.deleted_rows {
                 Some(0) | None if replaced.files > 0 => {}
-                deleted => {
-                    metrics.extend([("numDeletedRows", deleted.unwrap_or(0)), ("numCopiedRows", copied_rows)])
-                }
+                deleted => metrics.extend([
+                    ("numDeletedRows", deleted.unwrap_or(0)),
+                    ("numCopiedRows", removed.copied_rows),
+                ]),
             }
         }
+    } else {
+        metrics.push(("numOutputRows", rows));
     }
     for (name, value) in metrics {
         txn.operation_mut().set_metric(name, value);

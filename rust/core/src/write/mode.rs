@@ -55,7 +55,8 @@ pub struct WriteOptions {
     /// What to do when the table is there.
     pub mode: WriteMode,
     /// In the mode [`WriteMode::Overwrite`]: the rows that are replaced, instead of all. The new rows must match, too. On
-    /// partition columns whole files go; on other columns the rows of a file that do not match are written again.
+    /// partition columns whole files go; on other columns rows go as in [`crate::dml::delete`], and the others keep their
+    /// row ids.
     pub replace_where: Option<Predicate>,
     /// [`WriteOptions::replace_where`] as the user wrote it, for the history; none shows the predicate.
     pub replace_where_text: Option<String>,

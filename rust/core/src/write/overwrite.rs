@@ -1,32 +1,28 @@
 //! What an overwrite takes away, and which rows it may bring.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
-use arrow::compute::filter_record_batch;
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema};
 
-use super::append::fill;
-use super::copy::rows_of;
 use super::fit::{fit_batch, physical_schema};
 use super::mode::{WriteMode, WriteOptions};
 use super::offender::{first_not_true, shown};
-use super::parquet_writer::WrittenData;
 use super::partition_value::partition_text;
 use super::plan::WritePlan;
 use super::rules::Rules;
 use super::split::PartitionKey;
 use super::text_limits::limit_batch;
-use super::uploads::Uploads;
 use crate::actions::{Add, PartitionValues};
+use crate::dml::{Attempt, Condition, Removed, inserted, remove_rows};
 use crate::error::{Error, Result};
 use crate::predicate::eval::filter_mask;
 use crate::predicate::{CompareOp, Literal, Predicate};
-use crate::scan::{ReadRequest, RowScan, partition, read_file};
+use crate::scan::{ReadRequest, RowScan, partition};
 use crate::schema::ColumnMappingMode;
+use crate::snapshot::Snapshot;
 use crate::txn::Transaction;
-use crate::txn::row_ids::num_records;
 
 /// Checks the options of an overwrite. Nothing is read.
 ///
@@ -96,26 +92,31 @@ pub(super) fn check_rows(
     Err(Error::ReplaceWhereMismatch { path, predicate: predicate.to_string(), row })
 }
 
-/// What leaves the table, and the rows of it that stay, in files of their own.
+/// What leaves the table, and what was written for that.
 #[derive(Default)]
 pub(super) struct Replaced {
     pub(super) files: u64,
     pub(super) bytes: u64,
-    /// Rows of these files that were not deleted; none where a file does not say its rows.
-    pub(super) rows: Option<u64>,
-    pub(super) copied: Vec<WrittenData>,
+    /// Where only the rows of a condition leave.
+    pub(super) rows: Option<ReplacedRows>,
+}
+
+/// Rows that left, and the files that were written for that.
+pub(super) struct ReplacedRows {
+    pub(super) removed: Removed,
+    pub(super) change_files: u64,
+    pub(super) attempt: Attempt,
 }
 
 /// Stages the removal of what an overwrite replaces, and claims what it read for that. `adds` are the new files. Nothing
 /// happens in other modes and where the transaction makes the table.
 ///
 /// # Errors
-/// [`Error::Unsupported`] when only some rows of a file are replaced in a table that tracks rows or feeds changes.
+/// As [`remove_rows`], and as [`inserted`].
 pub(super) fn stage(
     txn: &mut Transaction,
     plan: &WritePlan,
     adds: &[Add],
-    uploads: &Uploads,
     options: &WriteOptions,
 ) -> Result<Replaced> {
     let mut replaced = Replaced::default();
@@ -123,38 +124,25 @@ pub(super) fn stage(
     if options.mode != WriteMode::Overwrite {
         return Ok(replaced);
     }
-    let mut split = Vec::new();
-    let mut removed = Vec::new();
-    if let Some(predicate) = &options.replace_where {
-        txn.read_predicate(predicate)?;
-        let judge = Judge::new(plan, predicate)?;
-        for add in snapshot.adds(Some(predicate))? {
-            match judge.judge(&add)? {
-                Share::All => removed.push(add),
-                Share::Some => {
-                    split.push(add.clone());
-                    removed.push(add);
-                }
-                Share::None => {}
-            }
-        }
-        replaced.copied = copy_rest(plan, predicate, split, uploads, options)?;
+    let files = if let Some(predicate) = &options.replace_where {
+        return replace_rows(txn, &snapshot, plan, predicate, adds, options);
     } else if options.dynamic_partitions && !plan.partition_columns.is_empty() {
         let partitions = adds.iter().map(|a| canonical(plan, &a.partition_values));
         let partitions: BTreeSet<Vec<Option<String>>> = partitions.collect::<Result<_>>()?;
         let predicate = any_of(plan, &partitions);
         txn.read_predicate(&predicate)?;
+        let mut files = Vec::new();
         for add in snapshot.adds(Some(&predicate))? {
             if partitions.contains(&canonical(plan, &add.partition_values)?) {
-                removed.push(add);
+                files.push(add);
             }
         }
+        files
     } else {
         txn.read_whole_table();
-        removed = snapshot.adds(None)?;
-    }
-    replaced.rows = removed.iter().map(live_rows).sum();
-    for add in removed {
+        snapshot.adds(None)?
+    };
+    for add in files {
         replaced.files += 1;
         replaced.bytes += add.size.unsigned_abs();
         txn.remove_file(&add, options.data_change);
@@ -162,55 +150,27 @@ pub(super) fn stage(
     Ok(replaced)
 }
 
-fn live_rows(add: &Add) -> Option<u64> {
-    let deleted = add.deletion_vector.as_ref().map_or(0, |vector| vector.cardinality);
-    u64::try_from(num_records(add)? - deleted).ok()
-}
-
-/// How many rows of a file a condition is true for.
-enum Share {
-    All,
-    Some,
-    None,
-}
-
-struct Judge<'a> {
-    plan: &'a WritePlan,
-    predicate: &'a Predicate,
-    /// Reads the columns of the condition; none where partition values decide.
-    scan: Option<Arc<RowScan>>,
-}
-
-impl<'a> Judge<'a> {
-    fn new(plan: &'a WritePlan, predicate: &'a Predicate) -> Result<Self> {
-        let columns: BTreeMap<String, String> =
-            predicate.columns().into_iter().map(|c| (c.to_lowercase(), c)).collect();
-        let scan = match PartitionFilter::of(plan, predicate).is_some() {
-            true => None,
-            false => {
-                let columns = Some(columns.into_values().collect());
-                Some(scan(plan, ReadRequest { columns, ..Default::default() })?)
-            }
-        };
-        Ok(Judge { plan, predicate, scan })
+/// Stages the removal of the rows of a condition as a delete does it.
+fn replace_rows(
+    txn: &mut Transaction,
+    snapshot: &Snapshot,
+    plan: &WritePlan,
+    predicate: &Predicate,
+    adds: &[Add],
+    options: &WriteOptions,
+) -> Result<Replaced> {
+    let attempt = Attempt::new(plan.clone(), options.clone());
+    let removed = remove_rows(&attempt, snapshot, txn, &Condition::exact(predicate, plan))?;
+    txn.set_row_ids_preserved(true);
+    let mut change_files = removed.change_files;
+    // readers tell changes from files and vectors, or they read all of them from files of changes
+    if change_files > 0 {
+        let inserts = inserted(&attempt, adds)?;
+        change_files += inserts.len() as u64;
+        inserts.into_iter().for_each(|cdc| txn.cdc(cdc));
     }
-
-    fn judge(&self, add: &Add) -> Result<Share> {
-        let Some(scan) = &self.scan else {
-            let whole = PartitionFilter(self.predicate).keeps(self.plan, &add.partition_values)?;
-            return Ok(if whole { Share::All } else { Share::None });
-        };
-        let (mut matching, mut rows) = (0, 0);
-        for batch in read_file(scan, add)? {
-            let batch = batch?;
-            rows += batch.num_rows();
-            matching += filter_mask(self.predicate, &batch)?.true_count();
-            if matching > 0 && matching < rows {
-                return Ok(Share::Some);
-            }
-        }
-        Ok(if matching > 0 { Share::All } else { Share::None })
-    }
+    let (files, bytes) = (removed.removed_files, removed.removed_bytes);
+    Ok(Replaced { files, bytes, rows: Some(ReplacedRows { removed, change_files, attempt }) })
 }
 
 /// A condition on partition columns alone.
@@ -230,11 +190,6 @@ impl<'a> PartitionFilter<'a> {
     pub(crate) fn keeps(&self, plan: &WritePlan, values: &PartitionValues) -> Result<bool> {
         Ok(filter_mask(self.0, &partition_row(plan, values)?)?.true_count() == 1)
     }
-}
-
-fn scan(plan: &WritePlan, request: ReadRequest) -> Result<Arc<RowScan>> {
-    let (schema, partitions) = (&plan.schema, &plan.partition_columns);
-    RowScan::new(plan.location.clone(), schema, partitions, plan.column_mapping, request).map(Arc::new)
 }
 
 /// The partition values of a file, typed, as a batch of one row.
@@ -290,37 +245,4 @@ fn any_of(plan: &WritePlan, partitions: &BTreeSet<Vec<Option<String>>>) -> Predi
         Predicate::And(plan.partition_columns.iter().zip(values).map(is).collect())
     };
     Predicate::Or(partitions.iter().map(one).collect())
-}
-
-/// Writes the rows of these files that stay into files of their own.
-fn copy_rest(
-    plan: &WritePlan,
-    predicate: &Predicate,
-    files: Vec<Add>,
-    uploads: &Uploads,
-    options: &WriteOptions,
-) -> Result<Vec<WrittenData>> {
-    let Some(first) = files.first() else { return Ok(Vec::new()) };
-    for property in ["delta.enableRowTracking", "delta.enableChangeDataFeed"] {
-        if plan.metadata.is_true(property) {
-            return Err(Error::Unsupported {
-                path: plan.location.root().to_string(),
-                what: format!(
-                    "replacing some rows of a file (`{}`) in a table with `{property}`: use a condition on partition \
-                     columns",
-                    first.path
-                ),
-            });
-        }
-    }
-    let scan = scan(plan, ReadRequest::default())?;
-    let condition = predicate.clone();
-    let rest = move |batch: RecordBatch| -> Result<RecordBatch> {
-        let mask = filter_mask(&condition, &batch)?;
-        let stays: BooleanArray = (0..mask.len()).map(|i| Some(mask.is_null(i) || !mask.value(i))).collect();
-        filter_record_batch(&batch, &stays).map_err(|e| Error::arrow("the rows that stay", e))
-    };
-    let options = WriteOptions { replace_where: None, ..options.clone() };
-    let rows = rows_of(&scan, files, rest);
-    fill(plan, rows, &mut Rules::none(plan), uploads, &options, None)
 }

@@ -1,0 +1,66 @@
+//! The files of an attempt: how they are written, and what becomes of them.
+
+use crate::conflict::StoredVectors;
+use crate::error::{Error, Result};
+use crate::txn::{Committed, Transaction};
+use crate::write::{Uploads, WriteOptions, WritePlan};
+
+/// Data files, change files and deletion vectors that were written for one transaction. They are deleted with it unless
+/// the table has them, or may have them.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    pub(super) plan: WritePlan,
+    pub(super) write: WriteOptions,
+    pub(super) uploads: Uploads,
+    pub(super) vectors: StoredVectors,
+    kept: bool,
+}
+
+impl Attempt {
+    pub(crate) fn new(plan: WritePlan, write: WriteOptions) -> Self {
+        let uploads = Uploads::new(plan.location.store().clone());
+        let vectors = StoredVectors::new(&plan.location);
+        Attempt { plan, write, uploads, vectors, kept: false }
+    }
+
+    /// Whether rows are marked as deleted where they are. A new vector says that rows change.
+    pub(super) fn uses_vectors(&self) -> bool {
+        self.write.data_change
+            && self.plan.metadata.is_true("delta.enableDeletionVectors")
+            && self.plan.protocol.supports("deletionVectors")
+    }
+
+    /// Whether changes of rows are told.
+    pub(super) fn feeds_changes(&self) -> bool {
+        self.write.data_change && self.plan.metadata.is_true("delta.enableChangeDataFeed")
+    }
+
+    /// Whether the table has the files, or may have them.
+    pub(super) fn is_kept(&self) -> bool {
+        self.kept
+    }
+
+    /// Commits, and keeps the files if the table has them then, or may have them.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    pub(crate) fn commit(&mut self, txn: Transaction) -> Result<Committed> {
+        let committed = txn.commit();
+        self.kept = match &committed {
+            Ok(committed) => !committed.already_recorded,
+            Err(error) => matches!(error, Error::CommitStateUnknown { .. }),
+        };
+        if self.kept {
+            self.uploads.keep();
+        }
+        committed
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.vectors.discard();
+        }
+    }
+}
