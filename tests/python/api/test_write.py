@@ -1,6 +1,7 @@
 """`deltaic.write`: modes, partitions, and a table that stays as it was when a write fails."""
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deltaic
@@ -141,6 +142,29 @@ class TestOverwrite:
             deltaic.write(days, data, mode="overwrite", replace_where="day = 'tu'")
         assert caught.value.row == "day = mo"
         assert isinstance(caught.value, ValueError)
+
+    @pytest.mark.parametrize("vectors", ["true", "false"])
+    def test_by_a_condition_with_row_ids_and_changes(self, root, vectors):
+        properties = {
+            "delta.enableDeletionVectors": vectors,
+            "delta.enableChangeDataFeed": "true",
+            "delta.enableRowTracking": "true",
+        }
+        data = pa.table({"day": ["mo"] * 4, "id": [1, 2, 3, 4]})
+        deltaic.write(root, data, configuration=properties)
+        new = pa.table({"day": ["tu"], "id": [3]})
+        done = deltaic.write(root, new, mode="overwrite", replace_where="id >= 3")
+        assert self.rows(root) == [("mo", 1), ("mo", 2), ("tu", 3)]
+        table = deltaic.Table(root)
+        metrics = table.history(1)[0]["operationMetrics"]
+        copied, output, changes = ("0", "1", 0) if vectors == "true" else ("2", "3", 2)
+        assert (metrics["numDeletedRows"], metrics["numCopiedRows"]) == ("2", copied)
+        assert (metrics["numOutputRows"], metrics["numAddedChangeFiles"]) == (output, str(changes))
+        assert done.removed == (0 if vectors == "true" else 1)
+        assert table.totals().deleted_rows == (2 if vectors == "true" else 0)
+        fed = [row for file in root.glob("_change_data/*") for row in pq.ParquetFile(file).read().to_pylist()]
+        expected = [("delete", 3), ("delete", 4), ("insert", 3)] if changes else []
+        assert sorted((row["_change_type"], row["id"]) for row in fed) == expected
 
     def test_the_partitions_of_the_data(self, days):
         data = pa.table({"day": ["tu"], "id": [9]})
