@@ -86,13 +86,15 @@ struct State {
     seed: u64,
     rate: f64,
     seen: HashMap<(Op, String), u64>,
-    /// The same for threads that help with the operation: how many requests they make depends on who is faster.
+    /// The same for threads that help with an attempt: how many requests they make before one fails depends on who is
+    /// faster.
     helped: HashMap<(Op, String), u64>,
-    steps: u64,
+    /// Each begins with a listing.
+    attempts: u64,
     calls: u64,
     crash_at: Option<u64>,
     crashed: bool,
-    /// Whether listings of the log may lag behind: what a writer may live with, and one that deletes may not.
+    /// Whether listings of the log may lag behind: what a writer may live with, and one that deletes old files may not.
     may_lag: bool,
 }
 
@@ -105,7 +107,7 @@ impl Director {
             rate,
             seen: HashMap::new(),
             helped: HashMap::new(),
-            steps: 0,
+            attempts: 0,
             calls: 0,
             crash_at: None,
             crashed: false,
@@ -125,8 +127,7 @@ impl Director {
     pub(crate) fn begin(&self, may_lag: bool, crash_after: Option<u64>) {
         let mut state = self.state.lock().unwrap();
         state.crashed = false;
-        state.steps += 1;
-        state.helped.clear();
+        state.attempt();
         state.crash_at = crash_after.map(|n| state.calls + n);
         state.may_lag = may_lag;
     }
@@ -136,14 +137,19 @@ impl Director {
     }
 
     fn ask(&self, op: Op, path: &ObjectPath) -> Option<Fault> {
-        // helpers of the writer run within its turn
-        let own = std::thread::current().id() == self.thread;
+        // helpers of the writer run within its turn; how many files there are to clear away depends on them too
+        let clears = op == Op::Delete && !path.key().contains("/_delta_log/");
+        let own =
+            std::thread::current().id() == self.thread && !(clears && self.state.lock().unwrap().may_lag);
         if own {
             self.stage.between(self.writer);
         }
         let mut state = self.state.lock().unwrap();
         if own {
             state.calls += 1;
+            if op == Op::ListFrom {
+                state.attempt();
+            }
             state.crashed |= state.crash_at.is_some_and(|at| state.calls >= at);
         }
         if state.crashed {
@@ -164,8 +170,13 @@ fn plain(path: &str) -> String {
 }
 
 impl State {
+    fn attempt(&mut self) {
+        self.attempts += 1;
+        self.helped.clear();
+    }
+
     fn draw(&mut self, own: bool, op: Op, path: &str) -> Option<Fault> {
-        let (seen, salt) = if own { (&mut self.seen, 0) } else { (&mut self.helped, self.steps << 40) };
+        let (seen, salt) = if own { (&mut self.seen, 0) } else { (&mut self.helped, self.attempts << 40) };
         let nth = seen.entry((op, path.to_owned())).and_modify(|n| *n += 1).or_insert(1);
         let mut hash = 0xcbf2_9ce4_8422_2325u64 ^ self.seed ^ salt;
         for byte in path.bytes().chain([op as u8]).chain(nth.to_le_bytes()) {

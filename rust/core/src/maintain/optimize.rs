@@ -187,12 +187,11 @@ fn write_all(plan: &WritePlan, bins: &[Bin], uploads: &Uploads) -> Result<Vec<Co
         }
     };
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 1..cores.min(WORKERS).min(bins.len()) {
-            scope.spawn(work);
-        }
-        work();
-    });
+    match cores.min(WORKERS).min(bins.len()) {
+        0 | 1 => work(),
+        // the caller's thread only waits: what it asks of the store does not depend on who is faster
+        workers => std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work)))),
+    }
     let mut out = Vec::with_capacity(bins.len());
     let mut missing = false;
     for result in written {
