@@ -34,6 +34,8 @@ class DeleteResult:
     """Deletion vectors that left, with their file or for another."""
     change_files: int
     """Files of row-level changes."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class UpdateResult:
     """Deletion vectors that left, with their file or for another."""
     change_files: int
     """Files of row-level changes."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
 
 
 class RowChanges:

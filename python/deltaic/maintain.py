@@ -131,6 +131,8 @@ class CloneResult:
     """Files that the clone refers to."""
     bytes: int
     """Their bytes."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,8 @@ class ConvertResult:
     """Their bytes."""
     rows: int
     """Their rows."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
 
 
 def convert(

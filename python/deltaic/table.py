@@ -507,8 +507,13 @@ class Table(RowChanges):
         another writer's change lands first. No data file is written. Where nothing was to change, nothing is committed
         and the newest version is returned. This object stays at its version until `update()`.
 
+        `delta.enableRowTracking` on a table whose files have no row ids takes commits of its own before that one: the
+        feature is added to the protocol, and the files are committed again with row ids. Each of them leaves a valid
+        table, and after a failure the call can be made again.
+
         Raises:
             InvalidArgumentError: a key that deltaic does not know, or a value that it cannot have.
+            DataFileError: a file needs row ids, and its statistics do not tell its number of rows.
             InvalidFeatureChangeError: the property needs a table feature that the table cannot get.
             InvalidSchemaError: the table cannot have the property.
             CommitConflictError: other writers were first again and again.

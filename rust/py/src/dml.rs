@@ -41,7 +41,7 @@ pub(crate) fn delete_rows(
         "version": done.version, "deleted_rows": done.deleted_rows, "copied_rows": done.copied_rows,
         "removed_files": done.removed_files, "added_files": done.added_files,
         "vectors_added": done.vectors_added, "vectors_removed": done.vectors_removed,
-        "change_files": done.change_files
+        "change_files": done.change_files, "warnings": done.warnings
     })
     .to_string())
 }
@@ -66,7 +66,7 @@ pub(crate) fn update_rows(
         "version": done.version, "updated_rows": done.updated_rows, "copied_rows": done.copied_rows,
         "touched_files": done.touched_files, "added_files": done.added_files,
         "vectors_added": done.vectors_added, "vectors_removed": done.vectors_removed,
-        "change_files": done.change_files
+        "change_files": done.change_files, "warnings": done.warnings
     })
     .to_string())
 }

@@ -157,7 +157,7 @@ pub(crate) fn convert(
         let done = maintain::convert(&Location::open(uri, &storage_options)?, &options)?;
         Ok(json!({
             "version": done.version, "existed": done.existed, "files": done.files, "bytes": done.bytes,
-            "rows": done.rows
+            "rows": done.rows, "warnings": done.warnings
         })
         .to_string())
     })
@@ -179,7 +179,7 @@ pub(crate) fn shallow_clone(
             maintain::shallow_clone(table.location(), at, &target, &CloneOptions { properties, replace })?;
         Ok(json!({
             "uri": target.root().to_string(), "version": done.version, "source_version": done.source_version,
-            "files": done.files, "bytes": done.bytes
+            "files": done.files, "bytes": done.bytes, "warnings": done.warnings
         })
         .to_string())
     })

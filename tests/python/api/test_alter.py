@@ -1,5 +1,8 @@
 """Changes of what a table is: rows that were written before them read right, and a refusal changes nothing."""
 
+import json
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
@@ -50,6 +53,22 @@ def test_a_feature(table):
     assert "deletionVectors" in table.update().protocol.reader_features
     with pytest.raises(exceptions.InvalidArgumentError, match="telepathy"):
         table.add_feature("telepathy")
+
+
+def test_row_tracking_of_a_table_with_files(table):
+    deltaic.write(table.uri, DATA)
+    assert table.set_properties({"delta.enableRowTracking": "true"}) == 4
+    assert [c["operation"] for c in table.update().history(3)] == [
+        "SET TBLPROPERTIES",
+        "ROW TRACKING BACKFILL",
+        "UPGRADE PROTOCOL",
+    ]
+    log = Path(table.uri.removeprefix("file://")) / "_delta_log" / f"{3:020}.json"
+    adds = [json.loads(line)["add"] for line in log.read_text().splitlines() if '"add"' in line]
+    assert sorted(add["baseRowId"] for add in adds) == [0, 3]
+    assert {add["path"] for add in adds} == {file["path"] for file in table.file_list()}
+    assert rows(table)["id"] == [1, 1, 2, 2, 3, 3]
+    assert table.verify(deep=True).findings == []
 
 
 def test_rows_from_before_new_columns(table):

@@ -5,6 +5,7 @@ import sys
 import warnings
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deltaic
@@ -41,6 +42,34 @@ def test_a_restore_tells_too(root):
     with pytest.warns(DeltaWarning, match="checkpoint of version 2"):
         done = deltaic.Table(root).restore(0)
     assert (done.version, len(done.warnings)) == (2, 1)
+
+
+OPERATIONS = {
+    "delete": lambda table: table.delete("id = 1"),
+    "update_rows": lambda table: table.update_rows({"id": "2"}),
+    "optimize": lambda table: table.optimize(),
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_changes_files_tells_too(root, operation):
+    with pytest.warns(DeltaWarning, match="checkpoint of version 2") as heard:
+        done = OPERATIONS[operation](deltaic.Table(root))
+    assert done.version == 2
+    assert done.warnings == [str(w.message) for w in heard]
+
+
+def test_what_makes_tables_tells_too(root, tmp_path):
+    folder, clone = tmp_path / "folder", tmp_path / "clone"
+    every = {"delta.checkpointInterval": "1"}
+    for place in (folder, clone):
+        (place / "_delta_log" / f"{0:020}.checkpoint.parquet" / "x").mkdir(parents=True)
+    pq.write_table(ROWS, folder / "f.parquet")
+    with pytest.warns(DeltaWarning, match="checkpoint of version 0"):
+        converted = deltaic.convert(folder, configuration=every)
+    with pytest.warns(DeltaWarning, match="checkpoint of version 0"):
+        cloned = deltaic.Table(root).shallow_clone(str(clone), properties=every)
+    assert [len(done.warnings) for done in (converted, cloned)] == [1, 1]
 
 
 @pytest.mark.filterwarnings("error", "ignore::pytest.PytestUnraisableExceptionWarning")

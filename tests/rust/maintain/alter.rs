@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::*;
 
-fn set(properties: &[(&str, &str)]) -> Alteration {
+pub(super) fn set(properties: &[(&str, &str)]) -> Alteration {
     let properties = properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     Alteration::SetProperties { properties, options: SetOptions::default() }
 }
@@ -165,17 +165,4 @@ fn a_constraint_is_added_only_when_every_row_passes() {
     let snapshot = open(&location);
     let properties = &snapshot.metadata().configuration;
     assert_eq!(properties["delta.constraints.small"], "id < 3 AND p IN ('a', 'b')");
-}
-
-#[test]
-fn row_tracking_needs_row_ids_on_all_files() {
-    let (_, location) = table();
-    let error = alter_table(&location, &set(&[("delta.enableRowTracking", "true")])).unwrap_err();
-    assert_eq!(error.kind(), "InvalidFeatureChange");
-    assert!(error.to_string().contains("2 of 2 files"), "{error}");
-    assert_eq!(open(&location).version(), 0);
-
-    let (_, location) = place();
-    write(&location, &[("a", 1)], &with_properties(&[("delta.feature.rowTracking", "supported")])).unwrap();
-    assert_eq!(alter_table(&location, &set(&[("delta.enableRowTracking", "true")])).unwrap(), 1);
 }

@@ -1,6 +1,7 @@
 //! Operations on whole tables: overwrite, vacuum, restore and the rest.
 
 mod alter;
+mod backfill;
 mod clone;
 mod convert;
 mod manifest;

@@ -58,14 +58,15 @@ fn attempt(
         vectors_added: removed.vectors_added,
         vectors_removed: removed.vectors_removed,
         change_files: removed.change_files,
+        warnings: Vec::new(),
     };
     if txn.changes().removes.is_empty() && options.app_transaction.is_none() {
         return Ok(done);
     }
     measure(&mut txn, &removed);
     txn.operation_mut().set_metric("executionTimeMs", millis(job.started));
-    let version = job.commit(txn)?;
-    Ok(if version.is_none() { nothing } else { DeleteDone { version, ..done } })
+    let Some(committed) = job.commit(txn)? else { return Ok(nothing) };
+    Ok(DeleteDone { version: Some(committed.version), warnings: committed.warnings, ..done })
 }
 
 /// The metrics of delta-spark. Where files were removed and nobody knows how many rows they had, rows are not told.

@@ -7,7 +7,7 @@ use super::options::DmlOptions;
 use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
-use crate::txn::{Operation, Transaction};
+use crate::txn::{Committed, Operation, Transaction};
 use crate::write::{Target, check_writer, plan_existing};
 
 /// An attempt, with the version that it works on.
@@ -68,12 +68,12 @@ impl Job {
         self.attempt.is_kept()
     }
 
-    /// Commits. The version; none where the application transaction was recorded meanwhile.
+    /// Commits. None where the application transaction was recorded meanwhile.
     ///
     /// # Errors
     /// As [`Transaction::commit`].
-    pub(super) fn commit(&mut self, txn: Transaction) -> Result<Option<u64>> {
+    pub(super) fn commit(&mut self, txn: Transaction) -> Result<Option<Committed>> {
         let committed = self.attempt.commit(txn)?;
-        Ok((!committed.already_recorded).then_some(committed.version))
+        Ok((!committed.already_recorded).then_some(committed))
     }
 }

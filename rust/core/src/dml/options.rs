@@ -47,7 +47,7 @@ impl DmlOptions {
 }
 
 /// What a delete did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeleteDone {
     /// Version that was committed; none where no row matched, or the application transaction was already recorded.
     pub version: Option<u64>,
@@ -65,10 +65,12 @@ pub struct DeleteDone {
     pub vectors_removed: u64,
     /// Files of row-level changes.
     pub change_files: u64,
+    /// What went wrong after the commit, which stands.
+    pub warnings: Vec<String>,
 }
 
 /// What an update did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UpdateDone {
     /// Version that was committed; none where no row matched, or the application transaction was already recorded.
     pub version: Option<u64>,
@@ -86,4 +88,6 @@ pub struct UpdateDone {
     pub vectors_removed: u64,
     /// Files of row-level changes.
     pub change_files: u64,
+    /// What went wrong after the commit, which stands.
+    pub warnings: Vec<String>,
 }

@@ -368,7 +368,7 @@ impl SpreadDml {
         self.adds.iter().for_each(|add| txn.add(add.clone()));
         self.cdc.iter().for_each(|cdc| txn.cdc(cdc.clone()));
         let begun_at = self.job.snapshot.version();
-        Ok(self.job.commit(txn)?.unwrap_or(begun_at))
+        Ok(self.job.commit(txn)?.map_or(begun_at, |committed| committed.version))
     }
 
     fn transaction(&self) -> Transaction {

@@ -93,6 +93,7 @@ fn attempt(
         vectors_added: marked.added + marked.updated,
         vectors_removed: marked.removed + marked.updated,
         change_files: written.cdc.len() as u64,
+        warnings: Vec::new(),
     };
     if touched.is_empty() && options.app_transaction.is_none() {
         return Ok(done);
@@ -117,6 +118,8 @@ fn attempt(
     for (name, value) in metrics {
         txn.operation_mut().set_metric(name, value);
     }
-    done.version = job.commit(txn)?;
-    Ok(if done.version.is_none() { UpdateDone::default() } else { done })
+    let Some(committed) = job.commit(txn)? else { return Ok(UpdateDone::default()) };
+    done.version = Some(committed.version);
+    done.warnings = committed.warnings;
+    Ok(done)
 }

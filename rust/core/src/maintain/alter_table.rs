@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::alter_operation::operation;
+use super::backfill::{backfill, without_row_ids};
 use super::check_rows::check_rows;
 use crate::alter::properties::{SetOptions, set_properties, unset_properties};
 use crate::alter::row_tracking::needs_backfill;
@@ -69,15 +70,21 @@ pub enum Alteration {
 /// Returns the version of the commit, or the newest version where nothing was to be changed. A commit that loses its race
 /// is made anew from what the winner left, so the change never undoes that of another writer.
 ///
+/// `delta.enableRowTracking` on a table with files that have no row ids takes more commits before that one, as with
+/// delta-spark: the feature is added to the protocol, and the files are committed again with row ids. Each of them leaves
+/// a valid table, with the property not set before all files have ids; after a failure the call can be made again.
+///
 /// # Errors
 /// * Before anything is written, as the function that each [`Alteration`] names.
 /// * [`Error::InvariantViolation`] with a row that a new constraint is not true for, and [`Error::InvalidExpression`] for
 ///   an expression that cannot be evaluated: a constraint is never added unchecked.
-/// * [`Error::InvalidFeatureChange`] for `delta.enableRowTracking` on a table with files that have no row ids.
+/// * For `delta.enableRowTracking`, [`Error::DataFile`] before anything is written for a file without row ids whose
+///   statistics do not tell its number of rows, and [`Error::InvalidFeatureChange`] where another writer goes on adding
+///   files without row ids.
 /// * As [`Transaction::commit`].
 ///
 /// # Cost
-/// One put; a new constraint reads its columns of all rows.
+/// One put; a new constraint reads its columns of all rows, and row tracking takes the list of live files twice.
 pub fn alter_table(location: &Location, alteration: &Alteration) -> Result<u64> {
     let mut races = 0;
     loop {
@@ -94,9 +101,10 @@ pub fn alter_table(location: &Location, alteration: &Alteration) -> Result<u64> 
 }
 
 fn attempt(location: &Location, alteration: &Alteration) -> Result<u64> {
-    let snapshot = Snapshot::open(location.clone(), At::Latest)?;
-    let old = definition(&snapshot)?;
-    let new = altered(&old, alteration)?;
+    let (mut snapshot, mut old, mut new) = newest(location, alteration)?;
+    if needs_backfill(&old, &new) && backfill(&snapshot)? {
+        (snapshot, old, new) = newest(location, alteration)?;
+    }
     if new.protocol == old.protocol && new.metadata == old.metadata {
         return Ok(snapshot.version());
     }
@@ -116,6 +124,14 @@ fn attempt(location: &Location, alteration: &Alteration) -> Result<u64> {
         txn.set_metadata(new.metadata);
     }
     Ok(txn.commit()?.version)
+}
+
+/// The newest version, what the table is, and what it is to be.
+fn newest(location: &Location, alteration: &Alteration) -> Result<(Snapshot, Definition, Definition)> {
+    let snapshot = Snapshot::open(location.clone(), At::Latest)?;
+    let old = definition(&snapshot)?;
+    let new = altered(&old, alteration)?;
+    Ok((snapshot, old, new))
 }
 
 /// The definition of a version, with its clustering columns.
@@ -150,18 +166,16 @@ fn claim_all_rows(txn: &mut Transaction) {
     txn.set_isolation(IsolationLevel::Serializable);
 }
 
-/// Refuses row tracking for a table with files that have no row ids.
+/// Refuses row tracking while there are files without row ids.
 fn check_row_ids(snapshot: &Snapshot) -> Result<()> {
-    let files = snapshot.adds(None)?;
-    let without =
-        files.iter().filter(|f| f.base_row_id.is_none() || f.default_row_commit_version.is_none()).count();
-    match without {
+    match without_row_ids(snapshot)?.len() {
         0 => Ok(()),
         without => Err(Error::InvalidFeatureChange {
             feature: "rowTracking".into(),
             reason: format!(
-                "{without} of {} files have no row ids, and deltaic does not give ids to files that are there",
-                files.len()
+                "{without} files of version {} have no row ids, although all files were given some: another writer \
+                 adds files without them",
+                snapshot.version()
             ),
         }),
     }

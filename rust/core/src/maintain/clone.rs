@@ -46,6 +46,8 @@ pub struct CloneDone {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// What went wrong after the commit, which stands.
+    pub warnings: Vec<String>,
 }
 
 /// Makes a table of a version of another, in one commit that refers to the files of the source by absolute paths. From then
@@ -120,8 +122,14 @@ pub fn shallow_clone(
         domains.into_iter().filter(|d| d.domain == CLUSTERING_DOMAIN).for_each(|d| txn.domain(d));
     }
     adds.into_iter().for_each(|add| txn.add(add));
-    let version = txn.commit()?.version;
-    Ok(CloneDone { version, source_version: source.version(), files, bytes })
+    let landed = txn.commit()?;
+    Ok(CloneDone {
+        version: landed.version,
+        source_version: source.version(),
+        files,
+        bytes,
+        warnings: landed.warnings,
+    })
 }
 
 fn refused(target: &Location, reason: &str) -> Error {

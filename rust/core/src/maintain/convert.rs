@@ -71,6 +71,8 @@ pub struct ConvertDone {
     pub bytes: u64,
     /// Their rows.
     pub rows: u64,
+    /// What went wrong after the commit, which stands.
+    pub warnings: Vec<String>,
 }
 
 /// Makes a table of the Parquet files of a folder, in one commit: before it there is no table, and after it all files are
@@ -120,7 +122,9 @@ pub fn convert(location: &Location, options: &ConvertOptions) -> Result<ConvertD
         done.rows += rows;
         txn.add(add);
     }
-    done.version = txn.commit()?.version;
+    let landed = txn.commit()?;
+    done.version = landed.version;
+    done.warnings = landed.warnings;
     Ok(done)
 }
 

@@ -2,6 +2,7 @@
 
 mod alter_operation;
 mod alter_table;
+mod backfill;
 mod bins;
 mod check_rows;
 mod clone;
