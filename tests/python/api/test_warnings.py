@@ -47,7 +47,6 @@ def test_a_restore_tells_too(root):
 OPERATIONS = {
     "delete": lambda table: table.delete("id = 1"),
     "update_rows": lambda table: table.update_rows({"id": "2"}),
-    "optimize": lambda table: table.optimize(),
 }
 
 
@@ -61,14 +60,15 @@ def test_what_changes_files_tells_too(root, operation):
 
 def test_what_makes_tables_tells_too(root, tmp_path):
     folder, clone = tmp_path / "folder", tmp_path / "clone"
-    every = {"delta.checkpointInterval": "1"}
     for place in (folder, clone):
-        (place / "_delta_log" / f"{0:020}.checkpoint.parquet" / "x").mkdir(parents=True)
+        place.mkdir()
+        (place / "_symlink_format_manifest").write_text("a file, where manifests want a folder")
+    manifests = {"delta.compatibility.symlinkFormatManifest.enabled": "true"}
     pq.write_table(ROWS, folder / "f.parquet")
-    with pytest.warns(DeltaWarning, match="checkpoint of version 0"):
-        converted = deltaic.convert(folder, configuration=every)
-    with pytest.warns(DeltaWarning, match="checkpoint of version 0"):
-        cloned = deltaic.Table(root).shallow_clone(str(clone), properties=every)
+    with pytest.warns(DeltaWarning, match="the symlink manifest of version 0 was not written"):
+        converted = deltaic.convert(folder, configuration=manifests)
+    with pytest.warns(DeltaWarning, match="the symlink manifest of version 0 was not written"):
+        cloned = deltaic.Table(root).shallow_clone(str(clone), properties=manifests)
     assert [len(done.warnings) for done in (converted, cloned)] == [1, 1]
 
 

@@ -21,6 +21,9 @@ fn table(properties: &[(&str, &str)]) -> (FaultStore, Location) {
     (store, location)
 }
 
+/// What another writer commits first.
+type Rival<'a> = &'a dyn Fn(&Location);
+
 fn enable(location: &Location) -> Result<u64> {
     alter_table(location, &set(&[("delta.enableRowTracking", "true")]))
 }
@@ -140,8 +143,7 @@ fn others_may_append_and_delete_before_each_step() {
     let appends = |copy: &Location| drop(write(copy, &[("b", 7), ("b", 8)], &partitioned()).unwrap());
     let deletes = |copy: &Location| drop(delete(copy, Some("id = 2"), &DmlOptions::default()).unwrap());
     let drops = |copy: &Location| drop(delete(copy, Some("p = 'a'"), &DmlOptions::default()).unwrap());
-    let rivals: [(&str, &dyn Fn(&Location)); 3] =
-        [("append", &appends), ("delete", &deletes), ("drop", &drops)];
+    let rivals: [(&str, Rival<'_>); 3] = [("append", &appends), ("delete", &deletes), ("drop", &drops)];
     for properties in [&[][..], &[VECTORS]] {
         for (name, rival) in rivals {
             for version in [2, 3, 4] {
