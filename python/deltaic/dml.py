@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deltaic import _core
+from deltaic.handle import Handle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from deltaic._core import Table as CoreTable
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,10 @@ class UpdateResult:
     """What went wrong after the commit, which stands."""
 
 
-class RowChanges:
+class RowChanges(Handle):
     """The part of `Table` that deletes and updates rows."""
 
-    __slots__ = ("_core",)
-
-    _core: CoreTable
+    __slots__ = ()
 
     def delete(
         self,
@@ -108,7 +105,7 @@ class RowChanges:
             user_metadata=user_metadata,
             app_transaction=app_transaction,
         )
-        self._core = self._core.update()
+        self._advance()
         return DeleteResult(**json.loads(done))
 
     def update_rows(
@@ -154,5 +151,5 @@ class RowChanges:
             user_metadata=user_metadata,
             app_transaction=app_transaction,
         )
-        self._core = self._core.update()
+        self._advance()
         return UpdateResult(**json.loads(done))

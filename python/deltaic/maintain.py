@@ -1,4 +1,4 @@
-"""Operations that make tables, and what operations on whole tables did."""
+"""Operations on whole tables, and what they did."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from deltaic import _core, ddl
+from deltaic import _core, ddl, time_travel, times
+from deltaic.handle import Handle
+from deltaic.predicates import from_sql
 from deltaic.schema import columns_json
+from deltaic.verify import VerifyReport, verify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
+    from datetime import date, datetime
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,164 @@ class ConvertResult:
     """Their rows."""
     warnings: list[str]
     """What went wrong after the commit, which stands."""
+
+
+class Maintenance(Handle):
+    """The part of `Table` that cleans, joins, restores, clones and verifies whole tables."""
+
+    __slots__ = ()
+
+    def vacuum(
+        self,
+        retention_hours: float | None = None,
+        *,
+        mode: str = "full",
+        dry_run: bool = False,
+        allow_short_retention: bool = False,
+    ) -> VacuumResult:
+        """Deletes the files that no version within the retention needs, and moves to the newest version.
+
+        Args:
+            retention_hours: Instead of `delta.deletedFileRetentionDuration` of the table, a week where it is not set.
+            mode: `full` lists the store and finds also what failed writers left; `lite` goes by the log.
+            dry_run: Tells what would be deleted, and deletes nothing.
+            allow_short_retention: Allows a retention below that of the table. Readers and writers that take longer
+                than it fail then, and what they write may be lost.
+
+        Raises:
+            InvalidArgumentError: the retention is below that of the table.
+        """
+        millis = None if retention_hours is None else round(retention_hours * 3_600_000)
+        options = self._core.storage_options
+        found = json.loads(
+            _core.vacuum(self._core.uri, options, mode, millis, allow_short_retention, dry_run)
+        )
+        self._advance()
+        found["cutoff"] = times.from_millis(found["cutoff"])
+        found["failed"] = [(path, reason) for path, reason in found["failed"]]
+        return VacuumResult(**found)
+
+    def restore(
+        self,
+        version: int | None = None,
+        timestamp: str | datetime | date | None = None,
+        *,
+        ignore_missing_files: bool = False,
+    ) -> RestoreResult:
+        """Makes the table what it was at a version or time, by a new version, and moves to it.
+
+        Args:
+            version: Version to restore.
+            timestamp: Time to restore, in place of a version.
+            ignore_missing_files: Restores also when files of the old version are gone; `fsck` then takes them out.
+
+        Raises:
+            DataFileError: a file of the old version is gone.
+            VersionNotFoundError, TimestampOutOfRangeError: the log does not have it.
+        """
+        if (version is None) == (timestamp is None):
+            time_travel.refuse(self._core.uri, "give a version or a timestamp to restore")
+        time_travel.check_version(self._core.uri, version)
+        at = time_travel.millis(self._core.uri, timestamp)
+        options = self._core.storage_options
+        found = json.loads(_core.restore(self._core.uri, options, version, at, ignore_missing_files))
+        self._advance()
+        return RestoreResult(**found)
+
+    def optimize(
+        self,
+        where: str | None = None,
+        target_size: int | None = None,
+        *,
+        min_size: int | None = None,
+        max_deleted_ratio: float | None = None,
+        user_metadata: str | None = None,
+    ) -> OptimizeResult:
+        """Joins small files of a partition and leaves deleted rows out, and moves to the newest version.
+
+        No row changes, and rows keep their row ids. Appends may land meanwhile, and with deletion vectors enabled so
+        may row-level deletes of the same files. Where another writer rewrote one of the files, it is made anew from
+        what that writer left. Where there is nothing to do, nothing is committed.
+
+        Args:
+            where: The partitions to look at: a condition in SQL on partition columns.
+            target_size: Bytes of files that are joined into one; `delta.targetFileSize` of the table or 1 GiB where it
+                is not given.
+            min_size: Files below this size are joined; the target size where it is not given.
+            max_deleted_ratio: Files of which more than this share of the rows is deleted are written again; 0.05 where
+                it is not given.
+            user_metadata: Text that the history shows with the commit.
+
+        Raises:
+            InvalidArgumentError: the condition is not on partition columns.
+            CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
+        """
+        predicate = None if where is None else from_sql(where)
+        options = self._core.storage_options
+        found = json.loads(
+            _core.optimize(
+                self._core.uri, options, predicate, target_size, min_size, max_deleted_ratio, user_metadata
+            )
+        )
+        self._advance()
+        return OptimizeResult(**found)
+
+    def fsck(self, *, dry_run: bool = False) -> FsckResult:
+        """Takes the files out of the log that the store does not have, and moves to the newest version.
+
+        Args:
+            dry_run: Tells what is missing, and changes nothing.
+        """
+        found = json.loads(_core.fsck(self._core.uri, self._core.storage_options, dry_run))
+        self._advance()
+        return FsckResult(**found)
+
+    def generate_manifest(self) -> ManifestResult:
+        """Writes `_symlink_format_manifest` for engines that read Hive tables, and moves to the newest version.
+
+        Each partition gets a list of its files; lists of partitions without files are deleted. With the property
+        `delta.compatibility.symlinkFormatManifest.enabled` every commit does so for the partitions that it touches.
+
+        Raises:
+            UnsupportedError: the table has deletion vectors or column mapping, which such engines cannot read.
+        """
+        found = json.loads(_core.generate_manifest(self._core.uri, self._core.storage_options))
+        self._advance()
+        return ManifestResult(**found)
+
+    def shallow_clone(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        replace: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> CloneResult:
+        """Makes a table at `target` of this version, in one commit that refers to the files here.
+
+        From then on each goes its own way, and a vacuum of the clone never deletes a file of this table. A vacuum of
+        this table may delete files that only the clone still needs. Row ids are not kept.
+
+        Args:
+            target: A path, or a URL, in a store that the same options open.
+            replace: Whether the clone may take the place of a table that has no files.
+            properties: Table properties in place of those of this table.
+
+        Raises:
+            TableAlreadyExistsError: the target is a table, unless `replace`.
+            InvalidArgumentError: the target is this table or has files, or the properties change column mapping.
+        """
+        found = _core.shallow_clone(self._core, os.fspath(target), replace, dict(properties or {}))
+        return CloneResult(**json.loads(found))
+
+    def verify(self, *, deep: bool = False) -> VerifyReport:
+        """Compares the log up to this version, and its files, with themselves; see `deltaic.verify`.
+
+        Args:
+            deep: Opens data files and deletion vectors too.
+        """
+        return verify(
+            self._core.uri, version=self._core.version, deep=deep, storage_options=self._core.storage_options
+        )
 
 
 def convert(

@@ -5,27 +5,19 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 from typing import Protocol as Interface
 
-from deltaic import _core, ddl, times
+from deltaic import _core, ddl, time_travel, times
 from deltaic.dml import RowChanges
-from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError
-from deltaic.maintain import (
-    CloneResult,
-    FsckResult,
-    ManifestResult,
-    OptimizeResult,
-    RestoreResult,
-    VacuumResult,
-)
+from deltaic.exceptions import InvalidArgumentError
+from deltaic.maintain import Maintenance
 from deltaic.predicates import from_sql
 from deltaic.schema import Schema, columns_json
-from deltaic.verify import VerifyReport, verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from datetime import date, datetime
 
 
 class ArrowStream(Interface):
@@ -137,7 +129,7 @@ class CleanedLog(NamedTuple):
     """Files that could not be deleted, with the reason."""
 
 
-class Table(RowChanges):
+class Table(RowChanges, Maintenance):
     """One version of a Delta table.
 
     Opening reads the protocol and the metadata and no file actions. A table is a picture of one version: it changes
@@ -170,9 +162,8 @@ class Table(RowChanges):
         storage_options: Mapping[str, str] | None = None,
     ) -> None:
         path = os.fspath(uri)
-        if version is not None and version < 0:
-            _no_time_travel(path, f"version {version} is below 0")
-        at = None if timestamp is None else _millis(path, timestamp)
+        time_travel.check_version(path, version)
+        at = time_travel.millis(path, timestamp)
         self._core = _core.Table(path, version, at, dict(storage_options or {}))
 
     @property
@@ -292,155 +283,6 @@ class Table(RowChanges):
         found: dict[str, Any] = json.loads(self._core.commit(version))
         return found
 
-    def vacuum(
-        self,
-        retention_hours: float | None = None,
-        *,
-        mode: str = "full",
-        dry_run: bool = False,
-        allow_short_retention: bool = False,
-    ) -> VacuumResult:
-        """Deletes the files that no version within the retention needs, and moves to the newest version.
-
-        Args:
-            retention_hours: Instead of `delta.deletedFileRetentionDuration` of the table, a week where it is not set.
-            mode: `full` lists the store and finds also what failed writers left; `lite` goes by the log.
-            dry_run: Tells what would be deleted, and deletes nothing.
-            allow_short_retention: Allows a retention below that of the table. Readers and writers that take longer
-                than it fail then, and what they write may be lost.
-
-        Raises:
-            InvalidArgumentError: the retention is below that of the table.
-        """
-        millis = None if retention_hours is None else round(retention_hours * 3_600_000)
-        options = self._core.storage_options
-        found = json.loads(_core.vacuum(self.uri, options, mode, millis, allow_short_retention, dry_run))
-        self.update()
-        found["cutoff"] = times.from_millis(found["cutoff"])
-        found["failed"] = [(path, reason) for path, reason in found["failed"]]
-        return VacuumResult(**found)
-
-    def restore(
-        self,
-        version: int | None = None,
-        timestamp: str | datetime | date | None = None,
-        *,
-        ignore_missing_files: bool = False,
-    ) -> RestoreResult:
-        """Makes the table what it was at a version or time, by a new version, and moves to it.
-
-        Args:
-            version: Version to restore.
-            timestamp: Time to restore, in place of a version.
-            ignore_missing_files: Restores also when files of the old version are gone; `fsck` then takes them out.
-
-        Raises:
-            DataFileError: a file of the old version is gone.
-            VersionNotFoundError, TimestampOutOfRangeError: the log does not have it.
-        """
-        if (version is None) == (timestamp is None):
-            _no_time_travel(self.uri, "give a version or a timestamp to restore")
-        if version is not None and version < 0:
-            _no_time_travel(self.uri, f"version {version} is below 0")
-        at = None if timestamp is None else _millis(self.uri, timestamp)
-        options = self._core.storage_options
-        found = json.loads(_core.restore(self.uri, options, version, at, ignore_missing_files))
-        self.update()
-        return RestoreResult(**found)
-
-    def optimize(
-        self,
-        where: str | None = None,
-        target_size: int | None = None,
-        *,
-        min_size: int | None = None,
-        max_deleted_ratio: float | None = None,
-        user_metadata: str | None = None,
-    ) -> OptimizeResult:
-        """Joins small files of a partition and leaves deleted rows out, and moves to the newest version.
-
-        No row changes, and rows keep their row ids. Appends may land meanwhile, and with deletion vectors enabled so
-        may row-level deletes of the same files. Where another writer rewrote one of the files, it is made anew from
-        what that writer left. Where there is nothing to do, nothing is committed.
-
-        Args:
-            where: The partitions to look at: a condition in SQL on partition columns.
-            target_size: Bytes of files that are joined into one; `delta.targetFileSize` of the table or 1 GiB where it
-                is not given.
-            min_size: Files below this size are joined; the target size where it is not given.
-            max_deleted_ratio: Files of which more than this share of the rows is deleted are written again; 0.05 where
-                it is not given.
-            user_metadata: Text that the history shows with the commit.
-
-        Raises:
-            InvalidArgumentError: the condition is not on partition columns.
-            CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
-        """
-        predicate = None if where is None else from_sql(where)
-        options = self._core.storage_options
-        found = json.loads(
-            _core.optimize(
-                self.uri, options, predicate, target_size, min_size, max_deleted_ratio, user_metadata
-            )
-        )
-        self.update()
-        return OptimizeResult(**found)
-
-    def fsck(self, *, dry_run: bool = False) -> FsckResult:
-        """Takes the files out of the log that the store does not have, and moves to the newest version.
-
-        Args:
-            dry_run: Tells what is missing, and changes nothing.
-        """
-        found = json.loads(_core.fsck(self.uri, self._core.storage_options, dry_run))
-        self.update()
-        return FsckResult(**found)
-
-    def generate_manifest(self) -> ManifestResult:
-        """Writes `_symlink_format_manifest` for engines that read Hive tables, and moves to the newest version.
-
-        Each partition gets a list of its files; lists of partitions without files are deleted. With the property
-        `delta.compatibility.symlinkFormatManifest.enabled` every commit does so for the partitions that it touches.
-
-        Raises:
-            UnsupportedError: the table has deletion vectors or column mapping, which such engines cannot read.
-        """
-        found = json.loads(_core.generate_manifest(self.uri, self._core.storage_options))
-        self.update()
-        return ManifestResult(**found)
-
-    def shallow_clone(
-        self,
-        target: str | os.PathLike[str],
-        *,
-        replace: bool = False,
-        properties: Mapping[str, str] | None = None,
-    ) -> CloneResult:
-        """Makes a table at `target` of this version, in one commit that refers to the files here.
-
-        From then on each goes its own way, and a vacuum of the clone never deletes a file of this table. A vacuum of
-        this table may delete files that only the clone still needs. Row ids are not kept.
-
-        Args:
-            target: A path, or a URL, in a store that the same options open.
-            replace: Whether the clone may take the place of a table that has no files.
-            properties: Table properties in place of those of this table.
-
-        Raises:
-            TableAlreadyExistsError: the target is a table, unless `replace`.
-            InvalidArgumentError: the target is this table or has files, or the properties change column mapping.
-        """
-        found = _core.shallow_clone(self._core, os.fspath(target), replace, dict(properties or {}))
-        return CloneResult(**json.loads(found))
-
-    def verify(self, *, deep: bool = False) -> VerifyReport:
-        """Compares the log up to this version, and its files, with themselves; see `deltaic.verify`.
-
-        Args:
-            deep: Opens data files and deletion vectors too.
-        """
-        return verify(self.uri, version=self.version, deep=deep, storage_options=self._core.storage_options)
-
     def checkpoint(self) -> Checkpoint:
         """Writes a checkpoint of this version, by the table's properties V1 (classic) or V2 (with sidecars).
 
@@ -497,7 +339,7 @@ class Table(RowChanges):
 
     def update(self) -> Table:
         """Moves to the newest version by reading the new commits only, and returns the table."""
-        self._core = self._core.update()
+        self._advance()
         return self
 
     def set_properties(self, properties: Mapping[str, str]) -> int:
@@ -680,20 +522,3 @@ def _commit(entry: dict[str, Any]) -> dict[str, Any]:
     row["version"] = entry["version"]
     row["timestamp"] = times.from_millis(entry["timestamp"])
     return row
-
-
-def _millis(path: str, when: str | datetime | date) -> int:
-    if isinstance(when, str):
-        try:
-            return times.micros(when) // 1000
-        except ValueError as error:
-            _no_time_travel(path, str(error))
-    if not isinstance(when, datetime):
-        when = datetime(when.year, when.month, when.day, tzinfo=timezone.utc)
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=timezone.utc)
-    return times.since_epoch(when) // 1000
-
-
-def _no_time_travel(path: str, reason: str) -> NoReturn:
-    raise InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason)

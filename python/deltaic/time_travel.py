@@ -1,0 +1,44 @@
+"""The version or time that is asked for."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timezone
+from typing import NoReturn
+
+from deltaic import times
+from deltaic.exceptions import InvalidTimeTravelError
+
+
+def check_version(path: str, version: int | None) -> None:
+    """Refuses a version that no table can have.
+
+    Raises:
+        InvalidTimeTravelError: it is below 0.
+    """
+    if version is not None and version < 0:
+        refuse(path, f"version {version} is below 0")
+
+
+def millis(path: str, when: str | datetime | date | None) -> int | None:
+    """Milliseconds since the Unix epoch. Without a time zone it is UTC, and a date is its midnight.
+
+    Raises:
+        InvalidTimeTravelError: the text is no time.
+    """
+    if when is None:
+        return None
+    if isinstance(when, str):
+        try:
+            return times.micros(when) // 1000
+        except ValueError as error:
+            refuse(path, str(error))
+    if not isinstance(when, datetime):
+        when = datetime(when.year, when.month, when.day, tzinfo=timezone.utc)
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=timezone.utc)
+    return times.since_epoch(when) // 1000
+
+
+def refuse(path: str, reason: str) -> NoReturn:
+    """Raises the `InvalidTimeTravelError` of a table."""
+    raise InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason)
