@@ -92,6 +92,8 @@ class OptimizeResult:
     """Third quartile of the sizes."""
     max_file_size: int
     """Size of the largest file that joined."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
 
 
 @dataclass(frozen=True)

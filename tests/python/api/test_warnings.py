@@ -47,6 +47,7 @@ def test_a_restore_tells_too(root):
 OPERATIONS = {
     "delete": lambda table: table.delete("id = 1"),
     "update_rows": lambda table: table.update_rows({"id": "2"}),
+    "optimize": lambda table: table.optimize(),
 }
 
 

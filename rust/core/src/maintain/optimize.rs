@@ -73,6 +73,8 @@ pub struct OptimizeDone {
     pub deleted_rows: u64,
     /// Bytes of these vectors.
     pub vector_bytes: u64,
+    /// What went wrong after the commit, which stands.
+    pub warnings: Vec<String>,
 }
 
 /// Joins small files of a partition into larger ones, and writes files again that deletion vectors hide too many rows of.
@@ -137,6 +139,7 @@ fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> 
     }
     let (committed, changes) = landed?;
     done.version = Some(committed.version);
+    done.warnings = committed.warnings;
     done.tell(&changes);
     Ok(done)
 }
