@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import connect_server
+from connect_server import connect_server
 
 import deltaic
 from deltaic.spark.failures import PackageNotOnServerError

@@ -1,0 +1,65 @@
+"""A Spark Connect server for the tests."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyspark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def connect_server(folder: Path, *paths: str) -> Iterator[str]:
+    """The URL of a Spark Connect server in a process of its own, whose Python imports from `paths` first."""
+    from deltaic.spark.java import ensure_java
+
+    ensure_java()
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = int(s.getsockname()[1])
+    home = Path(pyspark.__file__).parent
+    settings = {
+        "spark.connect.grpc.binding.port": port,
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.log.level": "OFF",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+    }
+    command = [str(home / "bin" / "spark-submit"), "--master", "local[2]", "--driver-memory", "1g"]
+    for name, value in settings.items():
+        command += ["--conf", f"{name}={value}"]
+    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(home),
+        "PYTHONPATH": os.pathsep.join([*paths, *filter(None, sys.path)]),
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    log = (folder / "log").open("wb")
+    server = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
+    try:
+        deadline = time.monotonic() + 120
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                assert server.poll() is None, (folder / "log").read_text()
+                assert time.monotonic() < deadline, (folder / "log").read_text()
+                time.sleep(0.2)
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(60)
+        log.close()
