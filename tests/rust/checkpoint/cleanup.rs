@@ -177,6 +177,31 @@ fn nothing_is_deleted_on_the_word_of_a_broken_checkpoint() {
 }
 
 #[test]
+fn nothing_is_deleted_on_the_word_of_a_checkpoint_that_lacks_a_sidecar() {
+    for form in [CheckpointForm::V2Json(2), CheckpointForm::V2Parquet(2), CheckpointForm::V2Classic(2)] {
+        for torn in [false, true] {
+            let mut table = create(V2);
+            for n in 1..=12 {
+                table.commit(&[add(n)]);
+            }
+            table.checkpoint(10, &CheckpointSpec::of(form));
+            let sidecar = format!("_sidecars/{}", names(&table, "_sidecars")[1]);
+            match torn {
+                true => drop(table.log_file(&sidecar, b"PAR1 torn")),
+                false => table.remove_log_file(&sidecar),
+            }
+            let now = table.clock().now() + 100 * DAY;
+            let snapshot = open(&table, At::Latest).unwrap();
+            for dry_run in [true, false] {
+                let done = cleanup_at(&snapshot, now, dry_run).unwrap();
+                assert_eq!(done.deleted, Vec::<String>::new(), "{form:?}, torn: {torn}");
+            }
+            assert_eq!(files(&open(&table, At::Latest).unwrap()).unwrap(), expected(&table, 12));
+        }
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_deleted_is_told_and_the_rest_goes() {
     let (table, now) = fifty_days(V1);
     let store = FaultStore::new(Arc::new(LocalStore));
