@@ -15,7 +15,7 @@ use deltaic_testkit::{CheckpointForm, CheckpointSpec, FaultStore, Op, TableBuild
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const FORMS: [CheckpointForm; 8] = [
+pub(crate) const FORMS: [CheckpointForm; 8] = [
     CheckpointForm::Single,
     CheckpointForm::MultiPart(3),
     CheckpointForm::V2Parquet(0),
@@ -279,9 +279,10 @@ fn update_reads_new_commits_only() {
 }
 
 #[test]
-fn the_newest_version_is_advanced_where_the_table_is_known() {
+fn the_newest_version_is_advanced_where_the_table_is_known_and_never_an_older_one() {
     let mut table = table();
-    let newest = || Snapshot::newest(&table.uri(), &StorageOptions::new()).unwrap();
+    let uri = table.uri();
+    let newest = || Snapshot::newest(&uri, &StorageOptions::new()).unwrap();
     let first = newest();
     files(&first).unwrap();
     assert_eq!(first.version(), 9);
@@ -290,6 +291,16 @@ fn the_newest_version_is_advanced_where_the_table_is_known() {
     let second = Snapshot::newest(&table.uri(), &StorageOptions::new()).unwrap();
     assert_eq!(second.report().opened_from, "previous snapshot");
     assert_eq!(files(&second).unwrap(), expected(&table, 10));
+    // T26: an older version is never given in the place of one that was given
+    let (name, log) = (format!("{:020}.json", 10), table.root().join("_delta_log"));
+    let body = fs::read(log.join(&name)).unwrap();
+    table.remove_log_file(&name);
+    for _ in 0..2 {
+        let gap = Snapshot::newest(&table.uri(), &StorageOptions::new()).unwrap_err();
+        assert!(matches!(gap, Error::LogGap { version: 10, .. }), "{gap}");
+    }
+    table.log_file(&name, &body);
+    assert_eq!(newest().version(), 10);
     fs::remove_dir_all(table.root()).unwrap();
     let gone = Snapshot::newest(&table.uri(), &StorageOptions::new());
     assert!(matches!(gone, Err(Error::TableNotFound { .. })));

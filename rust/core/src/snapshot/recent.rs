@@ -3,7 +3,7 @@ use std::sync::{Mutex, TryLockError};
 
 use super::at::At;
 use super::state::Snapshot;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Location, StorageOptions};
 
 /// Tables whose newest snapshot is kept; the one that was used longest ago goes first.
@@ -19,7 +19,7 @@ impl Snapshot {
     /// commits only.
     ///
     /// # Errors
-    /// As [`Snapshot::open`].
+    /// As [`Snapshot::update`].
     ///
     /// # Cost
     /// Of a table that is kept: one listing and the new commits.
@@ -28,10 +28,15 @@ impl Snapshot {
         let known = with_recent(|recent| {
             recent.iter().find(|(k, _)| *k == key).map(|(_, snapshot)| snapshot.clone())
         });
-        let snapshot = match known.flatten().map(|s| s.update()) {
-            Some(Ok(snapshot)) => snapshot,
-            // what is wrong now is told by a load from nothing
-            _ => Snapshot::open(Location::open(uri, options)?, At::Latest)?,
+        let snapshot = match known.flatten() {
+            None => Snapshot::open(Location::open(uri, options)?, At::Latest)?,
+            Some(held) => match held.update() {
+                // what was given is never followed by something older
+                Err(gap @ Error::LogGap { .. }) => return Err(gap),
+                // what is wrong now is told by a load from nothing
+                Err(_) => held.reopened(Location::open(uri, options)?)?,
+                Ok(newest) => newest,
+            },
         };
         with_recent(|recent| {
             recent.retain(|(k, _)| *k != key);

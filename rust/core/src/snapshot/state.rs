@@ -377,7 +377,7 @@ impl Snapshot {
         let same = state.segment.last_commit.as_ref() == here;
         if !contiguous || newest > head || !same {
             drop(state);
-            return self.reopened();
+            return self.reopened(inner.plain.clone());
         }
         if newer.is_empty() {
             drop(state);
@@ -404,8 +404,11 @@ impl Snapshot {
     }
 
     /// The newest version by a load from nothing, where that is not older than this one.
-    fn reopened(&self) -> Result<Snapshot> {
-        let newest = Snapshot::open(self.inner.plain.clone(), At::Latest)?;
+    ///
+    /// # Errors
+    /// As [`Snapshot::update`].
+    pub(super) fn reopened(&self, location: Location) -> Result<Snapshot> {
+        let newest = Snapshot::open(location, At::Latest)?;
         // another table in the same place has a history of its own
         if newest.version() < self.version() && newest.metadata().id == self.metadata().id {
             let version = newest.version() + 1;
