@@ -9,6 +9,7 @@ mod conflict;
 mod dml;
 mod kill;
 mod load;
+mod load_faults;
 mod maintain;
 mod rivals;
 mod store;

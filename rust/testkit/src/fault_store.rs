@@ -47,6 +47,8 @@ pub enum Fault {
     Torn(usize),
     /// A listing lacks its last entries, this many.
     StaleList(usize),
+    /// A listing lacks the entry of this name: it passed the place before the entry was made.
+    Overlooked(String),
     /// A write or a deletion fails, and is done all the same after so many more calls, by whomever: the request was still
     /// under way. Anything else is refused.
     Late(u64),
@@ -335,8 +337,10 @@ impl FaultStore {
             |_| 0,
             run,
             |fault, mut entries| {
-                if let Fault::StaleList(missing) = fault {
-                    entries.truncate(entries.len().saturating_sub(*missing));
+                match fault {
+                    Fault::StaleList(missing) => entries.truncate(entries.len().saturating_sub(*missing)),
+                    Fault::Overlooked(name) => entries.retain(|entry| entry.name != *name),
+                    _ => {}
                 }
                 Ok(entries)
             },

@@ -1,6 +1,6 @@
 use crate::actions::{Action, CommitInfo, Metadata, Protocol, Txn};
 use crate::error::{Error, Result};
-use crate::log::{LogFile, LogFileKind, commit_name};
+use crate::log::{Listing, commit_name};
 use crate::replay::CommitActions;
 use crate::store::Location;
 
@@ -69,9 +69,8 @@ impl Winner {
 /// What the store says, [`Error::LogGap`] when a commit is missing before one that is there, and [`Error::LogCorrupt`] for
 /// one that cannot be read.
 pub fn winners_from(location: &Location, version: u64) -> Result<Vec<Winner>> {
-    let listed = location.store().list_from(&location.log_dir(), &commit_name(version))?;
     let mut head = version;
-    for file in listed.into_iter().filter_map(LogFile::classify).filter(|f| f.kind == LogFileKind::Commit) {
+    for file in Listing::read(location, version)?.commits() {
         if file.version != head {
             let path = location.root().to_string();
             return Err(Error::LogGap { path, version: head, missing: commit_name(head) });

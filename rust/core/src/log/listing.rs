@@ -1,6 +1,11 @@
-use super::{LogFile, LogFileKind};
-use crate::error::Result;
+use std::collections::BTreeSet;
+
+use super::{LogFile, LogFileKind, commit_name};
+use crate::error::{Error, Result};
 use crate::store::Location;
+
+/// More missing commits than this are no race, but a broken log.
+const MOST_OVERLOOKED: u64 = 32;
 
 /// The files of the log from a version on: one listing, ordered by name.
 #[derive(Debug, Clone, Default)]
@@ -12,16 +17,46 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Lists the log from a version on. One listing request.
+    /// Lists the log from a version on. A commit that was there before a later one that is listed is listed too.
     ///
     /// # Errors
-    /// [`crate::Error::Storage`] when the store cannot list.
+    /// [`Error::Storage`] when the store cannot list.
+    ///
+    /// # Cost
+    /// One listing request. Only where a commit is missing between others, it is asked for by its name.
     pub fn read(location: &Location, from: u64) -> Result<Self> {
         // every name of the protocol starts with a digit: from version 0 on, start at the first digit
         let start = if from == 0 { "0".to_owned() } else { format!("{from:020}.") };
         let listed = location.store().list_from(&location.log_dir(), &start)?;
         let files = listed.into_iter().filter_map(LogFile::classify).collect();
-        Ok(Listing { files, from })
+        let mut listing = Listing { files, from };
+        let overlooked = listing.overlooked(location)?;
+        if !overlooked.is_empty() {
+            listing.files.extend(overlooked);
+            listing.files.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        }
+        Ok(listing)
+    }
+
+    /// Commits after the newest checkpoint that the listing lacks, and that are there: a listing may pass the place of one
+    /// before it is made, and come to the place of the next after that is made too.
+    fn overlooked(&self, location: &Location) -> Result<Vec<LogFile>> {
+        let checkpoint = self.files.iter().filter(|f| f.is_checkpoint()).map(|f| f.version).max();
+        let first = checkpoint.map_or(self.from, |version| version + 1);
+        let listed: BTreeSet<u64> = self.commits().map(|c| c.version).filter(|v| *v >= first).collect();
+        let Some(last) = listed.last() else { return Ok(Vec::new()) };
+        if last + 1 - first - listed.len() as u64 > MOST_OVERLOOKED {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for version in (first..*last).filter(|version| !listed.contains(version)) {
+            match location.store().head(&location.log_dir().join(&commit_name(version))) {
+                Ok(file) => found.extend(LogFile::classify(file)),
+                Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
     }
 
     /// The commits, oldest first.

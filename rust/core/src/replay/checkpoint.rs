@@ -56,7 +56,8 @@ impl CheckpointReader {
     /// Opens all files of a checkpoint: one request a file for its footer, at once.
     ///
     /// # Errors
-    /// [`Error::LogCorrupt`] when a file is missing, torn, or not Parquet where it should be.
+    /// [`Error::LogCorrupt`] when a file is missing, torn, or not Parquet where it should be, [`Error::Storage`] when the
+    /// store fails.
     pub(crate) fn open(location: &Location, checkpoint: &Checkpoint) -> Result<Self> {
         let (mut out, sidecars) = Self::top_level(location, checkpoint)?;
         let places = sidecars.iter().map(|s| Ok((sidecar_path(&s.path, location)?, s.size_in_bytes)));
@@ -206,8 +207,14 @@ impl CheckpointFile {
     fn open(location: &Location, path: ObjectPath, size: i64, version: u64) -> Result<Self> {
         let name = path.to_string();
         let broken = |reason: String| Error::corrupt(&name, Some(version), reason);
-        let file = DataFile::open(location, path, size).map_err(|e| broken(reason_of(&e)))?;
-        let metadata = file.metadata(true).map_err(|e| broken(reason_of(&e)))?;
+        // what the store says is no fact about the content: the next try may read it
+        let unreadable = |error: Error| match error {
+            Error::Storage { .. } => error,
+            Error::DataFile { reason, .. } => broken(reason),
+            other => broken(other.to_string()),
+        };
+        let file = DataFile::open(location, path, size).map_err(unreadable)?;
+        let metadata = file.metadata(true).map_err(unreadable)?;
         let options = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let plain =
             ArrowReaderMetadata::try_new(metadata.clone(), options()).map_err(|e| broken(e.to_string()))?;
@@ -394,13 +401,6 @@ impl CheckpointFile {
             Some(column.num_values().unsigned_abs().saturating_sub(nulls))
         };
         self.metadata().row_groups().iter().map(in_group).sum()
-    }
-}
-
-fn reason_of(error: &Error) -> String {
-    match error {
-        Error::DataFile { reason, .. } => reason.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -1,0 +1,79 @@
+//! Opening and replaying a log in a store that fails, or lists while others write.
+
+use std::sync::Arc;
+
+use deltaic::commit::winners_from;
+use deltaic::snapshot::{At, Snapshot};
+use deltaic::store::{LocalStore, Location};
+use deltaic::{Error, Result};
+use deltaic_testkit::{CheckpointSpec, Fault, FaultStore, Op, Rule, TableBuilder, actions};
+
+use crate::load::{FORMS, expected, files, table};
+
+fn placed(table: &TableBuilder) -> (FaultStore, Location) {
+    let store = FaultStore::new(Arc::new(LocalStore));
+    let location = Location::with_store(table.location(), Arc::new(store.clone()));
+    (store, location)
+}
+
+#[test]
+fn a_commit_that_a_listing_overlooked_is_no_gap() {
+    for checkpoint in [None, Some(4)] {
+        let mut table = table();
+        if let Some(version) = checkpoint {
+            table.checkpoint(version, &CheckpointSpec::default());
+        }
+        let (store, location) = placed(&table);
+        let held = Snapshot::open(location.clone(), At::Latest).unwrap();
+        files(&held).unwrap();
+        for n in 10..=12 {
+            table.commit(&[actions::add_in(&format!("late{n}"), &[("p", None)])]);
+        }
+        for version in [10, 11] {
+            let overlooked = Fault::Overlooked(format!("{version:020}.json"));
+            store.rule(Rule::new(overlooked).on(Op::ListFrom).always());
+            let opened = Snapshot::open(location.clone(), At::Latest).unwrap();
+            for snapshot in [opened, held.update().unwrap()] {
+                assert_eq!(files(&snapshot).unwrap(), expected(&table, 12), "{version}, {checkpoint:?}");
+            }
+            let winners = winners_from(&location, 10).unwrap();
+            assert_eq!(winners.iter().map(|w| w.version).collect::<Vec<_>>(), [10, 11, 12]);
+            store.heal();
+        }
+    }
+}
+
+#[test]
+fn a_store_that_fails_is_not_a_checkpoint_that_is_broken() {
+    for form in FORMS {
+        let table = table();
+        table.checkpoint(3, &CheckpointSpec::default());
+        table.checkpoint(9, &CheckpointSpec::of(form));
+        let (store, location) = placed(&table);
+        let load = || -> Result<_> {
+            let snapshot = Snapshot::open(location.clone(), At::Latest)?;
+            let found = files(&snapshot);
+            // the same snapshot can be asked again
+            found.inspect_err(|_| {
+                store.heal();
+                assert_eq!(files(&snapshot).unwrap(), expected(&table, 9), "{form:?}");
+            })
+        };
+        for op in [Op::Get, Op::GetRange] {
+            for name in [".checkpoint.", "_sidecars/"] {
+                for nth in 1.. {
+                    store.forget();
+                    store.rule(Rule::new(Fault::Refused).on(op).named(name).nth(nth));
+                    let loaded = load();
+                    store.heal();
+                    if !store.calls().iter().any(|call| call.fault.is_some()) {
+                        assert_eq!(loaded.unwrap(), expected(&table, 9));
+                        break;
+                    }
+                    let error = loaded.unwrap_err();
+                    assert!(matches!(error, Error::Storage { .. }), "{form:?} {op:?} {name} {nth}: {error}");
+                }
+            }
+        }
+    }
+}
