@@ -84,9 +84,9 @@ fn names_and_partition_columns_are_checked_at_creation() {
 #[test]
 fn a_table_that_could_not_be_appended_to_is_not_created() {
     let (store, location) = place();
-    let options = with_properties(&[("delta.enableIcebergCompatV2", "true")]);
+    let options = with_properties(&[("delta.feature.catalogManaged", "supported")]);
     let error = write(&location, &people(&[1]), &options).unwrap_err();
-    assert_eq!(error.kind(), "UnsupportedFeature", "{error}");
+    assert_eq!(error.kind(), "InvalidFeatureChange", "{error}");
     assert_eq!(store.count(Op::Put, "") + store.count(Op::PutIfAbsent, ""), 0);
 }
 

@@ -3,6 +3,7 @@
 mod atomic;
 mod enforce;
 mod footers;
+mod iceberg_compat;
 mod layout;
 mod partitions;
 mod rules;

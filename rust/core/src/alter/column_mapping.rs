@@ -117,6 +117,11 @@ fn property(table: &Definition) -> i64 {
     table.property(MAX_COLUMN_ID).and_then(|v| v.parse().ok()).unwrap_or(0)
 }
 
+/// The id of an element, key or value below a field: `path` are the names from the physical name of the field on.
+pub(crate) fn nested_id(field: &StructField, path: &str) -> Option<i64> {
+    field.metadata.get(NESTED_IDS)?.get(path)?.as_i64()
+}
+
 fn nested_ids(field: &StructField) -> impl Iterator<Item = i64> + '_ {
     let ids = field.metadata.get(NESTED_IDS).and_then(Value::as_object);
     ids.into_iter().flat_map(Map::values).filter_map(Value::as_i64)

@@ -4,13 +4,19 @@ use serde_json::Value;
 
 use super::Definition;
 use super::settle::Change;
-use super::widen::{for_iceberg, is_iceberg_widening};
-use crate::actions::Add;
+use super::widen::is_iceberg_widening;
+use crate::actions::{Add, Metadata};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, TYPE_CHANGES, type_from_name};
+use crate::txn::row_ids::num_records;
 
 const V1: &str = "delta.enableIcebergCompatV1";
 const V2: &str = "delta.enableIcebergCompatV2";
+
+/// Whether a table is compatible with Iceberg.
+pub(crate) fn is_on(metadata: &Metadata) -> bool {
+    metadata.is_true(V1) || metadata.is_true(V2)
+}
 
 fn version(table: &Definition) -> &'static str {
     if table.is_true(V1) { "icebergCompatV1" } else { "icebergCompatV2" }
@@ -23,7 +29,7 @@ fn refuse(table: &Definition, reason: impl Into<String>) -> Error {
 /// Gives a new table with a compatibility column mapping by name, where nothing is said about the mode.
 pub(super) fn map_columns_of_new_table(new: &mut Definition, change: Change) {
     const MODE: &str = "delta.columnMapping.mode";
-    if change == Change::Create && for_iceberg(new) && new.property(MODE).is_none() {
+    if change == Change::Create && is_on(&new.metadata) && new.property(MODE).is_none() {
         new.metadata.configuration.insert(MODE.into(), "name".into());
     }
 }
@@ -34,7 +40,7 @@ pub(super) fn map_columns_of_new_table(new: &mut Definition, change: Change) {
 /// # Errors
 /// [`Error::InvalidFeatureChange`] that says which rule.
 pub(super) fn check(old: Option<&Definition>, new: &Definition) -> Result<()> {
-    if !for_iceberg(new) {
+    if !is_on(&new.metadata) {
         return Ok(());
     }
     if new.is_true(V1) && new.is_true(V2) {
@@ -93,22 +99,43 @@ fn check_types(table: &Definition) -> Result<()> {
     }
 }
 
-/// Checks that a file may join a table with a compatibility: its statistics have `numRecords`, it has no deletion vector.
+/// What a file must not be in a table with a compatibility, if anything: one whose statistics have no `numRecords`, or
+/// with a deletion vector.
+pub(crate) fn fault_of_file(metadata: &Metadata, add: &Add) -> Option<&'static str> {
+    if !is_on(metadata) {
+        return None;
+    }
+    if num_records(add).is_none() {
+        return Some("its statistics have no `numRecords`, and the table is compatible with Iceberg");
+    }
+    add.deletion_vector.as_ref().map(|_| "it has a deletion vector, and the table is compatible with Iceberg")
+}
+
+/// Whether a change asks that the files which are there are looked at: `icebergCompatV1` has rules for them too.
+pub(crate) fn concerns_files(old: &Definition, new: &Definition) -> bool {
+    !old.is_true(V1) && new.is_true(V1)
+}
+
+/// Checks that the files of a table may stay when `icebergCompatV1` is turned on: every one must be counted, and hold the
+/// partition columns, which only files that are written after that do.
 ///
 /// # Errors
-/// [`Error::InvalidFeatureChange`] with the path of the file.
-pub fn check_add(table: &Definition, add: &Add) -> Result<()> {
-    if !for_iceberg(table) {
-        return Ok(());
+/// [`Error::InvalidFeatureChange`] that names a file.
+///
+/// # Cost
+/// One look at every file of the table.
+pub(crate) fn check_files(new: &Definition, files: &[Add]) -> Result<()> {
+    for add in files {
+        let reason = match new.metadata.partition_columns.is_empty() {
+            false => Some("it does not hold the partition columns"),
+            true => fault_of_file(&new.metadata, add),
+        };
+        if let Some(reason) = reason {
+            let advice = "make a table with the property, and write the rows into that";
+            return Err(refuse(new, format!("`{}` cannot stay: {reason}; {advice}", add.path.as_str())));
+        }
     }
-    let stats: Option<Value> = add.stats.as_deref().and_then(|stats| serde_json::from_str(stats).ok());
-    if stats.is_none_or(|stats| !stats["numRecords"].is_i64()) {
-        return Err(refuse(table, format!("the statistics of `{}` have no numRecords", add.path.as_str())));
-    }
-    match add.deletion_vector {
-        Some(_) => Err(refuse(table, format!("`{}` has a deletion vector", add.path.as_str()))),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -152,15 +179,16 @@ mod tests {
 
     #[test]
     fn files_must_be_counted_and_whole() {
-        let t = table("a long", &[(V2, "true")]);
+        let t = table("a long", &[(V2, "true")]).metadata;
         let good = Add {
             path: LogPath::from_log("a.parquet"),
             stats: Some(r#"{"numRecords":3}"#.into()),
             ..Default::default()
         };
-        check_add(&t, &good).unwrap();
-        assert!(check_add(&t, &Add { stats: None, ..good.clone() }).is_err());
-        assert!(check_add(&t, &Add { stats: Some("{}".into()), ..good.clone() }).is_err());
+        assert_eq!(fault_of_file(&t, &good), None);
+        let fault = |add: &Add| fault_of_file(&t, add).unwrap_or_default();
+        assert!(fault(&Add { stats: None, ..good.clone() }).contains("numRecords"));
+        assert!(fault(&Add { stats: Some("{}".into()), ..good.clone() }).contains("numRecords"));
         let vector = DeletionVectorDescriptor {
             storage_type: DvStorage::Inline,
             path_or_inline_dv: "x".into(),
@@ -168,7 +196,7 @@ mod tests {
             size_in_bytes: 1,
             cardinality: 1,
         };
-        assert!(check_add(&t, &Add { deletion_vector: Some(vector), ..good.clone() }).is_err());
-        check_add(&table("a long", &[]), &Add { stats: None, ..good }).unwrap();
+        assert!(fault(&Add { deletion_vector: Some(vector), ..good.clone() }).contains("deletion vector"));
+        assert_eq!(fault_of_file(&table("a long", &[]).metadata, &Add { stats: None, ..good }), None);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
-use crate::features::{Appends, FEATURES, Feature, feature};
+use crate::features::{FEATURES, Feature, feature};
 use crate::schema::StructType;
 
 /// Features by name, and whether readers must know them.
@@ -158,7 +158,7 @@ fn closure(names: impl Iterator<Item = &'static str>) -> Result<Features> {
     let mut todo: Vec<&'static str> = names.collect();
     let mut features = Features::new();
     while let Some(name) = todo.pop() {
-        let known = feature(name).filter(|f| f.reads && !matches!(f.appends, Appends::No));
+        let known = feature(name).filter(|f| f.reads && f.writes);
         let known = known.ok_or_else(|| Error::InvalidFeatureChange {
             feature: name.to_owned(),
             reason: "deltaic does not read and write tables that have it".into(),
@@ -295,11 +295,8 @@ mod tests {
     }
 
     fn any_features() -> impl Strategy<Value = Vec<&'static str>> {
-        let known: Vec<&'static str> = FEATURES
-            .iter()
-            .filter(|f| f.reads && !matches!(f.appends, Appends::No))
-            .map(|f| f.name)
-            .collect();
+        let known: Vec<&'static str> =
+            FEATURES.iter().filter(|f| f.reads && f.writes).map(|f| f.name).collect();
         proptest::sample::subsequence(known, 0..8)
     }
 

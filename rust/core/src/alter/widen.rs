@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::Definition;
 use super::paths::refuse;
+use super::{Definition, iceberg_compat};
 use crate::error::Result;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, TYPE_CHANGES, is_widening};
 
@@ -37,15 +37,10 @@ pub(super) fn check(table: &Definition, path: &[String], from: &DataType, to: &D
             ),
         ));
     }
-    if for_iceberg(table) && !is_iceberg_widening(from, to) {
+    if iceberg_compat::is_on(&table.metadata) && !is_iceberg_widening(from, to) {
         return Err(refuse(path, format!("{change}: Iceberg compatibility has no such change")));
     }
     Ok(())
-}
-
-/// Whether a compatibility with Iceberg is on, which allows fewer changes.
-pub(super) fn for_iceberg(table: &Definition) -> bool {
-    table.is_true("delta.enableIcebergCompatV1") || table.is_true("delta.enableIcebergCompatV2")
 }
 
 /// The changes that Iceberg has too.
@@ -69,7 +64,8 @@ pub(super) fn evolved(table: &Definition, from: &DataType, to: &DataType) -> Opt
         _ => false,
     };
     let ready = is_on(table) && table.protocol.supports("typeWidening");
-    (may && ready && (!for_iceberg(table) || is_iceberg_widening(from, to))).then(|| to.clone())
+    (may && ready && (!iceberg_compat::is_on(&table.metadata) || is_iceberg_widening(from, to)))
+        .then(|| to.clone())
 }
 
 /// Records the changes of type between the schema of a table and its new one in the metadata of the columns.

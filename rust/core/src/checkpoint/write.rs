@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::log::{LastCheckpoint, LastV2Checkpoint, Listing, LogFileKind, LogSegment};
 use crate::replay::{CheckpointReader, Checksum};
 use crate::snapshot::{ReplayedLog, Snapshot};
-use crate::write::{check_writer_features, parquet_codec};
+use crate::write::{check_writer, parquet_codec};
 
 /// What [`checkpoint`] did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl<'a> Job<'a> {
     fn new(snapshot: &'a Snapshot) -> Result<Self> {
         let (protocol, metadata) = (snapshot.protocol(), snapshot.metadata());
         let table = snapshot.location().root().to_string();
-        check_writer_features(&table, protocol)?;
+        check_writer(&table, protocol)?;
         let settings = LogSettings::of(protocol, metadata)?;
         if snapshot.version() < settings.protected_before {
             let what = format!(

@@ -27,12 +27,7 @@ impl Job {
     pub(super) fn begin(location: &Location, options: &DmlOptions, budget: Duration) -> Result<Self> {
         let started = Instant::now();
         let snapshot = Snapshot::open(location.clone(), At::Latest)?;
-        check_writer(
-            &location.root().to_string(),
-            snapshot.protocol(),
-            snapshot.metadata(),
-            snapshot.schema(),
-        )?;
+        check_writer(&location.root().to_string(), snapshot.protocol())?;
         let write = options.write();
         let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
         let plan = plan_existing(location, Target::Existing(snapshot.version()), protocol, metadata, &write)?;

@@ -6,5 +6,5 @@ mod table;
 mod usage;
 
 pub use reader::{MAX_READER_VERSION, check_reader};
-pub use table::{Appends, FEATURES, Feature, Removal, feature};
+pub use table::{FEATURES, Feature, Removal, feature};
 pub use usage::Use;

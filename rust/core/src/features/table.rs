@@ -25,19 +25,8 @@ pub struct Feature {
     pub removal: Option<Removal>,
     /// Whether deltaic reads tables that have it.
     pub reads: bool,
-    /// Whether deltaic appends to tables that have it.
-    pub appends: Appends,
-}
-
-/// Whether an append honours a feature.
-#[derive(Debug)]
-pub enum Appends {
-    /// It does, or the feature asks nothing of an append.
-    Yes,
-    /// Only where the table makes no such use of it.
-    Unless(Use),
-    /// It does not.
-    No,
+    /// Whether deltaic writes to tables that have it.
+    pub writes: bool,
 }
 
 /// How a feature is dropped.
@@ -69,7 +58,7 @@ const fn writer(name: &'static str) -> Feature {
         instead: None,
         removal: None,
         reads: true,
-        appends: Appends::Yes,
+        writes: true,
     }
 }
 
@@ -98,7 +87,7 @@ pub static FEATURES: &[Feature] = &[
     Feature {
         requires: &["inCommitTimestamp", "vacuumProtocolCheck"],
         reads: false,
-        appends: Appends::No,
+        writes: false,
         ..reader("catalogManaged")
     },
     Feature {
@@ -149,14 +138,12 @@ pub static FEATURES: &[Feature] = &[
         requires: &["columnMapping"],
         used_by: &[Use::True("delta.enableIcebergCompatV1")],
         automatic: true,
-        appends: Appends::Unless(Use::True("delta.enableIcebergCompatV1")),
         ..writer("icebergCompatV1")
     },
     Feature {
         requires: &["columnMapping"],
         used_by: &[Use::True("delta.enableIcebergCompatV2")],
         automatic: true,
-        appends: Appends::Unless(Use::True("delta.enableIcebergCompatV2")),
         ..writer("icebergCompatV2")
     },
     Feature {

@@ -9,7 +9,7 @@ use crate::alter::properties::{SetOptions, set_properties, unset_properties};
 use crate::alter::row_tracking::needs_backfill;
 use crate::alter::{
     CLUSTERING_DOMAIN, ColumnChange, Definition, NewColumn, add_columns, add_constraint, change_column,
-    drop_columns, drop_constraint, rename_column,
+    drop_columns, drop_constraint, iceberg_compat, rename_column,
 };
 use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result};
@@ -81,6 +81,7 @@ pub enum Alteration {
 /// * For `delta.enableRowTracking`, [`Error::DataFile`] before anything is written for a file without row ids whose
 ///   statistics do not tell its number of rows, and [`Error::InvalidFeatureChange`] where another writer goes on adding
 ///   files without row ids.
+/// * For `delta.enableIcebergCompatV1`, [`Error::InvalidFeatureChange`] that names a file which must not be in such a table.
 /// * As [`Transaction::commit`].
 ///
 /// # Cost
@@ -111,6 +112,10 @@ fn attempt(location: &Location, alteration: &Alteration) -> Result<u64> {
     let mut txn = Transaction::begin(&snapshot, operation(alteration, &old, &new)?);
     if let Alteration::AddConstraint { name, expression } = alteration {
         check_rows(&snapshot, name, expression)?;
+        claim_all_rows(&mut txn);
+    }
+    if iceberg_compat::concerns_files(&old, &new) {
+        iceberg_compat::check_files(&new, &snapshot.adds(None)?)?;
         claim_all_rows(&mut txn);
     }
     if needs_backfill(&old, &new) {

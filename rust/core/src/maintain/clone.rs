@@ -16,7 +16,7 @@ use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::timestamps::{SINCE_TIMESTAMP, SINCE_VERSION};
 use crate::txn::{Operation, Transaction};
-use crate::write::check_writer_features;
+use crate::write::check_writer;
 
 /// Properties of a table that say something of its own history or place, and nothing of a clone.
 const OWN: [&str; 4] = [
@@ -76,7 +76,7 @@ pub fn shallow_clone(
         return Err(refused(target, "a table is no clone of itself"));
     }
     let source = Snapshot::open(source.clone(), at)?;
-    check_writer_features(&source.location().root().to_string(), source.protocol())?;
+    check_writer(&source.location().root().to_string(), source.protocol())?;
     let existing = match Snapshot::open(target.clone(), At::Latest) {
         Ok(table) if options.replace => Some(table),
         Ok(table) => {

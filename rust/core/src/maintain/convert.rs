@@ -152,7 +152,7 @@ fn table_of(
                     .into(),
         });
     }
-    check_writer(&location.root().to_string(), &protocol, &metadata, schema)?;
+    check_writer(&location.root().to_string(), &protocol)?;
     Ok((protocol, metadata))
 }
 

@@ -16,8 +16,8 @@ use crate::store::Location;
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction, quartiles, retried, rewrite_metrics};
 use crate::write::{
-    Compacted, PartitionFilter, Target, Uploads, WriteOptions, WritePlan, canonical, check_writer_features,
-    compact, plan_existing,
+    Compacted, PartitionFilter, Target, Uploads, WriteOptions, WritePlan, canonical, check_writer, compact,
+    plan_existing,
 };
 
 /// Files that are written at once.
@@ -102,7 +102,7 @@ pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<Optimi
 fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> Result<OptimizeDone> {
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     let path = location.root().to_string();
-    check_writer_features(&path, snapshot.protocol())?;
+    check_writer(&path, snapshot.protocol())?;
     let metadata = snapshot.metadata();
     let write = WriteOptions::default();
     let target = Target::Existing(snapshot.version());

@@ -13,7 +13,7 @@ use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, runtime};
 use crate::txn::heard::tell;
 use crate::txn::{Operation, Transaction};
-use crate::write::check_writer_features;
+use crate::write::check_writer;
 
 /// Files that one thread deletes in one call.
 const CHUNK: usize = 256;
@@ -66,7 +66,7 @@ pub struct VacuumDone {
 pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone> {
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     let path = location.root().to_string();
-    check_writer_features(&path, snapshot.protocol())?;
+    check_writer(&path, snapshot.protocol())?;
     let settings = LogSettings::of(snapshot.protocol(), snapshot.metadata())?;
     let default = settings.tombstone_retention;
     let asked = options.retention.map(|r| i64::try_from(r.as_millis()).unwrap_or(i64::MAX));

@@ -121,7 +121,7 @@ impl Rows<'_> {
     fn fitted(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let path = self.plan.location.root().to_string();
         let batch = fit_batch(&path, batch, &self.plan.schema, &self.plan.fitted_schema())?;
-        batch.project(&self.plan.data_positions()).map_err(|e| Error::arrow("rows of a compaction", e))
+        batch.project(&self.plan.file_positions()).map_err(|e| Error::arrow("rows of a compaction", e))
     }
 }
 

@@ -14,6 +14,7 @@ use arrow::datatypes::{
 use arrow::datatypes::{TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType};
 use arrow::error::ArrowError;
 
+use crate::alter::nested_id;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, arrow_type};
 
@@ -27,37 +28,64 @@ pub(super) fn physical_schema(schema: &StructType, mode: ColumnMappingMode) -> S
 }
 
 fn physical_field(field: &StructField, mode: ColumnMappingMode) -> FieldRef {
-    let data_type = physical_type(&field.data_type, mode);
-    let arrow = Field::new(field.physical_name(mode), data_type, field.nullable);
+    let name = field.physical_name(mode);
+    let nested = Nested { nearest: field, path: name.to_owned(), mode };
+    let arrow = Field::new(name, nested.arrow(&field.data_type), field.nullable);
     Arc::new(match field.field_id() {
-        Some(id) if mode != ColumnMappingMode::None => {
-            arrow.with_metadata([(parquet::arrow::PARQUET_FIELD_ID_META_KEY, id.to_string())])
-        }
+        Some(id) if mode != ColumnMappingMode::None => with_id(arrow, i64::from(id)),
         _ => arrow,
     })
 }
 
-fn physical_type(data_type: &DataType, mode: ColumnMappingMode) -> Arrow {
-    match data_type {
-        DataType::Struct(s) => Arrow::Struct(s.fields.iter().map(|f| physical_field(f, mode)).collect()),
-        DataType::Array(a) => Arrow::List(Arc::new(Field::new(
-            "element",
-            physical_type(&a.element_type, mode),
-            a.contains_null,
-        ))),
-        DataType::Map(m) => {
-            let pair = vec![
-                Field::new("key", physical_type(&m.key_type, mode), false),
-                Field::new("value", physical_type(&m.value_type, mode), m.value_contains_null),
-            ];
-            Arrow::Map(Arc::new(Field::new("key_value", Arrow::Struct(pair.into()), false)), false)
+fn with_id(field: Field, id: i64) -> Field {
+    field.with_metadata([(parquet::arrow::PARQUET_FIELD_ID_META_KEY, id.to_string())])
+}
+
+/// A type at its place: the ids of elements, keys and values are kept in the nearest field, by the path from there.
+struct Nested<'a> {
+    nearest: &'a StructField,
+    path: String,
+    mode: ColumnMappingMode,
+}
+
+impl Nested<'_> {
+    /// An element, a key or a value.
+    fn field(&self, name: &str, data_type: &DataType, nullable: bool) -> Field {
+        let path = format!("{}.{name}", self.path);
+        let id = match self.mode {
+            ColumnMappingMode::None => None,
+            _ => nested_id(self.nearest, &path),
+        };
+        let nested = Nested { nearest: self.nearest, path, mode: self.mode };
+        let field = Field::new(name, nested.arrow(data_type), nullable);
+        match id {
+            Some(id) => with_id(field, id),
+            None => field,
         }
-        // the order in which Spark writes the two parts
-        DataType::Variant => Arrow::Struct(
-            vec![Field::new("value", Arrow::Binary, false), Field::new("metadata", Arrow::Binary, false)]
-                .into(),
-        ),
-        primitive => arrow_type(primitive),
+    }
+
+    fn arrow(&self, data_type: &DataType) -> Arrow {
+        match data_type {
+            DataType::Struct(s) => {
+                Arrow::Struct(s.fields.iter().map(|f| physical_field(f, self.mode)).collect())
+            }
+            DataType::Array(a) => {
+                Arrow::List(Arc::new(self.field("element", &a.element_type, a.contains_null)))
+            }
+            DataType::Map(m) => {
+                let pair = vec![
+                    self.field("key", &m.key_type, false),
+                    self.field("value", &m.value_type, m.value_contains_null),
+                ];
+                Arrow::Map(Arc::new(Field::new("key_value", Arrow::Struct(pair.into()), false)), false)
+            }
+            // the order in which Spark writes the two parts
+            DataType::Variant => Arrow::Struct(
+                vec![Field::new("value", Arrow::Binary, false), Field::new("metadata", Arrow::Binary, false)]
+                    .into(),
+            ),
+            primitive => arrow_type(primitive),
+        }
     }
 }
 

@@ -48,7 +48,7 @@ impl<'a> FittedWriter<'a> {
         FittedWriter {
             path: plan.location.root().to_string(),
             files: DataFiles::new(plan, uploads, options, folder),
-            splitter: Splitter::new(&plan.schema, &plan.partition_columns, plan.data_positions()),
+            splitter: Splitter::new(&plan.schema, &plan.partition_columns, plan.file_positions()),
         }
     }
 

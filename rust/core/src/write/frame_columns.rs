@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::plan::WritePlan;
 use super::text_limits::{Limits, TextLimit};
+use crate::alter::iceberg_compat;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, stored_schema};
 
 /// The columns of a DataFrame as the data files of a table need them.
@@ -43,7 +44,8 @@ impl FrameColumns {
     /// The columns for data that [`plan_write`](super::plan_write) let through.
     pub fn of(plan: &WritePlan, data: &StructType) -> Self {
         let stored = stored_schema(&plan.schema, plan.column_mapping);
-        let mut direct = true;
+        // Spark's writer knows neither partition columns in files nor ids of elements
+        let mut direct = !iceberg_compat::is_on(&plan.metadata);
         let fields = plan.schema.fields.iter().zip(&stored.fields).zip(&plan.text_limits);
         let columns = fields.map(|((field, stored), limits)| {
             let partition = plan.partition_columns.contains(&field.name);

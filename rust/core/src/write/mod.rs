@@ -39,7 +39,7 @@ pub(crate) use compact::{Compacted, compact};
 pub(crate) use compression::codec as parquet_codec;
 pub use create::create_table;
 pub(crate) use create::new_table;
-pub use features::{check_writer, check_writer_features};
+pub use features::check_writer;
 pub(crate) use fitted::{FittedWriter, fit_rows};
 pub(crate) use footer_schema::footer_schema;
 pub use footer_stats::{WrittenFile, footer_adds};

@@ -16,7 +16,7 @@ use super::rules::Rules;
 use super::stats_columns::StatsColumns;
 use super::text_limits::{Limits, limits_of};
 use crate::actions::{Metadata, Protocol};
-use crate::alter::check_partition_columns;
+use crate::alter::{check_partition_columns, iceberg_compat};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::snapshot::{At, Snapshot};
@@ -82,7 +82,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
             check_no_definition(options, "create a table")?;
             let (protocol, metadata) = new_table(data, options)?;
             let plan = plan(location, Target::New, protocol, metadata, options)?;
-            check_writer(&location.root().to_string(), &plan.protocol, &plan.metadata, &plan.schema)?;
+            check_writer(&location.root().to_string(), &plan.protocol)?;
             check_options(&plan, options)?;
             return Ok(plan);
         }
@@ -108,7 +108,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     }
     let (protocol, metadata) = evolved(&snapshot, data, options)?;
     let mut plan = plan(location, target, protocol, metadata, options)?;
-    check_writer(&path, &plan.protocol, &plan.metadata, &plan.schema)?;
+    check_writer(&path, &plan.protocol)?;
     check_same_partitioning(&plan, options)?;
     check_same_properties(&plan.metadata, options)?;
     check_assignable(&path, data, &plan.schema)?;
@@ -163,7 +163,7 @@ fn data_columns(schema: &StructType, partition_columns: &[String]) -> StructType
 }
 
 impl WritePlan {
-    /// The columns of the data files, logical names.
+    /// The columns of rows in the data files, without partition columns; logical names.
     pub fn data_schema(&self) -> StructType {
         data_columns(&self.schema, &self.partition_columns)
     }
@@ -177,9 +177,19 @@ impl WritePlan {
         plan
     }
 
+    /// All columns of the data files: where the table is compatible with Iceberg, partition columns come after the data.
+    fn file_columns(&self) -> StructType {
+        let mut columns = self.data_schema();
+        if iceberg_compat::is_on(&self.metadata) {
+            let partition = |name: &String| self.schema.fields.iter().find(|f| f.name == *name).cloned();
+            columns.fields.extend(self.partition_columns.iter().filter_map(partition));
+        }
+        columns
+    }
+
     /// The Arrow schema of the data files.
     pub(super) fn file_schema(&self) -> SchemaRef {
-        physical_schema(&self.data_schema(), self.column_mapping)
+        physical_schema(&self.file_columns(), self.column_mapping)
     }
 
     /// The Arrow schema of fitted batches: all columns, physical names.
@@ -189,9 +199,9 @@ impl WritePlan {
     }
 
     /// Places of the data files' columns among all columns.
-    pub(super) fn data_positions(&self) -> Vec<usize> {
-        let data = self.data_schema();
-        (0..self.schema.fields.len()).filter(|i| data.fields.contains(&self.schema.fields[*i])).collect()
+    pub(super) fn file_positions(&self) -> Vec<usize> {
+        let place = |field: &StructField| self.schema.fields.iter().position(|f| f == field);
+        self.file_columns().fields.iter().filter_map(place).collect()
     }
 
     /// Length of the random folder that takes the place of partition folders, as delta-spark does it under column

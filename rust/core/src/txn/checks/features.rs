@@ -2,14 +2,14 @@ use super::Subject;
 use crate::alter::check_keeps_features;
 use crate::error::Result;
 use crate::features::check_reader;
-use crate::write::check_writer_features;
+use crate::write::check_writer;
 
 /// Every feature of the table is one that this writer keeps (PROTOCOL.md, "Table Features"), and none disappears but by
 /// the operation that drops it.
 pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
     let path = subject.root.to_string();
     check_reader(&path, subject.protocol)?;
-    check_writer_features(&path, subject.protocol)?;
+    check_writer(&path, subject.protocol)?;
     match (subject.before, &subject.changes.protocol) {
         (Some((old, _)), Some(new)) => check_keeps_features(old, new, &subject.leave.features),
         _ => Ok(()),
