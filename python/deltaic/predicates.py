@@ -70,6 +70,43 @@ def columns_of(text: str) -> list[list[str]] | None:
     return [[part.name for part in column.parts] for column in tree.find_all(exp.Column)]
 
 
+def equalities(text: str) -> list[tuple[list[str], list[str], bool]]:
+    """The columns that an SQL condition wants equal: the parts of both names, and whether nulls are equal.
+
+    Only what must be so for the condition to be true; none where it is no SQL to sqlglot.
+    """
+    try:
+        tree = sqlglot.parse_one(text, dialect=Dialect, into=exp.Condition).unnest()
+    except (ParseError, TokenError):
+        return []
+    found = []
+    for part in tree.flatten() if isinstance(tree, exp.And) else [tree]:
+        node = part.unnest()
+        if isinstance(node, exp.And):
+            found += equalities(node.sql(dialect=Dialect))
+        elif isinstance(node, (exp.EQ, exp.NullSafeEQ)):
+            try:
+                sides = _column(node.this), _column(node.expression)
+            except _Untranslatable:
+                continue
+            found.append((*sides, isinstance(node, exp.NullSafeEQ)))
+    return found
+
+
+def name_parts(name: str) -> list[str]:
+    """The parts of a dotted name, of which some may be in backticks."""
+    parts, part, inside = [], "", False
+    for character in name:
+        if character == "`":
+            inside = not inside
+        elif character == "." and not inside:
+            parts.append(part)
+            part = ""
+        else:
+            part += character
+    return [*parts, part]
+
+
 def _reject(text: str, error: ParseError) -> NoReturn:
     found = error.errors[0] if error.errors else {}
     word = found.get("highlight") or ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.dml.delete import delete
+from deltaic.spark.dml.merge_builder import DeltaMergeBuilder
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.dml.update import update
 from deltaic.spark.doors import read
@@ -75,5 +76,20 @@ class DeltaTable:
         """
         update(self._ref, set or {}, condition)
 
+    def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
+        """Begins a merge of the rows of a DataFrame into the table: see `DeltaMergeBuilder`.
 
-__all__: Any = ["DeltaTable"]
+        The condition says which rows match. Name both sides by aliases:
+
+        Example:
+            >>> (
+            ...     table.alias("t").merge(rows.alias("s"), "t.id = s.id")
+            ...     .whenMatchedUpdateAll()
+            ...     .whenNotMatchedInsertAll()
+            ...     .execute()
+            ... )  # doctest: +SKIP
+        """
+        return DeltaMergeBuilder(self._ref, source, condition)
+
+
+__all__: Any = ["DeltaMergeBuilder", "DeltaTable"]

@@ -73,6 +73,17 @@ impl Dml {
         self.with(py, |dml| Ok(dml.snapshot().schema().to_json()))
     }
 
+    /// The schema of the table as it will be, as JSON.
+    #[getter]
+    fn new_schema(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |dml| Ok(dml.new_schema().to_json()))
+    }
+
+    /// With the commit the table gets the columns of a schema, given as JSON, that it lacks.
+    fn evolve(&self, py: Python<'_>, schema: &str) -> PyResult<()> {
+        self.with(py, |dml| dml.evolve(&StructType::from_json(schema)?))
+    }
+
     /// The partition columns.
     #[getter]
     fn partition_columns(&self, py: Python<'_>) -> PyResult<Vec<String>> {
@@ -229,6 +240,16 @@ impl Dml {
         })
     }
 
+    /// A plan to write new rows into data files: the rules of the table fill the columns that `schema` lacks.
+    fn insert_plan(&self, py: Python<'_>, schema: &str, folder: String) -> PyResult<WritePlan> {
+        self.with(py, |dml| {
+            let data = StructType::from_json(schema)?;
+            let plan = WritePlan::of(dml.insert_plan(&data)?, &data);
+            dml.own_folder(folder);
+            plan
+        })
+    }
+
     /// A plan to write files of row-level changes.
     fn change_plan(&self, py: Python<'_>, schema: &str, folder: String) -> PyResult<WritePlan> {
         self.with(py, |dml| {
@@ -244,6 +265,11 @@ impl Dml {
             dml.add_files(actions(&adds)?);
             Ok(())
         })
+    }
+
+    /// Data files of new rows join, and tell them as changes, too, where that is asked for.
+    fn add_inserts(&self, py: Python<'_>, adds: Vec<String>, as_changes: bool) -> PyResult<()> {
+        self.with(py, |dml| dml.add_inserts(actions(&adds)?, as_changes))
     }
 
     /// Files of row-level changes join.

@@ -110,7 +110,7 @@ def changes(path: str) -> list[dict[str, Any]]:
     """The rows of the change files of the newest version, without partition columns."""
     files = [a["cdc"]["path"] for a in last_commit(path)[1] if "cdc" in a]
     tables = [pq.ParquetFile(Path(path, unquote(f))).read() for f in files]
-    return pa.concat_tables(tables).to_pylist() if tables else []
+    return pa.concat_tables(tables, promote_options="permissive").to_pylist() if tables else []
 
 
 def data_files(path: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""The new values of an update: which columns and fields they go to, and how they are stored there."""
+"""New values of rows: which columns and fields they go to, and how they are stored there."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError
+from deltaic.predicates import name_parts
 from deltaic.spark.frame import quoted
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from deltaic.spark.dml.operation import Operation
 
 GENERATION = "delta.generationExpression"
-_DEFAULT = "CURRENT_DEFAULT"
+DEFAULT = "CURRENT_DEFAULT"
 _IDENTITY, _EXPLICIT = "delta.identity.start", "delta.identity.allowExplicitInsert"
 
 
@@ -30,35 +31,66 @@ class Assignment:
 
 
 class Assignments:
-    """What an update sets.
+    """What an update sets, or an insert with `argument` `values`.
 
     Raises:
         InvalidArgumentError: for no column at all, one that is not there or that is set twice.
         SchemaMismatchError: for an identity column whose values are always generated.
     """
 
-    def __init__(self, op: Operation, given: Mapping[str, Any]) -> None:
+    def __init__(self, op: Operation, given: Mapping[str, Any], argument: str = "set") -> None:
         if not given:
-            raise _invalid("nothing is set: give columns and their values")
+            raise _invalid(argument, "nothing is set: give columns and their values")
         self._op = op
         self.all: list[Assignment] = []
         for target, value in given.items():
-            path, field = _resolve(op, target)
+            path, field = _resolve(op, target, argument)
             clash = next((a for a in self.all if _overlap(a.path, path)), None)
             if clash is not None:
-                raise _invalid(f"`{'.'.join(clash.path)}` and `{target}` set the same value")
-            top = op.schema[path[0]]
+                raise _invalid(argument, f"`{'.'.join(clash.path)}` and `{target}` set the same value")
+            if argument != "set" and len(path) > 1:
+                raise _invalid(argument, f"`{target}` is a field: a new row is given whole columns")
+            top = op.written[path[0]]
             if _IDENTITY in top.metadata and not top.metadata.get(_EXPLICIT, False):
-                reason = f"`{top.name}` is GENERATED ALWAYS AS IDENTITY: it cannot be updated"
+                reason = f"`{top.name}` is GENERATED ALWAYS AS IDENTITY: it cannot be set"
                 message = f"the data does not fit the table `{op.ref.path}`: {reason}"
                 raise SchemaMismatchError(message, path=op.ref.path, reason=reason)
             if isinstance(value, str) and value.strip().upper() == "DEFAULT" and len(path) == 1:
-                value = str(field.metadata.get(_DEFAULT, "NULL"))
+                value = str(field.metadata.get(DEFAULT, "NULL"))
             self.all.append(Assignment(path, value, field.dataType))
 
     def values(self) -> list[Any]:
         """The values, as they were given."""
         return [a.value for a in self.all]
+
+    def stored(self, rows: Any, *, keeps_fields: bool = False) -> dict[tuple[str, ...], Any]:
+        """The values by path, as the table stores them, for rows from which they are computed.
+
+        With `keeps_fields` a struct that lacks fields of the table's leaves these as they are.
+        """
+        op, F = self._op, self._op.functions  # noqa: N806 (its usual name)
+        typed = rows.select(*(op.column(a.value).alias(f"v{i}") for i, a in enumerate(self.all))).schema
+        values = {}
+        for a, given in zip(self.all, typed.fields, strict=True):
+            old = old_value(op, op.written[a.path[0]]) if keeps_fields else None
+            cast = Storing(F, ansi=self._ansi, fills=op.evolving)
+            values[a.path] = cast.stored(op.column(a.value), given.dataType, a.data_type, old)
+        return values
+
+    def new_values(self, values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+        """The columns that are set, wholly or in part, with the values by path in them."""
+        op = self._op
+        tops = dict.fromkeys(a.path[0] for a in self.all)
+        fields = {name: op.written[name] for name in tops}
+        return {
+            name: _replaced(op.functions, old_value(op, f), f.dataType, (name,), values)
+            for name, f in fields.items()
+        }
+
+    def generated(self) -> list[StructField]:
+        """The generated columns whose values follow from the others."""
+        given = {a.path for a in self.all}
+        return [f for f in self._op.written.fields if GENERATION in f.metadata and (f.name,) not in given]
 
     def new_rows(self, rows: Any, matched: Any = None) -> Any:
         """The rows with their new values, in the columns of the table, and behind them the other columns of the rows.
@@ -67,35 +99,40 @@ class Assignments:
         """
         op, F = self._op, self._op.functions  # noqa: N806 (its usual name)
         more = [c for c in rows.columns if c not in set(op.schema.names)]
-        typed = rows.select(*(op.column(a.value).alias(f"v{i}") for i, a in enumerate(self.all))).schema
-        values = {
-            a.path: _stored(F, op.column(a.value), typed[i].dataType, a.data_type, ansi=self._ansi)
-            for i, a in enumerate(self.all)
-        }
+        new = self.new_values(self.stored(rows))
         columns = []
         for field in op.schema.fields:
-            old = F.col(self._qualified(field.name))
-            new = _replaced(F, old, field.dataType, (field.name,), values)
-            columns.append(_either(F, matched, new, old).alias(field.name))
+            old = old_value(op, field)
+            columns.append(
+                (_either(F, matched, new[field.name], old) if field.name in new else old).alias(field.name)
+            )
         rows = rows.select(*columns, *(F.col(quoted(c)) for c in more))
-        generated = [f for f in op.schema.fields if GENERATION in f.metadata and (f.name,) not in values]
-        if not generated:
+        anew = {f.name: F.expr(f.metadata[GENERATION]).cast(f.dataType) for f in self.generated()}
+        if not anew:
             return rows
-        anew = {f.name: F.expr(f.metadata[GENERATION]).cast(f.dataType) for f in generated}
         columns = []
         for field in op.schema.fields:
             old = F.col(quoted(field.name))
-            new = anew.get(field.name, old)
-            columns.append(_either(F, matched if field.name in anew else None, new, old).alias(field.name))
+            columns.append(
+                (_either(F, matched, anew[field.name], old) if field.name in anew else old).alias(field.name)
+            )
         return rows.select(*columns, *(F.col(quoted(c)) for c in more))
 
     @property
     def _ansi(self) -> bool:
         return str(self._op.spark.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"
 
-    def _qualified(self, name: str) -> str:
-        alias = self._op.ref.alias
-        return quoted(name) if alias is None else f"{quoted(alias)}.{quoted(name)}"
+
+def old_value(op: Operation, field: StructField) -> Any:
+    """A column of the table as it will be, with the value that rows have in it now."""
+    F = op.functions  # noqa: N806 (its usual name)
+    if field.name not in op.schema.names:
+        return F.lit(None).cast(field.dataType)
+    alias = op.ref.alias
+    name = quoted(field.name) if alias is None else f"{quoted(alias)}.{quoted(field.name)}"
+    return Storing(F, ansi=True, fills=True).stored(
+        F.col(name), op.schema[field.name].dataType, field.dataType
+    )
 
 
 def _either(F: Any, matched: Any, new: Any, old: Any) -> Any:  # noqa: N803 (its usual name)
@@ -121,27 +158,43 @@ def _replaced(
     return F.struct(*parts)
 
 
-def _stored(F: Any, value: Any, given: DataType, wanted: DataType, *, ansi: bool) -> Any:  # noqa: N803
-    """The value as a column of a type stores it: cast, and an error where that loses something. Structs go by name."""
-    if _same(given, wanted):
-        return value
-    if isinstance(given, StructType) and isinstance(wanted, StructType):
-        theirs = {f.name.lower(): f for f in given.fields}
-        if len(theirs) == len(wanted.fields) and all(f.name.lower() in theirs for f in wanted.fields):
-            parts = (
-                _stored(F, value.getField(t.name), t.dataType, f.dataType, ansi=ansi).alias(f.name)
-                for f in wanted.fields
-                for t in [theirs[f.name.lower()]]
-            )
-            return F.when(value.isNotNull(), F.struct(*parts))
-    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
-        return F.transform(value, lambda v: _stored(F, v, given.elementType, wanted.elementType, ansi=ansi))
-    if ansi:
-        return value.cast(wanted)
-    # outside of ANSI mode a cast would turn what does not fit into something else
-    refusal = F.raise_error(F.lit(f"deltaic: a value does not fit into {wanted.simpleString()}"))
-    fits = value.try_cast(wanted)
-    return F.when(value.isNotNull() & fits.isNull(), refusal.cast(wanted)).otherwise(fits)
+@dataclass(frozen=True)
+class Storing:
+    """How values become those of a column: cast, and an error where that loses something. Structs go by name."""
+
+    F: Any
+    ansi: bool
+    fills: bool = False
+    """Whether a struct may lack fields: they are null, or as they were."""
+
+    def stored(self, value: Any, given: DataType, wanted: DataType, old: Any = None) -> Any:
+        """The value, of one type, as one of another; `old` is what is there now."""
+        F = self.F  # noqa: N806 (its usual name)
+        if _same(given, wanted):
+            return value
+        if isinstance(given, StructType) and isinstance(wanted, StructType):
+            theirs = {f.name.lower(): f for f in given.fields}
+            wants = {f.name.lower() for f in wanted.fields}
+            if theirs.keys() <= wants and (self.fills or len(theirs) == len(wants)):
+                parts = [
+                    self._field(value, theirs.get(f.name.lower()), f, old).alias(f.name)
+                    for f in wanted.fields
+                ]
+                return F.when(value.isNotNull(), F.struct(*parts))
+        if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
+            return F.transform(value, lambda v: self.stored(v, given.elementType, wanted.elementType))
+        if self.ansi:
+            return value.cast(wanted)
+        # outside of ANSI mode a cast would turn what does not fit into something else
+        refusal = F.raise_error(F.lit(f"deltaic: a value does not fit into {wanted.simpleString()}"))
+        fits = value.try_cast(wanted)
+        return F.when(value.isNotNull() & fits.isNull(), refusal.cast(wanted)).otherwise(fits)
+
+    def _field(self, value: Any, theirs: StructField | None, wanted: StructField, old: Any) -> Any:
+        kept = None if old is None else old.getField(wanted.name)
+        if theirs is not None:
+            return self.stored(value.getField(theirs.name), theirs.dataType, wanted.dataType, kept)
+        return self.F.lit(None).cast(wanted.dataType) if kept is None else kept
 
 
 def _same(a: DataType, b: DataType) -> bool:
@@ -158,11 +211,11 @@ def _same(a: DataType, b: DataType) -> bool:
     return bool(a == b)
 
 
-def _resolve(op: Operation, target: str) -> tuple[tuple[str, ...], StructField]:
+def _resolve(op: Operation, target: str, argument: str) -> tuple[tuple[str, ...], StructField]:
     """The names of a column, or of a field of a struct, as the table spells them."""
     for parts in _readings(op, target):
         path: list[str] = []
-        level: DataType = op.schema
+        level: DataType = op.written
         found: StructField | None = None
         for part in parts:
             fields = level.fields if isinstance(level, StructType) else []
@@ -173,29 +226,15 @@ def _resolve(op: Operation, target: str) -> tuple[tuple[str, ...], StructField]:
             level = found.dataType
         if found is not None:
             return tuple(path), found
-    raise _invalid(f"no column `{target}`. The table has {', '.join(op.schema.names)}")
+    raise _invalid(argument, f"no column `{target}`. The table has {', '.join(op.written.names)}")
 
 
 def _readings(op: Operation, target: str) -> Iterator[list[str]]:
     yield [target]
-    parts = _parts(target)
+    parts = name_parts(target)
     yield parts
     if op.ref.alias is not None and len(parts) > 1 and parts[0].lower() == op.ref.alias.lower():
         yield parts[1:]
-
-
-def _parts(target: str) -> list[str]:
-    """The parts of a dotted name, of which some may be in backticks."""
-    parts, part, inside = [], "", False
-    for character in target:
-        if character == "`":
-            inside = not inside
-        elif character == "." and not inside:
-            parts.append(part)
-            part = ""
-        else:
-            part += character
-    return [*parts, part]
 
 
 def _overlap(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
@@ -203,5 +242,5 @@ def _overlap(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
     return a[:shorter] == b[:shorter]
 
 
-def _invalid(reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"set: {reason}", argument="set", reason=reason)
+def _invalid(argument: str, reason: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def of_files(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bool) -> dict[str, int]:
-    """What both operations tell. `by_rows` is false where whole files left unread."""
+    """What all operations tell. `by_rows` is false where whole files left unread."""
     vectors = by_vectors and by_rows
     removed = counts["emptiedVectors"] if vectors else counts["touchedVectors"]
     updated = _number(counts["nextVectors"]) if vectors else 0
@@ -51,6 +51,29 @@ def of_update(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bo
     metrics["numRemovedFiles"] = _number(counts["touchedFiles"])
     metrics["numRemovedBytes"] = 0 if by_vectors else _number(counts["touchedBytes"])
     return metrics
+
+
+def of_merge(
+    counts: Mapping[str, int | None], rows: Mapping[str, int], *, by_vectors: bool
+) -> dict[str, int]:
+    """Of a merge, with what it did to `rows`."""
+    files = of_files(counts, by_vectors=by_vectors, by_rows=by_vectors)
+    updated = rows["numTargetRowsMatchedUpdated"] + rows["numTargetRowsNotMatchedBySourceUpdated"]
+    return {
+        **rows,
+        "numTargetRowsUpdated": updated,
+        "numTargetRowsDeleted": rows["numTargetRowsMatchedDeleted"]
+        + rows["numTargetRowsNotMatchedBySourceDeleted"],
+        "numOutputRows": _number(counts["addedRows"]),
+        "numTargetFilesAdded": files["numAddedFiles"],
+        "numTargetFilesRemoved": _number(counts["emptiedFiles" if by_vectors else "touchedFiles"]),
+        "numTargetBytesAdded": files["numAddedBytes"],
+        "numTargetBytesRemoved": _number(counts["emptiedBytes" if by_vectors else "touchedBytes"]),
+        "numTargetChangeFilesAdded": files["numAddedChangeFiles"],
+        "numTargetDeletionVectorsAdded": files["numDeletionVectorsAdded"],
+        "numTargetDeletionVectorsRemoved": files["numDeletionVectorsRemoved"] if by_vectors else 0,
+        "numTargetDeletionVectorsUpdated": files["numDeletionVectorsUpdated"],
+    }
 
 
 def _number(count: int | None) -> int:

@@ -60,6 +60,9 @@ class Operation:
             storage_options=dict(ref.storage_options),
         )
         self.schema = StructType.fromJson(json.loads(self.dml.schema))
+        self.written = self.schema
+        """The columns of the rows that are written."""
+        self.evolving = False
         self.row_ids: list[str] = self.dml.row_id_columns
         self._relations: list[Relation] = []
 
@@ -74,6 +77,12 @@ class Operation:
         # nothing is left of it after a commit
         self.dml.discard()
 
+    def evolve(self, schema: StructType) -> None:
+        """The table gets the columns and fields of this schema that it lacks, with the commit."""
+        self.evolving = True
+        self.dml.evolve(schema.json())
+        self.written = StructType.fromJson(json.loads(self.dml.new_schema))
+
     def millis(self, since: float | None = None) -> int:
         """Milliseconds since then, or since the operation began."""
         return int((time.monotonic() - (self.started if since is None else since)) * 1000)
@@ -83,8 +92,8 @@ class Operation:
         return self.functions.expr(given) if isinstance(given, str) else given
 
     def table_columns(self) -> list[Any]:
-        """The columns of the table, in its order."""
-        return [self.functions.col(quoted(f.name)) for f in self.schema.fields]
+        """The columns of the table as it will be, in its order."""
+        return [self.functions.col(quoted(f.name)) for f in self.written.fields]
 
     def row_id_columns(self) -> list[Any]:
         """The columns of row ids and row commit versions, where rows keep them."""
@@ -97,11 +106,18 @@ class Operation:
         `left`. With `row_ids`, where rows keep them, also their row ids and row commit versions. A filter on these
         rows prunes the files.
         """
-        row_ids = row_ids and bool(self.row_ids)
-        df = (self._connect_rows if self.connect else self._classic_rows)(part, row_ids=row_ids)
-        if row_ids:
-            df = self._with_row_ids(df)
+        df = self.stored_rows(part, row_ids=row_ids)
+        if row_ids and self.row_ids:
+            df = self.with_row_ids(df)
         return df if self.ref.alias is None else df.alias(self.ref.alias)
+
+    def stored_rows(self, part: str, *, row_ids: bool) -> Any:
+        """As `rows`, without the alias, and with the row ids that files keep.
+
+        They are null where they follow from the position.
+        """
+        row_ids = row_ids and bool(self.row_ids)
+        return (self._connect_rows if self.connect else self._classic_rows)(part, row_ids=row_ids)
 
     def _classic_rows(self, part: str, *, row_ids: bool) -> Any:
         from deltaic.spark.bridge.install import format_name
@@ -123,16 +139,20 @@ class Operation:
             raise UnsupportedError(message, path=self.ref.path, what=what)
         return rows
 
-    def _with_row_ids(self, df: Any) -> Any:
-        """Ids that files keep go before those that follow from the position (PROTOCOL.md, "Row Tracking")."""
+    def with_row_ids(self, df: Any) -> Any:
+        """Rows of touched files with the row ids and versions that they have.
+
+        Ids that files keep go before those that follow from the position (PROTOCOL.md, "Row Tracking").
+        """
         F = self.functions  # noqa: N806 (its usual name)
+        others = [F.col(quoted(c)) for c in df.columns if c not in self.row_ids]
         bases = by_spelling(pa.table(pa.RecordBatchReader.from_stream(self.dml.row_id_bases())))
         bases = bases.rename_columns({"base_row_id": _BASE, "default_row_commit_version": _VERSION})
         df = df.join(F.broadcast(self.spark.createDataFrame(bases)), FILE, "left")
         row_id, version = self.row_ids
         fresh = {row_id: F.col(_BASE) + F.col(ROW), version: F.col(_VERSION)}
         kept = {name: F.coalesce(F.col(quoted(name)), fresh[name]).alias(name) for name in self.row_ids}
-        return df.select(*self.table_columns(), *kept.values(), FILE, ROW)
+        return df.select(*others, *kept.values())
 
     def asked(self) -> str | None:
         """What Spark's optimizer made of the conditions on the rows of `all` files that ran, as a predicate."""
@@ -146,6 +166,12 @@ class Operation:
         folder = str(uuid.uuid4())
         plan = self.dml.data_plan(df.schema.json(), changed, folder)
         self.dml.add_files(writer.write_rows(df, plan, self.ref.path, folder, WriteOptions()))
+
+    def write_inserts(self, df: Any, *, as_changes: bool) -> None:
+        """Writes new rows, with columns of the table; the rules of the table fill the others."""
+        folder = str(uuid.uuid4())
+        plan = self.dml.insert_plan(df.schema.json(), folder)
+        self.dml.add_inserts(writer.write_rows(df, plan, self.ref.path, folder, WriteOptions()), as_changes)
 
     def write_changes(self, df: Any) -> None:
         """Writes row-level changes, with the columns of the table and `_change_type`, into files of their own."""

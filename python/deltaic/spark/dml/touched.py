@@ -8,7 +8,12 @@ from deltaic.spark.dml.conditions import prune
 from deltaic.spark.native_read import FILE, ROW
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deltaic.spark.dml.operation import Operation
+
+# bitmaps count from one
+_POSITION = f"({ROW} + 1)"
 
 
 def find_touched(op: Operation, condition: Any) -> tuple[int, int]:
@@ -32,7 +37,29 @@ def take(op: Operation, rows: Any) -> tuple[int, int]:
 def bitmaps_of(op: Operation, rows: Any) -> Any:
     """One row for each file and 32,768 positions in it: the positions as a bitmap, and how often they come."""
     F = op.functions  # noqa: N806 (its usual name)
-    position = f"({ROW} + 1)"
-    bucket = F.expr(f"bitmap_bucket_number({position})").alias("bucket")
-    bitmap = F.expr(f"bitmap_construct_agg(bitmap_bit_position({position}))").alias("bitmap")
-    return rows.groupBy(F.col(FILE), bucket).agg(bitmap, F.count(F.lit(1)).alias("count"))
+    return _by_bucket(op, rows).agg(_bitmap(F).alias("bitmap"), F.count(F.lit(1)).alias("count"))
+
+
+def bitmaps_of_matches(op: Operation, rows: Any, meant: Any, matched: Any, more: Sequence[Any]) -> Any:
+    """As `bitmaps_of`, of the rows that are `meant`, with `more` aggregates.
+
+    Two say how many positions are of rows that are `matched`, and how often these come (`matches`).
+    """
+    F = op.functions  # noqa: N806 (its usual name)
+    return _by_bucket(op, rows).agg(
+        _bitmap(F, meant).alias("bitmap"),
+        F.count_if(meant).alias("count"),
+        F.bitmap_count(_bitmap(F, matched)).alias("matched"),
+        F.count_if(matched).alias("matches"),
+        *more,
+    )
+
+
+def _by_bucket(op: Operation, rows: Any) -> Any:
+    F = op.functions  # noqa: N806 (its usual name)
+    return rows.groupBy(F.col(FILE), F.expr(f"bitmap_bucket_number({_POSITION})").alias("bucket"))
+
+
+def _bitmap(F: Any, meant: Any = None) -> Any:  # noqa: N803 (its usual name)
+    position = F.expr(f"bitmap_bit_position({_POSITION})")
+    return F.bitmap_construct_agg(position if meant is None else F.when(meant, position))

@@ -7,6 +7,7 @@ use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema};
 use roaring::{RoaringBitmap, RoaringTreemap};
 use serde::Serialize;
 
+use super::attempt::Attempt;
 use super::change_data;
 use super::job::Job;
 use super::options::DmlOptions;
@@ -14,15 +15,20 @@ use super::removal::{candidates, rows_of};
 use super::touched::Touched;
 use super::vectors::mark;
 use crate::actions::{Add, Cdc, LogPath, ObjectPath, PartitionValues};
+use crate::alter::{Definition, merge_schema};
+use crate::conflict::IdentityValues;
 use crate::error::{Error, Result};
+use crate::maintain::definition;
 use crate::predicate::Predicate;
 use crate::scan::{DataFile, DeletionVector, partition};
-use crate::schema::{DataType, StructField};
+use crate::schema::{DataType, StructField, StructType};
 use crate::snapshot::Snapshot;
 use crate::store::{Location, StorageOptions};
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction};
-use crate::write::{RowIds, SpreadWrite};
+use crate::write::{
+    RowIds, RowRules, SpreadWrite, Target, check_assignable, check_writer, marks_of, plan_existing,
+};
 
 /// Rows of one bitmap of Spark's `bitmap_construct_agg`.
 const BUCKET: i64 = 32_768;
@@ -47,6 +53,8 @@ pub struct SpreadDml {
     cdc: Vec<Cdc>,
     /// Folders of the table that files of this operation alone are in.
     folders: Vec<String>,
+    /// Identity columns (logical names) whose values were made for new rows.
+    identities: Vec<String>,
 }
 
 /// What [`SpreadDml::take_rows`] found.
@@ -74,6 +82,8 @@ pub struct DmlCounts {
     pub matched_rows: Option<u64>,
     /// Files of which no row would be left.
     pub emptied_files: u64,
+    /// Their bytes.
+    pub emptied_bytes: u64,
     /// Those that have a deletion vector.
     pub emptied_vectors: u64,
     /// Files of which rows would be left, without a deletion vector.
@@ -117,6 +127,7 @@ impl SpreadDml {
             adds: Vec::new(),
             cdc: Vec::new(),
             folders: Vec::new(),
+            identities: Vec::new(),
         })
     }
 
@@ -128,6 +139,26 @@ impl SpreadDml {
     /// The options by which the table was opened.
     pub fn storage(&self) -> &StorageOptions {
         &self.storage
+    }
+
+    /// The table as it will be.
+    pub fn new_schema(&self) -> &StructType {
+        &self.job.attempt.plan.schema
+    }
+
+    /// With the commit the table gets the columns of this schema that it lacks, at any depth. Rows that are there have
+    /// nulls in them.
+    ///
+    /// # Errors
+    /// As [`merge_schema`]; [`Error::UnsupportedFeature`] when the table would ask more of a writer than this one does.
+    pub fn evolve(&mut self, data: &StructType) -> Result<()> {
+        let snapshot = &self.job.snapshot;
+        let (location, target) = (snapshot.location(), Target::Existing(snapshot.version()));
+        let Definition { protocol, metadata, schema, .. } = merge_schema(&definition(snapshot)?, data)?;
+        check_writer(&location.root().to_string(), &protocol, &metadata, &schema)?;
+        let attempt = &mut self.job.attempt;
+        attempt.plan = plan_existing(location, target, protocol, metadata, &attempt.write)?;
+        Ok(())
     }
 
     /// Whether rows are marked as deleted where they are.
@@ -293,13 +324,21 @@ impl SpreadDml {
     }
 
     fn plan(&self, changed: bool, columns: Vec<StructField>) -> Result<SpreadWrite> {
-        SpreadWrite::of_rows(
-            &self.job.attempt.plan,
-            self.storage.clone(),
-            self.job.attempt.write.clone(),
-            changed,
-            columns,
-        )
+        let Attempt { plan, write, .. } = &self.job.attempt;
+        let rules = if changed { RowRules::of_table(plan)? } else { RowRules::default() };
+        Ok(SpreadWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, columns))
+    }
+
+    /// A plan by which the engine writes new rows of these columns into data files; the rules of the table fill the others.
+    ///
+    /// # Errors
+    /// [`Error::SchemaMismatch`] for columns that are not the table's, and as [`RowRules::of`].
+    pub fn insert_plan(&mut self, data: &StructType) -> Result<SpreadWrite> {
+        let Attempt { plan, write, .. } = &self.job.attempt;
+        check_assignable(&plan.location.root().to_string(), data, &plan.schema)?;
+        let rules = RowRules::of(plan, data)?;
+        self.identities = rules.identities.iter().map(|i| i.column.clone()).collect();
+        Ok(SpreadWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, Vec::new()))
     }
 
     /// A folder of the table that files of this operation alone will be in: it goes if nothing is committed.
@@ -310,6 +349,22 @@ impl SpreadDml {
     /// Data files join.
     pub fn add_files(&mut self, adds: Vec<Add>) {
         self.adds.extend(adds);
+    }
+
+    /// Data files of new rows join. They are told `as_changes`, too, where the commit tells other changes: readers look
+    /// at nothing else then.
+    ///
+    /// # Errors
+    /// What the store says, and [`Error::DataFile`] for a file that cannot be read.
+    ///
+    /// # Cost
+    /// With `as_changes` the files are read and their rows written once more.
+    pub fn add_inserts(&mut self, adds: Vec<Add>, as_changes: bool) -> Result<()> {
+        if as_changes {
+            self.cdc.extend(change_data::inserted(&self.job.attempt, &adds)?);
+        }
+        self.adds.extend(adds);
+        Ok(())
     }
 
     /// Files of row-level changes join.
@@ -336,6 +391,7 @@ impl SpreadDml {
             touched_rows: whole_rows.map(|n| n + self.touched.iter().map(live).sum::<u64>()),
             matched_rows: whole_rows.map(|n| n + self.touched.iter().map(|t| t.matched.len()).sum::<u64>()),
             emptied_files: emptied().count() as u64,
+            emptied_bytes: bytes(&mut emptied()),
             emptied_vectors: vectors(&mut emptied()),
             first_vectors: left.len() as u64 - next_vectors,
             next_vectors,
@@ -356,6 +412,7 @@ impl SpreadDml {
     pub fn commit(mut self, by_vectors: bool, metrics: Vec<(String, u64)>) -> Result<u64> {
         let mut txn = self.transaction();
         self.claim(&mut txn)?;
+        self.define(&mut txn)?;
         for (name, value) in metrics {
             txn.operation_mut().set_metric(&name, value);
         }
@@ -375,6 +432,20 @@ impl SpreadDml {
         let mut txn = self.job.begun(self.operation.clone(), &self.options);
         txn.set_row_ids_preserved(true);
         txn
+    }
+
+    /// The definition of the table, where it becomes another, and the marks of identities.
+    fn define(&self, txn: &mut Transaction) -> Result<()> {
+        let (snapshot, plan) = (&self.job.snapshot, &self.job.attempt.plan);
+        if *snapshot.protocol() != plan.protocol {
+            txn.set_protocol(plan.protocol.clone());
+        }
+        if *snapshot.metadata() != plan.metadata {
+            txn.set_metadata(plan.metadata.clone());
+        }
+        let marks = marks_of(plan, &self.adds, &self.identities)?;
+        let generated = marks.keys().cloned().collect();
+        txn.advance_identities(IdentityValues { written: marks, generated })
     }
 
     fn claim(&self, txn: &mut Transaction) -> Result<()> {

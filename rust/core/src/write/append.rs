@@ -146,7 +146,15 @@ pub(super) fn commit_made(
     commit(plan, NewFiles { adds, rows, marks }, options)
 }
 
-fn marks_of(plan: &WritePlan, adds: &[Add], identities: &[String]) -> Result<BTreeMap<String, i64>> {
+/// The farthest values of identity columns (logical names) in files, by physical name.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a file without statistics of a column.
+pub(crate) fn marks_of(
+    plan: &WritePlan,
+    adds: &[Add],
+    identities: &[String],
+) -> Result<BTreeMap<String, i64>> {
     let mut marks = BTreeMap::new();
     for name in identities {
         let Some(field) = plan.schema.field(name) else { continue };

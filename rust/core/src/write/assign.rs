@@ -11,7 +11,7 @@ use crate::schema::{DataType, StructField, StructType};
 ///
 /// # Errors
 /// [`Error::SchemaMismatch`] with the columns that differ and both schemas.
-pub(super) fn check_assignable(path: &str, data: &StructType, table: &StructType) -> Result<()> {
+pub(crate) fn check_assignable(path: &str, data: &StructType, table: &StructType) -> Result<()> {
     let mut problems = Vec::new();
     compare(data, table, "", &mut problems);
     if problems.is_empty() {

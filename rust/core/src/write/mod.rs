@@ -34,7 +34,9 @@ mod stats_json;
 mod text_limits;
 mod uploads;
 
+pub(crate) use append::marks_of;
 pub use append::{commit_adds, write};
+pub(crate) use assign::check_assignable;
 pub(crate) use compact::{Compacted, compact};
 pub(crate) use compression::codec as parquet_codec;
 pub use create::create_table;

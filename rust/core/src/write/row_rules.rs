@@ -92,7 +92,7 @@ impl RowRules {
     ///
     /// # Errors
     /// [`crate::Error::InvalidSchema`] for a rule that is none.
-    pub(super) fn of_table(plan: &WritePlan) -> Result<Self> {
+    pub(crate) fn of_table(plan: &WritePlan) -> Result<Self> {
         let mut rules = RowRules::default();
         for field in &plan.schema.fields {
             if let Some(text) = field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str()) {

@@ -70,23 +70,19 @@ impl SpreadWrite {
         Ok(SpreadWrite { plan, rules, storage, options, more: Vec::new() })
     }
 
-    /// A write of rows that an engine made of those of the table, with `more` columns behind those of the table, which
-    /// have neither statistics nor rules. Rows with other values than before, `changed`, must be held to the rules.
-    ///
-    /// # Errors
-    /// As [`RowRules::of_table`].
+    /// A write of rows that an engine made of those of the table, or new ones, with `more` columns behind those of the
+    /// table, which have neither statistics nor rules. The engine holds them to the rules.
     pub(crate) fn of_rows(
         plan: &WritePlan,
         storage: StorageOptions,
         options: WriteOptions,
-        changed: bool,
+        rules: RowRules,
         more: Vec<StructField>,
-    ) -> Result<Self> {
-        let rules = if changed { RowRules::of_table(plan)? } else { RowRules::default() };
+    ) -> Self {
         let options = WriteOptions { rules_held: true, ..options };
         let mut plan = plan.with_columns(more.clone());
         plan.rules_held = true;
-        Ok(SpreadWrite { plan, rules, storage, options, more })
+        SpreadWrite { plan, rules, storage, options, more }
     }
 
     /// Whether there is nothing to write: see [`Target::Skip`].

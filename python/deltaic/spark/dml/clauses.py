@@ -1,0 +1,103 @@
+"""The clauses of a merge: what happens to which rows, in order."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from deltaic.exceptions import InvalidArgumentError
+from deltaic.spark.dml.operation import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+MATCHED, NOT_MATCHED, NOT_MATCHED_BY_SOURCE = "whenMatched", "whenNotMatched", "whenNotMatchedBySource"
+UPDATE, DELETE, INSERT = "update", "delete", "insert"
+_PARAMETERS = {
+    MATCHED: "matchedPredicates",
+    NOT_MATCHED: "notMatchedPredicates",
+    NOT_MATCHED_BY_SOURCE: "notMatchedBySourcePredicates",
+}
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One clause."""
+
+    when: str
+    action: str
+    condition: Any = None
+    values: Mapping[str, Any] | None = None
+    """None sets every column to that of the source with its name."""
+
+    @property
+    def is_star(self) -> bool:
+        """Whether columns get those of the source with their names."""
+        return self.values is None and self.action != DELETE
+
+
+class Clauses:
+    """All of a merge, each with its number.
+
+    Raises:
+        InvalidArgumentError: for none, or where one without a condition stands before another of its kind.
+    """
+
+    def __init__(self, given: Sequence[Clause]) -> None:
+        if not given:
+            raise _invalid("a merge needs a clause: whenMatched…, whenNotMatched… or whenNotMatchedBySource…")
+        self.all = dict(enumerate(given))
+        for when in _PARAMETERS:
+            if any(c.condition is None for c in [*self.of(when).values()][:-1]):
+                raise _invalid(
+                    f"only the last {when} clause may lack a condition: what follows it is never reached"
+                )
+
+    def of(self, *whens: str, action: str | None = None) -> dict[int, Clause]:
+        """Those of some kinds, in order."""
+        return {i: c for i, c in self.all.items() if c.when in whens and action in (None, c.action)}
+
+    @property
+    def updates(self) -> dict[int, Clause]:
+        """Those that give rows other values."""
+        return self.of(MATCHED, NOT_MATCHED_BY_SOURCE, action=UPDATE)
+
+    @property
+    def inserts(self) -> dict[int, Clause]:
+        """Those that add rows."""
+        return self.of(NOT_MATCHED)
+
+    @property
+    def only_inserts(self) -> bool:
+        """Whether rows of the table stay as they are."""
+        return len(self.inserts) == len(self.all)
+
+    @property
+    def may_match_often(self) -> bool:
+        """Whether it is the same how many rows of the source a row of the table matches: it goes, or stays."""
+        matched = [*self.of(MATCHED).values()]
+        return self.only_inserts or (len(matched) == 1 and matched[0] == Clause(MATCHED, DELETE))
+
+    def parameters(self, condition: Any) -> dict[str, str]:
+        """As the history shows them."""
+        parameters = {"predicate": json.dumps([shown(condition)])}
+        for when, name in _PARAMETERS.items():
+            of_kind = [
+                ({} if c.condition is None else {"predicate": shown(c.condition)}) | {"actionType": c.action}
+                for c in self.of(when).values()
+            ]
+            parameters[name] = json.dumps(of_kind, separators=(",", ":"))
+        return parameters
+
+
+def first_true(F: Any, clauses: Iterable[tuple[int, Any]]) -> Any:  # noqa: N803 (its usual name)
+    """The number of the first clause whose condition, a Column or None, is true; null for none."""
+    number = F.lit(None).cast("int")
+    for i, condition in reversed([*clauses]):
+        number = F.lit(i) if condition is None else F.when(condition, F.lit(i)).otherwise(number)
+    return number
+
+
+def _invalid(reason: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"clauses: {reason}", argument="clauses", reason=reason)

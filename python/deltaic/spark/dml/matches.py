@@ -1,0 +1,216 @@
+"""The rows of the table that a merge is about, and what becomes of them: one pass over the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from deltaic.exceptions import DeltaError, InvalidArgumentError
+from deltaic.spark.dml.assignments import Assignments, old_value
+from deltaic.spark.dml.clauses import MATCHED, NOT_MATCHED_BY_SOURCE, first_true
+from deltaic.spark.dml.operation import shown
+from deltaic.spark.dml.source import SOURCE_ROW
+from deltaic.spark.dml.touched import bitmaps_of_matches
+from deltaic.spark.frame import quoted
+from deltaic.spark.native_read import FILE, ROW
+
+if TYPE_CHECKING:
+    from deltaic.spark.dml.clauses import Clause, Clauses
+    from deltaic.spark.dml.operation import Operation
+    from deltaic.spark.dml.source import Source
+
+CLAUSE, OLD = "__deltaic_clause", "__deltaic_old"
+"""Columns of matches: the number of the clause that is followed, and the row as it was."""
+_BY_SOURCE = "__deltaic_by_source"
+_SHOWN_ROWS, _SHOWN_COLUMNS = 3, 5
+
+
+class MultipleMatchesError(DeltaError):
+    """A merge in which a row of the table matches several rows of the source."""
+
+    path: str
+    rows: list[str]
+    """Some of the rows of the table."""
+
+
+class Matches:
+    """What a merge finds: the rows of the table that match the source or that a clause is about."""
+
+    def __init__(self, op: Operation, source: Source, condition: Any, clauses: Clauses) -> None:
+        self.op, self.source, self.condition, self.clauses = op, source, condition, clauses
+        self.updates = {i: update_of(op, c, source) for i, c in clauses.updates.items()}
+        self.counts: dict[int, int] = dict.fromkeys(clauses.all, 0)
+        self.often = False
+        self.rows = self._found()
+        if self.updates or clauses.inserts or op.dml.has_change_feed or not op.dml.uses_vectors:
+            # looked at more than once, and with values that need not be the same each time
+            self.rows = self.rows.localCheckpoint()
+
+    def _found(self) -> Any:
+        op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
+        target = op.stored_rows("all", row_ids=bool(self.updates)).alias(op.ref.alias)
+        by_source = self.clauses.of(NOT_MATCHED_BY_SOURCE)
+        if by_source:
+            # before the join: these clauses know the columns of the table only
+            number = first_true(F, ((i, _condition(op, c)) for i, c in by_source.items()))
+            values = self._values(target, {i: u for i, u in self.updates.items() if i in by_source})
+            target = target.select(
+                "*", number.alias(_BY_SOURCE), *(v.alias(_place(*k)) for k, v in values.items())
+            )
+            rows = target.join(self.source.joinable(), op.column(self.condition), "left")
+        else:
+            rows = self.source.prune(target).join(self.source.joinable(), op.column(self.condition))
+        if self.clauses.only_inserts:
+            return rows.select(SOURCE_ROW)
+        matched = self.clauses.of(MATCHED)
+        number = first_true(F, ((i, _condition(op, c)) for i, c in matched.items()))
+        if by_source:
+            number = F.when(F.col(SOURCE_ROW).isNotNull(), number).otherwise(F.col(_BY_SOURCE))
+        rows = rows.select("*", number.alias(CLAUSE))
+        if by_source:
+            rows = rows.where(F.col(SOURCE_ROW).isNotNull() | F.col(CLAUSE).isNotNull())
+        return self._generated(rows.select(*self._columns(rows, matched)))
+
+    def _columns(self, rows: Any, matched: dict[int, Clause]) -> list[Any]:
+        """Places, row ids, the new row where a clause updates, and the old one where changes are told."""
+        op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
+        columns = [F.col(c) for c in (FILE, ROW, SOURCE_ROW, CLAUSE)]
+        old = {f.name: old_value(op, f) for f in op.written.fields}
+        if op.dml.has_change_feed:
+            columns.append(F.struct(*(v.alias(n) for n, v in old.items())).alias(OLD))
+        if not self.updates:
+            return columns
+        values = self._values(rows, {i: u for i, u in self.updates.items() if i in matched})
+        carried = {
+            (i, n): F.col(quoted(_place(i, n)))
+            for i, u in self.updates.items()
+            if i not in matched
+            for n in _set(u)
+        }
+        for name, value in old.items():
+            new = value
+            for (i, column), given in {**values, **carried}.items():
+                if column == name:
+                    new = F.when(F.col(CLAUSE) == i, given).otherwise(new)
+            columns.append(new.alias(name))
+        return [*columns, *op.row_id_columns()]
+
+    def _values(self, rows: Any, updates: dict[int, Assignments]) -> dict[tuple[int, str], Any]:
+        """By clause and column."""
+        found = {}
+        for i, update in updates.items():
+            star = self.clauses.all[i].is_star
+            values = update.new_values(update.stored(rows, keeps_fields=star))
+            found.update({(i, name): value for name, value in values.items()})
+        return found
+
+    def _generated(self, rows: Any) -> Any:
+        F = self.op.functions  # noqa: N806 (its usual name)
+        anew: dict[str, Any] = {}
+        for i, update in self.updates.items():
+            for field in update.generated():
+                value = F.expr(field.metadata["delta.generationExpression"]).cast(field.dataType)
+                kept = anew.get(field.name, F.col(quoted(field.name)))
+                anew[field.name] = F.when(F.col(CLAUSE) == i, value).otherwise(kept)
+        if not anew:
+            return rows
+        return rows.select(*(anew[c].alias(c) if c in anew else F.col(quoted(c)) for c in rows.columns))
+
+    def of(self, *actions: str) -> Any:
+        """The rows for which a clause with one of these actions is followed, once each."""
+        F = self.op.functions  # noqa: N806 (its usual name)
+        numbers = [i for i, c in self.clauses.all.items() if c.action in actions]
+        rows = self.rows.where(F.col(CLAUSE).isin(numbers))
+        return rows.dropDuplicates([FILE, ROW]) if self.often else rows
+
+    def settle(self) -> None:
+        """Says which rows of the table were looked at; on Spark Connect that was said before."""
+        if not self.op.connect:
+            self.op.dml.set_predicate(self.op.asked())
+
+    def take(self) -> None:
+        """Takes the rows for which a clause is followed, and counts them by clause.
+
+        Raises:
+            MultipleMatchesError: for a row that matches several rows of the source.
+        """
+        op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
+        more = [F.count_if(F.col(CLAUSE) == i).alias(f"clause{i}") for i in self.clauses.all]
+        matched = F.col(SOURCE_ROW).isNotNull()
+        found = bitmaps_of_matches(op, self.rows, F.col(CLAUSE).isNotNull(), matched, more).toArrow()
+        self.settle()
+        self.often = pc.sum(found["matches"]).as_py() != pc.sum(found["matched"]).as_py()
+        if self.often and not self.clauses.may_match_often:
+            self._refuse()
+        fired = found.filter(pc.greater(found["count"], 0))
+        rows, _ = op.dml.take_rows(fired.select([FILE, "bucket", "bitmap", "count"]))
+        for i in self.clauses.all:
+            self.counts[i] = pc.sum(found[f"clause{i}"]).as_py() or 0
+        if self.often:
+            # of several matches one counts
+            ((only, _),) = self.clauses.of(MATCHED).items()
+            self.counts[only] -= sum(self.counts.values()) - rows
+
+    def _refuse(self) -> None:
+        op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
+        often = (
+            self.rows.where(F.col(SOURCE_ROW).isNotNull())
+            .groupBy(FILE, ROW)
+            .agg(F.count("*").alias("matches"))
+        )
+        often = often.where("matches > 1").limit(_SHOWN_ROWS)
+        often = often.select(F.col(FILE).alias("f"), F.col(ROW).alias("r"), "matches")
+        target = self.source.prune(op.rows())
+        both = target.join(F.broadcast(often), (F.col(FILE) == F.col("f")) & (F.col(ROW) == F.col("r")))
+        names = self.source.key_columns or op.schema.names[:_SHOWN_COLUMNS]
+        found = both.select("matches", *(old_value(op, op.schema[n]).cast("string") for n in names)).collect()
+        rows = [", ".join(f"{n} = {v}" for n, v in zip(names, r[1:], strict=True)) for r in found]
+        listed = "; ".join(f"{text} ({r[0]} times)" for text, r in zip(rows, found, strict=True))
+        what = (
+            f"a row of the table matches several rows of the source, by `{shown(self.condition)}`: {listed}"
+        )
+        message = f"`{op.ref.path}`: {what}. Give the source one row for each, as by dropDuplicates on these columns"
+        raise MultipleMatchesError(message, path=op.ref.path, rows=rows)
+
+    def number(self, when: str, action: str) -> int:
+        """Of rows for which a clause of a kind is followed."""
+        return sum(self.counts[i] for i in self.clauses.of(when, action=action))
+
+
+def update_of(op: Operation, clause: Clause, source: Source) -> Assignments:
+    """What an update sets."""
+    return Assignments(op, star_values(op, clause, source) if clause.is_star else dict(clause.values or {}))
+
+
+def star_values(op: Operation, clause: Clause, source: Source) -> dict[str, Any]:
+    """Every column of the table with that of the source.
+
+    Not those that the source lacks where the schema evolves or their values are made.
+
+    Raises:
+        InvalidArgumentError: for a column that the source lacks.
+    """
+    values = {}
+    for field in op.written.fields:
+        column = source.column(field.name)
+        made = {"delta.generationExpression", "delta.identity.start"} & field.metadata.keys()
+        if column is not None:
+            values[quoted(field.name)] = column
+        elif not op.evolving and not made:
+            name = f"{clause.when}{clause.action.capitalize()}All"
+            reason = f"the source has no column `{field.name}`"
+            raise InvalidArgumentError(f"{name}: {reason}", argument=name, reason=reason)
+    return values
+
+
+def _set(update: Assignments) -> list[str]:
+    return list(dict.fromkeys(a.path[0] for a in update.all))
+
+
+def _condition(op: Operation, clause: Clause) -> Any:
+    return None if clause.condition is None else op.column(clause.condition)
+
+
+def _place(clause: int, column: str) -> str:
+    return f"{_BY_SOURCE}_{clause}_{column}"

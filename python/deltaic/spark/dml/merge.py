@@ -1,0 +1,204 @@
+"""MERGE: rows of a source meet those of a table."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import TYPE_CHECKING, Any
+
+from deltaic.exceptions import UnsupportedError
+from deltaic.spark.dml import metrics
+from deltaic.spark.dml.assignments import DEFAULT, GENERATION, Assignments, old_value
+from deltaic.spark.dml.change_data import changes
+from deltaic.spark.dml.clauses import DELETE, MATCHED, NOT_MATCHED_BY_SOURCE, UPDATE, Clauses, first_true
+from deltaic.spark.dml.evolution import evolve
+from deltaic.spark.dml.matches import CLAUSE, OLD, Matches, star_values
+from deltaic.spark.dml.operation import Operation
+from deltaic.spark.dml.source import SOURCE_ROW, Source
+from deltaic.spark.frame import quoted
+from deltaic.spark.native_read import FILE, ROW
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql.types import StructField
+
+    from deltaic.spark.dml.clauses import Clause
+    from deltaic.spark.dml.ref import TableRef
+
+_TARGET = "__deltaic_target"
+_FILE, _ROW, _SEEN = "__deltaic_new_file", "__deltaic_new_row", "__deltaic_seen"
+# rows that one file should have at least
+_FULL = 500_000
+
+
+def merge(
+    ref: TableRef,
+    source: Any,
+    condition: Any,
+    given: Sequence[Clause],
+    *,
+    with_schema_evolution: bool = False,
+) -> dict[str, int]:
+    """Updates, deletes and inserts rows by those of a source, a DataFrame; the metrics of the commit.
+
+    All or nothing, in one commit; nothing is committed where no clause is followed and no column joins, and there are
+    only the numbers of rows then. The source is computed once, and so is every value: one that differs each time is
+    the same in the table and in its change-data feed. Only files that may hold a key of the source are read, unless a
+    clause is about rows without a match. Old rows are marked in deletion vectors where the table has
+    `delta.enableDeletionVectors`; elsewhere the files with a changed row are written anew. Row ids are kept. New rows
+    and values are stored as an INSERT stores them, and the rules of the table hold.
+
+    Raises:
+        InvalidArgumentError: for clauses out of order and columns that are not there.
+        MultipleMatchesError: for a row of the table that matches several rows of the source, unless the only clause
+            for matches deletes them all.
+        InvariantViolationError, SchemaMismatchError: for a row that breaks a rule of the table.
+        CommitConflictError: when another writer changed rows that the condition reads.
+        CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
+        AnalysisException: of Spark, for what is no condition or value on these rows.
+    """
+    clauses = Clauses(given)
+    ref = dataclasses.replace(ref, alias=ref.alias or _TARGET)
+    with Operation(ref, "MERGE", clauses.parameters(condition)) as op:
+        if with_schema_evolution:
+            evolve(op, source.schema, clauses)
+        rows = Source(op, source, condition, by_name=any(c.is_star for c in clauses.all.values()))
+        materialized, begun = op.millis(), time.monotonic()
+        matches = Matches(op, rows, condition, clauses)
+        if clauses.only_inserts:
+            matches.settle()
+        else:
+            matches.take()
+        scanned, begun = op.millis(begun), time.monotonic()
+        touched = bool(op.counts()["touchedFiles"])
+        by_vectors = bool(op.dml.uses_vectors)
+        if touched:
+            (_write_new if by_vectors else _rewrite)(op, matches)
+        kept = op.counts()["addedRows"] or 0
+        if touched and op.dml.has_change_feed:
+            _write_changes(op, matches)
+        if clauses.inserts:
+            _insert(op, matches, as_changes=touched and bool(op.dml.has_change_feed))
+        counts = op.counts()
+        measured = _measured(matches, kept, (counts["addedRows"] or 0) - kept)
+        measured = metrics.of_merge(counts, measured, by_vectors=by_vectors)
+        times = {
+            "materializeSourceTimeMs": materialized,
+            "scanTimeMs": scanned,
+            "rewriteTimeMs": op.millis(begun),
+        }
+        if not touched and not counts["addedFiles"] and op.written == op.schema:
+            return measured
+        return op.commit({**measured, **times}, by_vectors=by_vectors)
+
+
+def _measured(matches: Matches, kept: int, inserted: int) -> dict[str, int]:
+    """Rows by what became of them."""
+    updated = [matches.number(when, UPDATE) for when in (MATCHED, NOT_MATCHED_BY_SOURCE)]
+    deleted = [matches.number(when, DELETE) for when in (MATCHED, NOT_MATCHED_BY_SOURCE)]
+    return {
+        "numSourceRows": matches.source.count,
+        "numTargetRowsInserted": inserted,
+        "numTargetRowsMatchedUpdated": updated[0],
+        "numTargetRowsNotMatchedBySourceUpdated": updated[1],
+        "numTargetRowsMatchedDeleted": deleted[0],
+        "numTargetRowsNotMatchedBySourceDeleted": deleted[1],
+        "numTargetRowsCopied": kept - sum(updated),
+    }
+
+
+def _in_full_files(op: Operation, rows: Any, number: int) -> Any:
+    """The rows in tasks that write few files: matches are scattered over as many tasks as the table was read by."""
+    if op.dml.partition_columns:
+        return rows.repartition(*(op.functions.col(quoted(c)) for c in op.dml.partition_columns))
+    return rows.coalesce(max(1, -(-number // _FULL)))
+
+
+def _write_new(op: Operation, matches: Matches) -> None:
+    """Writes the updated rows and no others."""
+    number = sum(matches.counts[i] for i in matches.updates)
+    if not number:
+        return
+    F, rows = op.functions, matches.of(UPDATE)  # noqa: N806 (its usual name)
+    columns = op.table_columns()
+    if op.row_ids:
+        # a row that changed takes the commit version of its new file
+        rows = op.with_row_ids(rows)
+        columns += [F.col(quoted(op.row_ids[0])), F.lit(None).cast("bigint").alias(op.row_ids[1])]
+    op.write_data(_in_full_files(op, rows.select(*columns), number), changed=True)
+
+
+def _rewrite(op: Operation, matches: Matches) -> None:
+    """Writes the files with changed rows anew: each row as it is to be."""
+    F, counts = op.functions, op.counts()  # noqa: N806 (its usual name)
+    if not matches.updates and counts["touchedFiles"] == counts["emptiedFiles"]:
+        return
+    new = [
+        F.col(quoted(f.name)).alias(f"{_SEEN}_{i}")
+        for i, f in enumerate(op.written.fields)
+        if matches.updates
+    ]
+    places = F.col(FILE).alias(_FILE), F.col(ROW).alias(_ROW)
+    changed = matches.of(UPDATE, DELETE).select(*places, CLAUSE, *new)
+    rows = op.rows("touched" if matches.updates else "left", row_ids=True)
+    rows = rows.join(changed, (F.col(FILE) == F.col(_FILE)) & (F.col(ROW) == F.col(_ROW)), "left")
+    is_new = F.col(CLAUSE).isin([*matches.updates])
+    rows = rows.where(F.col(CLAUSE).isNull() | is_new)
+    columns = []
+    for i, field in enumerate(op.written.fields):
+        old = old_value(op, field)
+        value = F.when(is_new, F.col(f"{_SEEN}_{i}")).otherwise(old) if matches.updates else old
+        columns.append(value.alias(field.name))
+    if op.row_ids:
+        row_id, version = op.row_id_columns()
+        columns += [row_id, F.when(F.col(CLAUSE).isNull(), version).alias(op.row_ids[1])]
+    op.write_data(rows.select(*columns), changed=True)
+
+
+def _write_changes(op: Operation, matches: Matches) -> None:
+    """Writes each updated row as it was and as it is, and each deleted one."""
+    rows = None
+    for action, kind in ((UPDATE, "update_preimage"), (DELETE, "delete")):
+        if any(c.action == action for c in matches.clauses.all.values()):
+            told = changes(op, matches.of(action).select(f"{OLD}.*"), kind)
+            rows = told if rows is None else rows.unionByName(told)
+    if matches.updates:
+        told = changes(op, matches.of(UPDATE), "update_postimage")
+        rows = told if rows is None else rows.unionByName(told)
+    number = 2 * sum(matches.counts.values())
+    op.write_changes(_in_full_files(op, rows, number))
+
+
+def _insert(op: Operation, matches: Matches, *, as_changes: bool) -> None:
+    """Writes the rows of the source that match no row of the table, and that a clause is about."""
+    F, clauses = op.functions, matches.clauses.inserts  # noqa: N806 (its usual name)
+    seen = matches.rows.select(F.col(SOURCE_ROW).alias(_SEEN)).where(F.col(_SEEN).isNotNull())
+    rows = matches.source.rows.join(seen, F.col(SOURCE_ROW) == F.col(_SEEN), "left_anti")
+    conditions = ((i, None if c.condition is None else op.column(c.condition)) for i, c in clauses.items())
+    rows = rows.select("*", first_true(F, conditions).alias(CLAUSE)).where(F.col(CLAUSE).isNotNull())
+    values = {}
+    for i, clause in clauses.items():
+        given = star_values(op, clause, matches.source) if clause.is_star else dict(clause.values or {})
+        stored = Assignments(op, given, "values").stored(rows)
+        values[i] = {path[0]: value for path, value in stored.items()}
+    columns = []
+    for field in op.written.fields:
+        with_value = {i: v[field.name] for i, v in values.items() if field.name in v}
+        if not with_value:
+            continue  # the rules of the table fill it
+        value = F.lit(None)
+        for i in clauses:
+            value = F.when(
+                F.col(CLAUSE) == i, with_value[i] if i in with_value else _default(op, field)
+            ).otherwise(value)
+        columns.append(value.cast(field.dataType).alias(field.name))
+    op.write_inserts(_in_full_files(op, rows.select(*columns), matches.source.count), as_changes=as_changes)
+
+
+def _default(op: Operation, field: StructField) -> Any:
+    """What a row has in a column that its clause does not set, and another does."""
+    if GENERATION in field.metadata or "delta.identity.start" in field.metadata:
+        what = f"a value of `{field.name}` in some insert clauses of a merge and not in others"
+        raise UnsupportedError(f"`{op.ref.path}`: {what} is not supported", path=op.ref.path, what=what)
+    return op.functions.expr(field.metadata.get(DEFAULT, "NULL"))

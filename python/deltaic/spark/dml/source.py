@@ -1,0 +1,144 @@
+"""The source of a merge: computed once, counted, and its keys known before the table is read."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import BinaryType, NumericType, StringType
+
+from deltaic.spark.dml.keys import keys_of
+from deltaic.spark.frame import quoted
+
+if TYPE_CHECKING:
+    from deltaic.spark.dml.keys import Key
+    from deltaic.spark.dml.operation import Operation
+
+SOURCE_ROW = "__deltaic_source_row"
+"""Column that numbers the rows."""
+_COPY = "__deltaic_source_"
+# values that a scan is asked for one by one; of more only the range
+_MOST_VALUES = 1000
+# bytes of a source that every task may have a copy of
+_MOST_BROADCAST = 32 << 20
+
+
+class Source:
+    """The rows of the source, under the names that the user knows them by.
+
+    They are computed once: whoever reads them gets the same, also where the source would not give the same twice.
+    """
+
+    def __init__(self, op: Operation, given: Any, condition: Any, *, by_name: bool) -> None:
+        F = op.functions  # noqa: N806 (its usual name)
+        self._op, self._given = op, given.schema
+        self._copies: dict[str, str] = {}
+        if by_name:
+            self._copies = {f.name.lower(): f"{_COPY}{i}" for i, f in enumerate(self._given.fields)}
+        copies = (
+            F.col(quoted(f.name)).alias(self._copies[f.name.lower()]) for f in self._given.fields if by_name
+        )
+        number = F.monotonically_increasing_id().alias(SOURCE_ROW)
+        self.rows = given.select("*", *copies, number).localCheckpoint()
+        self._keys: list[Key] = keys_of(op, condition, self._given)
+        self._look()
+
+    def _look(self) -> None:
+        F = self._op.functions  # noqa: N806 (its usual name)
+        sizes = [F.coalesce(F.octet_length(F.col(n)), F.lit(0)) for n in self._texts()]
+        asked = [F.count(F.lit(1)), F.sum(sum(sizes, start=F.lit(0)))]
+        for key in self._keys:
+            column = F.col(quoted(key.source))
+            asked += [
+                F.min(column),
+                F.max(column),
+                F.count_if(column.isNull()),
+                F.approx_count_distinct(column),
+            ]
+        self.count, texts, *facts = self.rows.agg(*asked).head()
+        others = sum(8 if isinstance(f.dataType, NumericType) else 64 for f in self._given.fields)
+        self._size = self.count * (others + 16) + (texts or 0)
+        self._ranges = {key: facts[4 * i : 4 * i + 4] for i, key in enumerate(self._keys)}
+
+    def _texts(self) -> list[str]:
+        kinds = (StringType, BinaryType)
+        names = [f.name for f in self._given.fields]
+        return [
+            quoted(f.name)
+            for f in self._given.fields
+            if isinstance(f.dataType, kinds) and names.count(f.name) == 1
+        ]
+
+    def column(self, name: str) -> Any:
+        """The column of a name, whatever the table has of that name; None where there is none."""
+        copy = self._copies.get(name.lower())
+        return None if copy is None else self._op.functions.col(copy)
+
+    @property
+    def key_columns(self) -> list[str]:
+        """The columns of the table that must equal one of the source."""
+        return list(dict.fromkeys(k.target for k in self._keys))
+
+    def joinable(self) -> Any:
+        """The rows, to be joined with those of the table: sent to every task where they are few."""
+        limit = str(self._op.spark.conf.get("spark.sql.autoBroadcastJoinThreshold", "10MB"))
+        few = self._size <= _MOST_BROADCAST and not limit.startswith("-")
+        return self._op.functions.broadcast(self.rows) if few else self.rows
+
+    def prune(self, target: Any) -> Any:
+        """The rows of the table that may match a row of the source, and perhaps others.
+
+        Files that have none are not read, and other writers may change them.
+        """
+        op, F = self._op, self._op.functions  # noqa: N806 (its usual name)
+        listed = self._listed()
+        predicates = []
+        for key, (low, high, nulls, _) in self._ranges.items():
+            column = F.col(f"{quoted(str(op.ref.alias))}.{quoted(key.target)}")
+            if low is None:
+                bounds = F.lit(False)
+            elif key in listed:
+                bounds = column.isin(listed[key])
+            else:
+                bounds = column.between(low, high)
+            with_nulls = key.null_safe and nulls > 0
+            target = target.where(bounds | column.isNull() if with_nulls else bounds)
+            predicates.append(_predicate(key, low, high, listed.get(key), with_nulls=with_nulls))
+        if op.connect:
+            op.dml.set_predicate(json.dumps({"and": predicates}))
+        return target
+
+    def _listed(self) -> dict[Key, list[Any]]:
+        F = self._op.functions  # noqa: N806 (its usual name)
+        # the number is not exact
+        few = [k for k, (low, _, _, n) in self._ranges.items() if low is not None and n <= _MOST_VALUES]
+        if not few:
+            return {}
+        values = self.rows.agg(*(F.sort_array(F.collect_set(quoted(k.source))) for k in few)).head()
+        return dict(zip(few, values, strict=True))
+
+
+def _predicate(
+    key: Key, low: Any, high: Any, values: list[Any] | None, *, with_nulls: bool
+) -> dict[str, Any]:
+    """For the core."""
+    column = [key.target]
+    if low is None:
+        found: dict[str, Any] = {"constant": False}
+    elif values is not None:
+        found = {"in": {"column": column, "values": [_literal(v) for v in values]}}
+    else:
+        bounds = [(">=", low), ("<=", high)]
+        found = {"and": [{"compare": {"op": o, "column": column, "value": _literal(v)}} for o, v in bounds]}
+    return {"or": [found, {"isnull": {"column": column}}]} if with_nulls else found
+
+
+def _literal(value: Any) -> dict[str, Any]:
+    if isinstance(value, int):
+        return {"type": "long", "value": value}
+    if isinstance(value, str):
+        return {"type": "string", "value": value}
+    if isinstance(value, dt.date):
+        return {"type": "date", "value": (value - dt.date(1970, 1, 1)).days}
+    return {"type": "decimal", "value": f"{value:f}"}

@@ -1,0 +1,132 @@
+"""The same merges by deltaic and by delta-spark: same rows, changes and metrics; each reads the other's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from deltaic.tables import DeltaMergeBuilder, DeltaTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_FEED = {"delta.enableChangeDataFeed": "true"}
+KINDS: dict[str, dict[str, str]] = {
+    "rewrite": _FEED,
+    "vectors": {**_FEED, "delta.enableDeletionVectors": "true", "delta.enableRowTracking": "true"},
+}
+# the source, what delta-spark runs, and what deltaic runs
+STEPS: list[tuple[str, str, Callable[[DeltaMergeBuilder], DeltaMergeBuilder]]] = [
+    (
+        "SELECT id * 7 AS id, 'b' AS p, CAST(id AS int) AS n, named_struct('b', 'y', 'a', -1) AS s FROM range(12)",
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        lambda m: m.whenMatchedUpdateAll().whenNotMatchedInsertAll(),
+    ),
+    (
+        "SELECT id FROM range(55, 90)",
+        "WHEN NOT MATCHED AND s.id % 2 = 0 THEN INSERT (id, p) VALUES (s.id, 'a')",
+        lambda m: m.whenNotMatchedInsert("s.id % 2 = 0", {"id": "s.id", "p": "'a'"}),
+    ),
+    (
+        "SELECT id * 5 AS id FROM range(7) UNION ALL SELECT 5L AS id",
+        "WHEN MATCHED THEN DELETE",
+        lambda m: m.whenMatchedDelete(),
+    ),
+    (
+        "SELECT id FROM range(20, 80)",
+        "WHEN NOT MATCHED BY SOURCE AND t.id < 10 THEN DELETE WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = -t.n",
+        lambda m: m.whenNotMatchedBySourceDelete("t.id < 10").whenNotMatchedBySourceUpdate(set={"n": "-t.n"}),
+    ),
+    (
+        "SELECT id, CAST(id AS int) AS k FROM range(40, 46)",
+        "WHEN MATCHED AND s.k > 43 THEN DELETE WHEN MATCHED AND s.k > 41 THEN UPDATE SET s.a = t.n, n = s.k",
+        lambda m: m.whenMatchedDelete("s.k > 43").whenMatchedUpdate("s.k > 41", {"s.a": "t.n", "n": "s.k"}),
+    ),
+    (
+        "SELECT id, 'c' AS p, named_struct('a', 1, 'c', 2L) AS s, 'new' AS more FROM range(75, 100)",
+        "EVOLVE WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        lambda m: m.withSchemaEvolution().whenMatchedUpdateAll().whenNotMatchedInsertAll(),
+    ),
+]
+
+
+def _make(path: Path, kind: str) -> None:
+    ids = list(range(60))
+    data = pa.table(
+        {
+            "id": pa.array(ids, pa.int64()),
+            "p": ["abc"[i % 3] for i in ids],
+            "n": pa.array([None if i % 11 == 5 else i % 7 for i in ids], pa.int32()),
+            "s": pa.array(
+                [{"a": i, "b": "x"} for i in ids], pa.struct([("a", pa.int32()), ("b", pa.string())])
+            ),
+        }
+    )
+    for part in range(3):
+        rows = data.slice(part * 20, 20)
+        deltaic.write(str(path), rows, configuration=KINDS[kind] if part == 0 else {})
+
+
+def _commit(path: Path) -> tuple[dict[str, Any], list[str]]:
+    newest = max((path / "_delta_log").glob("*.json"))
+    actions = [json.loads(line) for line in newest.read_text().splitlines()]
+    info = next(a["commitInfo"] for a in actions if "commitInfo" in a)
+    files = [a["cdc"]["path"] for a in actions if "cdc" in a]
+    return info, files
+
+
+def _metrics(path: Path, *, all_files: bool) -> dict[str, int]:
+    """But for what depends on time, bytes, and how many files a writer makes of rows."""
+    depends = ["Ms", "BytesAdded", "BytesRemoved", "FilesAdded"]
+    if not all_files:
+        # delta-spark writes files anew of which no row changes
+        depends += ["FilesRemoved", "RowsCopied", "OutputRows"]
+    found = _commit(path)[0]["operationMetrics"]
+    return {k: int(v) for k, v in found.items() if not k.endswith(tuple(depends))}
+
+
+def _changes(path: Path, columns: list[str]) -> list[str]:
+    """The rows of the change files of the newest commit."""
+    from urllib.parse import unquote
+
+    import pyarrow.parquet as pq
+
+    rows = []
+    for file in _commit(path)[1]:
+        rows += pq.ParquetFile(path / unquote(file)).read().select(columns).to_pylist()
+    return sorted(map(repr, rows))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_merges_do_the_same(
+    spark: Any, delta_spark: Any, same: Any, kind: str, tmp_path: Path
+) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    _make(ours, kind)
+    shutil.copytree(ours, theirs)
+    table = DeltaTable.forPath(spark, str(ours)).alias("t")
+    for source, clauses, build in STEPS:
+        evolving = clauses.startswith("EVOLVE ")
+        delta_spark.sql(
+            f"MERGE {'WITH SCHEMA EVOLUTION ' if evolving else ''}INTO delta.`{theirs}` AS t USING ({source}) AS s"
+            f" ON t.id = s.id {clauses.removeprefix('EVOLVE ')}"
+        )
+        build(table.merge(spark.sql(source).alias("s"), "t.id = s.id")).execute()
+        expected = delta_spark.read(theirs)
+        same(delta_spark.read(ours), expected)
+        same(pa.table(deltaic.Table(str(theirs)).to_arrow()), expected)
+        same(pa.table(deltaic.Table(str(ours)).to_arrow()), expected)
+        columns = ["id", "p", "n", "s", "_change_type"]
+        assert _changes(ours, columns) == _changes(theirs, columns), clauses
+        all_files = kind == "vectors" or "SOURCE" not in clauses
+        assert _metrics(ours, all_files=all_files) == _metrics(theirs, all_files=all_files), clauses
+        assert (
+            _commit(ours)[0]["operationParameters"].keys() == _commit(theirs)[0]["operationParameters"].keys()
+        )
+        assert deltaic.Table(str(ours)).verify(deep=True).findings == []
