@@ -3,6 +3,7 @@
 use arrow::array::BinaryArray;
 use deltaic::dml::{SpreadDml, TakenRows};
 use deltaic::predicate::{CompareOp, Literal, Predicate};
+use deltaic::schema::{StructField, StructType};
 use deltaic::txn::Operation;
 
 use super::*;
@@ -177,4 +178,34 @@ fn a_file_that_the_version_does_not_have_is_refused() {
     let mut dml = begin(&location);
     dml.set_predicate(Some(below(3)));
     assert_eq!(take(&mut dml, &found(&location, [15])).unwrap_err().kind(), "InvalidArgument");
+}
+
+#[test]
+fn new_rows_with_a_new_column_are_told_as_changes() {
+    let (_, location) = table(20, false, &[VECTORS, CHANGES]);
+    let mut dml = begin(&location);
+    let more = StructField::new("more", deltaic::schema::DataType::Long, true);
+    dml.evolve(&StructType { fields: vec![more] }).unwrap();
+    let names: Vec<_> = dml.new_schema().fields.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["k", "p", "s", "more"]);
+    take(&mut dml, &found(&location, [3])).unwrap();
+
+    let k: ArrayRef = Arc::new(Int64Array::from(vec![20, 21]));
+    let rows = RecordBatch::try_from_iter([("more", k.clone()), ("K", k)]).unwrap();
+    let schema = rows.schema();
+    let plan = dml.insert_plan(&deltaic::write::from_arrow(&schema).unwrap()).unwrap();
+    dml.own_folder("own".into());
+    let adds = plan.write_files(RecordBatchIterator::new([Ok(rows)], schema), Some("own")).unwrap();
+    dml.add_inserts(adds, true).unwrap();
+    assert_eq!((dml.counts().added_rows, dml.counts().change_files), (2, 1));
+    dml.commit(true, Vec::new()).unwrap();
+
+    assert_eq!(keys(&location), (0..22).filter(|k| *k != 3).collect::<Vec<_>>());
+    assert_eq!(open(&location).schema().fields.len(), 4);
+    assert_eq!(changes(&location, 1).cdc.len(), 1);
+    assert_eq!(orphans(&location), Vec::<String>::new());
+
+    let mut dml = begin(&location);
+    let other = StructType { fields: vec![StructField::new("nothing", deltaic::schema::DataType::Long, true)] };
+    assert_eq!(dml.insert_plan(&other).unwrap_err().kind(), "SchemaMismatch");
 }

@@ -14,9 +14,11 @@ from deltaic.spark.frame import is_connect
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql.types import DataType, StructType
+    from pyspark.sql.types import StructField, StructType
 
     from deltaic.spark.dml.operation import Operation
+
+_CHAR = "__CHAR_VARCHAR_TYPE_STRING"
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,10 @@ def _among(name: str, schema: StructType) -> str | None:
     return same[0] if len(same) == 1 else None
 
 
-def _comparable(a: DataType, b: DataType) -> bool:
-    if isinstance(a, IntegralType):
-        return isinstance(b, IntegralType)
-    return a == b and (isinstance(a, DateType | DecimalType) or a == StringType())
+def _comparable(a: StructField, b: StructField) -> bool:
+    if isinstance(a.dataType, IntegralType):
+        return isinstance(b.dataType, IntegralType)
+    # Spark pads `char` to compare it
+    if any(_CHAR in f.metadata for f in (a, b)) or a.dataType != b.dataType:
+        return False
+    return isinstance(a.dataType, DateType | DecimalType) or a.dataType == StringType()

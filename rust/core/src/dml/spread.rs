@@ -189,9 +189,9 @@ impl SpreadDml {
     /// The files that may have rows that are meant.
     ///
     /// # Errors
-    /// As [`Snapshot::files`]; [`Error::AppendOnly`] with the first of them in a table that loses no rows.
+    /// As [`Snapshot::files`].
     pub fn candidates(&self) -> Result<Vec<Add>> {
-        candidates(&self.job.attempt, &self.job.snapshot, self.predicate.as_ref())
+        self.job.snapshot.adds(self.predicate.as_ref())
     }
 
     /// The different partition values of all files: one row each, with typed values by logical name, and behind them the
@@ -238,7 +238,7 @@ impl SpreadDml {
     /// All rows of all files are meant.
     ///
     /// # Errors
-    /// As [`SpreadDml::candidates`].
+    /// As [`Snapshot::files`]; [`Error::AppendOnly`] in a table that loses no rows.
     pub fn take_all(&mut self) -> Result<()> {
         self.reads_all = true;
         self.whole = candidates(&self.job.attempt, &self.job.snapshot, None)?;
@@ -248,7 +248,7 @@ impl SpreadDml {
     /// All rows of these partitions are meant, by their number in [`SpreadDml::partitions`].
     ///
     /// # Errors
-    /// As [`SpreadDml::candidates`].
+    /// As [`Snapshot::files`]; [`Error::AppendOnly`] in a table that loses no rows.
     pub fn take_partitions(&mut self, numbers: &[usize]) -> Result<()> {
         if numbers.is_empty() {
             return Ok(());
@@ -285,7 +285,7 @@ impl SpreadDml {
         if found.is_empty() {
             return Ok(taken);
         }
-        for add in self.candidates()? {
+        for add in candidates(&self.job.attempt, &self.job.snapshot, self.predicate.as_ref())? {
             let Some(matched) = found.remove(&place(&add.path.resolve(&root)?)) else { continue };
             taken.rows += matched.len();
             self.touched.push(touched(self.job.snapshot.location(), add, matched)?);
@@ -424,6 +424,10 @@ impl SpreadDml {
         }
         self.adds.iter().for_each(|add| txn.add(add.clone()));
         self.cdc.iter().for_each(|cdc| txn.cdc(cdc.clone()));
+        // the engine's files, too, survive a power cut before a commit names them
+        let (store, root) = (self.job.snapshot.location().store(), self.job.snapshot.location().root());
+        let files = self.adds.iter().map(|a| &a.path).chain(self.cdc.iter().map(|c| &c.path));
+        store.make_durable(root, &files.map(|f| f.resolve(root)).collect::<Result<Vec<_>>>()?)?;
         let begun_at = self.job.snapshot.version();
         Ok(self.job.commit(txn)?.map_or(begun_at, |committed| committed.version))
     }
