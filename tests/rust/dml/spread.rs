@@ -206,6 +206,7 @@ fn new_rows_with_a_new_column_are_told_as_changes() {
     assert_eq!(orphans(&location), Vec::<String>::new());
 
     let mut dml = begin(&location);
-    let other = StructType { fields: vec![StructField::new("nothing", deltaic::schema::DataType::Long, true)] };
+    let other =
+        StructType { fields: vec![StructField::new("nothing", deltaic::schema::DataType::Long, true)] };
     assert_eq!(dml.insert_plan(&other).unwrap_err().kind(), "SchemaMismatch");
 }

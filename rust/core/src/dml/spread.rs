@@ -154,8 +154,8 @@ impl SpreadDml {
     pub fn evolve(&mut self, data: &StructType) -> Result<()> {
         let snapshot = &self.job.snapshot;
         let (location, target) = (snapshot.location(), Target::Existing(snapshot.version()));
-        let Definition { protocol, metadata, schema, .. } = merge_schema(&definition(snapshot)?, data)?;
-        check_writer(&location.root().to_string(), &protocol, &metadata, &schema)?;
+        let Definition { protocol, metadata, .. } = merge_schema(&definition(snapshot)?, data)?;
+        check_writer(&location.root().to_string(), &protocol)?;
         let attempt = &mut self.job.attempt;
         attempt.plan = plan_existing(location, target, protocol, metadata, &attempt.write)?;
         Ok(())
