@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import functions
@@ -89,6 +90,38 @@ def test_delta_spark_appends_to_our_table(delta_spark: Any, same: Any, tmp_path:
     expected = pa.table({"id": [2, 3, 4, 5], "p": [None, "c", "a b", "d"]})
     same(deltaic.Table(str(path)).to_arrow(), expected)
     same(delta_spark.read(path), expected)
+
+
+def test_files_for_iceberg_are_like_those_of_delta_spark(
+    delta_spark: Any, spark: Any, same: Any, tmp_path: Path
+) -> None:
+    def columns(path: Path, index: int) -> list[tuple[int, str]]:
+        """Field ids and types of the file of a commit, in order."""
+        add = (
+            (path / "_delta_log" / f"{index:020}.json").read_text().split('"add":{"path":"')[1].split('"')[0]
+        )
+        schema = pq.read_schema(path / add)
+        element = [
+            schema.field(at).type.value_field
+            for at in range(len(schema))
+            if pa.types.is_list(schema.field(at).type)
+        ]
+        fields = [*schema, *element]
+        return [(int(field.metadata[b"PARQUET:field_id"]), str(field.type)) for field in fields]
+
+    path = tmp_path / "t"
+    data = pa.table({"p": ["a"], "id": pa.array([1], pa.int64()), "l": [[1, 2]]})
+    properties = {"delta.enableIcebergCompatV2": "true"}
+    deltaic.write(str(path), data, partition_by=["p"], configuration=properties)
+    delta_spark.sql(f"INSERT INTO delta.`{path}` VALUES ('a', 2, array(3))")
+    spark.createDataFrame([("a", 3, [4])], "p string, id long, l array<long>").write.format("delta").mode(
+        "append"
+    ).save(str(path))
+    ours, theirs, ours_by_spark = (columns(path, version) for version in range(3))
+    assert ours == theirs == ours_by_spark
+    expected = pa.table({"p": ["a"] * 3, "id": [1, 2, 3], "l": [[1, 2], [3], [4]]})
+    same(delta_spark.read(path), expected)
+    same(deltaic.Table(str(path)).to_arrow(), expected)
 
 
 def test_delta_spark_skips_files_by_our_statistics(delta_spark: Any, same: Any, tmp_path: Path) -> None:
