@@ -196,6 +196,24 @@ pub enum Error {
         /// What is in the way, and what to do.
         reason: String,
     },
+    /// A table feature that versions in the log still show, so that it cannot be dropped yet. The newest version no longer
+    /// uses it.
+    #[error(
+        "table feature `{feature}` of `{path}` cannot be dropped yet: versions of the log before {clean_from} show it, and \
+         the history is kept for {retention}. Drop it again after {come_again}"
+    )]
+    FeatureInHistory {
+        /// Table location.
+        path: String,
+        /// Name of the feature.
+        feature: String,
+        /// The first version from which on no version shows it.
+        clean_from: u64,
+        /// How long the history is kept, by the property that says so.
+        retention: String,
+        /// When the history may be truncated up to that version, RFC 3339.
+        come_again: String,
+    },
     /// A data file that the log lists is missing or unreadable.
     #[error("data file `{path}`: {reason}")]
     DataFile {
@@ -420,6 +438,7 @@ kinds! {
         InvalidArgument { argument, reason },
         InvalidColumnChange { column, reason },
         InvalidFeatureChange { feature, reason },
+        FeatureInHistory { path, feature, clean_from, retention, come_again },
         DataFile { path, reason },
         DeletionVector { path, reason },
         AppendOnly { path, file },

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use deltaic::alter::{ColumnChange, NewColumn, Position, SetOptions, columns_from_json};
-use deltaic::maintain::{Alteration, alter_table};
+use deltaic::maintain::{self, Alteration, DropOptions, alter_table};
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -100,4 +100,18 @@ pub(crate) fn add_constraint(
 #[pyfunction]
 pub(crate) fn drop_constraint(py: Python<'_>, table: &Table, name: String, if_exists: bool) -> PyResult<u64> {
     run(py, table, Alteration::DropConstraint { name, if_exists })
+}
+
+/// Drops a table feature, with the history that shows it or behind protected checkpoints.
+#[pyfunction]
+pub(crate) fn drop_feature(
+    py: Python<'_>,
+    table: &Table,
+    name: &str,
+    truncate_history: bool,
+) -> PyResult<u64> {
+    runtime::write(py, || {
+        let options = DropOptions::default();
+        maintain::drop_feature(table.location(), name, truncate_history, &options).map(|done| done.version)
+    })
 }

@@ -4,6 +4,7 @@ mod alter;
 mod backfill;
 mod clone;
 mod convert;
+mod drop_feature;
 mod manifest;
 mod optimize;
 mod optimize_races;

@@ -15,7 +15,7 @@ use crate::features::{FEATURES, Feature, Removal, feature};
 use crate::schema::ColumnMappingMode;
 
 /// Property that keeps checkpoints before a version from being removed on their own.
-const PROTECTED_BEFORE: &str = "delta.requireCheckpointProtectionBeforeVersion";
+pub(crate) const PROTECTED_BEFORE: &str = "delta.requireCheckpointProtectionBeforeVersion";
 /// Checkpoints that are written between the cleaning and the commit that drops a feature, as delta-spark writes them.
 pub const BARRIER_CHECKPOINTS: usize = 3;
 

@@ -98,9 +98,22 @@ pub fn cleanup(snapshot: &Snapshot, dry_run: bool) -> Result<CleanupDone> {
 /// As [`cleanup`].
 pub fn cleanup_at(snapshot: &Snapshot, now: i64, dry_run: bool) -> Result<CleanupDone> {
     let settings = LogSettings::of(snapshot.protocol(), snapshot.metadata())?;
+    cleanup_before(snapshot, midnight(now.saturating_sub(settings.log_retention)), now, dry_run)
+}
+
+/// [`cleanup`] of what no version needs that was newest at the cutoff or later, both in milliseconds since the Unix epoch.
+///
+/// # Errors
+/// As [`cleanup`].
+pub(crate) fn cleanup_before(
+    snapshot: &Snapshot,
+    cutoff: i64,
+    now: i64,
+    dry_run: bool,
+) -> Result<CleanupDone> {
+    let settings = LogSettings::of(snapshot.protocol(), snapshot.metadata())?;
     let location = snapshot.location();
     let listing = Listing::read(location, 0)?;
-    let cutoff = midnight(now.saturating_sub(settings.log_retention));
     let Deletable { base, files } = deletable(&listing, cutoff, settings.protected_before);
     let mut done = CleanupDone::default();
     let Some(base) = base.filter(|_| !files.is_empty()) else { return Ok(done) };

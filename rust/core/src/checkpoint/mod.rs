@@ -20,6 +20,7 @@ mod v1;
 mod v2;
 mod write;
 
+pub(crate) use cleanup::cleanup_before;
 pub use cleanup::{CleanupDone, Deletable, cleanup, cleanup_at, deletable, deletable_sidecars};
 pub use compact::{CompactDone, compact};
 pub use crc::{

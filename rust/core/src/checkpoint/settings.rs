@@ -28,6 +28,9 @@ pub struct LogSettings {
     pub txn_retention: Option<i64>,
     /// `delta.logRetentionDuration` in milliseconds.
     pub log_retention: i64,
+    /// `delta.dropFeatureTruncateHistory.retentionDuration` in milliseconds: what is left of the history when a feature is
+    /// dropped with it.
+    pub truncated_retention: i64,
     /// `delta.enableExpiredLogCleanup`.
     pub cleanup: bool,
     /// `delta.requireCheckpointProtectionBeforeVersion`, where the feature `checkpointProtection` is on.
@@ -77,6 +80,8 @@ impl LogSettings {
             tombstone_retention: duration("delta.deletedFileRetentionDuration")?.unwrap_or(7 * DAY),
             txn_retention: duration("delta.setTransactionRetentionDuration")?,
             log_retention: duration("delta.logRetentionDuration")?.unwrap_or(30 * DAY),
+            truncated_retention: duration("delta.dropFeatureTruncateHistory.retentionDuration")?
+                .unwrap_or(DAY),
             cleanup: flag("delta.enableExpiredLogCleanup")?,
             protected_before: match protected {
                 true => whole("delta.requireCheckpointProtectionBeforeVersion", 0)?,

@@ -1,12 +1,11 @@
 //! Fewer and larger files: small ones are joined, and rows that deletion vectors hide are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::bins::{Bin, bins};
-use crate::actions::{Add, ObjectPath};
+use super::bins::bins;
+use super::rewrite_files::{note, write_all};
+use crate::actions::Add;
 use crate::alter::parse_byte_size;
 use crate::conflict::{Changes, RowMoves};
 use crate::error::{Error, Result};
@@ -16,12 +15,8 @@ use crate::store::Location;
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction, quartiles, retried, rewrite_metrics};
 use crate::write::{
-    Compacted, PartitionFilter, Target, Uploads, WriteOptions, WritePlan, canonical, check_writer, compact,
-    plan_existing,
+    PartitionFilter, Target, Uploads, WriteOptions, WritePlan, canonical, check_writer, plan_existing,
 };
-
-/// Files that are written at once.
-const WORKERS: usize = 8;
 
 /// How to optimize.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +112,7 @@ fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> 
         return Ok(done);
     }
     let uploads = Uploads::new(location.store().clone());
-    let written = write_all(&plan, &bins, &uploads)?;
+    let written = write_all((&plan, &plan), &bins, &uploads)?;
     let (mut adds, mut moves) = (Vec::new(), RowMoves::default());
     for (bin, new) in bins.iter().zip(written) {
         note(location, bin, &new, &mut moves)?;
@@ -171,65 +166,6 @@ fn candidates(
         out.entry(canonical(plan, &add.partition_values)?).or_default().push(add);
     }
     Ok(out)
-}
-
-/// Writes the new file of each bin, several at a time.
-fn write_all(plan: &WritePlan, bins: &[Bin], uploads: &Uploads) -> Result<Vec<Compacted>> {
-    let next = AtomicUsize::new(0);
-    let written: Vec<Mutex<Option<Result<Compacted>>>> = bins.iter().map(|_| Mutex::new(None)).collect();
-    let work = || {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(bin) = bins.get(at) else { return };
-            let result = compact(plan, &bin.files, at, uploads);
-            if result.is_err() {
-                // the others are of no use any more
-                next.store(bins.len(), Ordering::Relaxed);
-            }
-            *written[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-        }
-    };
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    match cores.min(WORKERS).min(bins.len()) {
-        0 | 1 => work(),
-        // the caller's thread only waits: what it asks of the store does not depend on who is faster
-        workers => std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work)))),
-    }
-    let mut out = Vec::with_capacity(bins.len());
-    let mut missing = false;
-    for result in written {
-        match result.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(result) => out.push(result?),
-            None => missing = true,
-        }
-    }
-    match missing {
-        // only after an error, which was returned
-        true => Err(Error::storage("write", "a file of an optimize", "it was not written")),
-        false => Ok(out),
-    }
-}
-
-/// Notes where the rows of a bin went: its files one after the other, without the rows that were deleted.
-fn note(location: &Location, bin: &Bin, new: &Compacted, moves: &mut RowMoves) -> Result<()> {
-    let root: &ObjectPath = location.root();
-    let target = new.add.as_ref().map(|add| add.path.identity(root)).transpose()?;
-    for (file, source) in bin.files.iter().zip(&new.sources) {
-        let name = file.path.identity(root)?;
-        moves.empty_source(&name);
-        let Some(target) = &target else { continue };
-        let mut next = 0;
-        for row in source.deleted.rows() {
-            if next < row {
-                moves.run(&name, next..row, target);
-            }
-            next = row + 1;
-        }
-        if next < source.total {
-            moves.run(&name, next..source.total, target);
-        }
-    }
-    Ok(())
 }
 
 impl OptimizeDone {

@@ -25,6 +25,7 @@ fn is_lost_race(error: &Error) -> bool {
         Error::ConcurrentAppend(_)
             | Error::ConcurrentDeleteRead(_)
             | Error::ConcurrentDeleteDelete(_)
+            | Error::ConcurrentWrite(_)
             | Error::MetadataChanged(_)
             | Error::ProtocolChanged(_)
     )

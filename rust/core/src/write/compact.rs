@@ -39,7 +39,8 @@ pub(crate) struct SourceRows {
 }
 
 /// Writes the rows that are left of these files of one partition into one, in their order. Where rows have ids that they
-/// keep, the new file says which.
+/// keep, the new file says which. The first plan says how the files are read, the second, of the same columns, how the new
+/// one is written.
 ///
 /// # Errors
 /// As [`crate::scan::read_file`], and what the store says; [`Error::InvalidSchema`] where the table tracks rows and does
@@ -48,22 +49,25 @@ pub(crate) struct SourceRows {
 /// # Cost
 /// Each file is read once, one after the other. Memory is that of a row group and of a part of the upload.
 pub(crate) fn compact(
-    plan: &WritePlan,
+    (from, plan): (&WritePlan, &WritePlan),
     files: &[Add],
     number: usize,
     uploads: &Uploads,
 ) -> Result<Compacted> {
     let Some(first) = files.first() else { return Ok(Compacted { add: None, sources: Vec::new() }) };
     let row_ids = RowIds::of(&plan.metadata)?;
-    let with_ids = row_ids.as_ref().map(|ids| plan.with_columns(ids.columns()));
-    let plan = with_ids.as_ref().unwrap_or(plan);
-    let (location, partitions) = (plan.location.clone(), &plan.partition_columns);
+    let with_ids = |plan: &WritePlan| match &row_ids {
+        Some(ids) => plan.with_columns(ids.columns()),
+        None => plan.clone(),
+    };
+    let (from, plan) = (&with_ids(from), &with_ids(plan));
+    let (location, partitions) = (from.location.clone(), &from.partition_columns);
     let request = ReadRequest::default();
-    let scan = RowScan::new(location, &plan.schema, partitions, plan.column_mapping, request)?;
+    let scan = RowScan::new(location, &from.schema, partitions, from.column_mapping, request)?;
     let mut rows =
         Rows { plan, row_ids, scan: Arc::new(scan), files: files.iter(), open: None, sources: Vec::new() };
     let Some(batch) = rows.next() else { return Ok(Compacted { add: None, sources: rows.sources }) };
-    let key = partition_key(plan, &first.partition_values)?;
+    let key = partition_key(from, &first.partition_values)?;
     let path = FileName { number, codec: plan.codec, folder: None }.path(plan, &key);
     let writer = new_writer(plan.file_schema(), plan.codec, &path)?;
     let stats = StatsCollector::new(&plan.stats);

@@ -188,7 +188,7 @@ impl WritePlan {
     }
 
     /// The Arrow schema of the data files.
-    pub(super) fn file_schema(&self) -> SchemaRef {
+    pub(crate) fn file_schema(&self) -> SchemaRef {
         physical_schema(&self.file_columns(), self.column_mapping)
     }
 

@@ -1,0 +1,83 @@
+//! Files that are written again, with the rows that they have.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::bins::Bin;
+use crate::actions::ObjectPath;
+use crate::conflict::RowMoves;
+use crate::error::{Error, Result};
+use crate::store::Location;
+use crate::write::{Compacted, Uploads, WritePlan, compact};
+
+/// Files that are written at once.
+const WORKERS: usize = 8;
+
+/// Writes the new file of each bin, several at a time: its rows are read by the first plan and written by the second.
+///
+/// # Errors
+/// As [`compact`].
+pub(super) fn write_all(
+    plans: (&WritePlan, &WritePlan),
+    bins: &[Bin],
+    uploads: &Uploads,
+) -> Result<Vec<Compacted>> {
+    let next = AtomicUsize::new(0);
+    let written: Vec<Mutex<Option<Result<Compacted>>>> = bins.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(bin) = bins.get(at) else { return };
+            let result = compact(plans, &bin.files, at, uploads);
+            if result.is_err() {
+                // the others are of no use any more
+                next.store(bins.len(), Ordering::Relaxed);
+            }
+            *written[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    match cores.min(WORKERS).min(bins.len()) {
+        0 | 1 => work(),
+        // the caller's thread only waits: what it asks of the store does not depend on who is faster
+        workers => std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work)))),
+    }
+    let mut out = Vec::with_capacity(bins.len());
+    let mut missing = false;
+    for result in written {
+        match result.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(result) => out.push(result?),
+            None => missing = true,
+        }
+    }
+    match missing {
+        // only after an error, which was returned
+        true => Err(Error::storage("write", "a file that is rewritten", "it was not written")),
+        false => Ok(out),
+    }
+}
+
+/// Notes where the rows of a bin went: its files one after the other, without the rows that were deleted.
+///
+/// # Errors
+/// [`Error::LogCorrupt`] for a path that cannot be decoded.
+pub(super) fn note(location: &Location, bin: &Bin, new: &Compacted, moves: &mut RowMoves) -> Result<()> {
+    let root: &ObjectPath = location.root();
+    let target = new.add.as_ref().map(|add| add.path.identity(root)).transpose()?;
+    for (file, source) in bin.files.iter().zip(&new.sources) {
+        let name = file.path.identity(root)?;
+        moves.empty_source(&name);
+        let Some(target) = &target else { continue };
+        let mut next = 0;
+        for row in source.deleted.rows() {
+            if next < row {
+                moves.run(&name, next..row, target);
+            }
+            next = row + 1;
+        }
+        if next < source.total {
+            moves.run(&name, next..source.total, target);
+        }
+    }
+    Ok(())
+}
