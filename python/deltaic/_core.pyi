@@ -18,6 +18,7 @@ __all__ = [
     "delete_rows",
     "drop_columns",
     "drop_constraint",
+    "drop_feature",
     "error_kinds",
     "fsck",
     "generate_manifest",
@@ -135,6 +136,7 @@ def change_column(
 ) -> int: ...
 def add_constraint(table: Table, name: str, expression: str) -> int: ...
 def drop_constraint(table: Table, name: str, if_exists: bool) -> int: ...
+def drop_feature(table: Table, name: str, truncate_history: bool) -> int: ...
 
 @final
 class ArrowStream:

@@ -181,6 +181,16 @@ class InvalidFeatureChangeError(DeltaError, ValueError):
     reason: str
 
 
+class FeatureInHistoryError(DeltaError):
+    """A table feature that versions in the log still show. Drop it again after `come_again`, a time in RFC 3339."""
+
+    path: str
+    feature: str
+    clean_from: int
+    retention: str
+    come_again: str
+
+
 class DataFileError(DeltaError):
     """A data file that the log lists is missing or unreadable."""
 

@@ -346,8 +346,9 @@ class Table(RowChanges, Maintenance):
         """Sets table properties, and returns the version of the commit. Other properties stay.
 
         This and the other changes of what a table is are made on the newest version, in one commit, and made anew when
-        another writer's change lands first. No data file is written. Where nothing was to change, nothing is committed
-        and the newest version is returned. This object stays at its version until `update()`.
+        another writer's change lands first. No data file is written, but where `drop_feature` has to. Where nothing was
+        to change, nothing is committed and the newest version is returned. This object stays at its version until
+        `update()`.
 
         `delta.enableRowTracking` on a table whose files have no row ids takes commits of its own before that one: the
         feature is added to the protocol, and the files are committed again with row ids. Each of them leaves a valid
@@ -379,6 +380,32 @@ class Table(RowChanges, Maintenance):
             InvalidFeatureChangeError: deltaic does not read and write tables that have it.
         """
         return self.set_properties({f"delta.feature.{name}": "supported"})
+
+    def drop_feature(self, name: str, *, truncate_history: bool = False) -> int:
+        """Drops a table feature, and returns the version of the last commit, which no longer has it.
+
+        Every row stays. What shows the feature goes first, in commits of their own: files with deletion vectors, mapped
+        names or narrower types are written again, properties and domains go. A drop that was cut off goes on from there
+        when it is called again.
+
+        Where readers need the feature, older versions stay behind checkpoints that writers keep for those who do not
+        know it: the feature `checkpointProtection` joins the protocol.
+
+        Args:
+            name: As in `protocol`.
+            truncate_history: Removes these older versions instead, once
+                `delta.dropFeatureTruncateHistory.retentionDuration` (24 hours unless set) has passed since the last of
+                them. It is also how `checkpointProtection` is dropped.
+
+        Raises:
+            InvalidFeatureChangeError: it is no feature, the table does not have it, it cannot be dropped, another
+                feature or a constraint needs it, or another writer uses it again.
+            FeatureInHistoryError: with `truncate_history`, as long as the history is too young. The newest version no
+                longer uses the feature; `come_again` says when to drop it again.
+            CommitConflictError: other writers were first again and again.
+            CommitStateUnknownError: the store did not say whether a commit landed.
+        """
+        return _core.drop_feature(self._core, name, truncate_history)
 
     def add_columns(
         self,

@@ -22,8 +22,8 @@ mod write;
 mod _core {
     #[pymodule_export]
     use crate::alter::{
-        add_columns, add_constraint, change_column, drop_columns, drop_constraint, rename_column,
-        set_properties, unset_properties,
+        add_columns, add_constraint, change_column, drop_columns, drop_constraint, drop_feature,
+        rename_column, set_properties, unset_properties,
     };
     #[pymodule_export]
     use crate::dml::{delete_rows, update_rows};

@@ -1,7 +1,11 @@
 """Changes of what a table is: rows that were written before them read right, and a refusal changes nothing."""
 
+<<<<<<< HEAD
 import json
 from pathlib import Path
+=======
+from datetime import datetime, timezone
+>>>>>>> 0042a63 (Drop features from Python and the command line; keep the files of vectors that older versions need)
 
 import pyarrow as pa
 import pytest
@@ -162,6 +166,23 @@ def test_a_constraint(table):
     with pytest.raises(exceptions.InvalidArgumentError):
         table.drop_constraint("c")
     assert table.drop_constraint("c", if_exists=True) == 2
+
+
+def test_a_feature_is_dropped(table):
+    table.set_properties({"delta.enableDeletionVectors": "true"})
+    table.delete("id = 2")
+    with pytest.raises(exceptions.FeatureInHistoryError) as caught:
+        table.drop_feature("deletionVectors", truncate_history=True)
+    assert datetime.fromisoformat(caught.value.come_again.replace("Z", "+00:00")) > datetime.now(timezone.utc)
+    assert caught.value.clean_from <= table.update().version
+    assert "deletionVectors" in table.protocol.reader_features
+    assert table.drop_feature("deletionVectors") == table.update().version
+    assert table.protocol.reader_features == ()
+    assert "checkpointProtection" in table.protocol.writer_features
+    assert rows(table)["id"] == [1, 3]
+    with pytest.raises(exceptions.InvalidFeatureChangeError) as refused:
+        table.drop_feature("deletionVectors")
+    assert refused.value.feature == "deletionVectors"
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,16 @@ def test_an_error_is_a_document_with_json(root):
     error = json.loads(done.stdout)["error"]
     assert (error["kind"], error["column"]) == ("InvalidColumnChange", "n")
     assert done.stderr.startswith("deltaic: column `n`")
+
+
+def test_a_feature_goes_and_its_history_with_it_or_behind_checkpoints(root):
+    output("alter", "set-properties", root, "delta.enableDeletionVectors=true")
+    output("delete", root, "--where", "id = 1", "--yes")
+    done = process("alter", "drop-feature", root, "deletionVectors", "--truncate-history")
+    assert (done.returncode, "Drop it again after 20" in done.stderr) == (1, True)
+    version = document("alter", "drop-feature", root, "deletionVectors")["version"]
+    table = deltaic.Table(root)
+    assert (table.version, "deletionVectors" in table.protocol.writer_features) == (version, False)
+    assert pa.table(table.to_arrow())["id"].to_pylist() == [2]
+    done = process("alter", "drop-feature", root, "appendOnly")
+    assert (done.returncode, "cannot be dropped" in done.stderr) == (2, True)

@@ -5,21 +5,23 @@ use std::time::{Duration, SystemTime};
 
 use arrow::array::Int32Array;
 use deltaic::Error;
+use deltaic::actions::{Action, DomainMetadata};
 use deltaic::alter::{ColumnChange, NewColumn, cluster_by};
 use deltaic::log::{Listing, LogFileKind};
 use deltaic::maintain::{Alteration, DropDone, DropOptions, alter_table, drop_feature};
+use deltaic::scan::deletion_vector::write_file;
 use deltaic::schema::{DataType, StructField};
 use deltaic::store::StorageOptions;
 use deltaic::verify::{VerifyOptions, verify};
-use deltaic_testkit::{Fault, Op, Rule};
+use uuid::Uuid;
 
 use super::*;
 
-const VECTORS: (&str, &str) = ("delta.enableDeletionVectors", "true");
-const ROW_IDS: (&str, &str) = ("delta.enableRowTracking", "true");
+pub(super) const VECTORS: (&str, &str) = ("delta.enableDeletionVectors", "true");
+pub(super) const ROW_IDS: (&str, &str) = ("delta.enableRowTracking", "true");
 
 /// Two partitions, three files, one after the other.
-fn table(properties: &[(&str, &str)]) -> (FaultStore, Location) {
+pub(super) fn table(properties: &[(&str, &str)]) -> (FaultStore, Location) {
     let (store, location) = place();
     fill(&location, properties);
     (store, location)
@@ -30,12 +32,12 @@ fn fill(location: &Location, properties: &[(&str, &str)]) {
     write(location, &[("a", 4), ("a", 5)], &partitioned()).unwrap();
 }
 
-fn try_drop(location: &Location, name: &str, truncate: bool) -> Result<DropDone> {
+pub(super) fn try_drop(location: &Location, name: &str, truncate: bool) -> Result<DropDone> {
     drop_feature(location, name, truncate, &DropOptions::default())
 }
 
 /// Drops a feature, and looks whether rows and history are whole, and the protocol is without it.
-fn dropped(location: &Location, name: &str) -> DropDone {
+pub(super) fn dropped(location: &Location, name: &str) -> DropDone {
     let (before, at) = (rows(location), open(location).version());
     let done = try_drop(location, name, false).unwrap();
     assert_eq!(rows(location), before, "{name}");
@@ -54,16 +56,16 @@ fn dropped(location: &Location, name: &str) -> DropDone {
     done
 }
 
-fn features(location: &Location) -> Vec<String> {
+pub(super) fn features(location: &Location) -> Vec<String> {
     open(location).protocol().features().into_iter().map(|f| f.to_string()).collect()
 }
 
-fn is_whole(location: &Location) {
+pub(super) fn is_whole(location: &Location) {
     let report = verify(location, &VerifyOptions { deep: true, ..Default::default() }).unwrap();
     assert!(report.ok(), "{:?}", report.findings);
 }
 
-fn property(location: &Location, key: &str) -> Option<String> {
+pub(super) fn property(location: &Location, key: &str) -> Option<String> {
     open(location).metadata().configuration.get(key).cloned()
 }
 
@@ -93,6 +95,40 @@ fn deletion_vectors_are_purged_and_the_history_stays_behind_checkpoints() {
     assert_eq!(info(&location, version - 1).operation.as_deref(), Some("Empty Commit"));
     assert_eq!(info(&location, version - 4).operation.as_deref(), Some("REORG"));
     assert_eq!(try_drop(&location, "deletionVectors", false).unwrap_err().kind(), "InvalidFeatureChange");
+}
+
+#[test]
+fn files_of_vectors_get_tombstones_that_keep_them_for_older_versions() {
+    let (_, location) = table(&[VECTORS]);
+    let mut names = Vec::new();
+    for (number, row) in [(1, 0u64), (2, 1)] {
+        // the second vector takes the place of the first
+        let rows: DeletionVector = (0..=row).collect();
+        let id = Uuid::from_u128(number);
+        let (body, descriptors) = write_file(&[rows], "a b", id).unwrap();
+        names.push(format!("a b/deletion_vector_{id}.bin"));
+        location.store().put(&location.root().join(&names[names.len() - 1]), body).unwrap();
+        let mut txn = Transaction::begin(&open(&location), Operation::new("DELETE"));
+        let file = adds(&location).into_iter().find(|add| rows_in(add) == 2).unwrap();
+        txn.replace_vector(&file, descriptors[0].clone());
+        txn.commit().unwrap();
+    }
+    let done = dropped(&location, "deletionVectors");
+    assert_eq!((done.steps, done.rewritten), (3, 1));
+    let kept = done.version - 4;
+    assert_eq!(info(&location, kept).operation.as_deref(), Some("Deletion Vector Tombstones"));
+    let winners = winners_from(&location, kept).unwrap();
+    let removes = winners[0].actions.iter().filter_map(|action| match action {
+        Action::Remove(remove) => Some((remove.path.resolve(location.root()).unwrap(), remove.data_change)),
+        _ => None,
+    });
+    let expected: Vec<_> = names.iter().map(|name| (location.root().join(name), false)).collect();
+    assert_eq!(removes.collect::<Vec<_>>(), expected);
+}
+
+fn rows_in(add: &Add) -> u64 {
+    let stats: serde_json::Value = serde_json::from_str(add.stats.as_deref().unwrap()).unwrap();
+    stats["numRecords"].as_u64().unwrap()
 }
 
 #[test]
@@ -187,6 +223,43 @@ fn features_that_only_writers_know_go_in_place() {
 }
 
 #[test]
+fn domains_go_with_the_feature_that_has_them_and_not_before() {
+    let (_, location) = table(&[("delta.feature.clustering", "supported")]);
+    let error = try_drop(&location, "domainMetadata", false).unwrap_err();
+    assert!(error.to_string().contains("clustering requires it"), "{error}");
+    assert_eq!(open(&location).version(), 1);
+
+    let (_, location) = table(&[("delta.feature.domainMetadata", "supported")]);
+    let mut txn = Transaction::begin(&open(&location), Operation::new("WRITE"));
+    txn.domain(DomainMetadata { domain: "mine".into(), configuration: "{}".into(), removed: false });
+    txn.commit().unwrap();
+    let done = dropped(&location, "domainMetadata");
+    assert_eq!((done.steps, done.version), (1, 4));
+    assert_eq!(info(&location, 3).operation.as_deref(), Some("DOMAIN METADATA CLEANUP"));
+    assert!(open(&location).domain_metadata().unwrap().is_empty());
+}
+
+#[test]
+fn a_feature_without_traces_goes_behind_its_checkpoints() {
+    let (_, location) = table(&[("delta.feature.vacuumProtocolCheck", "supported")]);
+    let done = dropped(&location, "vacuumProtocolCheck");
+    assert_eq!((done.steps, done.version, done.protected_before), (0, 5, Some(5)));
+    assert_eq!(features(&location), ["appendOnly", "checkpointProtection", "invariants"]);
+    // dropped in any case of its name, and the protection moves on
+    alter_table(
+        &location,
+        &Alteration::SetProperties {
+            properties: [("delta.feature.vacuumProtocolCheck".to_owned(), "supported".to_owned())].into(),
+            options: Default::default(),
+        },
+    )
+    .unwrap();
+    let done = try_drop(&location, "VACUUMprotocolCHECK", false).unwrap();
+    let before = property(&location, "delta.requireCheckpointProtectionBeforeVersion");
+    assert_eq!((done.protected_before, before), (Some(10), Some("10".to_owned())));
+}
+
+#[test]
 fn the_newest_checkpoints_are_classic_without_v2() {
     let (_, location) = table(&[("delta.checkpointPolicy", "v2")]);
     deltaic::checkpoint::checkpoint(&open(&location)).unwrap();
@@ -257,72 +330,6 @@ fn protection_goes_with_the_history_that_it_protects() {
     assert_eq!(features(&location), ["appendOnly", "invariants"]);
     assert_eq!(property(&location, "delta.requireCheckpointProtectionBeforeVersion"), None);
     is_whole(&location);
-}
-
-#[test]
-fn a_drop_that_is_cut_off_anywhere_goes_on_from_there() {
-    let cases = [
-        ("deletionVectors", Op::PutIfAbsent),
-        ("deletionVectors", Op::Put),
-        ("columnMapping", Op::PutIfAbsent),
-        ("rowTracking", Op::PutIfAbsent),
-    ];
-    for (name, op) in cases {
-        for cut in 0.. {
-            let (store, location) = table(&[VECTORS, ROW_IDS, ("delta.columnMapping.mode", "name")]);
-            delete_first_row(&location);
-            let before = rows(&location);
-            store.forget();
-            store.rule(Rule::new(Fault::Crash).on(op).nth(cut + 1));
-            let first = try_drop(&location, name, false);
-            let struck = store.count(op, "") as u64 > cut;
-            store.heal();
-            assert_eq!(rows(&location), before, "{name} {op:?} {cut}");
-            assert!(verify(&location, &VerifyOptions::default()).unwrap().ok(), "{name} {op:?} {cut}");
-            if features(&location).contains(&name.to_owned()) {
-                assert!(first.is_err(), "{name} {op:?} {cut}");
-                dropped(&location, name);
-            }
-            if !struck {
-                assert!(first.is_ok() && cut > 1, "{name} {op:?} {cut}");
-                break;
-            }
-        }
-    }
-}
-
-/// A commit of another writer, as the version that the last commit of a drop of deletion vectors would be.
-fn overtaken(store: &FaultStore, location: &Location, action: serde_json::Value) -> u64 {
-    let last = open(location).version() + 6;
-    let info = serde_json::json!({"commitInfo": {"operation": "WRITE", "txnId": "other"}});
-    let theirs = bytes::Bytes::from(format!("{info}\n{action}\n"));
-    store.rule(Rule::new(Fault::Overtaken(theirs)).on(Op::PutIfAbsent).named(&format!("{last:020}.json")));
-    last
-}
-
-#[test]
-fn the_protected_version_is_that_of_the_commit_also_after_a_lost_race() {
-    let (store, location) = table(&[VECTORS]);
-    delete_first_row(&location);
-    let theirs = overtaken(&store, &location, serde_json::json!({"txn": {"appId": "other", "version": 1}}));
-    let done = dropped(&location, "deletionVectors");
-    assert_eq!((done.version, done.protected_before), (theirs + 1, Some(theirs + 1)));
-    let before = property(&location, "delta.requireCheckpointProtectionBeforeVersion");
-    assert_eq!(before, Some((theirs + 1).to_string()));
-    assert!(open(&location).app_transaction("other").unwrap().is_some());
-}
-
-#[test]
-fn a_feature_that_others_use_again_meanwhile_stays() {
-    let (store, location) = table(&[VECTORS]);
-    delete_first_row(&location);
-    let metadata = open(&location).metadata().clone();
-    let theirs = overtaken(&store, &location, serde_json::json!({"metaData": metadata}));
-    let error = try_drop(&location, "deletionVectors", false).unwrap_err();
-    assert_eq!(error.kind(), "InvalidFeatureChange");
-    assert!(error.to_string().contains("uses it again"), "{error}");
-    assert_eq!(open(&location).version(), theirs);
-    dropped(&location, "deletionVectors");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod backfill;
 mod clone;
 mod convert;
 mod drop_feature;
+mod drop_feature_races;
 mod manifest;
 mod optimize;
 mod optimize_races;

@@ -1,4 +1,4 @@
-"""`alter add-feature`."""
+"""`alter add-feature` and `alter drop-feature`."""
 
 from __future__ import annotations
 
@@ -19,3 +19,21 @@ if TYPE_CHECKING:
 def add_feature(table: Table, *, name: str, as_json: bool) -> None:
     """Add the table feature NAME, with those that it requires, to the protocol."""
     output.done(table.add_feature(name), as_json=as_json)
+
+
+@click.command("drop-feature", short_help="Drop a table feature from the protocol.")
+@newest_command
+@click.argument("name")
+@click.option(
+    "--truncate-history",
+    is_flag=True,
+    help="Remove the versions that show the feature, once they are old enough, instead of protecting checkpoints.",
+)
+def drop_feature(table: Table, *, name: str, truncate_history: bool, as_json: bool) -> None:
+    """Drop the table feature NAME, after what uses it: files that show it are written again, and no row changes.
+
+    Where readers need it, older versions stay behind protected checkpoints, or go with --truncate-history.
+    """
+    with output.progress("dropping the feature"):
+        version = table.drop_feature(name, truncate_history=truncate_history)
+    output.done(version, as_json=as_json)

@@ -9,7 +9,7 @@ from deltaic.cli.alter import columns, constraints, features, properties
 
 @click.group(short_help="Change properties, columns, constraints and features.")
 def alter() -> None:
-    """Change what a table is, in one commit on its newest version. No data file is written."""
+    """Change what a table is, in one commit on its newest version. No data file is written, but to drop a feature."""
 
 
 for _command in (
@@ -22,5 +22,6 @@ for _command in (
     constraints.add_constraint,
     constraints.drop_constraint,
     features.add_feature,
+    features.drop_feature,
 ):
     alter.add_command(_command)

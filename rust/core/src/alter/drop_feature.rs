@@ -24,6 +24,8 @@ pub const BARRIER_CHECKPOINTS: usize = 3;
 pub struct Traces {
     /// Files that have a deletion vector.
     pub deletion_vectors: u64,
+    /// Files of vectors that tombstones have and that no tombstone of their own keeps.
+    pub unkept_vectors: u64,
     /// Files that have a base row id or a default row commit version.
     pub row_ids: u64,
     /// Domains of `domainMetadata` that are not removed.
@@ -46,6 +48,9 @@ pub enum Step {
     },
     /// Rewrites every file that has a deletion vector, without it (`dataChange` = false). Tombstones of the vectors stay.
     PurgeDeletionVectors,
+    /// Writes a tombstone (`dataChange` = false) of each file of vectors that tombstones within
+    /// `delta.deletedFileRetentionDuration` have: a vacuum by who knows no vectors then keeps what older versions need.
+    KeepVectors,
     /// Rewrites every file whose types are older than the schema (`dataChange` = false), and then commits
     /// [`without_recorded_changes`].
     RewriteWidenedFiles,
@@ -158,6 +163,9 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
             }
             if traces.deletion_vectors > 0 {
                 steps.push(Step::PurgeDeletionVectors);
+            }
+            if traces.unkept_vectors > 0 {
+                steps.push(Step::KeepVectors);
             }
         }
         "typeWidening" | "typeWidening-preview" => {

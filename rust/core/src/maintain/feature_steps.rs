@@ -1,13 +1,15 @@
 //! The commits that take the traces of a feature out of a table, one a step.
 
 use arrow::datatypes::{DataType as Arrow, Field, Schema};
+use chrono::Utc;
 use parquet::arrow::parquet_to_arrow_schema;
 use rayon::prelude::*;
 use serde_json::json;
 
 use super::bins::Bin;
+use super::feature_traces::{has_row_ids, unkept_vectors};
 use super::rewrite_files::{note, write_all};
-use crate::actions::{Add, DomainMetadata};
+use crate::actions::{Add, DomainMetadata, Remove};
 use crate::alter::drop_feature::{Step, clean_properties, unmapped, without_recorded_changes};
 use crate::alter::{Definition, cluster_by};
 use crate::checkpoint::checkpoint;
@@ -51,6 +53,14 @@ impl StepJob<'_> {
                 files.retain(|add| add.deletion_vector.is_some());
                 self.rewrite(reorg(), files, None)
             }
+            Step::KeepVectors => {
+                let mut txn = self.begin(Operation::new("Deletion Vector Tombstones"));
+                let deletion_timestamp = Some(Utc::now().timestamp_millis());
+                for path in unkept_vectors(self.snapshot)? {
+                    txn.remove(Remove { path, deletion_timestamp, ..Default::default() });
+                }
+                txn.commit().map(|_| 0)
+            }
             Step::RewriteWidenedFiles => {
                 let files = self.widened()?;
                 self.rewrite(reorg(), files, Some(without_recorded_changes(self.table)))
@@ -87,7 +97,7 @@ impl StepJob<'_> {
         let operation = Operation::new("ROW TRACKING UNBACKFILL").with("batchId", "0");
         let mut txn = self.begin(operation);
         let mut files = self.snapshot.adds(None)?;
-        files.retain(|add| add.base_row_id.is_some() || add.default_row_commit_version.is_some());
+        files.retain(has_row_ids);
         // a file that another writer removes meanwhile must not come back
         txn.read_files(files.iter().map(|add| &add.path))?;
         for add in files {

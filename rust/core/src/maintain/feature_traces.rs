@@ -1,14 +1,21 @@
 //! What a version shows of the features of its table, and from which version on the history shows nothing of one.
 
+use std::collections::BTreeSet;
+
+use chrono::Utc;
+
 use super::alter_table::definition;
-use crate::actions::{Action, Metadata};
+use super::tombstones::left;
+use crate::actions::{Action, Add, LogPath, Metadata};
 use crate::alter::Definition;
 use crate::alter::drop_feature::{PROTECTED_BEFORE, Traces};
 use crate::alter::widen::has_changes;
+use crate::checkpoint::LogSettings;
 use crate::commit::{Winner, commit_path};
 use crate::error::Result;
 use crate::log::{Checkpoint, Listing, LogFileKind, complete_checkpoints};
 use crate::replay::CheckpointReader;
+use crate::scan::deletion_vector::file_path;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -20,33 +27,69 @@ use crate::store::Location;
 /// As [`definition`], and what the store says.
 ///
 /// # Cost
-/// The live files of a table with deletion vectors or row tracking; a listing of the log where checkpoints matter.
+/// For deletion vectors and row tracking the live files; for deletion vectors the tombstones of their retention; a listing
+/// of the log where checkpoints matter.
 pub(super) fn state(snapshot: &Snapshot, dropped: &str) -> Result<(Definition, Traces)> {
     let mut table = definition(snapshot)?;
     if dropped.eq_ignore_ascii_case("columnMapping") {
         table.clustering = table.clustering.iter().map(|path| logical(&table.schema, path)).collect();
     }
-    let has = |name: &str| table.protocol.supports(name);
+    let of = |name: &str| dropped.eq_ignore_ascii_case(name) && table.protocol.supports(name);
     let mut traces = Traces::default();
-    if has("deletionVectors") || has("rowTracking") {
-        for add in snapshot.adds(None)? {
-            traces.deletion_vectors += u64::from(add.deletion_vector.is_some());
-            let tracked = add.base_row_id.is_some() || add.default_row_commit_version.is_some();
-            traces.row_ids += u64::from(tracked);
-        }
+    if of("deletionVectors") {
+        let adds = snapshot.adds(None)?;
+        traces.deletion_vectors = adds.iter().filter(|add| add.deletion_vector.is_some()).count() as u64;
+        traces.unkept_vectors = unkept_vectors(snapshot)?.len() as u64;
     }
-    if has("domainMetadata") {
+    if of("rowTracking") {
+        traces.row_ids = snapshot.adds(None)?.iter().filter(|add| has_row_ids(add)).count() as u64;
+    }
+    if of("rowTracking") || of("domainMetadata") {
         traces.domains = snapshot.domain_metadata()?.into_iter().map(|d| d.domain).collect();
     }
-    if has("v2Checkpoint") || has("checkpointProtection") {
+    if of("v2Checkpoint") || of("checkpointProtection") {
         let listing = Listing::read(snapshot.location(), 0)?;
         traces.v2_checkpoint = match checkpoints(&listing).last() {
-            Some(newest) if has("v2Checkpoint") => is_v2(snapshot.location(), newest)?,
+            Some(newest) if of("v2Checkpoint") => is_v2(snapshot.location(), newest)?,
             _ => false,
         };
         traces.history_truncated = oldest(&listing) >= protected_before(&table.metadata);
     }
     Ok((table, traces))
+}
+
+/// Whether a file has row ids of row tracking.
+pub(super) fn has_row_ids(add: &Add) -> bool {
+    add.base_row_id.is_some() || add.default_row_commit_version.is_some()
+}
+
+/// The files of vectors of the table that tombstones within their retention have, and that have no tombstone themselves.
+///
+/// # Errors
+/// As [`left`].
+///
+/// # Cost
+/// As [`left`], of that time.
+pub(super) fn unkept_vectors(snapshot: &Snapshot) -> Result<Vec<LogPath>> {
+    let root = snapshot.location().root();
+    let settings = LogSettings::of(snapshot.protocol(), snapshot.metadata())?;
+    let oldest = Utc::now().timestamp_millis().saturating_sub(settings.tombstone_retention);
+    let below = format!("{}/", root.key());
+    // by name below the table
+    let (mut vectors, mut kept) = (BTreeSet::new(), BTreeSet::new());
+    for file in left(snapshot, oldest)?.into_iter().filter(|file| file.since >= oldest) {
+        match file.vector {
+            // what lies elsewhere, no vacuum of this table deletes
+            Some(vector) => vectors.extend(file_path(&vector, root)?.and_then(|path| {
+                let own = path.prefix() == root.prefix();
+                path.key().strip_prefix(&below).filter(|_| own).map(str::to_owned)
+            })),
+            None => {
+                kept.insert(file.path.identity(root)?);
+            }
+        }
+    }
+    Ok(vectors.difference(&kept).map(|name| LogPath::encode(name)).collect())
 }
 
 /// The logical names of a path of physical ones; a part that no column has stays.
