@@ -80,7 +80,7 @@ class RowChanges(Handle):
         All of it in one version, or nothing. Rows for which the condition is false or unknown stay. Rows are marked in
         deletion vectors where the table has `delta.enableDeletionVectors`; else the rows that stay are written into
         new files. Where no row matches, nothing is committed. A delete that loses a race which it may not follow is
-        made anew from what the winner left.
+        made anew from what the winner left. Ctrl-C stops it and leaves the table as it was, unless it is committing.
 
         Args:
             where: A condition in Spark SQL; without it, every row is deleted. On partition columns alone, and without
@@ -123,8 +123,8 @@ class RowChanges(Handle):
         All of it in one version, or nothing. Every expression sees the row as it was. Generated columns that are not
         set are computed anew, and every rule of the table holds for the new rows. Rows move between partitions where
         partition columns are set. Where no row matches, nothing is committed. An update that loses a race which it may
-        not follow is made anew from what the winner left. (`update()` is something else:
-        it moves to the newest version.)
+        not follow is made anew from what the winner left. Ctrl-C stops it as it does `delete`. (`update()` is something
+        else: it moves to the newest version.)
 
         Args:
             set: Expressions in Spark SQL by column, or by field of a struct (`a.b`). `DEFAULT` is the default of the

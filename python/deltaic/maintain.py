@@ -233,7 +233,8 @@ class Maintenance(Handle):
 
         No row changes, and rows keep their row ids. Appends may land meanwhile, and with deletion vectors enabled so
         may row-level deletes of the same files. Where another writer rewrote one of the files, it is made anew from
-        what that writer left. Where there is nothing to do, nothing is committed.
+        what that writer left. Where there is nothing to do, nothing is committed. Ctrl-C stops it and leaves the table
+        as it was, unless it is committing.
 
         Args:
             where: The partitions to look at: a condition in SQL on partition columns.

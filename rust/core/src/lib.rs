@@ -6,6 +6,7 @@
 
 pub mod actions;
 pub mod alter;
+mod cancel;
 pub mod checkpoint;
 pub mod commit;
 pub mod conflict;
@@ -26,5 +27,6 @@ pub mod txn;
 pub mod verify;
 pub mod write;
 
+pub use cancel::Cancel;
 pub use error::{Error, Result};
 pub use snapshot::Snapshot;

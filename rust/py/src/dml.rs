@@ -36,7 +36,10 @@ pub(crate) fn delete_rows(
     app_transaction: Option<(String, i64)>,
 ) -> PyResult<String> {
     let options = options(compression, target_file_size, user_metadata, app_transaction);
-    let done = runtime::write(py, || dml::delete(table.location(), condition, &options))?;
+    let done = runtime::stoppable(py, |cancel| {
+        let options = DmlOptions { cancel: cancel.clone(), ..options };
+        dml::delete(table.location(), condition, &options)
+    })?;
     Ok(json!({
         "version": done.version, "deleted_rows": done.deleted_rows, "copied_rows": done.copied_rows,
         "removed_files": done.removed_files, "added_files": done.added_files,
@@ -61,7 +64,10 @@ pub(crate) fn update_rows(
     app_transaction: Option<(String, i64)>,
 ) -> PyResult<String> {
     let options = options(compression, target_file_size, user_metadata, app_transaction);
-    let done = runtime::write(py, || dml::update(table.location(), &assignments, condition, &options))?;
+    let done = runtime::stoppable(py, |cancel| {
+        let options = DmlOptions { cancel: cancel.clone(), ..options };
+        dml::update(table.location(), &assignments, condition, &options)
+    })?;
     Ok(json!({
         "version": done.version, "updated_rows": done.updated_rows, "copied_rows": done.copied_rows,
         "touched_files": done.touched_files, "added_files": done.added_files,

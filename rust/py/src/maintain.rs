@@ -82,7 +82,7 @@ pub(crate) fn optimize(
     max_deleted_ratio: Option<f64>,
     user_metadata: Option<String>,
 ) -> PyResult<String> {
-    runtime::write(py, || {
+    runtime::stoppable(py, |cancel| {
         let defaults = OptimizeOptions::default();
         let options = OptimizeOptions {
             predicate: predicate.map(parse_predicate).transpose()?,
@@ -90,6 +90,7 @@ pub(crate) fn optimize(
             min_size,
             max_deleted_ratio: max_deleted_ratio.unwrap_or(defaults.max_deleted_ratio),
             user_metadata,
+            cancel: cancel.clone(),
             ..defaults
         };
         let done = maintain::optimize(&Location::open(uri, &storage_options)?, &options)?;

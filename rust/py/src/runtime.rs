@@ -2,11 +2,12 @@
 
 use std::cell::Cell;
 use std::ffi::CString;
+use std::sync::PoisonError;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use deltaic::txn::hear_warnings;
-use deltaic::{Error, Result};
+use deltaic::{Cancel, Error, Result};
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -55,6 +56,67 @@ pub(crate) fn write<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + 
         warn(py, &warning);
     }
     result.map_err(|e| to_python(py, &e))
+}
+
+/// As [`write`], for work that can be stopped. On the main thread the work goes to a thread of its own, and Ctrl-C asks it to
+/// stop. It is waited for all the same, so that whatever it leaves is there when the interrupt is raised; the interrupt is
+/// also raised where the work was committing already and so went to its end.
+pub(crate) fn stoppable<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Cancel) -> Result<T> + Send,
+) -> PyResult<T> {
+    let cancel = Cancel::default();
+    if !note_thread(py)? {
+        return write(py, || work(&cancel));
+    }
+    let (send, receive) = sync_channel(1);
+    let receive = std::sync::Mutex::new(receive);
+    let mut interrupt = None;
+    let (result, warnings) = py.detach(|| {
+        let receive = receive.into_inner().unwrap_or_else(PoisonError::into_inner);
+        std::thread::scope(|scope| {
+            let work = || {
+                // whoever receives waits for it
+                let _ = send.send(hear_warnings(|| work(&cancel)));
+            };
+            let worker = match std::thread::Builder::new()
+                .name("deltaic-write".into())
+                .spawn_scoped(scope, work)
+            {
+                Ok(worker) => worker,
+                Err(source) => {
+                    return (Err(Error::storage("start a thread for", "this process", source)), Vec::new());
+                }
+            };
+            loop {
+                match receive.recv_timeout(POLL) {
+                    Ok(done) => return done,
+                    Err(RecvTimeoutError::Timeout) => Python::attach(|py| {
+                        if let Err(raised) = py.check_signals() {
+                            cancel.cancel();
+                            interrupt.get_or_insert(raised);
+                        }
+                    }),
+                    // the thread ended without an answer: a panic, which it has printed
+                    Err(RecvTimeoutError::Disconnected) => {
+                        let _ = worker.join();
+                        return (Err(Error::Interrupted), Vec::new());
+                    }
+                }
+            }
+        })
+    });
+    for warning in warnings {
+        warn(py, &warning);
+    }
+    match (result, interrupt) {
+        (result, None) => result.map_err(|e| to_python(py, &e)),
+        (Ok(_) | Err(Error::Interrupted), Some(interrupt)) => Err(interrupt),
+        (Err(error), Some(interrupt)) => {
+            interrupt.set_cause(py, Some(to_python(py, &error)));
+            Err(interrupt)
+        }
+    }
 }
 
 /// A `DeltaWarning`. A filter that makes it an error cannot make the commit look undone: that error is only shown.

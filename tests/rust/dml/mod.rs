@@ -1,5 +1,6 @@
 //! Deletes and updates by condition.
 
+mod cancelled;
 mod cases;
 mod faults;
 mod oracle;

@@ -40,11 +40,20 @@ impl Attempt {
         self.kept
     }
 
+    /// Whether to go on.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] once the operation was asked to stop.
+    pub(super) fn check(&self) -> Result<()> {
+        self.uploads.check()
+    }
+
     /// Commits, and keeps the files if the table has them then, or may have them.
     ///
     /// # Errors
-    /// As [`Transaction::commit`].
+    /// As [`Transaction::commit`]; [`Error::Interrupted`] where the operation was asked to stop before.
     pub(crate) fn commit(&mut self, txn: Transaction) -> Result<Committed> {
+        self.check()?;
         let committed = txn.commit();
         self.kept = match &committed {
             Ok(committed) => !committed.already_recorded,

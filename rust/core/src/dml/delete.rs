@@ -26,7 +26,7 @@ use crate::txn::{Transaction, retried};
 ///   [`crate::Error::AppendOnly`] when it loses no rows.
 /// * [`crate::Error::InvalidExpression`] for what is no condition on this table, and for a row that it cannot be
 ///   computed for.
-/// * As [`crate::scan::read_file`], and what the store says.
+/// * As [`crate::scan::read_file`], and what the store says; [`crate::Error::Interrupted`] where it was asked to stop.
 ///
 /// # Cost
 /// The columns of the condition in the files, row groups and pages that may match, and where there are no deletion

@@ -25,13 +25,16 @@ impl Job {
     /// # Errors
     /// As [`Snapshot::open`]; [`Error::UnsupportedFeature`] when the table asks more of a writer than this one does.
     pub(super) fn begin(location: &Location, options: &DmlOptions, budget: Duration) -> Result<Self> {
+        options.cancel.check()?;
         let started = Instant::now();
         let snapshot = Snapshot::open(location.clone(), At::Latest)?;
         check_writer(&location.root().to_string(), snapshot.protocol())?;
         let write = options.write();
         let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
         let plan = plan_existing(location, Target::Existing(snapshot.version()), protocol, metadata, &write)?;
-        Ok(Job { snapshot, attempt: Attempt::new(plan, write), started, budget })
+        let mut attempt = Attempt::new(plan, write);
+        attempt.uploads.stop_by(&options.cancel);
+        Ok(Job { snapshot, attempt, started, budget })
     }
 
     /// The transaction, with the condition as the history shows it.

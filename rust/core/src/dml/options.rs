@@ -1,9 +1,10 @@
 use std::time::Duration;
 
+use crate::cancel::Cancel;
 use crate::write::{WriteMode, WriteOptions};
 
 /// How to delete or update.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct DmlOptions {
     /// Size in bytes at which a data file is closed and the next begun.
     pub target_file_size: u64,
@@ -18,6 +19,8 @@ pub struct DmlOptions {
     pub engine: Option<String>,
     /// How long lost races are repeated, the operation on what the winners left included.
     pub commit_budget: Duration,
+    /// Stops the operation, as long as it has not begun to commit.
+    pub cancel: Cancel,
 }
 
 impl Default for DmlOptions {
@@ -30,6 +33,7 @@ impl Default for DmlOptions {
             app_transaction: None,
             engine: None,
             commit_budget: write.commit_budget,
+            cancel: Cancel::default(),
         }
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn remove_rows(
         let removed = remove_files(attempt, txn, &files);
         return Ok(Removed { scan_millis: millis(started), ..removed });
     }
-    let touched = find(&attempt.plan.location, condition, candidates)?;
+    let touched = find(attempt, condition, candidates)?;
     claim(txn, condition, touched.iter().map(|t| &t.add.path))?;
     let (scan_millis, rewriting) = (millis(started), Instant::now());
     let removed = match attempt.uses_vectors() {

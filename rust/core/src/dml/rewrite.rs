@@ -121,6 +121,7 @@ impl Task<'_> {
         };
         for file in files {
             for batch in PlacedRows::open(&self.scan, &file.add, self.passed_over(file).as_ref())? {
+                self.attempt.check()?;
                 let (batch, places) = batch?;
                 let batch = match &self.row_ids {
                     Some(row_ids) => row_ids.settle(&batch, &file.add, &places)?,

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use roaring::RoaringTreemap;
 
+use super::attempt::Attempt;
 use super::condition::Condition;
 use crate::actions::Add;
 use crate::error::Result;
 use crate::scan::{DeletionVector, PlacedRows, RowScan};
-use crate::store::{Location, runtime};
+use crate::store::runtime;
 
 /// A file with rows that are meant.
 #[derive(Debug)]
@@ -55,26 +56,29 @@ impl Touched {
 /// The columns of the condition, in the row groups and pages that may match. Memory: a few batches a core, and the
 /// positions found.
 pub(super) fn find(
-    location: &Location,
+    attempt: &Attempt,
     condition: &Condition<'_>,
     candidates: Vec<Add>,
 ) -> Result<Vec<Touched>> {
     let scan = condition.scan()?;
-    let look = |add: Add| look(location, &scan, condition, add).transpose();
+    let look = |add: Add| look(attempt, &scan, condition, add).transpose();
     runtime::pool()?.install(|| candidates.into_par_iter().filter_map(look).collect())
 }
 
 fn look(
-    location: &Location,
+    attempt: &Attempt,
     scan: &Arc<RowScan>,
     condition: &Condition<'_>,
     add: Add,
 ) -> Result<Option<Touched>> {
-    let deleted = add.deletion_vector.as_ref().map(|d| DeletionVector::load(d, location)).transpose()?;
+    attempt.check()?;
+    let load = |d| DeletionVector::load(d, &attempt.plan.location);
+    let deleted = add.deletion_vector.as_ref().map(load).transpose()?;
     let mut rows = PlacedRows::open(scan, &add, deleted.as_ref())?;
     let total = rows.total();
     let mut matched = RoaringTreemap::new();
     for batch in &mut rows {
+        attempt.check()?;
         let (batch, places) = batch?;
         condition.for_each_match(&batch, |row| {
             matched.insert(places[row]);

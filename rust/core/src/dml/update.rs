@@ -68,7 +68,7 @@ fn attempt(
     if condition.is_by_partitions() {
         files = condition.whole_files(files)?;
     }
-    let touched = find(location, &condition, files)?;
+    let touched = find(&job.attempt, &condition, files)?;
     claim(&mut txn, &condition, touched.iter().map(|t| &t.add.path))?;
     let (scan, rewriting) = (millis(job.started), Instant::now());
     let vectors = job.attempt.uses_vectors();

@@ -7,6 +7,7 @@ use super::bins::bins;
 use super::rewrite_files::{note, write_all};
 use crate::actions::Add;
 use crate::alter::parse_byte_size;
+use crate::cancel::Cancel;
 use crate::conflict::{Changes, RowMoves};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
@@ -19,7 +20,7 @@ use crate::write::{
 };
 
 /// How to optimize.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct OptimizeOptions {
     /// The partitions to look at: a condition on partition columns. None takes all.
     pub predicate: Option<Predicate>,
@@ -33,6 +34,8 @@ pub struct OptimizeOptions {
     pub user_metadata: Option<String>,
     /// How long lost races are repeated, the optimize on what the winners left included.
     pub commit_budget: Duration,
+    /// Stops the optimize, as long as it has not begun to commit.
+    pub cancel: Cancel,
 }
 
 impl Default for OptimizeOptions {
@@ -44,6 +47,7 @@ impl Default for OptimizeOptions {
             max_deleted_ratio: 0.05,
             user_metadata: None,
             commit_budget: Duration::from_secs(300),
+            cancel: Cancel::default(),
         }
     }
 }
@@ -85,7 +89,8 @@ pub struct OptimizeDone {
 /// # Errors
 /// [`Error::InvalidArgument`] for a condition that is not on partition columns, [`Error::UnsupportedFeature`] for a table
 /// that asks more of a writer, [`Error::DataFile`] for a file that cannot be read, [`Error::ConcurrentDeleteDelete`] and
-/// the other conflicts of [`Transaction::commit`] when the budget is used up, and what the store says.
+/// the other conflicts of [`Transaction::commit`] when the budget is used up, [`Error::Interrupted`] where it was asked to
+/// stop, and what the store says.
 ///
 /// # Cost
 /// The files that are joined are read and written once an attempt, several new files at a time. Memory is that of a row
@@ -95,6 +100,7 @@ pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<Optimi
 }
 
 fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> Result<OptimizeDone> {
+    options.cancel.check()?;
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     let path = location.root().to_string();
     check_writer(&path, snapshot.protocol())?;
@@ -111,7 +117,8 @@ fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> 
     if bins.is_empty() {
         return Ok(done);
     }
-    let uploads = Uploads::new(location.store().clone());
+    let mut uploads = Uploads::new(location.store().clone());
+    uploads.stop_by(&options.cancel);
     let written = write_all((&plan, &plan), &bins, &uploads)?;
     let (mut adds, mut moves) = (Vec::new(), RowMoves::default());
     for (bin, new) in bins.iter().zip(written) {
@@ -128,6 +135,7 @@ fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> 
     txn.set_user_metadata(options.user_metadata.clone());
     txn.set_row_ids_preserved(true);
     txn.set_budget(budget);
+    uploads.check()?;
     let landed = txn.commit_changes();
     if matches!(&landed, Ok(_) | Err(Error::CommitStateUnknown { .. })) {
         uploads.keep();

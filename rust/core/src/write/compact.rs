@@ -71,7 +71,8 @@ pub(crate) fn compact(
     let path = FileName { number, codec: plan.codec, folder: None }.path(plan, &key);
     let writer = new_writer(plan.file_schema(), plan.codec, &path)?;
     let stats = StatsCollector::new(&plan.stats);
-    let mut parts = Parts { path: &path, rows, first: Some(batch), writer: Some(writer), stats, size: 0 };
+    let mut parts =
+        Parts { path: &path, rows, first: Some(batch), writer: Some(writer), stats, uploads, size: 0 };
     uploads.put_parts(&plan.location.root().join(&path), &mut parts)?;
     let Parts { rows, stats, size, .. } = parts;
     let add = data_file(plan, &path, key, size, &stats);
@@ -146,12 +147,14 @@ struct Parts<'a> {
     /// None after the end.
     writer: Option<ArrowWriter<Vec<u8>>>,
     stats: StatsCollector,
+    uploads: &'a Uploads,
     size: u64,
 }
 
 impl Parts<'_> {
     fn part(&mut self) -> Result<Option<Bytes>> {
         while let Some(writer) = &mut self.writer {
+            self.uploads.check()?;
             match self.first.take().or_else(|| self.rows.next()) {
                 Some(batch) => {
                     let batch = batch?;

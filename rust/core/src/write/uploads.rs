@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 
 use crate::actions::ObjectPath;
+use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::store::Store;
 
@@ -12,11 +13,25 @@ use crate::store::Store;
 pub(crate) struct Uploads {
     store: Arc<dyn Store>,
     created: Mutex<Vec<ObjectPath>>,
+    cancel: Cancel,
 }
 
 impl Uploads {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Uploads { store, created: Mutex::default() }
+        Uploads { store, created: Mutex::default(), cancel: Cancel::default() }
+    }
+
+    /// Whoever writes the files asks this one whether to go on.
+    pub(crate) fn stop_by(&mut self, cancel: &Cancel) {
+        self.cancel = cancel.clone();
+    }
+
+    /// Whether to go on.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`] once the write was asked to stop.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.cancel.check()
     }
 
     /// Puts a file and answers for it.

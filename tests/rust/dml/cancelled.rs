@@ -1,0 +1,82 @@
+//! Operations that are asked to stop, at every request that they make: all of it is there or nothing.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use deltaic::maintain::{OptimizeOptions, optimize};
+use deltaic::{Cancel, Error};
+use deltaic_testkit::Op;
+
+use super::*;
+
+type Run = fn(&Location, &Cancel) -> Result<Option<u64>>;
+
+fn a_delete(location: &Location, cancel: &Cancel) -> Result<Option<u64>> {
+    let options = DmlOptions { cancel: cancel.clone(), ..Default::default() };
+    Ok(deltaic::dml::delete(location, Some("k % 4 = 1"), &options)?.version)
+}
+
+fn an_update(location: &Location, cancel: &Cancel) -> Result<Option<u64>> {
+    let options = DmlOptions { cancel: cancel.clone(), ..Default::default() };
+    let set = [("k".to_owned(), "k + 100".to_owned())];
+    Ok(deltaic::dml::update(location, &set, Some("k % 4 = 1"), &options)?.version)
+}
+
+fn an_optimize(location: &Location, cancel: &Cancel) -> Result<Option<u64>> {
+    let options = OptimizeOptions { cancel: cancel.clone(), ..Default::default() };
+    Ok(optimize(location, &options)?.version)
+}
+
+fn objects(location: &Location) -> Vec<String> {
+    let mut names: Vec<_> =
+        location.store().list_all(location.root()).unwrap().into_iter().map(|f| f.name).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_asked_to_stop_leaves_the_table_as_it_was_or_is_done() {
+    let operations: [(&str, Run); 3] =
+        [("delete", a_delete), ("update", an_update), ("optimize", an_optimize)];
+    for (name, run) in operations {
+        for properties in [&[][..], &[VECTORS], &[CHANGES]] {
+            let mut stopped = 0;
+            for nth in 1.. {
+                let (store, location) = table(35, false, properties);
+                let before = objects(&location);
+                let (cancel, calls) = (Cancel::default(), AtomicU64::new(0));
+                let struck = Arc::new(Mutex::new(None));
+                let (flag, seen) = (cancel.clone(), struck.clone());
+                let watched = store.directed(move |op, path| {
+                    if calls.fetch_add(1, Ordering::Relaxed) + 1 == nth {
+                        flag.cancel();
+                        *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some((op, path.to_string()));
+                    }
+                    None
+                });
+                let done = run(&Location::with_store(location.root().clone(), Arc::new(watched)), &cancel);
+                let Some((op, path)) = struck.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+                    assert_eq!(done.unwrap(), Some(1));
+                    break;
+                };
+                let context = format!("{name}, {properties:?}, {op:?} of `{path}`");
+                let in_log = path.contains("/_delta_log");
+                match done {
+                    Ok(version) => {
+                        assert_eq!(version, Some(1), "{context}");
+                        assert!(in_log, "{context}: it went on");
+                    }
+                    Err(error) => {
+                        assert!(matches!(error, Error::Interrupted), "{context}: {error}");
+                        assert_eq!(objects(&location), before, "{context}");
+                        let commit = in_log && matches!(op, Op::Put | Op::PutIfAbsent);
+                        assert!(!commit, "{context}: the commit had begun");
+                        stopped += 1;
+                    }
+                }
+            }
+            // the files of the table are read at least
+            assert!(stopped > 4, "{name}, {properties:?}: {stopped}");
+        }
+    }
+}
