@@ -92,6 +92,10 @@ class OptimizeResult:
     """Third quartile of the sizes."""
     max_file_size: int
     """Size of the largest file that joined."""
+    min_removed_size: int
+    """Size of the smallest file that left; 0 where none did."""
+    max_removed_size: int
+    """Size of the largest file that left; 0 where none did."""
     warnings: list[str]
     """What went wrong after the commit, which stands."""
 

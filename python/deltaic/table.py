@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from typing import Protocol as Interface
 
 from deltaic import _core, ddl, time_travel, times
+from deltaic.detail import detail
 from deltaic.dml import RowChanges
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.maintain import Maintenance
@@ -268,6 +269,13 @@ class Table(RowChanges, Maintenance):
             limit: At most so many; each one costs a read of its commit.
         """
         return [_commit(entry) for entry in json.loads(self._core.history(limit))]
+
+    def detail(self) -> dict[str, Any]:
+        """This version in one dictionary, with the columns of `DESCRIBE DETAIL`: size, features, clustering columns.
+
+        The features are all that the protocol has, those that its versions imply included.
+        """
+        return detail(self, self._core.features(), self._core.clustering_columns())
 
     def file_list(self, where: str | None = None, *, stats: bool = False) -> Iterator[dict[str, Any]]:
         """The files of `files()` one by one as dictionaries, for programs without an Arrow library."""

@@ -1,44 +1,161 @@
-"""`DeltaTable`, under the names of `delta.tables`."""
+"""`DeltaTable` and its builders, under the names of `delta.tables`."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
+from deltaic import maintain, times
+from deltaic.exceptions import (
+    InvalidArgumentError,
+    InvalidTimeTravelError,
+    UnsupportedError,
+)
+from deltaic.spark import frames, names, reports
+from deltaic.spark.clone import clone
+from deltaic.spark.columns import IdentityGenerator, check
+from deltaic.spark.create import DeltaTableBuilder
 from deltaic.spark.dml.delete import delete
 from deltaic.spark.dml.merge_builder import DeltaMergeBuilder
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.dml.update import update
 from deltaic.spark.doors import read
+from deltaic.spark.optimize import DeltaOptimizeBuilder
+from deltaic.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+_MANIFEST = "symlink_format_manifest"
+_RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 
 
 class DeltaTable:
-    """A table in a Spark session, classic or Spark Connect."""
+    """A table in a Spark session, classic or Spark Connect.
+
+    `forPath`, `forName`, `create` and its like, and `convertToDelta` make one. It is no version: each method works on
+    the newest one.
+    """
 
     def __init__(self, ref: TableRef) -> None:
         self._ref = ref
+
+    def __repr__(self) -> str:
+        return f"<deltaic.tables.DeltaTable {self._ref.name or self._ref.path}>"
 
     @classmethod
     def forPath(  # noqa: N802 (the name of delta-spark)
         cls,
         sparkSession: SparkSession,  # noqa: N803
         path: str,
-        hadoopConf: dict[str, str] | None = None,  # noqa: N803
+        hadoopConf: dict[str, str] = dict(),  # noqa: B006, C408, N803 (the default of delta-spark)
     ) -> DeltaTable:
         """The table at a path.
+
+        Args:
+            sparkSession: The session, classic or Spark Connect.
+            path: A path or URL.
+            hadoopConf: Credentials, region, endpoint … of the store, by the keys of `deltaic.Table`.
 
         Raises:
             TableNotFoundError: when there is none.
         """
-        from deltaic.table import Table
+        ref = TableRef(sparkSession, names.local(path), None, dict(hadoopConf))
+        Table(ref.path, storage_options=ref.storage_options)
+        return cls(ref)
 
-        options = dict(hadoopConf or {})
-        Table(path, storage_options=options or None)
-        return cls(TableRef(sparkSession, path, None, options))
+    @classmethod
+    def forName(  # noqa: N802 (the name of delta-spark)
+        cls,
+        sparkSession: SparkSession,  # noqa: N803
+        tableOrViewName: str,  # noqa: N803
+    ) -> DeltaTable:
+        """The table that the catalog of the session knows by a name, or the one of a path: delta.`/path`.
+
+        Raises:
+            TableNotFoundError: there is no table of this name, or it is a view or a table of another format.
+            InvalidArgumentError: this is no name.
+        """
+        name = names.parts(tableOrViewName)
+        if (path := names.path_of(name)) is not None:
+            return cls.forPath(sparkSession, path)
+        known = names.known(sparkSession, name)
+        return cls(TableRef(sparkSession, known.path, name=known.name))
+
+    @classmethod
+    def isDeltaTable(cls, sparkSession: SparkSession, identifier: str) -> bool:  # noqa: N802, N803
+        """Whether a path is that of a table, or within one.
+
+        Raises:
+            StorageError: the store does not say.
+        """
+        del sparkSession
+        return any(names.is_table(path) for path in names.upwards(names.local(identifier)))
+
+    @classmethod
+    def convertToDelta(  # noqa: N802 (the name of delta-spark)
+        cls,
+        sparkSession: SparkSession,  # noqa: N803
+        identifier: str,
+        partitionSchema: str | StructType | None = None,  # noqa: N803
+    ) -> DeltaTable:
+        """Makes a table of the Parquet files of a folder, in one commit; no data is read or copied.
+
+        Where there is a Delta table already, nothing is done.
+
+        Args:
+            sparkSession: The session.
+            identifier: The folder as parquet.`/path`.
+            partitionSchema: The partition columns in the order of the folders: as SQL writes them, or a schema.
+
+        Raises:
+            InvalidArgumentError: the folder has no files, or folders name other partition columns than are given.
+            UnsupportedError: a table of the catalog; give its folder.
+            DataFileError, SchemaMismatchError, InvalidSchemaError: as `deltaic.convert`.
+        """
+        name = names.parts(identifier)
+        if len(name) != 2 or name[0].lower() != "parquet" or not names.is_absolute(name[1]):
+            what = f"a conversion of {identifier}, which is not parquet.`/path`,"
+            raise UnsupportedError(f"`{identifier}`: {what} is not supported", path=identifier, what=what)
+        path = names.local(name[1])
+        if partitionSchema is None or isinstance(partitionSchema, str):
+            maintain.convert(path, partitionSchema)
+        else:
+            maintain.convert(path, {f.name: f.dataType.jsonValue() for f in partitionSchema.fields})
+        return cls(TableRef(sparkSession, path))
+
+    @classmethod
+    def create(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder:  # noqa: N803
+        """Begins a table: an error where there is one. Without a session it is the active one."""
+        return DeltaTableBuilder(_session(sparkSession), "create")
+
+    @classmethod
+    def createIfNotExists(  # noqa: N802 (the name of delta-spark)
+        cls,
+        sparkSession: SparkSession | None = None,  # noqa: N803
+    ) -> DeltaTableBuilder:
+        """Begins a table: one that is there is left alone."""
+        return DeltaTableBuilder(_session(sparkSession), "create_if_not_exists")
+
+    @classmethod
+    def replace(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder:  # noqa: N803
+        """Begins a table in place of one that is there: an error where there is none.
+
+        The new table has no rows and nothing of the old one but its versions, which stay readable, and its features.
+        """
+        return DeltaTableBuilder(_session(sparkSession), "replace")
+
+    @classmethod
+    def createOrReplace(  # noqa: N802 (the name of delta-spark)
+        cls,
+        sparkSession: SparkSession | None = None,  # noqa: N803
+    ) -> DeltaTableBuilder:
+        """Begins a table, as `replace` where there is one and as `create` where there is none."""
+        return DeltaTableBuilder(_session(sparkSession), "create_or_replace")
 
     def toDF(self) -> DataFrame:  # noqa: N802 (the name of delta-spark)
         """The rows of the newest version."""
@@ -47,8 +164,7 @@ class DeltaTable:
 
     def alias(self, aliasName: str) -> DeltaTable:  # noqa: N803 (the name of delta-spark)
         """The same table, whose columns conditions and values may call by this name."""
-        ref = self._ref
-        return DeltaTable(TableRef(ref.spark, ref.path, aliasName, ref.storage_options))
+        return DeltaTable(replace(self._ref, alias=aliasName))
 
     def delete(self, condition: str | Column | None = None) -> None:
         """Deletes the rows for which the condition is true, all rows without one: in one commit, or nothing.
@@ -91,5 +207,231 @@ class DeltaTable:
         """
         return DeltaMergeBuilder(self._ref, source, condition)
 
+    def history(self, limit: int | None = None) -> DataFrame:
+        """The commits, newest first, in the columns and types of delta-spark; what a commit does not tell is null.
 
-__all__: Any = ["DeltaMergeBuilder", "DeltaTable"]
+        Args:
+            limit: At most so many; each one costs a read of its commit.
+
+        Returns:
+            `version`, `timestamp`, `userId`, `userName`, `operation`, `operationParameters`, `job`, `notebook`,
+            `clusterId`, `readVersion`, `isolationLevel`, `isBlindAppend`, `operationMetrics`, `userMetadata`,
+            `engineInfo`.
+        """
+        return self._frame(frames.HISTORY, reports.history(self._table(), limit))
+
+    def detail(self) -> DataFrame:
+        """What the table is, in one row.
+
+        Returns:
+            `format`, `id`, `name`, `description`, `location`, `createdAt`, `lastModified`, `partitionColumns`,
+            `clusteringColumns`, `numFiles`, `sizeInBytes`, `properties`, `minReaderVersion`, `minWriterVersion`,
+            `tableFeatures`.
+        """
+        return self._frame(frames.DETAIL, [reports.detail(self._table(), self._ref.name)])
+
+    def vacuum(self, retentionHours: float | None = None) -> DataFrame:  # noqa: N803
+        """Deletes the files that no version within the retention needs. `deltaic.Table.vacuum` tells what was deleted.
+
+        Args:
+            retentionHours: Instead of `delta.deletedFileRetentionDuration` of the table, a week where it is not set.
+
+        Returns:
+            A DataFrame without rows and columns, as that of delta-spark.
+
+        Raises:
+            InvalidArgumentError: the retention is below that of the table, and the session does not have
+                `spark.databricks.delta.retentionDurationCheck.enabled` = `false`.
+        """
+        checked = str(self._ref.spark.conf.get(_RETENTION_CHECK, "true")).lower() != "false"
+        self._table().vacuum(
+            None if retentionHours is None else float(retentionHours), allow_short_retention=not checked
+        )
+        return self._frame(frames.VACUUM, [])
+
+    def generate(self, mode: str) -> None:
+        """Writes the symlink manifests of the newest version, for engines that read Hive tables.
+
+        Args:
+            mode: `symlink_format_manifest`, in any case.
+
+        Raises:
+            InvalidArgumentError: another mode.
+            UnsupportedError: the table has deletion vectors or column mapping, which such engines cannot read.
+        """
+        if mode.lower() != _MANIFEST:
+            raise _invalid("mode", f"`{mode}` is not supported; the one mode is {_MANIFEST}")
+        self._table().generate_manifest()
+
+    def upgradeTableProtocol(self, readerVersion: int, writerVersion: int) -> None:  # noqa: N802, N803
+        """Raises the versions of the protocol, with the features that they imply; it is never lowered.
+
+        Raises:
+            InvalidArgumentError: these are no versions.
+            InvalidFeatureChangeError: a feature that deltaic does not have.
+        """
+        check("readerVersion", readerVersion, int)
+        check("writerVersion", writerVersion, int)
+        versions = {
+            "delta.minReaderVersion": str(readerVersion),
+            "delta.minWriterVersion": str(writerVersion),
+        }
+        self._table().set_properties(versions)
+
+    def addFeatureSupport(self, featureName: str) -> None:  # noqa: N802, N803
+        """Adds a table feature to the protocol, with those that it requires.
+
+        Raises:
+            InvalidArgumentError: deltaic does not know the feature.
+            InvalidFeatureChangeError: deltaic does not read and write tables that have it.
+        """
+        check("featureName", featureName, str)
+        self._table().add_feature(featureName)
+
+    def restoreToVersion(self, version: int) -> DataFrame:  # noqa: N802
+        """Makes the table what it was at a version, by a new version.
+
+        Returns:
+            One row: `table_size_after_restore`, `num_of_files_after_restore`, `num_removed_files`,
+            `num_restored_files`, `removed_files_size`, `restored_files_size`.
+
+        Raises:
+            VersionNotFoundError: the log does not have it.
+            DataFileError: a file of the old version is gone.
+        """
+        check("version", version, int)
+        return self._frame(frames.RESTORE, [reports.restored(self._table().restore(version))])
+
+    def restoreToTimestamp(self, timestamp: str) -> DataFrame:  # noqa: N802
+        """Makes the table what it was at a time, by a new version.
+
+        Args:
+            timestamp: `yyyy-MM-dd` or `yyyy-MM-dd HH:mm:ss`, in the time zone of the session where it names none.
+
+        Returns:
+            One row, as of `restoreToVersion`.
+
+        Raises:
+            TimestampOutOfRangeError: the time is before the first or after the last commit.
+            InvalidTimeTravelError: this is no time.
+            DataFileError: a file of the old version is gone.
+        """
+        check("timestamp", timestamp, str)
+        done = self._table().restore(timestamp=self._moment(timestamp))
+        return self._frame(frames.RESTORE, [reports.restored(done)])
+
+    def optimize(self) -> DeltaOptimizeBuilder:
+        """Begins to lay the files out anew.
+
+        Example:
+            >>> table.optimize().where("day = '2026-11-18'").executeCompaction()  # doctest: +SKIP
+        """
+        return DeltaOptimizeBuilder(self._ref)
+
+    def clone(
+        self,
+        target: str,
+        isShallow: bool = False,  # noqa: FBT001, N803 (the name and default of delta-spark)
+        replace: bool = False,  # noqa: FBT001
+        properties: dict[str, str] | None = None,
+    ) -> DeltaTable:
+        """Makes a table of the newest version, in one commit that refers to the files here, and returns it.
+
+        Args:
+            target: An absolute path, a URL, or a name for the catalog of the session.
+            isShallow: Must be `True`: like delta-spark, deltaic does not copy files.
+            replace: Whether the clone may take the place of a table that has no files.
+            properties: Table properties in place of those of this table.
+
+        Raises:
+            UnsupportedError: not shallow, or the catalog does not take the name.
+            TableAlreadyExistsError: the target is a table, unless `replace`.
+            InvalidArgumentError: the target is this table or has files, or the properties change column mapping.
+        """
+        return self._clone(self._table(), target, isShallow, replace, properties)
+
+    def cloneAtVersion(  # noqa: N802 (the name of delta-spark)
+        self,
+        version: int,
+        target: str,
+        isShallow: bool = False,  # noqa: FBT001, N803
+        replace: bool = False,  # noqa: FBT001
+        properties: dict[str, str] | None = None,
+    ) -> DeltaTable:
+        """As `clone`, of a version.
+
+        Raises:
+            VersionNotFoundError: the log does not have it; and as `clone`.
+        """
+        check("version", version, int)
+        return self._clone(self._table(version=version), target, isShallow, replace, properties)
+
+    def cloneAtTimestamp(  # noqa: N802 (the name of delta-spark)
+        self,
+        timestamp: str,
+        target: str,
+        isShallow: bool = False,  # noqa: FBT001, N803
+        replace: bool = False,  # noqa: FBT001
+        properties: dict[str, str] | None = None,
+    ) -> DeltaTable:
+        """As `clone`, of the version at a time, in the time zone of the session where the text names none.
+
+        Raises:
+            TimestampOutOfRangeError, InvalidTimeTravelError: the log does not have it; and as `clone`.
+        """
+        check("timestamp", timestamp, str)
+        return self._clone(
+            self._table(timestamp=self._moment(timestamp)), target, isShallow, replace, properties
+        )
+
+    def _clone(self, source: Table, target: str, *how: Any) -> DeltaTable:
+        is_shallow, replaces, properties = how
+        for key, value in check("properties", properties or {}, dict).items():
+            check(f"All property keys including {key}", key, str)
+            check(f"All property values including {value}", value, str)
+        check("target", target, str)
+        if not check("isShallow", is_shallow, bool):
+            what = "a deep clone, which copies files,"
+            message = f"`{source.uri}`: {what} is not supported; give isShallow=True"
+            raise UnsupportedError(message, path=source.uri, what=what)
+        check("replace", replaces, bool)
+        return DeltaTable(clone(self._ref, source, target, replaces=replaces, properties=properties))
+
+    def _table(self, **at: Any) -> Table:
+        return Table(self._ref.path, storage_options=self._ref.storage_options, **at)
+
+    def _frame(self, schema: StructType, rows: list[dict[str, Any]]) -> DataFrame:
+        return frames.frame(self._ref.spark, schema, rows)
+
+    def _moment(self, text: str) -> Any:
+        zone = ZoneInfo(self._ref.spark.conf.get("spark.sql.session.timeZone"))
+        try:
+            return times.from_millis(times.micros(text, zone) // 1000)
+        except ValueError as error:
+            path = self._ref.path
+            raise InvalidTimeTravelError(
+                f"time travel of `{path}`: {error}", path=path, reason=str(error)
+            ) from None
+
+
+def _session(given: SparkSession | None) -> SparkSession:
+    if given is not None:
+        return given
+    from pyspark.sql import SparkSession as Session
+
+    if (active := Session.getActiveSession()) is None:
+        raise _invalid("sparkSession", "there is no active session; give one")
+    return active
+
+
+def _invalid(argument: str, reason: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)
+
+
+__all__: Any = [
+    "DeltaMergeBuilder",
+    "DeltaOptimizeBuilder",
+    "DeltaTable",
+    "DeltaTableBuilder",
+    "IdentityGenerator",
+]

@@ -46,6 +46,8 @@ class CreateResult:
     """Version of the table: 0 where it was created."""
     created: bool
     """Whether it was created; if not, it was there."""
+    replaced: bool
+    """Whether a table that was there was replaced."""
 
 
 def create(
@@ -53,43 +55,58 @@ def create(
     schema: Schema | Mapping[str, Any] | str,
     partition_by: str | Sequence[str] | None = None,
     *,
+    cluster_by: Sequence[str | Sequence[str]] = (),
     if_not_exists: bool = False,
+    or_replace: bool = False,
     configuration: Mapping[str, str] | None = None,
     name: str | None = None,
     description: str | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> CreateResult:
-    """Creates a table without rows.
+    """Creates a table without rows, or replaces one: in one commit, or nothing.
+
+    A table that is replaced gets a new id, and has no rows and nothing of its old schema, partitioning and properties.
+    Its old versions stay readable, and it keeps its table features.
 
     Args:
         uri: A path, or a URL such as `s3://bucket/table`.
         schema: The columns: as SQL writes them (`id BIGINT NOT NULL, name STRING`), in the form of the protocol (JSON,
             as text or as it is read), or the schema of another table.
         partition_by: Partition columns.
+        cluster_by: Clustering columns, as names and paths; at most four, and only without partition columns.
         if_not_exists: Whether a table that is there is left alone, and no error.
+        or_replace: Whether a table that is there is replaced.
         configuration: Table properties.
         name: Name of the table.
         description: Description of the table.
         storage_options: Credentials, region, endpoint … of the store.
 
     Raises:
-        TableAlreadyExistsError: there is a table, unless `if_not_exists`.
+        TableAlreadyExistsError: there is a table, unless `if_not_exists` or `or_replace`.
         InvalidSchemaError, InvalidArgumentError, InvalidFeatureChangeError: something that a table cannot have.
+        AppendOnlyError: the table to be replaced loses no rows.
         CommitStateUnknownError: the store did not say whether the commit landed.
     """
+    if if_not_exists and or_replace:
+        argument, reason = "or_replace", "and `if_not_exists` say two different things; give one"
+        raise InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)
+    mode = "create_if_not_exists" if if_not_exists else "create_or_replace" if or_replace else "create"
     if isinstance(partition_by, str):
         partition_by = [partition_by]
-    version, created = _core.create(
+    done = _core.create(
         os.fspath(uri),
         _schema_json(schema),
         dict(storage_options or {}),
-        if_not_exists=if_not_exists,
+        mode=mode,
         partition_by=list(partition_by or ()),
+        cluster_by=[[column] if isinstance(column, str) else list(column) for column in cluster_by],
         configuration=dict(configuration or {}),
         name=name,
         description=description,
+        managed=False,
+        engine=None,
     )
-    return CreateResult(version, created)
+    return CreateResult(*done)
 
 
 def _schema_json(schema: Schema | Mapping[str, Any] | str) -> str:

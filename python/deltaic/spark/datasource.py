@@ -34,7 +34,8 @@ from deltaic.exceptions import (
     UnsupportedError,
 )
 from deltaic.spark import writer
-from deltaic.spark.options import WriteOptions
+from deltaic.spark.names import local
+from deltaic.spark.options import CATALOGS_OWN, WriteOptions
 from deltaic.spark.routes.arrow import Task
 
 if TYPE_CHECKING:
@@ -82,12 +83,12 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
                 argument="path",
                 reason="missing",
             )
-        return path
+        return local(path)
 
     def scan(self) -> Any:
         """The plan of a read: version, schema and files."""
         path = self._path()
-        unknown = sorted(k for k in self.options if k.lower() not in _READ_OPTIONS)
+        unknown = sorted(k for k in self.options if k.lower() not in _READ_OPTIONS | CATALOGS_OWN)
         if unknown:
             what = f"the read option `{unknown[0]}`"
             raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)

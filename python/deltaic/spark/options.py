@@ -20,6 +20,8 @@ _MODES = {
 }
 # what Spark itself puts among the options
 _SPARKS_OWN = frozenset({"path", "__partition_columns", "storageoptions"})
+# what a catalog puts among the options of a table that it knows by name
+CATALOGS_OWN = frozenset({"location", "provider", "owner", "serialization.format"})
 _AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
@@ -58,7 +60,7 @@ class WriteOptions:
         configuration: dict[str, str] = {}
         for name, value in options.items():
             key = name.lower()
-            if key in _SPARKS_OWN:
+            if key in _SPARKS_OWN | CATALOGS_OWN:
                 continue
             if key.startswith("delta."):
                 configuration[name] = str(value)

@@ -101,7 +101,9 @@ pub(crate) fn optimize(
             "removed_files": done.removed.len(), "removed_bytes": done.removed.iter().sum::<u64>(),
             "removed_vectors": done.vectors, "deleted_rows": done.deleted_rows,
             "min_file_size": min, "p25_file_size": p25, "p50_file_size": p50, "p75_file_size": p75,
-            "max_file_size": max, "warnings": done.warnings
+            "max_file_size": max, "min_removed_size": done.removed.first().copied().unwrap_or_default(),
+            "max_removed_size": done.removed.last().copied().unwrap_or_default(),
+            "warnings": done.warnings
         })
         .to_string())
     })

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use deltaic::conflict::TransactionRecord;
+use deltaic::maintain::clustering_columns;
 use deltaic::predicate::Predicate;
 use deltaic::replay::FilesRequest;
 use deltaic::scan::{ReadRequest, RowScan};
@@ -132,6 +133,17 @@ impl Table {
     /// The `metaData` action as JSON.
     fn metadata(&self, py: Python<'_>) -> PyResult<String> {
         to_json(py, self.snapshot.metadata())
+    }
+
+    /// Names of all table features that the protocol has, the ones that its versions imply included.
+    fn features(&self) -> Vec<String> {
+        self.snapshot.protocol().features().into_iter().map(str::to_owned).collect()
+    }
+
+    /// The clustering columns, as paths of logical names.
+    fn clustering_columns(&self, py: Python<'_>) -> PyResult<Vec<Vec<String>>> {
+        let snapshot = self.snapshot.clone();
+        runtime::read(py, move || clustering_columns(&snapshot))
     }
 
     /// The schema in the form of the protocol.

@@ -6,7 +6,7 @@ use arrow::array::RecordBatchIterator;
 use arrow::error::ArrowError;
 use deltaic::schema::StructType;
 use deltaic::store::{Location, StorageOptions};
-use deltaic::write::{WriteMode, WriteOptions};
+use deltaic::write::{DefineMode, TableSpec, WriteMode, WriteOptions, define_table};
 use deltaic::{Error, write as core};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -15,28 +15,34 @@ use crate::arrow::import;
 use crate::runtime;
 use crate::table::parse_predicate;
 
-/// Makes a table without rows, of a schema as JSON. The version, and whether it was made.
+/// Makes a table without rows, of a schema as JSON, or replaces one, by the mode. The version, whether it was made, and
+/// whether one was replaced.
 #[pyfunction]
-#[pyo3(signature = (uri, schema, storage_options, *, if_not_exists, partition_by, configuration, name, description))]
+#[pyo3(signature = (
+    uri, schema, storage_options, *, mode, partition_by, cluster_by, configuration, name, description, managed, engine
+))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn create(
     py: Python<'_>,
     uri: &str,
     schema: &str,
     storage_options: StorageOptions,
-    if_not_exists: bool,
+    mode: &str,
     partition_by: Vec<String>,
+    cluster_by: Vec<Vec<String>>,
     configuration: BTreeMap<String, String>,
     name: Option<String>,
     description: Option<String>,
-) -> PyResult<(u64, bool)> {
+    managed: bool,
+    engine: Option<String>,
+) -> PyResult<(u64, bool, bool)> {
     runtime::write(py, || {
-        let mode = if if_not_exists { WriteMode::Ignore } else { WriteMode::ErrorIfExists };
-        let options =
-            WriteOptions { mode, partition_by, configuration, name, description, ..Default::default() };
+        let schema = StructType::from_json(schema)?;
+        let spec =
+            TableSpec { schema, partition_by, cluster_by, configuration, name, description, managed, engine };
         let location = Location::open(uri, &storage_options)?;
-        let made = core::create_table(&location, &StructType::from_json(schema)?, &options)?;
-        Ok((made.version, made.created))
+        let done = define_table(&location, &spec, DefineMode::parse(mode)?)?;
+        Ok((done.version, done.created, done.replaced))
     })
 }
 

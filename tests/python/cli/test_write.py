@@ -50,7 +50,7 @@ class TestCreate:
             "--name",
             "n",
         )
-        assert done == {"version": 0, "created": True}
+        assert done == {"version": 0, "created": True, "replaced": False}
         table = deltaic.Table(tmp_path / "t")
         assert [(f.name, f.nullable) for f in table.schema] == [
             ("id", False),
@@ -81,6 +81,7 @@ class TestCreate:
         assert document("create", root, "--schema", "x INT", "--if-not-exists") == {
             "version": 0,
             "created": False,
+            "replaced": False,
         }
 
     @pytest.mark.parametrize(

@@ -64,6 +64,17 @@ def _jars() -> list[str]:
     return sorted(map(str, folder.glob("*.jar")))
 
 
+def _package() -> Path:
+    """The folder of delta-spark's Python package, fetched once a machine."""
+    folder = _cache() / "delta-spark-4.4.0"
+    if not folder.exists():
+        draft = folder.with_suffix(f".{os.getpid()}")
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(draft)]
+        subprocess.run([*pip, "delta-spark==4.4.0"], check=True, timeout=900)
+        draft.replace(folder)
+    return folder
+
+
 def _python() -> str:
     """A Python with the PySpark that delta-spark is built for: this one, or one in the cache folder."""
     if pyspark.__version__.startswith(f"{PEER_PYSPARK}."):
@@ -93,6 +104,7 @@ def _command(script: str, warehouse: Path) -> tuple[list[str], dict[str, str]]:
         "PYSPARK_DRIVER_PYTHON": python,
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
+    environment["PYTHONPATH"] = str(_package())
     environment.pop("SPARK_HOME", None)
     return [python, str(HERE / script), os.pathsep.join(_jars()), warehouse.as_uri()], environment
 
@@ -100,6 +112,11 @@ def _command(script: str, warehouse: Path) -> tuple[list[str], dict[str, str]]:
 @pytest.fixture(scope="session")
 def peer() -> Callable[[str, Path], tuple[list[str], dict[str, str]]]:
     return _command
+
+
+@pytest.fixture(scope="session")
+def delta_package() -> Path:
+    return _package()
 
 
 class DeltaSpark:
@@ -113,15 +130,16 @@ class DeltaSpark:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
 
-    def _ask(self, request: dict[str, Any]) -> None:
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         assert line, "delta-spark has ended"
-        error = json.loads(line).get("error")
-        assert error is None, error
+        answer: dict[str, Any] = json.loads(line)
+        assert "error" not in answer, answer["error"]
+        return answer
 
     def sql(self, *statements: str) -> None:
         """Runs statements in order."""
@@ -142,6 +160,11 @@ class DeltaSpark:
     def write(self, path: Path | str, query: str, mode: str, options: dict[str, str], by: list[str]) -> None:
         """Writes the rows of a query with a DataFrameWriter."""
         self._ask({"write": str(path), "query": query, "mode": mode, "options": options, "by": by})
+
+    def call(self, path: Path | str, *calls: list[Any]) -> tuple[dict[str, Any], list[str]]:
+        """Schema and rows (JSON) of what methods give, each called on what the one before gave."""
+        answer = self._ask({"table": str(path), "calls": calls})
+        return answer["schema"], answer["rows"]
 
     def close(self) -> None:
         assert self._process.stdin is not None

@@ -3,7 +3,8 @@
 One request a line on stdin, one answer a line on stdout, both JSON: `{"sql": text}` runs a statement,
 `{"read": path, "options": {...}, "where": condition, "into": folder}` writes the rows of a table as Parquet,
 `{"write": path, "query": text, "mode": mode, "options": {...}, "by": [...]}` writes the rows of a query with a
-DataFrameWriter.
+DataFrameWriter, `{"table": path, "calls": [[method, argument …], …]}` calls one method after the other, beginning
+with the `DeltaTable` of the path, and answers with schema and rows of the DataFrame at the end.
 """
 
 import json
@@ -43,6 +44,7 @@ def main() -> None:
     spark = session(*sys.argv[1:])
     for line in sys.stdin:
         request = json.loads(line)
+        answer = {}
         try:
             if "sql" in request:
                 spark.sql(request["sql"])
@@ -52,6 +54,13 @@ def main() -> None:
                 if request["by"]:
                     writer = writer.partitionBy(*request["by"])
                 writer.save(request["write"])
+            elif "table" in request:
+                from delta.tables import DeltaTable
+
+                found = DeltaTable.forPath(spark, request["table"])
+                for method, *arguments in request["calls"]:
+                    found = getattr(found, method)(*arguments)
+                answer = {"schema": found.schema.jsonValue(), "rows": found.toJSON().collect()}
             else:
                 frame = (
                     spark.read.format("delta")
@@ -60,7 +69,6 @@ def main() -> None:
                     .where(request["where"])
                 )
                 frame.coalesce(1).write.mode("overwrite").parquet(request["into"])
-            answer = {}
         except Exception as error:  # noqa: BLE001 the tests are told of anything
             answer = {"error": str(error)}
         print(json.dumps(answer), file=answers, flush=True)

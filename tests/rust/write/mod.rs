@@ -1,6 +1,7 @@
 //! Writes: what a table looks like after them, and that it looks as before after one that failed.
 
 mod atomic;
+mod define;
 mod enforce;
 mod footers;
 mod iceberg_compat;

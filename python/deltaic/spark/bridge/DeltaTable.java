@@ -1,9 +1,11 @@
 package deltaic.spark;
 
+import java.net.URI;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.TruncatableTable;
@@ -53,7 +55,8 @@ public final class DeltaTable implements Table, TruncatableTable {
     if (table == null) return out;
     out.putAll(table.properties);
     out.put("provider", Python.format());
-    out.put("location", table.uri);
+    // as Spark writes it, which has nothing escaped
+    out.put("location", new Path(URI.create(table.uri)).toString());
     return out;
   }
 

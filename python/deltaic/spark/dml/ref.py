@@ -18,3 +18,5 @@ class TableRef:
     alias: str | None = None
     """Name by which conditions and values may call the table's columns."""
     storage_options: Mapping[str, str] = field(default_factory=dict)
+    name: str | None = None
+    """Qualified name by which a catalog knows it."""

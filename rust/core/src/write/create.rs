@@ -3,56 +3,12 @@
 use chrono::Utc;
 use uuid::Uuid;
 
-use super::mode::{WriteMode, WriteOptions, WriteResult};
-use super::plan::{Target, plan_write};
+use super::mode::WriteOptions;
 use super::schema::as_nullable;
 use crate::actions::{Format, Metadata, Protocol};
-use crate::alter::{Change, Definition, check_partition_columns, properties, settle};
+use crate::alter::{Asked, Change, Definition, check_partition_columns, properties, settle};
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructType};
-use crate::snapshot::{At, Snapshot};
-use crate::store::Location;
-use crate::txn::Operation;
-
-/// Makes a table without rows, in version 0. What the fields' metadata says (comments, defaults, generated and identity
-/// columns) is the table's.
-///
-/// # Errors
-/// [`Error::TableAlreadyExists`] where there is a table, unless the mode is [`WriteMode::Ignore`];
-/// [`Error::InvalidSchema`], [`Error::InvalidArgument`] and [`Error::InvalidFeatureChange`] for what a table cannot be
-/// created with; as [`crate::txn::Transaction::commit`].
-pub fn create_table(location: &Location, schema: &StructType, options: &WriteOptions) -> Result<WriteResult> {
-    let mode = match options.mode {
-        WriteMode::Ignore => WriteMode::Ignore,
-        _ => WriteMode::ErrorIfExists,
-    };
-    let plan = plan_write(location, schema, &WriteOptions { mode, ..options.clone() })?;
-    if let Target::Skip(version) = plan.target {
-        return Ok(WriteResult::skipped(version));
-    }
-    let metadata = &plan.metadata;
-    let properties = serde_json::json!(metadata.configuration);
-    let operation = Operation::new("CREATE TABLE")
-        .with("isManaged", "false")
-        .with_json("description", metadata.description.clone())
-        .with_encoded("partitionBy", metadata.partition_columns.clone())
-        .with_encoded("properties", properties);
-    let mut txn = plan.transaction(operation)?;
-    txn.set_user_metadata(options.user_metadata.clone());
-    txn.set_engine(options.engine.clone());
-    match txn.commit() {
-        Ok(landed) => Ok(WriteResult {
-            version: landed.version,
-            created: true,
-            warnings: landed.warnings,
-            ..Default::default()
-        }),
-        Err(Error::TableAlreadyExists { .. }) if mode == WriteMode::Ignore => {
-            Ok(WriteResult::skipped(Snapshot::open(location.clone(), At::Latest)?.version()))
-        }
-        Err(error) => Err(error),
-    }
-}
 
 /// Protocol and metadata of a new table. The protocol is the lowest that the schema and the properties allow: reader 1 and
 /// writer 2, unless a feature needs more.
@@ -61,6 +17,16 @@ pub fn create_table(location: &Location, schema: &StructType, options: &WriteOpt
 /// [`Error::InvalidSchema`], [`Error::InvalidArgument`] and [`Error::InvalidFeatureChange`] for names, partition columns,
 /// properties and features that cannot be.
 pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(Protocol, Metadata)> {
+    let (new, asked) = wanted(schema, options)?;
+    let table = settle(None, new, &asked, Change::Create)?;
+    Ok((table.protocol, table.metadata))
+}
+
+/// What a new table is to be, before it gets its protocol, and what the properties ask of that.
+///
+/// # Errors
+/// As [`new_table`].
+pub(super) fn wanted(schema: &StructType, options: &WriteOptions) -> Result<(Definition, Asked)> {
     let (configuration, asked) = properties::for_new_table(&options.configuration)?;
     if schema.fields.is_empty() {
         return Err(Error::InvalidSchema { reason: "there are no columns".into() });
@@ -81,9 +47,7 @@ pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(
         created_time: Some(Utc::now().timestamp_millis()),
     };
     let schema = if options.all_nullable { as_nullable(schema) } else { schema.clone() };
-    let new = Definition::new(metadata, schema);
-    let table = settle(None, new, &asked, Change::Create)?;
-    Ok((table.protocol, table.metadata))
+    Ok((Definition::new(metadata, schema), asked))
 }
 
 #[cfg(test)]

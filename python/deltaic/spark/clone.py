@@ -1,0 +1,35 @@
+"""Shallow clones, by path and by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deltaic.spark import names
+from deltaic.spark.dml.ref import TableRef
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from deltaic.table import Table
+
+
+def clone(
+    ref: TableRef, source: Table, target: str, *, replaces: bool, properties: Mapping[str, str] | None
+) -> TableRef:
+    """Makes a clone of a version at a path, a URL, or a name of the catalog, which learns it.
+
+    Raises:
+        DeltaError: as `Table.shallow_clone` and `names.register`.
+    """
+    path, name, known = names.local(target), None, None
+    if not names.is_absolute(target):
+        name = names.parts(target)
+        if (by_path := names.path_of(name)) is not None:
+            path, name = by_path, None
+        else:
+            known = names.find(ref.spark, name)
+            path = names.default_path(ref.spark, name) if known is None else known.path
+    source.shallow_clone(path, replace=replaces, properties=properties)
+    if name is not None and known is None:
+        known = names.register(ref.spark, name, path)
+    return TableRef(ref.spark, path, None, ref.storage_options, known.name if known else None)

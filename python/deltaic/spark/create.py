@@ -1,0 +1,222 @@
+"""The builder that makes and replaces tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from deltaic import _core
+from deltaic.exceptions import (
+    InvalidArgumentError,
+    SchemaMismatchError,
+    TableAlreadyExistsError,
+    TableNotFoundError,
+)
+from deltaic.spark import columns, names
+from deltaic.spark.dml.ref import TableRef
+from deltaic.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType, StructField, StructType
+
+    from deltaic.spark.columns import IdentityGenerator
+    from deltaic.tables import DeltaTable
+
+
+class DeltaTableBuilder:
+    """What a table is to be. Nothing happens before `execute()`.
+
+    It must have a name or a location, and columns where it is to be made. Made by `DeltaTable.create`,
+    `createIfNotExists`, `replace` and `createOrReplace`.
+
+    Example:
+        >>> table = (
+        ...     DeltaTable.create(spark)
+        ...     .location("/data/events")
+        ...     .addColumn("id", "BIGINT", generatedAlwaysAs=IdentityGenerator())
+        ...     .addColumn("at", "TIMESTAMP", nullable=False)
+        ...     .addColumn("day", "DATE", generatedAlwaysAs="CAST(at AS DATE)")
+        ...     .partitionedBy("day")
+        ...     .execute()
+        ... )  # doctest: +SKIP
+    """
+
+    def __init__(self, spark: SparkSession, mode: str) -> None:
+        self._spark = spark
+        self._mode = mode
+        self._name: list[str] | None = None
+        self._location: str | None = None
+        self._comment: str | None = None
+        self._columns: list[dict[str, Any]] = []
+        self._partition_by: list[str] = []
+        self._cluster_by: list[str] = []
+        self._properties: dict[str, str] = {}
+
+    def tableName(self, identifier: str) -> DeltaTableBuilder:  # noqa: N802 (the name of delta-spark)
+        """Gives the table a name in the catalog of the session, or a path as delta.`/path`."""
+        columns.check_text("Identifier", identifier)
+        self._name = names.parts(identifier)
+        return self
+
+    def location(self, location: str) -> DeltaTableBuilder:
+        """Says where the table is, as a path or URL; without it, it is where the catalog puts tables."""
+        columns.check_text("Location", location)
+        self._location = names.local(location)
+        return self
+
+    def comment(self, comment: str) -> DeltaTableBuilder:
+        """Describes the table."""
+        columns.check_text("Table comment", comment)
+        self._comment = comment
+        return self
+
+    def addColumn(  # noqa: N802 (the name of delta-spark)
+        self,
+        colName: str,  # noqa: N803
+        dataType: str | DataType,  # noqa: N803
+        nullable: bool = True,  # noqa: FBT001
+        generatedAlwaysAs: str | IdentityGenerator | None = None,  # noqa: N803
+        generatedByDefaultAs: IdentityGenerator | None = None,  # noqa: N803
+        comment: str | None = None,
+    ) -> DeltaTableBuilder:
+        """Adds a column behind the others.
+
+        Args:
+            colName: Name.
+            dataType: Type, as SQL writes it or of `pyspark.sql.types`.
+            nullable: Whether it can be null.
+            generatedAlwaysAs: An SQL expression of other columns, or how the values of an identity are made; writes
+                then must not bring values of their own, or only equal ones.
+            generatedByDefaultAs: How the values of an identity are made where a write brings none.
+            comment: Describes the column.
+
+        Raises:
+            TypeError, InvalidArgumentError: an argument that makes no sense.
+            InvalidSchemaError: this is no type.
+        """
+        field = columns.column(
+            colName,
+            dataType,
+            nullable=nullable,
+            always=generatedAlwaysAs,
+            by_default=generatedByDefaultAs,
+            comment=comment,
+        )
+        self._columns.append(field)
+        return self
+
+    def addColumns(self, cols: StructType | list[StructField]) -> DeltaTableBuilder:  # noqa: N802
+        """Adds the columns of a schema behind the others, such as `df.schema`."""
+        self._columns += columns.columns(cols)
+        return self
+
+    def partitionedBy(self, *cols: str | list[str] | tuple[str, ...]) -> DeltaTableBuilder:  # noqa: N802
+        """Says the partition columns, one by one or in one list."""
+        self._partition_by = columns.names(cols, "Partitioning column")
+        return self
+
+    def clusterBy(self, *cols: str | list[str] | tuple[str, ...]) -> DeltaTableBuilder:  # noqa: N802
+        """Says the clustering columns, one by one or in one list; fields of structs as `s.a`."""
+        self._cluster_by = columns.names(cols, "Clustering column")
+        return self
+
+    def property(self, key: str, value: str) -> DeltaTableBuilder:
+        """Sets a table property."""
+        for text in (key, value):
+            columns.check_text("Key and value of property", text)
+        self._properties[key] = value
+        return self
+
+    def execute(self) -> DeltaTable:
+        """Makes or replaces the table, in one commit or not at all, and returns it.
+
+        A name without a location gets a folder where the catalog puts tables. A name for a location with a table,
+        by `create` and `createIfNotExists`, is told to the catalog if the columns and partitioning that are given are
+        the table's. `DROP TABLE` takes the name away; the files stay.
+
+        Raises:
+            InvalidArgumentError: neither name nor location is given, or both, and they contradict each other.
+            TableAlreadyExistsError: there is a table, and this is `create`.
+            TableNotFoundError: there is none, and this is `replace`; or the name is that of a view or of a table of
+                another format.
+            SchemaMismatchError: the location has a table of other columns.
+            InvalidSchemaError, InvalidColumnChangeError, InvalidFeatureChangeError: something that a table cannot be.
+            AppendOnlyError: the table to be replaced loses no rows.
+            UnsupportedError: the catalog does not take the name. The table is there, by its path.
+            CommitConflictError, CommitStateUnknownError: as every commit.
+        """
+        from deltaic.tables import DeltaTable
+
+        path = self._location
+        if self._name is not None and (named := names.path_of(self._name)) is not None:
+            if path is not None and path.rstrip("/") != named.rstrip("/"):
+                raise self._two_places(named)
+            path = named
+        elif self._name is not None:
+            return DeltaTable(self._execute_by_name(self._name))
+        if path is None:
+            reason = "the table needs a name or a location: tableName(…) or location(…)"
+            raise InvalidArgumentError(f"tableName: {reason}", argument="tableName", reason=reason)
+        self._define(path, self._mode, managed=False)
+        return DeltaTable(TableRef(self._spark, path))
+
+    def _execute_by_name(self, name: list[str]) -> TableRef:
+        found = names.find(self._spark, name)
+        if found is not None:
+            if self._location is not None and self._location.rstrip("/") != found.path.rstrip("/"):
+                raise self._two_places(found.path)
+            if self._mode == "create":
+                version = Table(found.path).version
+                message = f"a table is already there: {found.name} (`{found.path}`, version {version})"
+                raise TableAlreadyExistsError(message, path=found.path, version=version)
+            self._define(found.path, self._mode, managed=False)
+            return TableRef(self._spark, found.path, name=found.name)
+        if self._mode == "replace":
+            text = ".".join(name)
+            raise TableNotFoundError(f"the catalog has no table {text}; createOrReplace makes one", path=text)
+        path = self._location or names.default_path(self._spark, name)
+        there = self._there(path) if self._mode != "create_or_replace" else None
+        if there is None:
+            self._define(path, self._mode, managed=self._location is None)
+        named = names.register(self._spark, name, Table(path).uri)
+        return TableRef(self._spark, path, name=named.name)
+
+    def _there(self, path: str) -> Table | None:
+        """The table at a location that is given, if it is the one that the builder says."""
+        if self._location is None:
+            return None
+        try:
+            table = Table(path)
+        except TableNotFoundError:
+            return None
+        own = [(f.name, f.type, f.nullable) for f in table.schema]
+        given = [(f["name"], f["type"], f["nullable"]) for f in self._columns]
+        reason = None
+        if given and given != own:
+            reason = f"the builder gives the columns {given}, the table has {own}"
+        elif (given or self._partition_by) and self._partition_by != table.partition_columns:
+            reason = f"the builder partitions by {self._partition_by}, the table by {table.partition_columns}"
+        if reason is not None:
+            message = f"the data does not fit the table `{path}`: {reason}"
+            raise SchemaMismatchError(message, path=path, reason=reason)
+        return table
+
+    def _define(self, path: str, mode: str, *, managed: bool) -> None:
+        _core.create(
+            path,
+            json.dumps({"type": "struct", "fields": self._columns}),
+            {},
+            mode=mode,
+            partition_by=self._partition_by,
+            cluster_by=[names.parts(column) for column in self._cluster_by],
+            configuration=self._properties,
+            name=None,
+            description=self._comment,
+            managed=managed,
+            engine=f"Apache-Spark/{self._spark.version}",
+        )
+
+    def _two_places(self, path: str) -> InvalidArgumentError:
+        reason = f"`{self._location}`, but the name is the table at `{path}`"
+        return InvalidArgumentError(f"location: {reason}", argument="location", reason=reason)

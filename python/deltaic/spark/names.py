@@ -1,0 +1,204 @@
+"""Tables by name: what the catalog of a session knows of them, and what it is told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pyspark.errors import AnalysisException
+
+from deltaic.exceptions import (
+    InvalidArgumentError,
+    TableNotFoundError,
+    UnsupportedError,
+    UnsupportedFeatureError,
+)
+from deltaic.spark.frame import is_connect, quoted
+from deltaic.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PART = re.compile(r"`((?:[^`]|``)+)`|([^.`\s]+)")
+_STORE = re.compile(r"[^/:]+://[^/]*")
+_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/")
+_FORMATS = ("delta", "deltaic")
+_FACTS = "# Detailed Table Information"
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a catalog knows of a table."""
+
+    name: str
+    """Qualified name, as `DESCRIBE DETAIL` shows it."""
+    path: str
+    """Where the table is."""
+
+
+def format_name(spark: Any) -> str:
+    """The name of the format in this session, which is enabled by that."""
+    if is_connect(spark):
+        from deltaic.spark.connect import enable_connect
+
+        return enable_connect(spark)
+    from deltaic.spark.bridge.install import format_name as classic_name
+    from deltaic.spark.session import enable
+
+    return classic_name(enable(spark))
+
+
+def parts(name: str) -> list[str]:
+    """The parts of a name: `a.b` has two, and what is between backticks is one.
+
+    Raises:
+        InvalidArgumentError: this is no name.
+    """
+    found, at = [], 0
+    text = name.strip()
+    while (part := _PART.match(text, at)) is not None:
+        found.append(part[2] if part[1] is None else part[1].replace("``", "`"))
+        at = part.end()
+        if at == len(text):
+            return found
+        if text[at] != ".":
+            break
+        at += 1
+    reason = f"`{name}` is no name, such as `table`, `schema.table` or delta.`/path`"
+    raise InvalidArgumentError(f"name: {reason}", argument="name", reason=reason)
+
+
+def path_of(name: list[str]) -> str | None:
+    """The path that a name is: delta.`/path`."""
+    if len(name) == 2 and name[0].lower() in _FORMATS and is_absolute(name[1]):
+        return local(name[1])
+    return None
+
+
+def is_absolute(text: str) -> bool:
+    """Whether this is an absolute path or a URL, and no name."""
+    return text.startswith("/") or _URL.match(text) is not None
+
+
+def find(spark: Any, name: list[str]) -> Named | None:
+    """The table of ours that the catalog knows by a name; none where it knows nothing by it.
+
+    Raises:
+        TableNotFoundError: it is a view, or a table of another format.
+    """
+    text = _sql(name)
+    format_name(spark)
+    try:
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {text}").collect()
+    except AnalysisException as error:
+        if error.getCondition() in {"TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"}:
+            return None
+        raise
+    told = [(row[0], row[1]) for row in rows]
+    # a column may be called as a fact
+    begin = next((at for at, (key, _) in enumerate(told) if key == _FACTS), len(told))
+    facts = dict(told[begin:])
+    if "Provider" not in facts:
+        # of a table that a Python Data Source reads, only this tells
+        facts = _shown(spark, name)
+    provider, location = facts.get("Provider"), facts.get("Location")
+    if provider is None or location is None or provider.lower() not in _FORMATS:
+        kind = "a view" if provider is None else f"a table of the format {provider}"
+        _not_found(text, f"`{text}` is {kind}, not a Delta table")
+    qualified = [facts.get("Catalog"), facts.get("Database"), facts.get("Table")]
+    return Named(".".join(part for part in qualified if part), local(location))
+
+
+def _shown(spark: Any, name: list[str]) -> dict[str, str]:
+    schema = f" IN {_sql(name[:-1])}" if name[:-1] else ""
+    pattern = name[-1].replace("\\", "\\\\").replace("'", "\\'")
+    for row in spark.sql(f"SHOW TABLE EXTENDED{schema} LIKE '{pattern}'").collect():
+        if row["tableName"].lower() == name[-1].lower():
+            lines = row["information"].splitlines()
+            return dict(line.split(": ", 1) for line in lines if ": " in line)
+    return {}
+
+
+def known(spark: Any, name: list[str]) -> Named:
+    """The table of ours that the catalog knows by a name.
+
+    Raises:
+        TableNotFoundError: there is none.
+    """
+    found = find(spark, name)
+    if found is None:
+        _not_found(_sql(name), f"the catalog has no table {_sql(name)}; DeltaTable.forPath takes a path")
+    return found
+
+
+def default_path(spark: Any, name: list[str]) -> str:
+    """Where the catalog puts a table that is given no location.
+
+    Raises:
+        InvalidArgumentError: the schema is not there, or has no location.
+    """
+    schema = f" {_sql(name[:-1])}" if name[:-1] else f" {quoted(spark.catalog.currentDatabase())}"
+    try:
+        rows = spark.sql(f"DESCRIBE SCHEMA{schema}").collect()
+    except AnalysisException as error:
+        if error.getCondition() != "SCHEMA_NOT_FOUND":
+            raise
+        rows = []
+    location = next((row[1] for row in rows if row[0] == "Location"), None)
+    if not location:
+        reason = f"the catalog has no location for tables of{schema}; give the table a location"
+        raise InvalidArgumentError(f"tableName: {reason}", argument="tableName", reason=reason)
+    return f"{local(location).rstrip('/')}/{name[-1].lower()}"
+
+
+def register(spark: Any, name: list[str], path: str) -> Named:
+    """Tells the catalog the name of a table that is there.
+
+    Raises:
+        UnsupportedError: the catalog refuses it. The table is there by its path.
+    """
+    escaped = path.replace("\\", "\\\\").replace("'", "\\'")
+    try:
+        spark.sql(f"CREATE TABLE {_sql(name)} USING {format_name(spark)} LOCATION '{escaped}'").collect()
+    except AnalysisException as error:
+        what = f"the name {_sql(name)} for the table in this catalog"
+        reason = str(error).partition("\n")[0]
+        message = f"`{path}`: {what} is not supported; the table is there, by its path ({reason})"
+        raise UnsupportedError(message, path=path, what=what) from error
+    return known(spark, name)
+
+
+def local(location: str) -> str:
+    """A location as the core takes it: one that Hadoop writes as `file:/…`, with nothing escaped, as a path."""
+    is_path = location.startswith("file:/") and not location.startswith("file://")
+    return location.removeprefix("file:") if is_path else location
+
+
+def upwards(path: str) -> Iterator[str]:
+    """A path, and the folders that it is in."""
+    store = _STORE.match(path)
+    head = store[0] if store else ""
+    below = [part for part in (path[len(head) :] if head else str(Path(path).absolute())).split("/") if part]
+    for end in range(len(below), -1 if head else 0, -1):
+        yield "/".join([head, *below[:end]])
+
+
+def is_table(path: str) -> bool:
+    """Whether there is a table at this path itself; one that deltaic cannot read is one, too."""
+    try:
+        Table(path)
+    except TableNotFoundError:
+        return False
+    except UnsupportedFeatureError:
+        return True
+    return True
+
+
+def _sql(name: list[str]) -> str:
+    return ".".join(quoted(part) for part in name)
+
+
+def _not_found(path: str, message: str) -> NoReturn:
+    raise TableNotFoundError(message, path=path)

@@ -1,0 +1,113 @@
+"""The builder that lays the files of a table out anew."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from deltaic.spark import columns, frames
+from deltaic.spark.reports import hadoop_path
+from deltaic.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from deltaic.maintain import OptimizeResult
+    from deltaic.spark.dml.ref import TableRef
+
+_USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
+
+
+class DeltaOptimizeBuilder:
+    """Which files are laid out anew, and how. Nothing happens before a method that begins with `execute`.
+
+    Made by `DeltaTable.optimize`. The core reads and writes the files in this process, without a Spark job.
+
+    Example:
+        >>> table.optimize().where("day = '2026-11-18'").executeCompaction().show()  # doctest: +SKIP
+    """
+
+    def __init__(self, ref: TableRef) -> None:
+        self._ref = ref
+        self._where: list[str] = []
+
+    def where(self, partitionFilter: str) -> DeltaOptimizeBuilder:  # noqa: N803 (the name of delta-spark)
+        """Looks only at the partitions for which the condition is true; called again, at those for which all are."""
+        columns.check_text("Partition filter", partitionFilter)
+        self._where.append(partitionFilter)
+        return self
+
+    def executeCompaction(self) -> DataFrame:  # noqa: N802 (the name of delta-spark)
+        """Joins small files and leaves deleted rows out; no row changes, and rows keep their row ids.
+
+        Appends and, with deletion vectors, row-level deletes may land meanwhile. Where there is nothing to do,
+        nothing is committed.
+
+        Returns:
+            One row: `path`, and `metrics` with the files added and removed, their sizes and what was looked at.
+
+        Raises:
+            InvalidArgumentError: the condition is not on partition columns.
+            CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
+        """
+        return self._execute({})
+
+    def _execute(self, how: dict[str, Any]) -> DataFrame:
+        table = Table(self._ref.path, storage_options=self._ref.storage_options)
+        started = time.time_ns()
+        done = table.optimize(
+            " AND ".join(f"({text})" for text in self._where) or None,
+            user_metadata=self._ref.spark.conf.get(_USER_METADATA, None),
+            **how,
+        )
+        metrics = {
+            **_metrics(done, table),
+            "startTimeMs": started // 1_000_000,
+            "endTimeMs": time.time_ns() // 1_000_000,
+        }
+        row = {"path": hadoop_path(table.uri), "metrics": metrics}
+        return frames.frame(self._ref.spark, frames.OPTIMIZE, [row])
+
+
+def _metrics(done: OptimizeResult, table: Table) -> dict[str, Any]:
+    number = len(table.schema)
+    vectors = {
+        "numDeletionVectorsRemoved": done.removed_vectors,
+        "numDeletionVectorRowsRemoved": done.deleted_rows,
+    }
+    return {
+        "numFilesAdded": done.added_files,
+        "numFilesRemoved": done.removed_files,
+        "filesAdded": _sizes(done.min_file_size, done.max_file_size, done.added_files, done.added_bytes),
+        "filesRemoved": _sizes(
+            done.min_removed_size, done.max_removed_size, done.removed_files, done.removed_bytes
+        ),
+        "partitionsOptimized": done.partitions,
+        "zOrderStats": None,
+        "clusteringStats": None,
+        "numBins": done.added_files,
+        "numBatches": 1,
+        "totalConsideredFiles": done.considered_files,
+        "totalFilesSkipped": max(done.considered_files - done.removed_files, 0),
+        "preserveInsertionOrder": False,
+        "numFilesSkippedToReduceWriteAmplification": 0,
+        "numBytesSkippedToReduceWriteAmplification": 0,
+        "totalClusterParallelism": os.cpu_count() or 1,
+        "totalScheduledTasks": 0,
+        "autoCompactParallelismStats": None,
+        "deletionVectorStats": vectors if done.removed_vectors else None,
+        "numTableColumns": number,
+        "numTableColumnsWithStats": min(int(table.properties.get(_INDEXED_COLUMNS, "32")), number),
+    }
+
+
+def _sizes(smallest: int, largest: int, files: int, total: int) -> dict[str, Any]:
+    return {
+        "min": smallest if files else None,
+        "max": largest if files else None,
+        "avg": total / files if files else 0.0,
+        "totalFiles": files,
+        "totalSize": total,
+    }

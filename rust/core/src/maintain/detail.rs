@@ -1,0 +1,38 @@
+//! What is known of a version beside its rows.
+
+use crate::alter::{CLUSTERING_DOMAIN, clustering::clustering_columns as physical_columns};
+use crate::error::{Error, Result};
+use crate::schema::{ColumnMappingMode, DataType, StructType};
+use crate::snapshot::Snapshot;
+
+/// The clustering columns of a version, as paths of logical names; none where it is not clustered.
+///
+/// # Errors
+/// [`Error::InvalidSchema`] when the domain cannot be read, or names a column that is not there; what the store says.
+pub fn clustering_columns(snapshot: &Snapshot) -> Result<Vec<Vec<String>>> {
+    if !snapshot.protocol().supports("clustering") {
+        return Ok(Vec::new());
+    }
+    let domains = snapshot.domain_metadata()?;
+    let Some(domain) = domains.iter().find(|d| d.domain == CLUSTERING_DOMAIN && !d.removed) else {
+        return Ok(Vec::new());
+    };
+    let (schema, mode) = (snapshot.schema(), snapshot.column_mapping());
+    let logical = |path: &Vec<String>| {
+        logical(schema, path, mode).ok_or_else(|| Error::InvalidSchema {
+            reason: format!("clustering column `{}` is not in the schema", path.join(".")),
+        })
+    };
+    physical_columns(domain)?.iter().map(logical).collect()
+}
+
+fn logical(schema: &StructType, path: &[String], mode: ColumnMappingMode) -> Option<Vec<String>> {
+    let (first, rest) = path.split_first()?;
+    let field = schema.fields.iter().find(|f| f.physical_name(mode) == first)?;
+    let mut names = vec![field.name.clone()];
+    if !rest.is_empty() {
+        let DataType::Struct(inner) = &field.data_type else { return None };
+        names.extend(logical(inner, rest, mode)?);
+    }
+    Some(names)
+}

@@ -1,0 +1,223 @@
+//! Making a table without rows, and giving one a new definition in place of all that it is.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chrono::Utc;
+use uuid::Uuid;
+
+use super::create::{new_table, wanted};
+use super::features::check_writer;
+use super::mode::WriteOptions;
+use super::plan::{Target, plan};
+use crate::actions::{DomainMetadata, Metadata, Protocol};
+use crate::alter::{
+    Asked, CLUSTERING_DOMAIN, Change, Definition, cluster_by, joined_protocol, settle, without_mapping,
+};
+use crate::error::{Error, Result};
+use crate::schema::StructType;
+use crate::snapshot::{At, Snapshot};
+use crate::store::Location;
+use crate::txn::{Operation, Transaction, retried};
+
+/// What becomes of a table that is there, and of a place without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefineMode {
+    /// Makes a table; [`Error::TableAlreadyExists`] where there is one.
+    Create,
+    /// Makes a table, or leaves the one that is there alone.
+    CreateIfNotExists,
+    /// Replaces a table; [`Error::TableNotFound`] where there is none.
+    Replace,
+    /// Makes a table, or replaces the one that is there.
+    CreateOrReplace,
+}
+
+impl DefineMode {
+    /// From its name: `create`, `create_if_not_exists`, `replace`, `create_or_replace`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for any other name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "create" => Ok(DefineMode::Create),
+            "create_if_not_exists" => Ok(DefineMode::CreateIfNotExists),
+            "replace" => Ok(DefineMode::Replace),
+            "create_or_replace" => Ok(DefineMode::CreateOrReplace),
+            _ => Err(Error::InvalidArgument {
+                argument: "mode".into(),
+                reason: format!(
+                    "`{name}` is none of create, create_if_not_exists, replace, create_or_replace"
+                ),
+            }),
+        }
+    }
+}
+
+/// What a table is to be.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TableSpec {
+    /// The columns. What the metadata of a field says (comment, default, generation, identity) is the table's.
+    pub schema: StructType,
+    /// Partition columns.
+    pub partition_by: Vec<String>,
+    /// Clustering columns, as paths.
+    pub cluster_by: Vec<Vec<String>>,
+    /// Table properties.
+    pub configuration: BTreeMap<String, String>,
+    /// Name of the table.
+    pub name: Option<String>,
+    /// Description of the table.
+    pub description: Option<String>,
+    /// Whether a catalog owns the files, for the history.
+    pub managed: bool,
+    /// Engine that `commitInfo.engineInfo` names before deltaic itself.
+    pub engine: Option<String>,
+}
+
+/// What a definition did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Defined {
+    /// Version that was committed, or the newest one where nothing was.
+    pub version: u64,
+    /// Whether the table was made.
+    pub created: bool,
+    /// Whether a table was replaced.
+    pub replaced: bool,
+    /// What went wrong after the commit, which stands.
+    pub warnings: Vec<String>,
+}
+
+/// Makes a table without rows, or gives the one that is there a new id, schema, partitioning, clustering and properties
+/// and takes its rows away: in one commit, or nothing. The versions before it stay readable, and the table keeps its
+/// features, because they need them. A replacement that loses a race is made anew on what the winner left.
+///
+/// # Errors
+/// All before anything is written: by mode, as [`DefineMode`] says; [`Error::InvalidSchema`], [`Error::InvalidArgument`],
+/// [`Error::InvalidColumnChange`] and [`Error::InvalidFeatureChange`] for what a table cannot be;
+/// [`Error::UnsupportedFeature`] for a table that asks more of a writer; [`Error::AppendOnly`] for one that loses no rows.
+/// Then as [`Transaction::commit`].
+///
+/// # Cost
+/// One put; a replacement reads which files the table has.
+pub fn define_table(location: &Location, spec: &TableSpec, mode: DefineMode) -> Result<Defined> {
+    retried(Duration::from_secs(300), |budget| attempt(location, spec, mode, budget))
+}
+
+fn attempt(location: &Location, spec: &TableSpec, mode: DefineMode, budget: Duration) -> Result<Defined> {
+    let path = location.root().to_string();
+    match (Snapshot::open(location.clone(), At::Latest), mode) {
+        (Ok(table), DefineMode::Create) => Err(Error::TableAlreadyExists { path, version: table.version() }),
+        (Ok(table), DefineMode::CreateIfNotExists) => {
+            Ok(Defined { version: table.version(), ..Default::default() })
+        }
+        (Ok(table), mode) => replace(&table, spec, mode, budget),
+        (Err(Error::TableNotFound { .. }), DefineMode::Create) => make(location, spec, budget),
+        (Err(Error::TableNotFound { .. }), DefineMode::CreateIfNotExists | DefineMode::CreateOrReplace) => {
+            match make(location, spec, budget) {
+                // another writer was first: now there is one
+                Err(Error::TableAlreadyExists { .. }) => attempt(location, spec, mode, budget),
+                other => other,
+            }
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+fn make(location: &Location, spec: &TableSpec, budget: Duration) -> Result<Defined> {
+    let (protocol, metadata) = new_table(&spec.schema, &spec.options())?;
+    let new = Definition::of(&protocol, &metadata)?;
+    let (new, domain) = spec.clustered(new)?;
+    check(location, &new.protocol, &new.metadata)?;
+    let operation = spec.operation("CREATE TABLE", &new.metadata);
+    let mut txn = Transaction::create(location, new.protocol, new.metadata, operation);
+    domain.into_iter().for_each(|domain| txn.domain(domain));
+    txn.set_engine(spec.engine.clone());
+    txn.set_budget(budget);
+    let landed = txn.commit()?;
+    Ok(Defined { version: landed.version, created: true, replaced: false, warnings: landed.warnings })
+}
+
+fn replace(table: &Snapshot, spec: &TableSpec, mode: DefineMode, budget: Duration) -> Result<Defined> {
+    let location = table.location();
+    check_writer(&location.root().to_string(), table.protocol())?;
+    let domains = table.domain_metadata()?;
+    let clustering = domains.iter().find(|d| d.domain == CLUSTERING_DOMAIN && !d.removed);
+    let old = Definition::of(table.protocol(), table.metadata())?.with_clustering(clustering)?;
+    let options = spec.options();
+    // a table that is replaced gets what a new one would get without being asked
+    let (protocol, _) = new_table(&spec.schema, &options)?;
+    let (wanted, _) = wanted(&spec.schema, &options)?;
+    let new = Definition {
+        protocol: joined_protocol(&old.protocol, &protocol),
+        metadata: Metadata {
+            id: Uuid::new_v4().to_string(),
+            created_time: Some(Utc::now().timestamp_millis()),
+            ..wanted.metadata
+        },
+        schema: without_mapping(&wanted.schema),
+        clustering: Vec::new(),
+    };
+    let new = settle(Some(&old), new, &Asked::default(), Change::Replace)?;
+    let (mut new, domain) = spec.clustered(new)?;
+    // a schema that did not change is not written again by `settle`, and this metadata is new
+    new.metadata.schema_string = new.schema.to_json();
+    check(location, &new.protocol, &new.metadata)?;
+    let name = match mode {
+        DefineMode::CreateOrReplace => "CREATE OR REPLACE TABLE",
+        _ => "REPLACE TABLE",
+    };
+    let mut txn = Transaction::begin(table, spec.operation(name, &new.metadata));
+    txn.read_whole_table();
+    for add in table.adds(None)? {
+        txn.remove_file(&add, true);
+    }
+    txn.replaces_all_files();
+    if new.protocol != old.protocol {
+        txn.set_protocol(new.protocol);
+    }
+    txn.set_metadata(new.metadata);
+    let gone = clustering.map(|domain| DomainMetadata { removed: true, ..domain.clone() });
+    domain.or(gone).into_iter().for_each(|domain| txn.domain(domain));
+    txn.set_engine(spec.engine.clone());
+    txn.set_budget(budget);
+    let landed = txn.commit()?;
+    Ok(Defined { version: landed.version, created: false, replaced: true, warnings: landed.warnings })
+}
+
+/// Checks that this writer can write what it is about to define.
+fn check(location: &Location, protocol: &Protocol, metadata: &Metadata) -> Result<()> {
+    let options = WriteOptions::default();
+    plan(location, Target::New, protocol.clone(), metadata.clone(), &options)?;
+    check_writer(&location.root().to_string(), protocol)
+}
+
+impl TableSpec {
+    fn options(&self) -> WriteOptions {
+        WriteOptions {
+            partition_by: self.partition_by.clone(),
+            configuration: self.configuration.clone(),
+            name: self.name.clone(),
+            description: self.description.clone(),
+            ..Default::default()
+        }
+    }
+
+    fn clustered(&self, new: Definition) -> Result<(Definition, Option<DomainMetadata>)> {
+        if self.cluster_by.is_empty() {
+            return Ok((new, None));
+        }
+        let (new, domain) = cluster_by(&new, &self.cluster_by)?;
+        Ok((new, Some(domain)))
+    }
+
+    fn operation(&self, name: &str, metadata: &Metadata) -> Operation {
+        let clustering: Vec<String> = self.cluster_by.iter().map(|path| path.join(".")).collect();
+        Operation::new(name)
+            .with("isManaged", self.managed.to_string())
+            .with_json("description", self.description.clone())
+            .with_encoded("partitionBy", metadata.partition_columns.clone())
+            .with_encoded("clusterBy", clustering)
+            .with_encoded("properties", serde_json::json!(metadata.configuration))
+    }
+}

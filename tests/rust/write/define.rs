@@ -1,0 +1,143 @@
+//! Tables that are made without rows, and replaced.
+
+use deltaic::Error;
+use deltaic::maintain::clustering_columns;
+use deltaic::schema::{DataType, StructField, StructType};
+use deltaic::write::{DefineMode, TableSpec, define_table};
+
+use super::*;
+
+const MODES: [DefineMode; 4] =
+    [DefineMode::Create, DefineMode::CreateIfNotExists, DefineMode::Replace, DefineMode::CreateOrReplace];
+
+fn spec(columns: &[&str]) -> TableSpec {
+    let fields = columns.iter().map(|c| StructField::new(*c, DataType::Long, true)).collect();
+    TableSpec { schema: StructType { fields }, ..Default::default() }
+}
+
+fn configured(columns: &[&str], properties: &[(&str, &str)]) -> TableSpec {
+    let configuration = properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    TableSpec { configuration, ..spec(columns) }
+}
+
+fn operation(location: &Location) -> (String, serde_json::Value) {
+    let newest = &open(location).history(Some(1)).unwrap()[0];
+    let info = newest.info.clone().unwrap();
+    (info.operation.unwrap(), serde_json::json!(info.operation_parameters.unwrap_or_default()))
+}
+
+/// One row of one column.
+fn one(column: &str) -> RecordBatch {
+    batch([(column, Arc::new(Int64Array::from(vec![1])) as ArrayRef)])
+}
+
+fn files(snapshot: &Snapshot) -> usize {
+    snapshot.files(FilesRequest::default()).unwrap().map(|batch| batch.unwrap().adds().count()).sum()
+}
+
+#[test]
+fn each_mode_does_what_its_name_says() {
+    for mode in MODES {
+        let (_, location) = place();
+        match define_table(&location, &spec(&["id"]), mode) {
+            Err(error) => assert!(mode == DefineMode::Replace && error.kind() == "TableNotFound"),
+            Ok(done) => assert!(done.created && !done.replaced && done.version == 0),
+        }
+        write(&location, &one("id"), &append()).unwrap();
+        let before = open(&location);
+        match define_table(&location, &spec(&["other"]), mode) {
+            Err(error) => {
+                assert!(
+                    matches!(&error, Error::TableAlreadyExists { version, .. } if *version == before.version())
+                );
+                assert_eq!(mode, DefineMode::Create);
+            }
+            Ok(done) => {
+                let replaced = mode != DefineMode::CreateIfNotExists;
+                assert_eq!((done.created, done.replaced), (false, replaced));
+                assert_eq!(done.version, before.version() + u64::from(replaced));
+                let now = open(&location);
+                assert_eq!(files(&now) == 0, replaced);
+                assert_eq!(now.metadata().id == before.metadata().id, !replaced);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_replaced_table_has_nothing_of_the_old_one_but_its_versions_and_features() {
+    let (_, location) = place();
+    let old = TableSpec {
+        cluster_by: vec![vec!["id".into()]],
+        description: Some("old".into()),
+        ..configured(&["id"], &[("delta.columnMapping.mode", "name"), ("owner", "me")])
+    };
+    define_table(&location, &old, DefineMode::Create).unwrap();
+    let first = open(&location);
+    assert_eq!(clustering_columns(&first).unwrap(), [["id"]]);
+    assert_eq!(operation(&location).1["clusterBy"], r#"["id"]"#);
+    write(&location, &one("id"), &append()).unwrap();
+
+    let new = TableSpec {
+        partition_by: vec!["p".into()],
+        ..configured(&["a", "p"], &[("delta.enableDeletionVectors", "true")])
+    };
+    define_table(&location, &new, DefineMode::CreateOrReplace).unwrap();
+    let now = open(&location);
+    assert_eq!(clustering_columns(&now).unwrap(), Vec::<Vec<String>>::new());
+    assert_eq!(now.partition_columns(), ["p"]);
+    assert_eq!(now.metadata().description, None);
+    assert_eq!(now.metadata().configuration.keys().collect::<Vec<_>>(), ["delta.enableDeletionVectors"]);
+    assert!(first.protocol().features().iter().all(|feature| now.protocol().supports(feature)));
+    assert!(now.protocol().supports("deletionVectors"));
+    let (name, parameters) = operation(&location);
+    assert_eq!(name, "CREATE OR REPLACE TABLE");
+    assert_eq!(parameters["partitionBy"], r#"["p"]"#);
+    assert_eq!(parameters["isManaged"], "false");
+    // the versions before it are as they were, and the new table takes rows
+    let then = Snapshot::open(location.clone(), At::Version(1)).unwrap();
+    assert_eq!(files(&then), 1);
+    let columns = || Arc::new(Int64Array::from(vec![1])) as ArrayRef;
+    write(&location, &batch([("a", columns()), ("p", columns())]), &append()).unwrap();
+    assert_eq!(files(&open(&location)), 1);
+}
+
+#[test]
+fn the_same_definition_again_is_a_new_table() {
+    let (_, location) = place();
+    for (version, mode) in
+        [(0, DefineMode::CreateOrReplace), (1, DefineMode::CreateOrReplace), (2, DefineMode::Replace)]
+    {
+        let mapped = configured(&["id"], &[("delta.columnMapping.mode", "name")]);
+        assert_eq!(define_table(&location, &mapped, mode).unwrap().version, version);
+        assert_eq!(open(&location).schema().fields.len(), 1);
+    }
+    assert_eq!(operation(&location).0, "REPLACE TABLE");
+}
+
+#[test]
+fn what_a_table_cannot_be_changes_nothing() {
+    let (_, location) = place();
+    define_table(&location, &configured(&["id"], &[("delta.appendOnly", "true")]), DefineMode::Create)
+        .unwrap();
+    let cases = [
+        (TableSpec { cluster_by: vec![vec!["x".into()]], ..spec(&["id"]) }, "InvalidColumnChange"),
+        (
+            TableSpec {
+                cluster_by: vec![vec!["id".into()]],
+                partition_by: vec!["p".into()],
+                ..spec(&["id", "p"])
+            },
+            "InvalidFeatureChange",
+        ),
+        (spec(&["id", "ID"]), "InvalidSchema"),
+        (TableSpec { partition_by: vec!["x".into()], ..spec(&["id"]) }, "InvalidArgument"),
+        (configured(&["id"], &[("delta.noSuchThing", "1")]), "InvalidArgument"),
+    ];
+    for (spec, kind) in cases {
+        let error = define_table(&location, &spec, DefineMode::CreateOrReplace).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert_eq!(open(&location).version(), 0);
+    }
+    assert_eq!(DefineMode::parse("overwrite").unwrap_err().kind(), "InvalidArgument");
+}
