@@ -288,6 +288,25 @@ class DeltaTable:
         check("featureName", featureName, str)
         self._table().add_feature(featureName)
 
+    def dropFeatureSupport(  # noqa: N802 (the name of delta-spark)
+        self,
+        featureName: str,  # noqa: N803
+        truncateHistory: bool | None = None,  # noqa: FBT001, N803
+    ) -> None:
+        """Takes a table feature away: what it left in the newest version, then the feature itself.
+
+        Args:
+            featureName: Name of the feature.
+            truncateHistory: Whether the versions that have it go, too, as soon as the retention allows it. Without that
+                they are kept from clients that lack the feature.
+
+        Raises:
+            DeltaError: as `deltaic.Table.drop_feature`.
+        """
+        check("featureName", featureName, str)
+        truncates = truncateHistory is not None and check("truncateHistory", truncateHistory, bool)
+        self._table().drop_feature(featureName, truncate_history=truncates)
+
     def restoreToVersion(self, version: int) -> DataFrame:  # noqa: N802
         """Makes the table what it was at a version, by a new version.
 
