@@ -1,11 +1,8 @@
 """Changes of what a table is: rows that were written before them read right, and a refusal changes nothing."""
 
-<<<<<<< HEAD
 import json
-from pathlib import Path
-=======
 from datetime import datetime, timezone
->>>>>>> 0042a63 (Drop features from Python and the command line; keep the files of vectors that older versions need)
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
