@@ -5,6 +5,7 @@ mod create;
 mod idempotent;
 mod outcomes;
 mod races;
+mod refused;
 mod row_level;
 mod table_state;
 
