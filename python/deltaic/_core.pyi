@@ -111,6 +111,9 @@ def optimize(
     min_size: int | None,
     max_deleted_ratio: float | None,
     user_metadata: str | None,
+    zorder_by: list[str],
+    check_statistics: bool,
+    full: bool,
 ) -> str: ...
 def fsck(uri: str, storage_options: dict[str, str], dry_run: bool) -> str: ...
 def convert(

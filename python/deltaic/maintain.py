@@ -14,7 +14,7 @@ from deltaic.schema import columns_json
 from deltaic.verify import VerifyReport, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import date, datetime
 
 
@@ -61,6 +61,28 @@ class RestoreResult:
 
 
 @dataclass(frozen=True)
+class CurveStats:
+    """What an optimize along a curve found and wrote. A cube is the files that one run made of one set of rows."""
+
+    cube_files: int
+    """Files of cubes of the same columns, before."""
+    cube_bytes: int
+    """Their bytes."""
+    cubes: int
+    """These cubes."""
+    other_files: int
+    """All other files, before."""
+    other_bytes: int
+    """Their bytes."""
+    merged_files: int
+    """Files of both that were written again."""
+    merged_bytes: int
+    """Their bytes."""
+    new_cubes: int
+    """Cubes that came of them."""
+
+
+@dataclass(frozen=True)
 class OptimizeResult:
     """What an optimize did."""
 
@@ -98,6 +120,10 @@ class OptimizeResult:
     """Size of the largest file that left; 0 where none did."""
     warnings: list[str]
     """What went wrong after the commit, which stands."""
+    zorder: CurveStats | None
+    """Where rows were put into a Z-order."""
+    clustering: CurveStats | None
+    """Where the table is clustered."""
 
 
 @dataclass(frozen=True)
@@ -232,6 +258,9 @@ class Maintenance(Handle):
         min_size: int | None = None,
         max_deleted_ratio: float | None = None,
         user_metadata: str | None = None,
+        zorder_by: Sequence[str] = (),
+        check_statistics: bool = True,
+        full: bool = False,
     ) -> OptimizeResult:
         """Joins small files of a partition and leaves deleted rows out, and moves to the newest version.
 
@@ -239,6 +268,12 @@ class Maintenance(Handle):
         may row-level deletes of the same files. Where another writer rewrote one of the files, it is made anew from
         what that writer left. Where there is nothing to do, nothing is committed. Ctrl-C stops it and leaves the table
         as it was, unless it is committing.
+
+        With `zorder_by` all rows of a partition are put into the Z-order of these columns, in files of about the target
+        size: a condition on any of the columns then reads few of the files. A clustered table is clustered by its own
+        columns, along a Hilbert curve: new files, and cubes of less than 100 times the target size; what is clustered
+        already is left alone. Both read the columns of the curve once more than the others, and rows that are more than
+        128 MiB go through a file in the temporary folder of the system (`TMPDIR`).
 
         Args:
             where: The partitions to look at: a condition in SQL on partition columns.
@@ -248,19 +283,35 @@ class Maintenance(Handle):
             max_deleted_ratio: Files of which more than this share of the rows is deleted are written again; 0.05 where
                 it is not given.
             user_metadata: Text that the history shows with the commit.
+            zorder_by: Names of columns, such as `a` or `s.x`, or lists of them; not for a clustered table.
+            check_statistics: Whether columns of `zorder_by` must have statistics: without them the order is of no use.
+            full: For a clustered table: whether files that were clustered by other columns than those that it has now
+                are clustered again.
 
         Raises:
-            InvalidArgumentError: the condition is not on partition columns.
+            InvalidArgumentError: the condition is not on partition columns, a column of `zorder_by` is not there, is a
+                partition column or has no statistics, or the table is clustered and one of both is given.
             CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
         """
         predicate = None if where is None else from_sql(where)
         options = self._core.storage_options
         found = json.loads(
             _core.optimize(
-                self._core.uri, options, predicate, target_size, min_size, max_deleted_ratio, user_metadata
+                self._core.uri,
+                options,
+                predicate,
+                target_size,
+                min_size,
+                max_deleted_ratio,
+                user_metadata,
+                list(zorder_by),
+                check_statistics,
+                full,
             )
         )
         self._advance()
+        for key in ("zorder", "clustering"):
+            found[key] = found[key] and CurveStats(**found[key])
         return OptimizeResult(**found)
 
     def fsck(self, *, dry_run: bool = False) -> FsckResult:

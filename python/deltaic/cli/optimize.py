@@ -25,6 +25,17 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=0, max=1),
     help="Write files again of which more than this share of the rows is deleted; 0.05 unless given.",
 )
+@click.option(
+    "--zorder-by",
+    metavar="COLUMNS",
+    help='Put all rows of a partition into the Z-order of these columns, as in "day,city".',
+)
+@click.option(
+    "--without-statistics", is_flag=True, help="Take columns for --zorder-by that have no statistics, too."
+)
+@click.option(
+    "--full", is_flag=True, help="Of a clustered table, also files clustered by other columns than now."
+)
 @click.option("--user-metadata", help="Text that the history shows with the commit.")
 @newest_command
 def optimize(
@@ -34,10 +45,16 @@ def optimize(
     target_size: int | None,
     min_size: int | None,
     max_deleted_ratio: float | None,
+    zorder_by: str | None,
+    without_statistics: bool,
+    full: bool,
     user_metadata: str | None,
     as_json: bool,
 ) -> None:
     """Join small files of each partition into larger ones, and write files again that have many deleted rows.
+
+    With --zorder-by put all rows of a partition into an order in which conditions on any of the columns read few
+    files. A clustered table is clustered by its own columns.
 
     No row changes, and older versions stay as they are.
     """
@@ -48,6 +65,9 @@ def optimize(
             min_size=min_size,
             max_deleted_ratio=max_deleted_ratio,
             user_metadata=user_metadata,
+            zorder_by=() if zorder_by is None else [zorder_by],
+            check_statistics=not without_statistics,
+            full=full,
         )
     if as_json:
         output.print_json(asdict(done))

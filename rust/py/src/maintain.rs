@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use deltaic::alter::columns_from_json;
 use deltaic::maintain::{
-    self, CloneOptions, ConvertOptions, OptimizeOptions, Partitioning, RestoreOptions, VacuumMode,
-    VacuumOptions,
+    self, CloneOptions, ConvertOptions, CurveStats, OptimizeOptions, Partitioning, RestoreOptions,
+    VacuumMode, VacuumOptions,
 };
 use deltaic::schema::StructType;
 use deltaic::snapshot::At;
@@ -69,7 +69,7 @@ pub(crate) fn restore(
     })
 }
 
-/// Joins small files of the partitions that match; what it did as JSON.
+/// Joins small files of the partitions that match, or lays their rows out along a curve; what it did as JSON.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn optimize(
@@ -81,6 +81,9 @@ pub(crate) fn optimize(
     min_size: Option<u64>,
     max_deleted_ratio: Option<f64>,
     user_metadata: Option<String>,
+    zorder_by: Vec<String>,
+    check_statistics: bool,
+    full: bool,
 ) -> PyResult<String> {
     runtime::stoppable(py, |cancel| {
         let defaults = OptimizeOptions::default();
@@ -90,6 +93,9 @@ pub(crate) fn optimize(
             min_size,
             max_deleted_ratio: max_deleted_ratio.unwrap_or(defaults.max_deleted_ratio),
             user_metadata,
+            zorder_by,
+            check_statistics,
+            full,
             cancel: cancel.clone(),
             ..defaults
         };
@@ -103,9 +109,18 @@ pub(crate) fn optimize(
             "min_file_size": min, "p25_file_size": p25, "p50_file_size": p50, "p75_file_size": p75,
             "max_file_size": max, "min_removed_size": done.removed.first().copied().unwrap_or_default(),
             "max_removed_size": done.removed.last().copied().unwrap_or_default(),
-            "warnings": done.warnings
+            "warnings": done.warnings,
+            "zorder": done.zorder.as_ref().map(curve_stats), "clustering": done.clustering.as_ref().map(curve_stats)
         })
         .to_string())
+    })
+}
+
+fn curve_stats(stats: &CurveStats) -> serde_json::Value {
+    json!({
+        "cube_files": stats.cube_files.files, "cube_bytes": stats.cube_files.bytes, "cubes": stats.cubes,
+        "other_files": stats.other_files.files, "other_bytes": stats.other_files.bytes,
+        "merged_files": stats.merged.files, "merged_bytes": stats.merged.bytes, "new_cubes": stats.new_cubes
     })
 }
 

@@ -57,3 +57,70 @@ def test_the_command_line(root):
     assert json.loads(run("optimize", root, "--where", "p = 2", "--json"))["version"] is None
     assert run("optimize", root).startswith("version 4: 3 files became 1, ")
     assert run("optimize", root) == "nothing to do: 2 files are as they should be\n"
+
+
+@pytest.fixture
+def scattered(tmp_path):
+    """Eight files, each with values from all over."""
+    root = tmp_path / "scattered"
+    for part in range(8):
+        numbers = range(part * 200, part * 200 + 200)
+        rows = {
+            "a": [n * 7919 % 10007 for n in numbers],
+            "b": [n * 104729 % 9973 for n in numbers],
+            "n": list(numbers),
+        }
+        deltaic.write(root, pa.table(rows), mode="append")
+    return root
+
+
+def read_files(root, condition):
+    return deltaic.Table(root).totals(condition).files
+
+
+def test_a_z_order_lets_conditions_on_each_column_read_few_files(scattered):
+    table = deltaic.Table(scattered)
+    rows = sorted(pa.table(table.to_arrow()).to_pylist(), key=lambda row: row["n"])
+    conditions = ("a BETWEEN 1000 AND 1500", "b BETWEEN 8000 AND 8500")
+    assert [read_files(scattered, c) for c in conditions] == [8, 8]
+    size = table.totals().bytes // 8
+    done = table.optimize(target_size=size, zorder_by=["a", "b"])
+    assert (done.removed_files, done.zorder.merged_files, done.zorder.new_cubes, done.clustering) == (
+        8,
+        8,
+        1,
+        None,
+    )
+    assert all(read_files(scattered, c) <= 4 for c in conditions)
+    assert sorted(pa.table(table.to_arrow()).to_pylist(), key=lambda row: row["n"]) == rows
+    assert table.history(1)[0]["operationParameters"]["zOrderBy"] == '["a","b"]'
+
+
+def test_what_cannot_be_z_ordered_by(root):
+    table = deltaic.Table(root)
+    for columns, said in (
+        (["p"], "is a partition column"),
+        (["x"], "does not exist in data schema"),
+        ([""], "no column"),
+    ):
+        with pytest.raises(exceptions.InvalidArgumentError, match=said):
+            table.optimize(zorder_by=columns)
+    with pytest.raises(exceptions.InvalidArgumentError, match="only supported for clustered tables"):
+        table.optimize(full=True)
+
+
+def test_a_z_order_on_the_command_line(root):
+    done = json.loads(run("optimize", root, "--zorder-by", "id", "--json"))
+    assert (done["removed_files"], done["added_files"], done["zorder"]["merged_files"]) == (4, 2, 4)
+    assert ids(root) == [0, 1, 2, 9]
+
+
+def test_a_table_compacts_itself(tmp_path):
+    root = tmp_path / "t"
+    configuration = {"delta.autoOptimize.autoCompact": "true"}
+    for id_ in range(50):
+        deltaic.write(root, pa.table({"id": [id_]}), mode="append", configuration=configuration)
+    table = deltaic.Table(root)
+    assert (table.version, table.totals().files, ids(root)) == (50, 1, list(range(50)))
+    newest = table.history(1)[0]
+    assert (newest["operation"], newest["operationParameters"]["auto"]) == ("OPTIMIZE", True)

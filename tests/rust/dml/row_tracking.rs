@@ -84,21 +84,39 @@ fn rows_keep_their_ids_when_files_are_joined() {
         append(&location, &more, true, &[]);
         delete(&location, Some("k % 4 = 1")).unwrap();
         update(&location, &[("p", "'moved'")], Some("k % 5 = 2")).unwrap();
-        joined(&location, properties);
+        joined(&location, &OptimizeOptions::default(), properties);
         // files that name the ids of their rows are joined with files that do not
         append(&location, &[row(60, Some("x"), None), row(61, Some("moved"), None)], true, &[]);
         update(&location, &[("s", "NULL")], Some("k % 10 = 2 OR k = 41")).unwrap();
-        joined(&location, properties);
+        joined(&location, &OptimizeOptions::default(), properties);
+        assert_eq!(orphans(&location), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn rows_keep_their_ids_along_a_curve() {
+    for properties in
+        [&[ROW_IDS][..], &[ROW_IDS, VECTORS][..], &[ROW_IDS, ("delta.columnMapping.mode", "name")][..]]
+    {
+        let (_, location) = table(40, true, properties);
+        append(&location, &[row(60, Some("x"), Some(7)), row(61, None, None)], true, &[]);
+        delete(&location, Some("k % 4 = 1")).unwrap();
+        update(&location, &[("p", "'moved'")], Some("k % 5 = 2")).unwrap();
+        let zorder_by = vec!["s.a".to_owned(), "k".to_owned()];
+        let options = OptimizeOptions { zorder_by, target_size: Some(1000), ..Default::default() };
+        for _ in 0..2 {
+            joined(&location, &options, properties);
+        }
         assert_eq!(orphans(&location), Vec::<String>::new());
     }
 }
 
 /// Optimizes, and no row becomes another.
-fn joined(location: &Location, context: &[(&str, &str)]) {
+fn joined(location: &Location, options: &OptimizeOptions, context: &[(&str, &str)]) {
     let before = row_ids(location);
     assert!(before.values().map(|(_, version)| version).collect::<BTreeSet<_>>().len() > 2);
     let taken = files(location).iter().filter_map(|file| file.base_row_id).max();
-    let done = optimize(location, &OptimizeOptions::default()).unwrap();
+    let done = optimize(location, options).unwrap();
     let version = done.version.unwrap();
     assert_eq!(row_ids(location), before, "{context:?}");
     assert_eq!(info(location, version).other["tags"]["delta.rowTracking.preserved"], "true");

@@ -1,6 +1,7 @@
 //! Operations on whole tables: overwrite, vacuum, restore and the rest.
 
 mod alter;
+mod auto_compact;
 mod backfill;
 mod clone;
 mod convert;
@@ -12,6 +13,7 @@ mod optimize_races;
 mod overwrite;
 mod restore;
 mod vacuum;
+mod zorder;
 
 use std::sync::Arc;
 

@@ -27,7 +27,7 @@ pub(super) fn position(schema: &StructType, name: &str) -> Option<usize> {
 ///
 /// # Errors
 /// [`Error::InvalidColumnChange`] when there is no such column.
-pub(super) fn resolve(schema: &StructType, path: &[String]) -> Result<Vec<String>> {
+pub(crate) fn resolve(schema: &StructType, path: &[String]) -> Result<Vec<String>> {
     let missing = |reason: String| refuse(path, reason);
     let mut resolved: Vec<String> = Vec::with_capacity(path.len());
     let mut parent: Option<&DataType> = None;
@@ -104,7 +104,7 @@ pub(super) fn field<'a>(schema: &'a StructType, path: &[String]) -> Option<&'a S
 }
 
 /// The physical path of a resolved path.
-pub(super) fn physical(
+pub(crate) fn physical(
     schema: &StructType,
     path: &[String],
     mode: crate::schema::ColumnMappingMode,

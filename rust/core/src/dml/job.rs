@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::attempt::Attempt;
 use super::options::DmlOptions;
 use crate::error::Result;
+use crate::maintain::AutoCompact;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Committed, Operation, Transaction};
@@ -66,12 +67,19 @@ impl Job {
         self.attempt.is_kept()
     }
 
-    /// Commits. None where the application transaction was recorded meanwhile.
+    /// Commits, and compacts where the table asks for it. None where the application transaction was recorded meanwhile.
     ///
     /// # Errors
     /// As [`Transaction::commit`].
     pub(super) fn commit(&mut self, txn: Transaction) -> Result<Option<Committed>> {
-        let committed = self.attempt.commit(txn)?;
-        Ok((!committed.already_recorded).then_some(committed))
+        let compaction = AutoCompact::of(&self.attempt.plan, &txn.changes().adds);
+        let mut committed = self.attempt.commit(txn)?;
+        if committed.already_recorded {
+            return Ok(None);
+        }
+        if let Some(compaction) = compaction {
+            committed.warnings.extend(compaction.run(committed.version));
+        }
+        Ok(Some(committed))
     }
 }

@@ -47,6 +47,11 @@ pub(super) fn bins(
     out
 }
 
+/// All files of each partition.
+pub(super) fn whole_partitions(files: BTreeMap<Vec<Option<String>>, Vec<Add>>) -> Vec<Bin> {
+    files.into_iter().map(|(partition, files)| Bin { partition, files }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 mod alter_operation;
 mod alter_table;
+mod auto_compact;
 mod backfill;
 mod bins;
 mod check_rows;
@@ -9,12 +10,14 @@ mod clone;
 mod convert;
 mod convert_files;
 mod convert_schema;
+mod cubes;
 mod detail;
 mod drop_feature;
 mod feature_steps;
 mod feature_traces;
 mod files;
 mod fsck;
+mod layout;
 pub(crate) mod manifest;
 mod optimize;
 mod restore;
@@ -25,8 +28,10 @@ mod vacuum_plan;
 
 pub(crate) use alter_table::definition;
 pub use alter_table::{Alteration, alter_table};
+pub(crate) use auto_compact::AutoCompact;
 pub use clone::{CloneDone, CloneOptions, shallow_clone};
 pub use convert::{ConvertDone, ConvertOptions, Partitioning, convert};
+pub use cubes::{CurveStats, FileCount};
 pub use detail::clustering_columns;
 pub use drop_feature::{DropDone, DropOptions, drop_feature};
 pub(crate) use files::{look, needs};

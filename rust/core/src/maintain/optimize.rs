@@ -1,10 +1,13 @@
-//! Fewer and larger files: small ones are joined, and rows that deletion vectors hide are left out.
+//! Fewer and larger files: small ones are joined, or rows are laid out along a curve, and rows that deletion vectors hide
+//! are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::bins::bins;
-use super::rewrite_files::{note, write_all};
+use super::bins::{Bin, bins, whole_partitions};
+use super::cubes::{CubeRules, CurveStats, FileCount};
+use super::layout::{Columns, Layout};
+use super::rewrite_files::{cluster_all, note, write_all};
 use crate::actions::Add;
 use crate::alter::parse_byte_size;
 use crate::cancel::Cancel;
@@ -16,7 +19,8 @@ use crate::store::Location;
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction, quartiles, retried, rewrite_metrics};
 use crate::write::{
-    PartitionFilter, Target, Uploads, WriteOptions, WritePlan, canonical, check_writer, plan_existing,
+    PartitionFilter, SourceRows, Target, Uploads, WriteOptions, WritePlan, canonical, check_writer,
+    plan_existing,
 };
 
 /// How to optimize.
@@ -24,6 +28,14 @@ use crate::write::{
 pub struct OptimizeOptions {
     /// The partitions to look at: a condition on partition columns. None takes all.
     pub predicate: Option<Predicate>,
+    /// Columns whose Z-order the rows of each partition are put into, in new files: a condition on any of them then reads
+    /// few of the files. Every file of the partitions is written again. Each is a name or a list of names as in SQL, such as `a` or `s.x, b`.
+    pub zorder_by: Vec<String>,
+    /// Whether columns of [`OptimizeOptions::zorder_by`] must have statistics: without them the order is of no use.
+    pub check_statistics: bool,
+    /// For a clustered table: whether files that were clustered by other columns than those that the table has now are
+    /// clustered again.
+    pub full: bool,
     /// Bytes of files that are joined into one; none takes `delta.targetFileSize` of the table, or 1 GiB.
     pub target_size: Option<u64>,
     /// Files below this size are joined; none takes the target size.
@@ -32,6 +44,8 @@ pub struct OptimizeOptions {
     pub max_deleted_ratio: f64,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,
+    /// Whether a writer started it by itself, after a commit: for the history.
+    pub auto: bool,
     /// How long lost races are repeated, the optimize on what the winners left included.
     pub commit_budget: Duration,
     /// Stops the optimize, as long as it has not begun to commit.
@@ -42,10 +56,14 @@ impl Default for OptimizeOptions {
     fn default() -> Self {
         OptimizeOptions {
             predicate: None,
+            zorder_by: Vec::new(),
+            check_statistics: true,
+            full: false,
             target_size: None,
             min_size: None,
             max_deleted_ratio: 0.05,
             user_metadata: None,
+            auto: false,
             commit_budget: Duration::from_secs(300),
             cancel: Cancel::default(),
         }
@@ -72,6 +90,10 @@ pub struct OptimizeDone {
     pub deleted_rows: u64,
     /// Bytes of these vectors.
     pub vector_bytes: u64,
+    /// Where rows were put into a Z-order.
+    pub zorder: Option<CurveStats>,
+    /// Where the table is clustered.
+    pub clustering: Option<CurveStats>,
     /// What went wrong after the commit, which stands.
     pub warnings: Vec<String>,
 }
@@ -82,19 +104,27 @@ pub struct OptimizeDone {
 /// deletes and updates of the same files. Where there is nothing to do, nothing is committed. A failure leaves the table
 /// as it was.
 ///
+/// With [`OptimizeOptions::zorder_by`] all rows of a partition are put into the Z-order of these columns. A clustered table
+/// is clustered by its columns, along a Hilbert curve: files that joined since the last time, and cubes of less than 100
+/// times the target size; what is clustered already is left alone. Files of both then hold rows that are near each other in
+/// all of the columns, and are about as large as the target. Row-level changes of the same files that land meanwhile have the
+/// optimize made anew.
+///
 /// An optimize that loses a race it may not follow, because another writer rewrote one of the files, is made anew from
 /// what the winner left, until the budget of the commit is used up. Files of an attempt that was not committed are
 /// deleted; after [`Error::CommitStateUnknown`] they stay, because they may be part of the table.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a condition that is not on partition columns, [`Error::UnsupportedFeature`] for a table
+/// [`Error::InvalidArgument`] for a condition that is not on partition columns, for columns that a Z-order cannot be made of,
+/// and for both where the table is clustered; [`Error::UnsupportedFeature`] for a table
 /// that asks more of a writer, [`Error::DataFile`] for a file that cannot be read, [`Error::ConcurrentDeleteDelete`] and
 /// the other conflicts of [`Transaction::commit`] when the budget is used up, [`Error::Interrupted`] where it was asked to
 /// stop, and what the store says.
 ///
 /// # Cost
 /// The files that are joined are read and written once an attempt, several new files at a time. Memory is that of a row
-/// group of each.
+/// group of each. Along a curve the columns of the curve are read once more, before; rows of a partition or cube that are more
+/// than 128 MiB go through a temporary file of the system, and memory is about 400 MiB.
 pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<OptimizeDone> {
     retried(options.commit_budget, |budget| attempt(location, options, budget))
 }
@@ -108,26 +138,51 @@ fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> 
     let write = WriteOptions::default();
     let target = Target::Existing(snapshot.version());
     let plan = plan_existing(location, target, snapshot.protocol().clone(), metadata.clone(), &write)?;
+    let layout = Layout::of(&snapshot, &plan, options)?;
     let files = candidates(&snapshot, &plan, options.predicate.as_ref())?;
     let considered = files.values().map(Vec::len).sum::<usize>() as u64;
     let mut done = OptimizeDone { considered, ..Default::default() };
     let own = metadata.configuration.get("delta.targetFileSize").and_then(|text| parse_byte_size(text).ok());
     let target_size = options.target_size.or(own).unwrap_or(1 << 30);
-    let bins = bins(files, target_size, options.min_size.unwrap_or(target_size), options.max_deleted_ratio);
+    let bins = match &layout {
+        Layout::Joined => {
+            let min_size = options.min_size.unwrap_or(target_size);
+            bins(files, target_size, min_size, options.max_deleted_ratio)
+        }
+        Layout::ZOrdered(_) => whole_partitions(files),
+        Layout::Clustered(columns) => {
+            let (bins, stats) =
+                cube_rules(columns, target_size, options).choose(files.into_values().flatten().collect());
+            done.clustering = Some(stats);
+            bins
+        }
+    };
     if bins.is_empty() {
         return Ok(done);
     }
     let mut uploads = Uploads::new(location.store().clone());
     uploads.stop_by(&options.cancel);
-    let written = write_all((&plan, &plan), &bins, &uploads)?;
     let (mut adds, mut moves) = (Vec::new(), RowMoves::default());
-    for (bin, new) in bins.iter().zip(written) {
-        note(location, bin, &new, &mut moves)?;
-        done.deleted_rows += new.sources.iter().map(|source| source.deleted.cardinality()).sum::<u64>();
-        adds.extend(new.add);
+    if let Some((curve, columns)) = layout.curve() {
+        for mut new in cluster_all(&plan, &bins, (curve, columns), target_size, &uploads)? {
+            if done.clustering.is_some() {
+                cube_rules(columns, target_size, options).mark(&mut new.adds);
+            }
+            done.deleted_rows += deleted(&new.sources);
+            adds.append(&mut new.adds);
+        }
+    } else {
+        for (bin, new) in bins.iter().zip(write_all((&plan, &plan), &bins, &uploads)?) {
+            note(location, bin, &new, &mut moves)?;
+            done.deleted_rows += deleted(&new.sources);
+            adds.extend(new.add);
+        }
     }
     done.partitions = bins.iter().map(|bin| &bin.partition).collect::<BTreeSet<_>>().len() as u64;
-    let mut txn = Transaction::begin(&snapshot, operation(options.predicate.as_ref()));
+    if let Layout::ZOrdered(_) = layout {
+        done.zorder = Some(zorder_stats(&bins, done.partitions));
+    }
+    let mut txn = Transaction::begin(&snapshot, operation(options, &layout));
     txn.rewrite(bins.iter().flat_map(|bin| &bin.files), adds, moves);
     for (name, value) in rewrite_metrics(txn.changes()) {
         txn.operation_mut().set_metric(name, value);
@@ -199,13 +254,42 @@ impl OptimizeDone {
 }
 
 /// The operation with delta-spark's parameters.
-fn operation(predicate: Option<&Predicate>) -> Operation {
-    let predicates: Vec<String> = predicate.iter().map(ToString::to_string).collect();
-    Operation::new("OPTIMIZE")
+fn operation(options: &OptimizeOptions, layout: &Layout) -> Operation {
+    let predicates: Vec<String> = options.predicate.iter().map(ToString::to_string).collect();
+    let (zorder_by, cluster_by) = match layout {
+        Layout::Joined => (Vec::new(), Vec::new()),
+        Layout::ZOrdered(columns) => (columns.names.clone(), Vec::new()),
+        Layout::Clustered(columns) => (Vec::new(), columns.names.clone()),
+    };
+    let operation = Operation::new("OPTIMIZE")
         .with_encoded("predicate", predicates)
-        .with_encoded("zOrderBy", Vec::<String>::new())
-        .with_encoded("clusterBy", Vec::<String>::new())
-        .with_json("auto", false)
+        .with_encoded("zOrderBy", zorder_by)
+        .with_encoded("clusterBy", cluster_by)
+        .with_json("auto", options.auto);
+    match layout {
+        Layout::Clustered(_) => operation.with_json("isFull", options.full),
+        _ => operation,
+    }
+}
+
+/// A cube is full from 100 files of the target size on, and a new one is half as large again, as those of delta-spark are.
+fn cube_rules<'a>(columns: &'a Columns, target_size: u64, options: &OptimizeOptions) -> CubeRules<'a> {
+    CubeRules {
+        columns: &columns.names,
+        full_size: target_size.saturating_mul(100),
+        new_size: target_size.saturating_mul(150),
+        all: options.full,
+    }
+}
+
+/// All files count as files of no cube, and what became of each partition as one.
+fn zorder_stats(bins: &[Bin], partitions: u64) -> CurveStats {
+    let files = FileCount::of(bins.iter().flat_map(|bin| &bin.files));
+    CurveStats { other_files: files, merged: files, new_cubes: partitions, ..Default::default() }
+}
+
+fn deleted(sources: &[SourceRows]) -> u64 {
+    sources.iter().map(|source| source.deleted.cardinality()).sum()
 }
 
 /// The share of the rows of a file that are deleted; none where it has a vector and does not tell its rows.

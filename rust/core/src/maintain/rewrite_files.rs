@@ -4,16 +4,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::bins::Bin;
+use super::layout::Columns;
 use crate::actions::ObjectPath;
 use crate::conflict::RowMoves;
 use crate::error::{Error, Result};
 use crate::store::Location;
-use crate::write::{Compacted, Uploads, WritePlan, compact};
+use crate::write::{Clustered, Clustering, Compacted, Curve, Uploads, WritePlan, cluster, compact};
 
 /// Files that are written at once.
 const WORKERS: usize = 8;
+/// Bytes of rows that are sorted in memory, for all bins that are written at once.
+const RUN_BYTES: usize = 128 << 20;
 
-/// Writes the new file of each bin, several at a time: its rows are read by the first plan and written by the second.
+/// Writes the new file of each bin: its rows are read by the first plan and written by the second.
 ///
 /// # Errors
 /// As [`compact`].
@@ -22,29 +25,34 @@ pub(super) fn write_all(
     bins: &[Bin],
     uploads: &Uploads,
 ) -> Result<Vec<Compacted>> {
+    several_at_once(bins.len(), |at| compact(plans, &bins[at].files, at, uploads))
+}
+
+/// Does a work for each number below `count`, several at a time.
+fn several_at_once<T: Send>(count: usize, work: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     let next = AtomicUsize::new(0);
-    let written: Vec<Mutex<Option<Result<Compacted>>>> = bins.iter().map(|_| Mutex::new(None)).collect();
+    let done: Vec<Mutex<Option<Result<T>>>> = (0..count).map(|_| Mutex::new(None)).collect();
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(bin) = bins.get(at) else { return };
-            let result = compact(plans, &bin.files, at, uploads);
+            let Some(place) = done.get(at) else { return };
+            let result = work(at);
             if result.is_err() {
                 // the others are of no use any more
-                next.store(bins.len(), Ordering::Relaxed);
+                next.store(count, Ordering::Relaxed);
             }
-            *written[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         }
     };
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    match cores.min(WORKERS).min(bins.len()) {
+    match cores.min(WORKERS).min(count) {
         0 | 1 => work(),
         // the caller's thread only waits: what it asks of the store does not depend on who is faster
         workers => std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work)))),
     }
-    let mut out = Vec::with_capacity(bins.len());
+    let mut out = Vec::with_capacity(count);
     let mut missing = false;
-    for result in written {
+    for result in done {
         match result.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(result) => out.push(result?),
             None => missing = true,
@@ -55,6 +63,23 @@ pub(super) fn write_all(
         true => Err(Error::storage("write", "a file that is rewritten", "it was not written")),
         false => Ok(out),
     }
+}
+
+/// Writes the rows of each bin into new files along a curve, several bins at a time.
+///
+/// # Errors
+/// As [`cluster`].
+pub(super) fn cluster_all(
+    plan: &WritePlan,
+    bins: &[Bin],
+    (curve, columns): (Curve, &Columns),
+    target_size: u64,
+    uploads: &Uploads,
+) -> Result<Vec<Clustered>> {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    let run_bytes = RUN_BYTES / cores.min(WORKERS).min(bins.len()).max(1);
+    let clustering = Clustering { curve, columns: columns.paths.clone(), target_size, run_bytes };
+    several_at_once(bins.len(), |at| cluster(plan, &bins[at].files, &clustering, at, uploads))
 }
 
 /// Notes where the rows of a bin went: its files one after the other, without the rows that were deleted.

@@ -18,6 +18,7 @@ use crate::actions::Add;
 use crate::alter::identity::Identity;
 use crate::conflict::{Conflict, ConflictKind, IdentityValues};
 use crate::error::{Error, Result};
+use crate::maintain::AutoCompact;
 use crate::schema::{ColumnMappingMode, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -29,6 +30,11 @@ use crate::txn::{Operation, Transaction};
 /// [`Error::CommitStateUnknown`], when they may be part of the table. The data is read once, batch by batch; memory is
 /// bounded by the files that are open at once. Where another writer gave values of an identity column meanwhile, an append
 /// writes its rows again, with the next values.
+///
+/// Where `delta.autoOptimize.optimizeWrite` is set on a table with partitions, the rows of a partition are in one file up to
+/// the target size, however they come: rows that are more than 128 MiB wait in the temporary folder of the system. Where
+/// `delta.autoOptimize.autoCompact` is set, the small files of the partitions that were written to are joined after the
+/// commit, if there are 50 or more of them; a failure of that is a warning.
 ///
 /// # Errors
 /// All of [`plan_write`], before the first batch is read. Then [`Error::SchemaMismatch`] for a value that must not be
@@ -52,6 +58,7 @@ pub fn write(
     let mut new = NewFiles::of(written, &rules);
     loop {
         let adds = if new.marks.is_empty() { Vec::new() } else { new.adds.clone() };
+        let compaction = AutoCompact::of(&plan, &new.adds);
         let result = commit(&plan, new, options);
         match &result {
             Err(error) if can_renumber(error, options) && deadline.is_none_or(|end| Instant::now() < end) => {
@@ -66,7 +73,7 @@ pub fn write(
                 if keeps_files(&result) {
                     uploads.keep();
                 }
-                return result;
+                return result.map(|result| compacted(result, compaction));
             }
         }
     }
@@ -143,7 +150,17 @@ pub(super) fn commit_made(
     store.make_durable(root, &files)?;
     let rows = adds.iter().filter_map(num_records).map(i64::unsigned_abs).sum();
     let marks = marks_of(plan, &adds, identities)?;
-    commit(plan, NewFiles { adds, rows, marks }, options)
+    let compaction = AutoCompact::of(plan, &adds);
+    commit(plan, NewFiles { adds, rows, marks }, options).map(|result| compacted(result, compaction))
+}
+
+/// Compacts after a commit, where the table asks for it. Only now, because the files are the table's: nothing that happens
+/// here can take them away.
+fn compacted(mut result: WriteResult, compaction: Option<AutoCompact>) -> WriteResult {
+    if let (Some(compaction), false) = (compaction, result.skipped) {
+        result.warnings.extend(compaction.run(result.version));
+    }
+    result
 }
 
 /// The farthest values of identity columns (logical names) in files, by physical name.

@@ -1,16 +1,21 @@
 //! Rows as the table has them: made so, and written to the files of their partitions.
 
-use arrow::array::RecordBatch;
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::row::{RowConverter, SortField};
 
 use super::fit::fit_batch;
 use super::mode::WriteOptions;
 use super::parquet_writer::{DataFiles, WrittenData};
 use super::plan::WritePlan;
 use super::rules::{Rules, incomplete_schema};
+use super::sorter::Sorter;
 use super::split::Splitter;
 use super::text_limits::limit_batch;
 use super::uploads::Uploads;
-use crate::error::Result;
+use crate::error::{Error, Result};
+
+/// Bytes of rows that wait in memory; more wait in a temporary file.
+const RUN_BYTES: usize = 128 << 20;
 
 /// Makes the table's columns out of rows, in the names of the files: cast, supplied, generated and checked.
 ///
@@ -30,11 +35,13 @@ pub(crate) fn fit_rows(plan: &WritePlan, rules: &mut Rules, given: &RecordBatch)
     rules.check(batch, &plan.fitted_schema())
 }
 
-/// Writes fitted rows into data files, one open file a partition.
+/// Writes fitted rows into data files, one open file a partition. Where the table asks for optimized writes, rows wait for
+/// all others of their partition, so that these are in one file up to the target size, however many partitions there are.
 pub(crate) struct FittedWriter<'a> {
     path: String,
     files: DataFiles<'a>,
     splitter: Splitter,
+    waiting: Option<ByPartition>,
 }
 
 impl<'a> FittedWriter<'a> {
@@ -45,10 +52,13 @@ impl<'a> FittedWriter<'a> {
         options: &WriteOptions,
         folder: Option<&'a str>,
     ) -> Self {
+        let waits =
+            !plan.partition_columns.is_empty() && plan.metadata.is_true("delta.autoOptimize.optimizeWrite");
         FittedWriter {
             path: plan.location.root().to_string(),
             files: DataFiles::new(plan, uploads, options, folder),
             splitter: Splitter::new(&plan.schema, &plan.partition_columns, plan.file_positions()),
+            waiting: waits.then(ByPartition::new),
         }
     }
 
@@ -57,6 +67,13 @@ impl<'a> FittedWriter<'a> {
     /// # Errors
     /// What the store says; [`crate::Error::SchemaMismatch`] for a partition value that must not be null.
     pub(crate) fn write(&mut self, fitted: &RecordBatch) -> Result<()> {
+        match &mut self.waiting {
+            Some(waiting) => waiting.push(fitted, &self.splitter.partition_values(fitted)),
+            None => self.write_now(fitted),
+        }
+    }
+
+    fn write_now(&mut self, fitted: &RecordBatch) -> Result<()> {
         for (key, rows) in self.splitter.split(&self.path, fitted)? {
             self.files.write(key, &rows)?;
         }
@@ -66,8 +83,40 @@ impl<'a> FittedWriter<'a> {
     /// Closes the files.
     ///
     /// # Errors
-    /// What the store says.
-    pub(crate) fn finish(self) -> Result<Vec<WrittenData>> {
+    /// As [`FittedWriter::write`].
+    pub(crate) fn finish(mut self) -> Result<Vec<WrittenData>> {
+        if let Some(waiting) = self.waiting.take() {
+            self.files.partitions_in_turn();
+            for batch in waiting.sorter.finish()? {
+                self.write_now(&batch?)?;
+            }
+        }
         self.files.finish()
+    }
+}
+
+/// Rows that wait for all others of their partition.
+struct ByPartition {
+    sorter: Sorter,
+    /// None before the first rows.
+    order: Option<RowConverter>,
+}
+
+impl ByPartition {
+    fn new() -> Self {
+        ByPartition { sorter: Sorter::new(RUN_BYTES), order: None }
+    }
+
+    fn push(&mut self, rows: &RecordBatch, values: &[ArrayRef]) -> Result<()> {
+        let failed = |e| Error::arrow("gathering rows by partition", e);
+        let order = match &mut self.order {
+            Some(order) => order,
+            none => {
+                let fields = values.iter().map(|v| SortField::new(v.data_type().clone())).collect();
+                none.insert(RowConverter::new(fields).map_err(failed)?)
+            }
+        };
+        let keys = order.convert_columns(values).and_then(|rows| rows.try_into_binary()).map_err(failed)?;
+        self.sorter.push(rows, keys)
     }
 }

@@ -129,7 +129,7 @@ pub(super) fn stage(
     } else if options.dynamic_partitions && !plan.partition_columns.is_empty() {
         let partitions = adds.iter().map(|a| canonical(plan, &a.partition_values));
         let partitions: BTreeSet<Vec<Option<String>>> = partitions.collect::<Result<_>>()?;
-        let predicate = any_of(plan, &partitions);
+        let predicate = rows_of_partitions(plan, &partitions);
         txn.read_predicate(&predicate)?;
         let mut files = Vec::new();
         for add in snapshot.adds(Some(&predicate))? {
@@ -232,7 +232,7 @@ pub(super) fn partition_key(plan: &WritePlan, values: &PartitionValues) -> Resul
 }
 
 /// The rows of these partitions.
-fn any_of(plan: &WritePlan, partitions: &BTreeSet<Vec<Option<String>>>) -> Predicate {
+pub(crate) fn rows_of_partitions(plan: &WritePlan, partitions: &BTreeSet<Vec<Option<String>>>) -> Predicate {
     let is = |(name, value): (&String, &Option<String>)| match value {
         None => Predicate::IsNull { column: vec![name.clone()] },
         Some(text) => Predicate::Compare {

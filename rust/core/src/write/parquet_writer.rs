@@ -52,6 +52,8 @@ pub(super) struct DataFiles<'a> {
     clock: u64,
     number: usize,
     done: Vec<WrittenData>,
+    /// Whether the rows of a partition come one after the other.
+    in_turn: bool,
 }
 
 /// A data file in the store.
@@ -133,7 +135,13 @@ impl<'a> DataFiles<'a> {
             clock: 0,
             number: 0,
             done: Vec::new(),
+            in_turn: false,
         }
+    }
+
+    /// From now on all rows of a partition come before those of the next.
+    pub(super) fn partitions_in_turn(&mut self) {
+        self.in_turn = true;
     }
 
     /// Appends rows to the open file of a partition.
@@ -159,7 +167,11 @@ impl<'a> DataFiles<'a> {
             if file.size() as u64 >= self.target_size || file.rows() >= self.max_rows {
                 self.close(&key)?;
             } else if self.open.values().map(OpenFile::memory).sum::<usize>() > MAX_BUFFERED {
-                self.close_by(OpenFile::memory)?;
+                match self.in_turn {
+                    // that of a partition all rows of which came
+                    true => self.close_by(|f| std::cmp::Reverse(f.last_used))?,
+                    false => self.close_by(OpenFile::memory)?,
+                }
             }
         }
         Ok(())

@@ -33,6 +33,11 @@ impl Splitter {
         Splitter { partitions, data }
     }
 
+    /// The partition columns of fitted rows.
+    pub(super) fn partition_values(&self, batch: &RecordBatch) -> Vec<ArrayRef> {
+        self.partitions.iter().map(|(at, _)| batch.column(*at).clone()).collect()
+    }
+
     /// The rows of each partition, in their order; the file's columns only.
     ///
     /// # Errors
@@ -46,8 +51,7 @@ impl Splitter {
         if self.partitions.is_empty() {
             return Ok(vec![(Vec::new(), data)]);
         }
-        let columns: Vec<ArrayRef> =
-            self.partitions.iter().map(|(at, _)| batch.column(*at).clone()).collect();
+        let columns = self.partition_values(batch);
         let groups = group(&columns).map_err(failed)?;
         let whole = groups.len() == 1;
         groups

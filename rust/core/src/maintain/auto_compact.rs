@@ -1,0 +1,121 @@
+//! Compaction after a commit, for tables that ask for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::optimize::{OptimizeOptions, optimize};
+use crate::actions::{Add, Metadata};
+use crate::error::Result;
+use crate::snapshot::{At, Snapshot};
+use crate::store::Location;
+use crate::txn::heard::tell;
+use crate::write::{Target, WriteOptions, WritePlan, canonical, plan_existing, rows_of_partitions};
+
+/// Small files of a partition from which on they are joined.
+const MIN_FILES: usize = 50;
+/// Bytes of a joined file.
+const TARGET_SIZE: u64 = 128 << 20;
+/// Partitions that are looked after at once.
+const MOST_PARTITIONS: usize = 128;
+/// How long lost races are repeated.
+const BUDGET: Duration = Duration::from_secs(60);
+
+/// The partitions that a commit brings files to, by one spelling of their values.
+type Partitions = BTreeSet<Vec<Option<String>>>;
+
+/// What is to be compacted after a commit.
+#[derive(Debug)]
+pub(crate) struct AutoCompact {
+    location: Location,
+    partitions: Partitions,
+}
+
+impl AutoCompact {
+    /// None where the table does not ask for it, or no file comes.
+    pub(crate) fn of(plan: &WritePlan, adds: &[Add]) -> Option<Self> {
+        if adds.is_empty() || !is_asked_for(&plan.metadata) {
+            return None;
+        }
+        let partitions = adds.iter().map(|add| canonical(plan, &add.partition_values)).collect::<Result<_>>();
+        Some(AutoCompact { location: plan.location.clone(), partitions: partitions.ok()? })
+    }
+
+    /// Joins the small files of the partitions where there are 50 or more of them. A failure is a warning: the commit stands
+    /// whatever comes of this.
+    ///
+    /// # Cost
+    /// The list of files of the partitions is read, and the small files are where there are many.
+    pub(crate) fn run(&self, version: u64) -> Vec<String> {
+        let warnings = match self.compact() {
+            Ok(()) => Vec::new(),
+            Err(error) => vec![format!(
+                "version {version} is committed; the compaction after it failed, and the next one tries again: {error}"
+            )],
+        };
+        tell(&warnings);
+        warnings
+    }
+
+    fn compact(&self) -> Result<()> {
+        let snapshot = Snapshot::open(self.location.clone(), At::Latest)?;
+        let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
+        let target = Target::Existing(snapshot.version());
+        let plan = plan_existing(&self.location, target, protocol, metadata, &WriteOptions::default())?;
+        let rows_of = |partitions: &Partitions| match plan.partition_columns.is_empty() {
+            true => None,
+            false => Some(rows_of_partitions(&plan, partitions)),
+        };
+        let mut small: BTreeMap<Vec<Option<String>>, usize> = BTreeMap::new();
+        for add in snapshot.adds(rows_of(&self.partitions).as_ref())? {
+            if add.size.unsigned_abs() <= TARGET_SIZE / 2 {
+                *small.entry(canonical(&plan, &add.partition_values)?).or_default() += 1;
+            }
+        }
+        small.retain(|partition, files| *files >= MIN_FILES && self.partitions.contains(partition));
+        let mut chosen: Vec<_> = small.into_iter().collect();
+        chosen.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
+        let chosen: Partitions =
+            chosen.into_iter().take(MOST_PARTITIONS).map(|(partition, _)| partition).collect();
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        let options = OptimizeOptions {
+            predicate: rows_of(&chosen),
+            target_size: Some(TARGET_SIZE),
+            min_size: Some(TARGET_SIZE / 2),
+            auto: true,
+            commit_budget: BUDGET,
+            ..Default::default()
+        };
+        optimize(&self.location, &options).map(drop)
+    }
+}
+
+/// Whether the table asks for it: by its property, or by the older one that asks for all of this kind.
+fn is_asked_for(metadata: &Metadata) -> bool {
+    let property = metadata.configuration.get("delta.autoOptimize.autoCompact").map(|v| v.to_lowercase());
+    metadata.is_true("delta.autoOptimize") || property.is_some_and(|value| value == "true" || value == "auto")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_property_asks_for_it() {
+        for (key, value, asked) in [
+            ("delta.autoOptimize.autoCompact", "true", true),
+            ("delta.autoOptimize.autoCompact", "AUTO", true),
+            ("delta.autoOptimize.autoCompact", "false", false),
+            ("delta.autoOptimize", "true", true),
+            ("delta.autoOptimize.optimizeWrite", "true", false),
+        ] {
+            let configuration = [(key.to_owned(), value.to_owned())].into();
+            assert_eq!(
+                is_asked_for(&Metadata { configuration, ..Default::default() }),
+                asked,
+                "{key} {value}"
+            );
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! How an optimize lays rows out: files are only joined, or their rows are put along a curve.
+
+use super::detail::clustering_columns;
+use super::optimize::OptimizeOptions;
+use crate::alter::{physical_path, resolve_path};
+use crate::error::{Error, Result};
+use crate::schema::{DataType, StructType, format_column_list, parse_column_list};
+use crate::snapshot::Snapshot;
+use crate::write::{Curve, WritePlan};
+
+/// What an optimize makes of files.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Layout {
+    /// Larger files, with their rows in the order in which they were.
+    Joined,
+    /// All files of a partition along the Z-order of these columns.
+    ZOrdered(Columns),
+    /// The files of a clustered table along the Hilbert curve of its columns.
+    Clustered(Columns),
+}
+
+/// Columns to lay rows out by.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Columns {
+    /// As the history names them.
+    pub(super) names: Vec<String>,
+    /// Paths as the schema spells them.
+    pub(super) paths: Vec<Vec<String>>,
+}
+
+impl Columns {
+    fn of(paths: Vec<Vec<String>>) -> Self {
+        Columns { names: paths.iter().map(|path| spelled(path)).collect(), paths }
+    }
+}
+
+impl Layout {
+    /// What the table and the caller ask for.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for columns that cannot be ordered by, and for what does not go with a clustered table;
+    /// [`Error::InvalidSchema`] for clustering columns that the table does not have.
+    pub(super) fn of(snapshot: &Snapshot, plan: &WritePlan, options: &OptimizeOptions) -> Result<Self> {
+        let clusters = snapshot.protocol().supports("clustering");
+        if clusters && let Some(predicate) = &options.predicate {
+            return Err(invalid(
+                "where",
+                format!(
+                    "OPTIMIZE command for Delta table with clustering doesn't support partition predicates. Please remove \
+                 the predicates: {predicate}."
+                ),
+            ));
+        }
+        if clusters && !options.zorder_by.is_empty() {
+            return Err(invalid(
+                "zorder_by",
+                format!(
+                    "OPTIMIZE command for Delta table with clustering cannot specify ZORDER BY. Please remove ZORDER BY ({}).",
+                    options.zorder_by.join(", ")
+                ),
+            ));
+        }
+        let clustered_by = clustering_columns(snapshot)?;
+        if options.full && clustered_by.is_empty() {
+            let reason =
+                "OPTIMIZE FULL is only supported for clustered tables with non-empty clustering columns.";
+            return Err(invalid("full", reason.into()));
+        }
+        Ok(match (clustered_by, options.zorder_by.is_empty()) {
+            (paths, _) if !paths.is_empty() => Layout::Clustered(Columns::of(paths)),
+            (_, true) => Layout::Joined,
+            (_, false) => Layout::ZOrdered(zordered_by(plan, options)?),
+        })
+    }
+
+    /// The curve, and the columns that it goes through.
+    pub(super) fn curve(&self) -> Option<(Curve, &Columns)> {
+        match self {
+            Layout::Joined => None,
+            Layout::ZOrdered(columns) => Some((Curve::ZOrder, columns)),
+            Layout::Clustered(columns) => Some((Curve::Hilbert, columns)),
+        }
+    }
+}
+
+/// The columns of a Z-order, checked as delta-spark checks them.
+fn zordered_by(plan: &WritePlan, options: &OptimizeOptions) -> Result<Columns> {
+    let refuse = |reason: String| invalid("zorder_by", reason);
+    let (mut names, mut paths, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+    let lists = options.zorder_by.iter().map(|list| parse_column_list(list).map_err(&refuse));
+    for given in lists.collect::<Result<Vec<_>>>()?.concat() {
+        let name = spelled(&given);
+        if let [single] = given.as_slice()
+            && plan.partition_columns.iter().any(|p| p.eq_ignore_ascii_case(single))
+        {
+            return Err(refuse(format!(
+                "{name} is a partition column. Z-Ordering can only be performed on data columns"
+            )));
+        }
+        let missing = |_| refuse(format!("Z-Ordering column {name} does not exist in data schema."));
+        let path = resolve_path(&plan.schema, &given).map_err(missing)?;
+        let kind = type_at(&plan.schema, &path);
+        if kind.is_none_or(|kind| !has_order(kind)) {
+            let kind = kind.map_or_else(|| "an element of another".to_owned(), DataType::name);
+            return Err(refuse(format!("{name} cannot be Z-ordered by: its type is {kind}")));
+        }
+        let physical = physical_path(&plan.schema, &path, plan.column_mapping);
+        if options.check_statistics && !plan.stats.covers(&physical) {
+            unknown.push(name.clone());
+        }
+        names.push(name);
+        paths.push(path);
+    }
+    if paths.is_empty() {
+        return Err(refuse("no column is named".into()));
+    }
+    match unknown.as_slice() {
+        [] => Ok(Columns { names, paths }),
+        unknown => Err(refuse(format!(
+            "Z-Ordering on [{}] will be ineffective, because we currently do not collect stats for these columns. Put \
+             them among the first columns or into `delta.dataSkippingStatsColumns`, or disable this check with \
+             check_statistics",
+            unknown.join(", ")
+        ))),
+    }
+}
+
+/// The type of a column, or of a field of structs.
+fn type_at<'a>(schema: &'a StructType, path: &[String]) -> Option<&'a DataType> {
+    let (first, rest) = path.split_first()?;
+    let kind = &schema.field(first)?.data_type;
+    match (kind, rest) {
+        (kind, []) => Some(kind),
+        (DataType::Struct(within), rest) => type_at(within, rest),
+        _ => None,
+    }
+}
+
+fn has_order(kind: &DataType) -> bool {
+    !matches!(
+        kind,
+        DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) | DataType::Variant | DataType::Void
+    )
+}
+
+/// A path as SQL spells it.
+fn spelled(path: &[String]) -> String {
+    format_column_list(&[path.to_vec()])
+}
+
+fn invalid(argument: &str, reason: String) -> Error {
+    Error::InvalidArgument { argument: argument.to_owned(), reason }
+}

@@ -1,0 +1,90 @@
+//! A data file that goes to the store while it is written.
+
+use arrow::array::RecordBatch;
+use bytes::Bytes;
+use parquet::arrow::ArrowWriter;
+
+use super::parquet_writer::{FileName, data_file, failed, new_writer};
+use super::plan::WritePlan;
+use super::split::PartitionKey;
+use super::stats::StatsCollector;
+use super::uploads::Uploads;
+use crate::actions::Add;
+use crate::error::Result;
+
+/// Bytes of a file that are handed to the store at once.
+const PART: usize = 8 << 20;
+
+/// Writes all of these rows, columns of the data files of one partition, into one file, and says what it is.
+///
+/// # Errors
+/// Those of the rows, and what the store says; [`crate::Error::Interrupted`] where the operation was asked to stop.
+///
+/// # Cost
+/// Memory is that of a row group and of a part of the upload.
+pub(super) fn write_file(
+    plan: &WritePlan,
+    key: PartitionKey,
+    number: usize,
+    rows: &mut dyn Iterator<Item = Result<RecordBatch>>,
+    uploads: &Uploads,
+) -> Result<Add> {
+    let path = FileName { number, codec: plan.codec, folder: None }.path(plan, &key);
+    let writer = new_writer(plan.file_schema(), plan.codec, &path)?;
+    let stats = StatsCollector::new(&plan.stats);
+    let mut parts = Parts { plan, path: &path, rows, writer: Some(writer), stats, uploads, size: 0 };
+    uploads.put_parts(&plan.location.root().join(&path), &mut parts)?;
+    let Parts { stats, size, .. } = parts;
+    Ok(data_file(plan, &path, key, size, &stats))
+}
+
+/// The bytes of the new file, as they come to be.
+struct Parts<'a> {
+    plan: &'a WritePlan,
+    path: &'a str,
+    rows: &'a mut dyn Iterator<Item = Result<RecordBatch>>,
+    /// None after the end.
+    writer: Option<ArrowWriter<Vec<u8>>>,
+    stats: StatsCollector,
+    uploads: &'a Uploads,
+    size: u64,
+}
+
+impl Parts<'_> {
+    fn part(&mut self) -> Result<Option<Bytes>> {
+        while let Some(writer) = &mut self.writer {
+            self.uploads.check()?;
+            match self.rows.next() {
+                Some(batch) => {
+                    let batch = batch?;
+                    self.stats.update(&self.plan.stats, &batch);
+                    writer.write(&batch).map_err(|e| failed(self.path, e))?;
+                    if writer.inner().len() >= PART {
+                        return Ok(Some(std::mem::take(writer.inner_mut()).into()));
+                    }
+                }
+                None => {
+                    let Some(writer) = self.writer.take() else { break };
+                    return writer
+                        .into_inner()
+                        .map(|rest| Some(rest.into()))
+                        .map_err(|e| failed(self.path, e));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for Parts<'_> {
+    type Item = Result<Bytes>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let part = self.part().transpose()?;
+        match &part {
+            Ok(bytes) => self.size += bytes.len() as u64,
+            Err(_) => self.writer = None,
+        }
+        Some(part)
+    }
+}

@@ -1,0 +1,386 @@
+//! Rows in the order of their keys, however many there are: sorted runs in a file of the system's temporary folder, merged.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, RecordBatch, UInt32Array};
+use arrow::compute::{concat_batches, interleave_record_batch, take_record_batch};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::error::ArrowError;
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+
+/// Rows of a run that are in memory at once while runs are merged.
+const STEP: usize = 1 << 10;
+/// Rows of a sorted batch.
+const BATCH: usize = 8 << 10;
+/// Bytes that are read of a run at once.
+const READ: usize = 64 << 10;
+
+/// Takes rows with their keys, and gives them back in the order of the keys. Rows of equal keys keep their order.
+///
+/// Memory is about three times the bytes of a run, and for each run a step of its rows. What fits into one run is never
+/// written to disk.
+#[derive(Debug)]
+pub(super) struct Sorter {
+    run_bytes: usize,
+    waiting: Vec<RecordBatch>,
+    bytes: usize,
+    rows: u64,
+    spill: Option<Spill>,
+}
+
+/// A file in the temporary folder of the system that goes with this, and where the system allows it with the process,
+/// whatever happens to that.
+#[derive(Debug)]
+struct Temporary {
+    file: File,
+    /// None where the file has no name any more.
+    path: Option<PathBuf>,
+}
+
+impl Temporary {
+    fn create() -> std::io::Result<Self> {
+        let path = std::env::temp_dir().join(format!("deltaic-{}.arrow", Uuid::new_v4()));
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path)?;
+        // an open file needs no name but on Windows
+        let path = std::fs::remove_file(&path).is_err().then_some(path);
+        Ok(Temporary { file, path })
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            // best effort: the folder is the system's to clean
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Sorted runs, one behind the other in one file.
+#[derive(Debug)]
+struct Spill {
+    file: Arc<Mutex<Temporary>>,
+    end: u64,
+    /// Where each begins and ends.
+    runs: Vec<(u64, u64)>,
+}
+
+impl Sorter {
+    /// Runs are of this many bytes.
+    pub(super) fn new(run_bytes: usize) -> Self {
+        Sorter { run_bytes, waiting: Vec::new(), bytes: 0, rows: 0, spill: None }
+    }
+
+    /// Rows that were taken.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Takes rows. All have the same columns.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] when the temporary folder cannot be written to.
+    pub(super) fn push(&mut self, rows: &RecordBatch, keys: BinaryArray) -> Result<()> {
+        let mut fields = rows.schema_ref().fields().to_vec();
+        fields.push(Arc::new(Field::new("key", DataType::Binary, false)));
+        let mut columns = rows.columns().to_vec();
+        columns.push(Arc::new(keys));
+        let keyed = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(failed)?;
+        let bytes = |c: &ArrayRef| c.to_data().get_slice_memory_size().unwrap_or(0);
+        self.bytes += keyed.columns().iter().map(bytes).sum::<usize>();
+        self.rows += keyed.num_rows() as u64;
+        self.waiting.push(keyed);
+        if self.bytes >= self.run_bytes { self.spill() } else { Ok(()) }
+    }
+
+    /// Writes the rows that wait as a run.
+    fn spill(&mut self) -> Result<()> {
+        let Some(run) = self.run()? else { return Ok(()) };
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            none => {
+                let file = Arc::new(Mutex::new(Temporary::create().map_err(|e| spilled("create", e))?));
+                none.insert(Spill { file, end: 0, runs: Vec::new() })
+            }
+        };
+        spill.write(&run)
+    }
+
+    /// The rows that wait, sorted.
+    fn run(&mut self) -> Result<Option<RecordBatch>> {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        let Some(first) = waiting.first() else { return Ok(None) };
+        let all = concat_batches(first.schema_ref(), &waiting).map_err(failed)?;
+        drop(waiting);
+        let Some(keys) = keys_of(&all) else { return Ok(None) };
+        let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
+        order.sort_by(|a, b| keys.value(*a as usize).cmp(keys.value(*b as usize)));
+        take_record_batch(&all, &UInt32Array::from(order)).map(Some).map_err(failed)
+    }
+
+    /// The rows, sorted.
+    ///
+    /// # Errors
+    /// As [`Sorter::push`].
+    pub(super) fn finish(mut self) -> Result<SortedRows> {
+        if self.spill.is_some() {
+            self.spill()?;
+        }
+        let Some(spill) = self.spill.take() else {
+            let run = self.run()?.filter(|run| run.num_rows() > 0);
+            return Ok(SortedRows::One(run.map(|run| (run, 0))));
+        };
+        let runs = spill.runs.iter().map(|run| Cursor::open(&spill.file, *run));
+        let mut merge = Merge { cursors: runs.collect::<Result<_>>()?, next: BinaryHeap::new() };
+        for (number, cursor) in merge.cursors.iter().enumerate() {
+            if let Some(key) = cursor.key() {
+                merge.next.push(Reverse((key.to_vec(), number)));
+            }
+        }
+        Ok(SortedRows::Many(merge))
+    }
+}
+
+impl Spill {
+    fn write(&mut self, run: &RecordBatch) -> Result<()> {
+        let mut temporary = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = &mut temporary.file;
+        let begin = file.seek(SeekFrom::Start(self.end)).map_err(|e| spilled("write", e))?;
+        let mut out = StreamWriter::try_new(BufWriter::new(&mut *file), run.schema_ref()).map_err(failed)?;
+        for at in (0..run.num_rows()).step_by(STEP) {
+            out.write(&run.slice(at, STEP.min(run.num_rows() - at))).map_err(failed)?;
+        }
+        out.finish().map_err(failed)?;
+        out.into_inner().map_err(failed)?.flush().map_err(|e| spilled("write", e))?;
+        self.end = file.stream_position().map_err(|e| spilled("write", e))?;
+        self.runs.push((begin, self.end));
+        Ok(())
+    }
+}
+
+/// Rows in the order of their keys, batch by batch.
+#[derive(Debug)]
+pub(super) enum SortedRows {
+    /// All in memory, and how many of them were given.
+    One(Option<(RecordBatch, usize)>),
+    /// Runs that are merged.
+    Many(Merge),
+}
+
+impl Iterator for SortedRows {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            SortedRows::One(rows) => {
+                let (run, at) = rows.as_mut()?;
+                let count = BATCH.min(run.num_rows() - *at);
+                let batch = without_key(&run.slice(*at, count));
+                *at += count;
+                if *at == run.num_rows() {
+                    *rows = None;
+                }
+                Some(batch)
+            }
+            SortedRows::Many(merge) => merge.batch().transpose(),
+        }
+    }
+}
+
+/// Runs, and the keys of their next rows.
+#[derive(Debug)]
+pub(super) struct Merge {
+    cursors: Vec<Cursor>,
+    next: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
+}
+
+impl Merge {
+    fn batch(&mut self) -> Result<Option<RecordBatch>> {
+        let (mut steps, mut picks): (Vec<RecordBatch>, _) = (Vec::new(), Vec::with_capacity(BATCH));
+        // where the step of each run is among the steps
+        let mut places: Vec<Option<usize>> = vec![None; self.cursors.len()];
+        while picks.len() < BATCH {
+            let Some(Reverse((_, run))) = self.next.pop() else { break };
+            let cursor = &mut self.cursors[run];
+            let Some(step) = &cursor.step else { continue };
+            let place = *places[run].get_or_insert_with(|| {
+                steps.push(step.clone());
+                steps.len() - 1
+            });
+            picks.push((place, cursor.row));
+            if cursor.advance()? {
+                places[run] = None;
+            }
+            if let Some(key) = cursor.key() {
+                self.next.push(Reverse((key.to_vec(), run)));
+            }
+        }
+        if picks.is_empty() {
+            return Ok(None);
+        }
+        let steps: Vec<&RecordBatch> = steps.iter().collect();
+        let merged = interleave_record_batch(&steps, &picks).map_err(failed)?;
+        without_key(&merged).map(Some)
+    }
+}
+
+/// A run that is read.
+#[derive(Debug)]
+struct Cursor {
+    reader: StreamReader<BufReader<Section>>,
+    /// None at the end.
+    step: Option<RecordBatch>,
+    row: usize,
+}
+
+impl Cursor {
+    fn open(file: &Arc<Mutex<Temporary>>, (at, end): (u64, u64)) -> Result<Self> {
+        let section = BufReader::with_capacity(READ, Section { file: file.clone(), at, end });
+        let mut reader = StreamReader::try_new(section, None).map_err(failed)?;
+        let step = reader.next().transpose().map_err(failed)?;
+        Ok(Cursor { reader, step, row: 0 })
+    }
+
+    fn key(&self) -> Option<&[u8]> {
+        Some(keys_of(self.step.as_ref()?)?.value(self.row))
+    }
+
+    /// Goes to the next row; whether it is of another step.
+    fn advance(&mut self) -> Result<bool> {
+        self.row += 1;
+        if self.step.as_ref().is_some_and(|step| self.row < step.num_rows()) {
+            return Ok(false);
+        }
+        self.row = 0;
+        self.step = self.reader.next().transpose().map_err(failed)?;
+        Ok(true)
+    }
+}
+
+/// A part of a file that others read, too.
+#[derive(Debug)]
+struct Section {
+    file: Arc<Mutex<Temporary>>,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Section {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        let count = buffer.len().min(left);
+        let mut temporary = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = &mut temporary.file;
+        file.seek(SeekFrom::Start(self.at))?;
+        let count = file.read(&mut buffer[..count])?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+/// The last column.
+fn keys_of(keyed: &RecordBatch) -> Option<&BinaryArray> {
+    keyed.columns().last()?.as_binary_opt()
+}
+
+/// All columns but the last.
+fn without_key(keyed: &RecordBatch) -> Result<RecordBatch> {
+    let columns = keyed.num_columns().saturating_sub(1);
+    keyed.project(&(0..columns).collect::<Vec<_>>()).map_err(failed)
+}
+
+fn failed(error: ArrowError) -> Error {
+    match error {
+        ArrowError::IoError(_, source) => spilled("write or read", source),
+        other => Error::arrow("sorting rows", other),
+    }
+}
+
+fn spilled(operation: &'static str, source: std::io::Error) -> Error {
+    Error::storage(operation, format!("a file in {}", std::env::temp_dir().display()), source)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{Int64Array, StringArray};
+    use arrow::datatypes::Int64Type;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn push(sorter: &mut Sorter, rows: &[(u8, i64)]) {
+        let text: ArrayRef = Arc::new(StringArray::from_iter(
+            rows.iter().map(|(key, n)| (n % 3 > 0).then(|| format!("{key}/{n}"))),
+        ));
+        let number: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.iter().map(|r| r.1)));
+        let batch =
+            RecordBatch::try_from_iter_with_nullable([("key", text, true), ("n", number, true)]).unwrap();
+        let keys = BinaryArray::from_iter_values(rows.iter().map(|r| vec![r.0; usize::from(r.0 % 4)]));
+        sorter.push(&batch, keys).unwrap();
+    }
+
+    fn sorted(sorter: Sorter) -> Vec<(Option<String>, i64)> {
+        let mut out = Vec::new();
+        for batch in sorter.finish().unwrap() {
+            let batch = batch.unwrap();
+            assert!((1..=BATCH).contains(&batch.num_rows()) && batch.num_columns() == 2);
+            let (text, number) =
+                (batch.column(0).as_string::<i32>(), batch.column(1).as_primitive::<Int64Type>());
+            let text = text.iter().map(|t| t.map(str::to_owned));
+            out.extend(text.zip(number.values().iter().copied()));
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn rows_come_in_the_order_of_keys_and_of_coming(
+            batches in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..20),
+            run_bytes in 1_usize..4000,
+        ) {
+            let mut expected: Vec<(Vec<u8>, (Option<String>, i64))> = Vec::new();
+            let (mut small, mut large) = (Sorter::new(run_bytes), Sorter::new(usize::MAX));
+            for batch in batches {
+                let first = expected.len() as i64;
+                let rows: Vec<(u8, i64)> = batch.into_iter().zip(first..).collect();
+                for sorter in [&mut small, &mut large] {
+                    push(sorter, &rows);
+                }
+                let row = |(key, n): (u8, i64)| {
+                    (vec![key; usize::from(key % 4)], ((n % 3 > 0).then(|| format!("{key}/{n}")), n))
+                };
+                expected.extend(rows.into_iter().map(row));
+            }
+            prop_assert_eq!(small.rows(), expected.len() as u64);
+            expected.sort_by(|a, b| a.0.cmp(&b.0));
+            let expected: Vec<_> = expected.into_iter().map(|e| e.1).collect();
+            prop_assert_eq!(&sorted(small), &expected);
+            prop_assert_eq!(&sorted(large), &expected);
+        }
+    }
+
+    #[test]
+    fn many_rows_of_many_runs_are_merged_batch_by_batch() {
+        let mut sorter = Sorter::new(100_000);
+        for part in 0..50 {
+            let rows: Vec<(u8, i64)> = (0..1000).map(|n| (((n * 7) % 256) as u8, part * 1000 + n)).collect();
+            push(&mut sorter, &rows);
+        }
+        assert!(sorter.spill.as_ref().unwrap().runs.len() > 3);
+        assert_eq!(sorted(sorter).len(), 50_000);
+    }
+}
