@@ -122,7 +122,7 @@ def test_the_rules_of_the_table_hold(door: Any, by_vectors: Any, tmp_path: Path)
         {"name": "twice", "type": "long", "metadata": {"delta.generationExpression": "id * 2"}},
     ]
     fields = [{"nullable": True, "metadata": {}, **c} for c in columns]
-    properties = {**FEED, **(VECTORS if by_vectors else {})}
+    properties = {**FEED, **(VECTORS if by_vectors else {}), "delta.feature.allowColumnDefaults": "supported"}
     deltaic.create(path, {"type": "struct", "fields": fields}, configuration=properties)
     deltaic.Table(path).add_constraint("small", "n < 100")
     table = DeltaTable.forPath(door, path).alias("t")
@@ -188,7 +188,7 @@ def test_only_files_with_keys_of_the_source_are_read(door: Any, tmp_path: Path) 
 def test_what_is_no_key_prunes_nothing(spark: Any, tmp_path: Path) -> None:
     path = make(spark, tmp_path / "t", "rewrite")
     F = functions(spark)  # noqa: N806 (its usual name)
-    source = spark.sql("SELECT 1L AS id, 'a' AS p, 1.5D AS x, '1' AS n").alias("s")
+    source = spark.sql("SELECT 1L AS id, 'a' AS p, 1.5D AS x, '1' AS n, 2L AS a").alias("s")
     with Operation(TableRef(spark, path, "t"), "MERGE", {}) as op:
         for condition, expected in (
             ("t.id = s.id", ["id"]),
@@ -201,6 +201,7 @@ def test_what_is_no_key_prunes_nothing(spark: Any, tmp_path: Path) -> None:
             ("id = s.id", []),
             ("t.id = x", []),
             ("t.s.a = s.id", []),
+            ("t.id = s.a", []),
             (F.col("t.id") == F.lit("s.id"), []),
             (F.col("t.id") == F.col("s.id") + 1, []),
             (F.expr("t.id = s.id") & (F.col("t.p") == F.col("s.p")), ["id", "p"]),

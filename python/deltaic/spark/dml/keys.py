@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column
-from pyspark.sql.types import DateType, DecimalType, IntegralType, StringType
+from pyspark.sql.types import DateType, DecimalType, IntegralType, StringType, StructType
 
 from deltaic.predicates import equalities, name_parts
 from deltaic.spark.frame import is_connect
@@ -14,7 +14,7 @@ from deltaic.spark.frame import is_connect
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql.types import StructField, StructType
+    from pyspark.sql.types import StructField
 
     from deltaic.spark.dml.operation import Operation
 
@@ -99,10 +99,17 @@ def _of_source(op: Operation, parts: list[str], source: StructType) -> str | Non
     name = _among(last, source)
     if not before:
         return None if _among(last, op.schema) else name
-    # another first part may be a struct of either side
     alias = before[0].lower()
     clear = len(before) == 1 and alias != str(op.ref.alias).lower()
-    return name if clear and not _among(alias, op.schema) and not _among(alias, source) else None
+    # it may be a struct of either side
+    return name if clear and not any(_is_field(of, alias, last) for of in (op.schema, source)) else None
+
+
+def _is_field(schema: StructType, struct: str, field: str) -> bool:
+    found = (f.dataType for f in schema.fields if f.name.lower() == struct.lower())
+    return any(
+        isinstance(t, StructType) and field.lower() in [f.name.lower() for f in t.fields] for t in found
+    )
 
 
 def _among(name: str, schema: StructType) -> str | None:
