@@ -37,11 +37,7 @@ def keys_of(op: Operation, condition: Any, source: StructType) -> list[Key]:
     for one, other, null_safe in _equalities(condition):
         for target, origin in ((one, other), (other, one)):
             name, of = _of_table(op, target, source), _of_source(op, origin, source)
-            if (
-                name is not None
-                and of is not None
-                and _comparable(op.schema[name].dataType, source[of].dataType)
-            ):
+            if name is not None and of is not None and _comparable(op.schema[name], source[of]):
                 found.append(Key(name, of, null_safe))
     return found
 
