@@ -1,4 +1,4 @@
-"""The same deletes and updates by deltaic and by delta-spark: same rows, same metrics; each reads the other's."""
+"""The same deletes and updates by deltaic and delta-spark: same rows, changes, metrics; each reads the other's."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 KINDS: dict[str, dict[str, str]] = {
     "vectors": {"delta.enableDeletionVectors": "true", "delta.enableRowTracking": "true"},
+    "rewrite": {"delta.enableChangeDataFeed": "true"},
 }
 # the method, what delta-spark runs, what deltaic runs
 STEPS: list[tuple[str, dict[str, Any]]] = [
@@ -82,3 +83,8 @@ def test_the_same_statements_do_the_same(
         same(pa.table(deltaic.Table(str(theirs)).to_arrow()), expected)
         same(pa.table(deltaic.Table(str(ours)).to_arrow()), expected)
         assert _metrics(ours) == _metrics(theirs), statement
+        if "delta.enableChangeDataFeed" in KINDS[kind]:
+            feed = {"readChangeFeed": "true", "startingVersion": str(deltaic.Table(str(ours)).version)}
+            mine, other = (delta_spark.read(path, **feed) for path in (ours, theirs))
+            assert mine.num_rows > 0, statement
+            same(mine.drop_columns("_commit_timestamp"), other.drop_columns("_commit_timestamp"))

@@ -1,7 +1,8 @@
-"""Tables that deltaic converted are read by delta-spark, which then writes to them."""
+"""Tables that deltaic converted or cloned, and manifests that it wrote: delta-spark takes and makes the same."""
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -53,3 +54,46 @@ def test_a_clone_with_deletion_vectors(delta_spark: Any, same: Any, tmp_path: Pa
     delta_spark.sql(f"DELETE FROM delta.`{target}` WHERE id = 5", f"DESCRIBE HISTORY delta.`{target}`")
     assert pa.table(deltaic.Table(target).to_arrow()).num_rows == 7
     assert pa.table(deltaic.Table(source).to_arrow()).num_rows == 8
+
+
+def _manifests(path: Path) -> dict[str, list[str]]:
+    """The lists by folder. Hadoop puts hidden checksums beside them."""
+    folder = path / "_symlink_format_manifest"
+    lists = (file for file in folder.rglob("*") if file.is_file() and not file.name.startswith("."))
+    return {str(file.relative_to(folder)): sorted(file.read_text().splitlines()) for file in lists}
+
+
+def _generated(delta_spark: Any, path: Path) -> dict[str, list[str]]:
+    """The lists that delta-spark makes where there are none."""
+    shutil.rmtree(path / "_symlink_format_manifest", ignore_errors=True)
+    delta_spark.sql(f"GENERATE symlink_format_manifest FOR TABLE delta.`{path}`")
+    return _manifests(path)
+
+
+def test_symlink_manifests_are_those_of_delta_spark(
+    delta_spark: Any, odd_partitions: pa.Table, tmp_path: Path
+) -> None:
+    plain, parts = tmp_path / "a b%20c", tmp_path / "parts"
+    deltaic.write(plain, odd_partitions)
+    deltaic.write(plain, odd_partitions)
+    expected = _generated(delta_spark, plain)
+    assert [len(lines) for lines in expected.values()] == [2]
+    deltaic.Table(plain).generate_manifest()
+    assert _manifests(plain) == expected
+
+    deltaic.write(parts, odd_partitions, partition_by="p")
+    table = deltaic.Table(parts)
+    table.generate_manifest()
+    everything = _manifests(parts)
+    assert everything == _generated(delta_spark, parts)
+    # of a partition without files the list goes
+    table.delete("p = 'plain'")
+    table.generate_manifest()
+    less = _manifests(parts)
+    assert len(less) == len(everything) - 1
+    assert less == _generated(delta_spark, parts)
+    # and after each commit, where the table asks for it
+    table.set_properties({"delta.compatibility.symlinkFormatManifest.enabled": "true"})
+    deltaic.write(parts, odd_partitions)
+    ours = _manifests(parts)
+    assert ours == _generated(delta_spark, parts)
