@@ -1,7 +1,8 @@
 //! A model of writers that share a table: every interleaving, every answer that a store can give, a crash at every step.
 //! What decides is the code of the product: transactions, conflict check, rebase and the attempt of a commit.
 //!
-//! `cargo test --test model` explores what CI can afford; `DELTAIC_MODEL=full cargo test --release --test model -- --nocapture` explores more writers, operations and faults.
+//! `cargo test --test model` explores what CI can afford; `DELTAIC_MODEL=full cargo test --release --test model -- --nocapture`
+//! explores more levels, faults and crashes.
 
 // a failed step of a test is a failed test
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::unwrap_used)]
@@ -78,7 +79,9 @@ fn t11_two_writers_under_faults_and_crashes_are_serializable() {
 #[test]
 fn t11_three_writers_are_serializable() {
     let (faults, crashes) = if full() { (1, 1) } else { (0, 0) };
-    for level in ["Serializable", "WriteSerializable"] {
+    // the level that a table has by itself; CI has the other one for two writers
+    let levels = if full() { &["WriteSerializable", "Serializable"][..] } else { &["WriteSerializable"] };
+    for level in levels {
         let scripts = one_each(3, &ALL);
         holds(
             &format!("three writers, {level}"),
