@@ -13,10 +13,11 @@ from deltaic.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from deltaic.maintain import OptimizeResult
+    from deltaic.maintain import CurveStats, OptimizeResult
     from deltaic.spark.dml.ref import TableRef
 
 _USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_CHECK_STATISTICS = "spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled"
 _INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 
 
@@ -54,6 +55,32 @@ class DeltaOptimizeBuilder:
         """
         return self._execute({})
 
+    def executeZOrderBy(  # noqa: N802 (the name of delta-spark)
+        self, *cols: str | list[str] | tuple[str, ...]
+    ) -> DataFrame:
+        """Puts all rows of the partitions into the Z-order of columns: conditions on any of them then read few files.
+
+        No row changes, and rows keep their row ids. Appends may land meanwhile. Every file of the partitions is written
+        again. Columns must have statistics unless `spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled`
+        is false.
+
+        Args:
+            *cols: Names of columns, such as `a` or `s.x`, or one list of them; none compacts, as with delta-spark.
+
+        Returns:
+            One row, as `executeCompaction`, with `zOrderStats`.
+
+        Raises:
+            InvalidArgumentError: a column is not there, is a partition column, or has no statistics; the table is
+                clustered; the condition is not on partition columns.
+            CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
+        """
+        names = cols[0] if len(cols) == 1 and isinstance(cols[0], (list, tuple)) else cols
+        for name in names:
+            columns.check_text("Z-order column", name)
+        check = self._ref.spark.conf.get(_CHECK_STATISTICS, "true")
+        return self._execute({"zorder_by": list(names), "check_statistics": check != "false"})
+
     def _execute(self, how: dict[str, Any]) -> DataFrame:
         table = Table(self._ref.path, storage_options=self._ref.storage_options)
         started = time.time_ns()
@@ -73,6 +100,7 @@ class DeltaOptimizeBuilder:
 
 def _metrics(done: OptimizeResult, table: Table) -> dict[str, Any]:
     number = len(table.schema)
+    curve = done.zorder or done.clustering
     vectors = {
         "numDeletionVectorsRemoved": done.removed_vectors,
         "numDeletionVectorRowsRemoved": done.deleted_rows,
@@ -85,9 +113,9 @@ def _metrics(done: OptimizeResult, table: Table) -> dict[str, Any]:
             done.min_removed_size, done.max_removed_size, done.removed_files, done.removed_bytes
         ),
         "partitionsOptimized": done.partitions,
-        "zOrderStats": None,
-        "clusteringStats": None,
-        "numBins": done.added_files,
+        "zOrderStats": done.zorder and _zorder_stats(done.zorder),
+        "clusteringStats": done.clustering and _clustering_stats(done.clustering),
+        "numBins": done.added_files if curve is None else curve.new_cubes,
         "numBatches": 1,
         "totalConsideredFiles": done.considered_files,
         "totalFilesSkipped": max(done.considered_files - done.removed_files, 0),
@@ -100,6 +128,29 @@ def _metrics(done: OptimizeResult, table: Table) -> dict[str, Any]:
         "deletionVectorStats": vectors if done.removed_vectors else None,
         "numTableColumns": number,
         "numTableColumnsWithStats": min(int(table.properties.get(_INDEXED_COLUMNS, "32")), number),
+    }
+
+
+def _zorder_stats(stats: CurveStats) -> dict[str, Any]:
+    """Every file of the partitions was taken, whatever it was made by."""
+    return {
+        "strategyName": "all",
+        "inputCubeFiles": {"num": stats.cube_files, "size": stats.cube_bytes},
+        "inputOtherFiles": {"num": stats.other_files, "size": stats.other_bytes},
+        "inputNumCubes": stats.cubes,
+        "mergedFiles": {"num": stats.merged_files, "size": stats.merged_bytes},
+        "numOutputCubes": stats.new_cubes,
+        "mergedNumCubes": None,
+    }
+
+
+def _clustering_stats(stats: CurveStats) -> dict[str, Any]:
+    return {
+        "inputZCubeFiles": {"numFiles": stats.cube_files, "size": stats.cube_bytes},
+        "inputOtherFiles": {"numFiles": stats.other_files, "size": stats.other_bytes},
+        "inputNumZCubes": stats.cubes,
+        "mergedFiles": {"numFiles": stats.merged_files, "size": stats.merged_bytes},
+        "numOutputZCubes": stats.new_cubes,
     }
 
 

@@ -123,6 +123,27 @@ class TestMaintenance:
         with pytest.raises(exceptions.InvalidArgumentError):
             table.optimize().where("id = 1").executeCompaction()
 
+    def test_a_z_order_tells_what_it_did(self, door: Any, path: str) -> None:
+        table = DeltaTable.forPath(door, path)
+        before = deltaic.Table(path).totals("p = 'a'")
+        (row,) = table.optimize().where("p = 'a'").executeZOrderBy("id").collect()
+        told, stats = row.metrics, row.metrics.zOrderStats
+        assert (told.numFilesAdded, told.numFilesRemoved, told.numBins, told.clusteringStats) == (
+            1,
+            3,
+            1,
+            None,
+        )
+        assert (stats.strategyName, stats.inputCubeFiles.num, stats.numOutputCubes) == ("all", 0, 1)
+        assert (stats.mergedFiles.num, stats.mergedFiles.size) == (3, before.bytes)
+        assert ids(table) == list(range(30))
+        assert table.history(1).collect()[0].operationParameters["zOrderBy"] == '["id"]'
+        for columns in (["p"], ["id", "x"]):
+            with pytest.raises(exceptions.InvalidArgumentError):
+                table.optimize().executeZOrderBy(columns)
+        with pytest.raises(TypeError, match="Z-order column must be str"):
+            table.optimize().executeZOrderBy(1)  # type: ignore[arg-type]
+
     def test_vacuum_keeps_to_the_retention(self, door: Any, path: str) -> None:
         table = DeltaTable.forPath(door, path)
         table.delete("p = 'a'")
