@@ -352,7 +352,7 @@ mod tests {
             batches in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..20),
             run_bytes in 1_usize..4000,
         ) {
-            let mut expected: Vec<(Vec<u8>, (Option<String>, i64))> = Vec::new();
+            let mut expected: Vec<(Vec<u8>, _)> = Vec::new();
             let (mut small, mut large) = (Sorter::new(run_bytes), Sorter::new(usize::MAX));
             for batch in batches {
                 let first = expected.len() as i64;
