@@ -76,8 +76,7 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         return DeltaWriter(path, schema, mode, WriteOptions.parse(path, dict(self.options)))
 
     def _path(self) -> str:
-        # a catalog says it so for a table by name
-        path: str | None = self.options.get("path") or self.options.get("location")
+        path: str | None = self.options.get("path")
         if not path:
             raise InvalidArgumentError(
                 "path: missing; give the location of the table to load(…) or save(…)",

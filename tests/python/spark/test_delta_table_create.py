@@ -12,6 +12,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 import deltaic
 from deltaic import exceptions
+from deltaic.spark.frame import is_connect
 from deltaic.tables import DeltaTable, IdentityGenerator
 
 pytestmark = pytest.mark.spark
@@ -175,7 +176,9 @@ class TestByName:
         assert row.location.startswith("file:/")
         assert row.location.endswith(f"/{name}")
         assert sorted(r.id for r in table.toDF().collect()) == [0, 1, 2]
-        assert sorted(r.id for r in door.table(name).collect()) == [0, 1, 2]
+        if not is_connect(door):
+            # a Connect server gives a Python data source no path for a table of its catalog
+            assert sorted(r.id for r in door.table(name).collect()) == [0, 1, 2]
         with pytest.raises(exceptions.TableAlreadyExistsError, match=name):
             DeltaTable.create(door).tableName(name).addColumn("id", "BIGINT").execute()
         DeltaTable.createIfNotExists(door).tableName(f"default.{name}").addColumn("x", "INT").execute()
