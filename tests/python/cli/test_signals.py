@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pyarrow as pa
+import pytest
 
 import deltaic
 
@@ -18,6 +19,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_is_code_130(tmp_path):
     # a hint that is a pipe: opening the table waits for whoever writes to it
     deltaic.write(tmp_path / "t", pa.table({"id": [1]}))
