@@ -13,7 +13,6 @@ import random
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 
 class Deltaic:
@@ -30,13 +29,7 @@ class Deltaic:
         self.deltaic.write(self.path, rows)
 
     def delete(self, low: int, high: int) -> None:
-        where = f"engine = 'deltaic' AND id >= {low} AND id < {high}"
-        self.deltaic.write(self.path, self._none(), "overwrite", replace_where=where)
-
-    def _none(self) -> Any:
-        import pyarrow
-
-        return pyarrow.schema([("engine", pyarrow.string()), ("id", pyarrow.int64())]).empty_table()
+        self.deltaic.Table(self.path).delete(f"engine = 'deltaic' AND id >= {low} AND id < {high}")
 
     def compact(self) -> None:
         # of the log: a checkpoint beside those that the engines write by themselves
