@@ -108,7 +108,9 @@ def find(spark: Any, name: list[str]) -> Named | None:
         kind = "a view" if provider is None else f"a table of the format {provider}"
         _not_found(text, f"`{text}` is {kind}, not a Delta table")
     qualified = [facts.get("Catalog"), facts.get("Database"), facts.get("Table")]
-    return Named(".".join(part for part in qualified if part), local(location))
+    # PySpark 4.0 tells it whole
+    whole = facts.get("Name") or ".".join(part for part in qualified if part)
+    return Named(whole, local(location))
 
 
 def _shown(spark: Any, name: list[str]) -> dict[str, str]:
