@@ -77,10 +77,10 @@ def small(version: int) -> list[dict[str, Any]]:
 
 
 def sizes(log: Path) -> dict[str, int]:
-    folders = (log, log / "_sidecars")
-    return {
-        str(f): f.stat().st_size for d in folders if d.exists() for f in d.iterdir() if "checkpoint" in f.name
-    }
+    files = [f for f in log.iterdir() if "checkpoint" in f.name]
+    # sidecars have names of their own
+    files += (log / "_sidecars").iterdir() if (log / "_sidecars").exists() else []
+    return {str(f): f.stat().st_size for f in files}
 
 
 def checkpoint(command: list[str], path: Path) -> dict[str, float]:
