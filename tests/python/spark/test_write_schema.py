@@ -138,3 +138,17 @@ def test_appends_that_add_columns_at_once(door: Any, tmp_path: Path) -> None:
     # who loses is told by whom, and has added nothing
     assert len(columns(path)) == len(rows(door, path)) == 4 - len(lost)
     assert all(int(version) <= 3 for version in lost)
+
+
+@pytest.mark.parametrize("route", ["auto", "driver", "arrow"])
+def test_null_structs_with_fields_that_are_never_null(door: Any, route: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    nested = door.sql(
+        """SELECT id, IF(id = 0, NULL, named_struct('x', id)) AS s,
+            array(IF(id = 0, NULL, named_struct('y', id))) AS l FROM range(2)"""
+    )
+    deltaic.save(nested, path, deltaicRoute=route)
+    assert rows(door, path) == [
+        {"id": 0, "s": None, "l": [None]},
+        {"id": 1, "s": {"x": 1}, "l": [{"y": 1}]},
+    ]
