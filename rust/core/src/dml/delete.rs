@@ -89,7 +89,5 @@ fn measure(txn: &mut Transaction, removed: &Removed) {
             ("numAddedFiles", removed.added_files),
         ]);
     }
-    for (name, value) in metrics {
-        txn.operation_mut().set_metric(name, value);
-    }
+    txn.operation_mut().set_metrics(metrics);
 }

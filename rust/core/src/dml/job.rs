@@ -9,7 +9,7 @@ use crate::maintain::AutoCompact;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Committed, Operation, Transaction};
-use crate::write::{Target, check_writer, plan_existing};
+use crate::write::{check_writer, plan_snapshot};
 
 /// An attempt, with the version that it works on.
 #[derive(Debug)]
@@ -31,8 +31,7 @@ impl Job {
         let snapshot = Snapshot::open(location.clone(), At::Latest)?;
         check_writer(&location.root().to_string(), snapshot.protocol())?;
         let write = options.write();
-        let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
-        let plan = plan_existing(location, Target::Existing(snapshot.version()), protocol, metadata, &write)?;
+        let plan = plan_snapshot(&snapshot, &write)?;
         let mut attempt = Attempt::new(plan, write);
         attempt.uploads.stop_by(&options.cancel);
         Ok(Job { snapshot, attempt, started, budget })

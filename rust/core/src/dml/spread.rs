@@ -413,9 +413,7 @@ impl SpreadDml {
         let mut txn = self.transaction();
         self.claim(&mut txn)?;
         self.define(&mut txn)?;
-        for (name, value) in metrics {
-            txn.operation_mut().set_metric(&name, value);
-        }
+        txn.operation_mut().set_metrics(metrics);
         self.whole.iter().for_each(|file| txn.remove_file(file, true));
         if by_vectors {
             mark(&self.job.attempt, &mut txn, &self.touched)?;

@@ -115,9 +115,7 @@ fn attempt(
     ];
     written.adds.into_iter().for_each(|add| txn.add(add));
     written.cdc.into_iter().for_each(|cdc| txn.cdc(cdc));
-    for (name, value) in metrics {
-        txn.operation_mut().set_metric(name, value);
-    }
+    txn.operation_mut().set_metrics(metrics);
     let Some(committed) = job.commit(txn)? else { return Ok(UpdateDone::default()) };
     done.version = Some(committed.version);
     done.warnings = committed.warnings;

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::heard::tell;
-use crate::write::{Target, WriteOptions, WritePlan, canonical, plan_existing, rows_of_partitions};
+use crate::write::{WriteOptions, WritePlan, canonical, plan_snapshot, rows_of_partitions};
 
 /// Small files of a partition from which on they are joined.
 const MIN_FILES: usize = 50;
@@ -58,9 +58,7 @@ impl AutoCompact {
 
     fn compact(&self) -> Result<()> {
         let snapshot = Snapshot::open(self.location.clone(), At::Latest)?;
-        let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
-        let target = Target::Existing(snapshot.version());
-        let plan = plan_existing(&self.location, target, protocol, metadata, &WriteOptions::default())?;
+        let plan = plan_snapshot(&snapshot, &WriteOptions::default())?;
         let rows_of = |partitions: &Partitions| match plan.partition_columns.is_empty() {
             true => None,
             false => Some(rows_of_partitions(&plan, partitions)),

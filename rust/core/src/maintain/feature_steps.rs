@@ -136,9 +136,8 @@ impl StepJob<'_> {
             txn.set_metadata(new.metadata);
         }
         txn.rewrite(bins.iter().flat_map(|bin| &bin.files), adds, moves);
-        for (name, value) in rewrite_metrics(txn.changes()) {
-            txn.operation_mut().set_metric(name, value);
-        }
+        let metrics = rewrite_metrics(txn.changes());
+        txn.operation_mut().set_metrics(metrics);
         txn.set_row_ids_preserved(true);
         let landed = txn.commit();
         if matches!(&landed, Ok(_) | Err(Error::CommitStateUnknown { .. })) {

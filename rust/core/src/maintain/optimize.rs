@@ -19,8 +19,7 @@ use crate::store::Location;
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction, quartiles, retried, rewrite_metrics};
 use crate::write::{
-    PartitionFilter, SourceRows, Target, Uploads, WriteOptions, WritePlan, canonical, check_writer,
-    plan_existing,
+    PartitionFilter, SourceRows, Uploads, WriteOptions, WritePlan, canonical, check_writer, plan_snapshot,
 };
 
 /// How to optimize.
@@ -132,17 +131,17 @@ pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<Optimi
 fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> Result<OptimizeDone> {
     options.cancel.check()?;
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
-    let path = location.root().to_string();
-    check_writer(&path, snapshot.protocol())?;
-    let metadata = snapshot.metadata();
-    let write = WriteOptions::default();
-    let target = Target::Existing(snapshot.version());
-    let plan = plan_existing(location, target, snapshot.protocol().clone(), metadata.clone(), &write)?;
+    check_writer(&location.root().to_string(), snapshot.protocol())?;
+    let plan = plan_snapshot(&snapshot, &WriteOptions::default())?;
     let layout = Layout::of(&snapshot, &plan, options)?;
     let files = candidates(&snapshot, &plan, options.predicate.as_ref())?;
     let considered = files.values().map(Vec::len).sum::<usize>() as u64;
     let mut done = OptimizeDone { considered, ..Default::default() };
-    let own = metadata.configuration.get("delta.targetFileSize").and_then(|text| parse_byte_size(text).ok());
+    let own = snapshot
+        .metadata()
+        .configuration
+        .get("delta.targetFileSize")
+        .and_then(|text| parse_byte_size(text).ok());
     let target_size = options.target_size.or(own).unwrap_or(1 << 30);
     let bins = match &layout {
         Layout::Joined => {
@@ -184,9 +183,8 @@ fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> 
     }
     let mut txn = Transaction::begin(&snapshot, operation(options, &layout));
     txn.rewrite(bins.iter().flat_map(|bin| &bin.files), adds, moves);
-    for (name, value) in rewrite_metrics(txn.changes()) {
-        txn.operation_mut().set_metric(name, value);
-    }
+    let metrics = rewrite_metrics(txn.changes());
+    txn.operation_mut().set_metrics(metrics);
     txn.set_user_metadata(options.user_metadata.clone());
     txn.set_row_ids_preserved(true);
     txn.set_budget(budget);

@@ -28,6 +28,11 @@ pub(super) fn write_all(
     several_at_once(bins.len(), |at| compact(plans, &bins[at].files, at, uploads))
 }
 
+/// How many works are done at a time, of so many.
+fn workers(count: usize) -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from).min(WORKERS).min(count)
+}
+
 /// Does a work for each number below `count`, several at a time.
 fn several_at_once<T: Send>(count: usize, work: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     let next = AtomicUsize::new(0);
@@ -44,8 +49,7 @@ fn several_at_once<T: Send>(count: usize, work: impl Fn(usize) -> Result<T> + Sy
             *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         }
     };
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    match cores.min(WORKERS).min(count) {
+    match workers(count) {
         0 | 1 => work(),
         // the caller's thread only waits: what it asks of the store does not depend on who is faster
         workers => std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work)))),
@@ -76,8 +80,7 @@ pub(super) fn cluster_all(
     target_size: u64,
     uploads: &Uploads,
 ) -> Result<Vec<Clustered>> {
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    let run_bytes = RUN_BYTES / cores.min(WORKERS).min(bins.len()).max(1);
+    let run_bytes = RUN_BYTES / workers(bins.len()).max(1);
     let clustering = Clustering { curve, columns: columns.paths.clone(), target_size, run_bytes };
     several_at_once(bins.len(), |at| cluster(plan, &bins[at].files, &clustering, at, uploads))
 }

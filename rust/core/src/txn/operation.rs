@@ -49,4 +49,11 @@ impl Operation {
     pub fn set_metric(&mut self, name: &str, value: u64) {
         self.metrics.insert(name.to_owned(), Value::String(value.to_string()));
     }
+
+    /// Sets several metrics that are known late.
+    pub fn set_metrics(&mut self, metrics: impl IntoIterator<Item = (impl AsRef<str>, u64)>) {
+        for (name, value) in metrics {
+            self.set_metric(name.as_ref(), value);
+        }
+    }
 }

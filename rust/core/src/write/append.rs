@@ -370,7 +370,5 @@ fn measure(txn: &mut Transaction, result: &WriteResult, replaced: &Replaced, opt
     } else {
         metrics.push(("numOutputRows", rows));
     }
-    for (name, value) in metrics {
-        txn.operation_mut().set_metric(name, value);
-    }
+    txn.operation_mut().set_metrics(metrics);
 }

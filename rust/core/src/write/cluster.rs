@@ -201,7 +201,7 @@ mod tests {
     use crate::actions::ObjectPath;
     use crate::snapshot::{At, Snapshot};
     use crate::store::{Location, ObjectAdapter};
-    use crate::write::{Target, WriteMode, WriteOptions, plan_existing, write};
+    use crate::write::{WriteMode, WriteOptions, plan_snapshot, write};
 
     #[test]
     fn rows_that_are_more_than_memory_come_in_the_same_order() {
@@ -217,9 +217,7 @@ mod tests {
             write(&location, RecordBatchIterator::new([Ok(batch)], schema), &options).unwrap();
         }
         let snapshot = Snapshot::open(location.clone(), At::Latest).unwrap();
-        let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
-        let target = Target::Existing(snapshot.version());
-        let plan = plan_existing(&location, target, protocol, metadata, &options).unwrap();
+        let plan = plan_snapshot(&snapshot, &options).unwrap();
         let files = snapshot.adds(None).unwrap();
         let bytes: u64 = files.iter().map(|f| f.size.unsigned_abs()).sum();
         let request = || ReadRequest { columns: Some(vec!["a".into()]), ..Default::default() };

@@ -118,6 +118,15 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     Ok(plan)
 }
 
+/// A plan for the table as it is at a version. Nothing is read.
+///
+/// # Errors
+/// As [`plan`].
+pub(crate) fn plan_snapshot(snapshot: &Snapshot, options: &WriteOptions) -> Result<WritePlan> {
+    let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
+    plan(snapshot.location(), Target::Existing(snapshot.version()), protocol, metadata, options)
+}
+
 /// A plan from what is known of the table. Nothing is read.
 ///
 /// # Errors

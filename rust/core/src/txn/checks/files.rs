@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use super::Subject;
-use crate::actions::{Add, DeletionVectorDescriptor, LogPath};
+use crate::actions::{DeletionVectorDescriptor, LogPath};
 use crate::alter::iceberg_compat;
 use crate::error::{Error, Result};
 use crate::txn::row_ids::num_records;
@@ -27,10 +27,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
             return refuse(subject, add.path.as_str(), reason);
         }
     }
-    let stays_compatible = |a: &&Add| iceberg_compat::fault_of_file(subject.metadata, a).is_none();
-    if let Some(add) = changes.adds.iter().find(|a| !stays_compatible(a)) {
-        let fault = iceberg_compat::fault_of_file(subject.metadata, add);
-        return refuse(subject, add.path.as_str(), fault.unwrap_or_default());
+    for add in &changes.adds {
+        if let Some(fault) = iceberg_compat::fault_of_file(subject.metadata, add) {
+            return refuse(subject, add.path.as_str(), fault);
+        }
     }
     match changes.cdc.iter().find(|c| c.data_change) {
         Some(cdc) => {
