@@ -75,11 +75,9 @@ class DeltaOptimizeBuilder:
                 clustered; the condition is not on partition columns.
             CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
         """
-        names = cols[0] if len(cols) == 1 and isinstance(cols[0], (list, tuple)) else cols
-        for name in names:
-            columns.check_text("Z-order column", name)
+        names = columns.names(cols, "Z-order column")
         check = self._ref.spark.conf.get(_CHECK_STATISTICS, "true")
-        return self._execute({"zorder_by": list(names), "check_statistics": check != "false"})
+        return self._execute({"zorder_by": names, "check_statistics": check != "false"})
 
     def _execute(self, how: dict[str, Any]) -> DataFrame:
         table = Table(self._ref.path, storage_options=self._ref.storage_options)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.dml import metrics
 from deltaic.spark.dml.change_data import changes
-from deltaic.spark.dml.conditions import check_deterministic, take_partitions
+from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
-from deltaic.spark.dml.touched import find_touched
+from deltaic.spark.dml.touched import take_matches
 
 if TYPE_CHECKING:
     from deltaic.spark.dml.ref import TableRef
@@ -34,14 +34,9 @@ def delete(ref: TableRef, condition: Any = None) -> dict[str, int]:
     parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}
     with Operation(ref, "DELETE", parameters) as op:
         by_vectors = bool(op.dml.uses_vectors)
-        by_rows = False
-        if condition is None:
-            op.dml.take_all()
-        else:
+        if condition is not None:
             check_deterministic(op, condition)
-            by_rows = not take_partitions(op, condition)
-            if by_rows:
-                find_touched(op, condition)
+        by_rows = take_matches(op, condition)
         if not op.counts()["touchedFiles"]:
             return {}
         scanned, rewriting = op.millis(), time.monotonic()

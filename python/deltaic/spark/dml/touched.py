@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deltaic.spark.dml.conditions import prune
+from deltaic.spark.dml.conditions import prune, take_partitions
 from deltaic.spark.native_read import FILE, ROW
 
 if TYPE_CHECKING:
@@ -23,6 +23,17 @@ def find_touched(op: Operation, condition: Any) -> tuple[int, int]:
     """
     prune(op, condition)
     return take(op, op.rows().where(op.column(condition)))
+
+
+def take_matches(op: Operation, condition: Any) -> bool:
+    """Takes what the condition is true for, all rows without one. Whether rows had to be looked at for that."""
+    if condition is None:
+        op.dml.take_all()
+        return False
+    if take_partitions(op, condition):
+        return False
+    find_touched(op, condition)
+    return True
 
 
 def take(op: Operation, rows: Any) -> tuple[int, int]:

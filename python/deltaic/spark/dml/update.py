@@ -11,9 +11,9 @@ from pyspark.errors import AnalysisException
 from deltaic.spark.dml import metrics
 from deltaic.spark.dml.assignments import Assignments
 from deltaic.spark.dml.change_data import changes
-from deltaic.spark.dml.conditions import check_deterministic, take_partitions
+from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
-from deltaic.spark.dml.touched import find_touched
+from deltaic.spark.dml.touched import take_matches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,14 +43,8 @@ def update(ref: TableRef, assigned: Mapping[str, Any], condition: Any = None) ->
     with Operation(ref, "UPDATE", parameters) as op:
         assignments = Assignments(op, assigned)
         by_vectors = bool(op.dml.uses_vectors)
-        by_rows = False
         check_deterministic(op, "true" if condition is None else condition, assignments.values())
-        if condition is None:
-            op.dml.take_all()
-        else:
-            by_rows = not take_partitions(op, condition)
-            if by_rows:
-                find_touched(op, condition)
+        by_rows = take_matches(op, condition)
         if not op.counts()["touchedFiles"]:
             return {}
         scanned, rewriting = op.millis(), time.monotonic()
