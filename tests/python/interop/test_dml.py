@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from dml_tables import last_commit, write_parts
 
 import deltaic
 from deltaic.tables import DeltaTable
@@ -34,35 +34,9 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def _make(path: Path, kind: str) -> None:
-    ids = list(range(60))
-    data = pa.table(
-        {
-            "id": pa.array(ids, pa.int64()),
-            "p": ["abc"[i % 3] for i in ids],
-            "n": pa.array([None if i % 11 == 5 else i % 7 for i in ids], pa.int32()),
-            "s": pa.array(
-                [{"a": i, "b": "x"} for i in ids], pa.struct([("a", pa.int32()), ("b", pa.string())])
-            ),
-        }
-    )
-    for part in range(3):
-        rows = data.slice(part * 20, 20)
-        properties = KINDS[kind] if part == 0 else {}
-        deltaic.write(
-            str(path),
-            rows,
-            partition_by=["p"] if part == 0 else None,
-            configuration=properties,
-        )
-
-
 def _metrics(path: Path) -> dict[str, str]:
     """But for what depends on time, bytes, and how many files a writer makes of rows."""
-    newest = max((path / "_delta_log").glob("*.json"))
-    info = next(json.loads(line) for line in newest.read_text().splitlines() if "commitInfo" in line)[
-        "commitInfo"
-    ]
+    info, _ = last_commit(str(path))
     depends = ("Ms", "Bytes", "numAddedFiles", "numAddedChangeFiles")
     return {k: v for k, v in info["operationMetrics"].items() if not k.endswith(depends)}
 
@@ -72,7 +46,7 @@ def test_the_same_statements_do_the_same(
     spark: Any, delta_spark: Any, same: Any, kind: str, tmp_path: Path
 ) -> None:
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    _make(ours, kind)
+    write_parts(ours, KINDS[kind], by=["p"])
     shutil.copytree(ours, theirs)
     table = DeltaTable.forPath(spark, str(ours))
     for statement, given in STEPS:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from dml_tables import last_commit, write_parts
 
 import deltaic
 from deltaic.tables import DeltaMergeBuilder, DeltaTable
@@ -56,38 +56,13 @@ STEPS: list[tuple[str, str, Callable[[DeltaMergeBuilder], DeltaMergeBuilder]]] =
 ]
 
 
-def _make(path: Path, kind: str) -> None:
-    ids = list(range(60))
-    data = pa.table(
-        {
-            "id": pa.array(ids, pa.int64()),
-            "p": ["abc"[i % 3] for i in ids],
-            "n": pa.array([None if i % 11 == 5 else i % 7 for i in ids], pa.int32()),
-            "s": pa.array(
-                [{"a": i, "b": "x"} for i in ids], pa.struct([("a", pa.int32()), ("b", pa.string())])
-            ),
-        }
-    )
-    for part in range(3):
-        rows = data.slice(part * 20, 20)
-        deltaic.write(str(path), rows, configuration=KINDS[kind] if part == 0 else {})
-
-
-def _commit(path: Path) -> tuple[dict[str, Any], list[str]]:
-    newest = max((path / "_delta_log").glob("*.json"))
-    actions = [json.loads(line) for line in newest.read_text().splitlines()]
-    info = next(a["commitInfo"] for a in actions if "commitInfo" in a)
-    files = [a["cdc"]["path"] for a in actions if "cdc" in a]
-    return info, files
-
-
 def _metrics(path: Path, *, all_files: bool) -> dict[str, int]:
     """But for what depends on time, bytes, and how many files a writer makes of rows."""
     depends = ["Ms", "BytesAdded", "BytesRemoved", "FilesAdded"]
     if not all_files:
         # delta-spark writes files anew of which no row changes
         depends += ["FilesRemoved", "RowsCopied", "OutputRows"]
-    found = _commit(path)[0]["operationMetrics"]
+    found = last_commit(str(path))[0]["operationMetrics"]
     return {k: int(v) for k, v in found.items() if not k.endswith(tuple(depends))}
 
 
@@ -98,7 +73,7 @@ def _changes(path: Path, columns: list[str]) -> list[str]:
     import pyarrow.parquet as pq
 
     rows = []
-    for file in _commit(path)[1]:
+    for file in (action["cdc"]["path"] for action in last_commit(str(path))[1] if "cdc" in action):
         rows += pq.ParquetFile(path / unquote(file)).read().select(columns).to_pylist()
     return sorted(map(repr, rows))
 
@@ -108,7 +83,7 @@ def test_the_same_merges_do_the_same(
     spark: Any, delta_spark: Any, same: Any, kind: str, tmp_path: Path
 ) -> None:
     ours = tmp_path / "ours"
-    _make(ours, kind)
+    write_parts(ours, KINDS[kind])
     table = DeltaTable.forPath(spark, str(ours)).alias("t")
     for step, (source, clauses, build) in enumerate(STEPS):
         # the same files: how rows are spread over them decides which are touched and copied
@@ -127,7 +102,6 @@ def test_the_same_merges_do_the_same(
         assert _changes(ours, columns) == _changes(theirs, columns), clauses
         all_files = kind == "vectors" or "SOURCE" not in clauses
         assert _metrics(ours, all_files=all_files) == _metrics(theirs, all_files=all_files), clauses
-        assert (
-            _commit(ours)[0]["operationParameters"].keys() == _commit(theirs)[0]["operationParameters"].keys()
-        )
+        parameters = [last_commit(str(path))[0]["operationParameters"].keys() for path in (ours, theirs)]
+        assert parameters[0] == parameters[1]
         assert deltaic.Table(str(ours)).verify(deep=True).findings == []
