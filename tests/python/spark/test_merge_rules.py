@@ -11,9 +11,9 @@ from dml_tables import FEED, VECTORS, changes, data_files, last_commit, make, me
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark.dml.clauses import Clause
+from deltaic.spark.dml.clauses import Clause, Clauses
 from deltaic.spark.dml.keys import keys_of
-from deltaic.spark.dml.matches import MultipleMatchesError
+from deltaic.spark.dml.matches import Matches, MultipleMatchesError
 from deltaic.spark.dml.operation import Operation
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.dml.source import Source
@@ -162,7 +162,7 @@ def test_the_rules_of_the_table_hold(door: Any, by_vectors: Any, tmp_path: Path)
     assert (versions(path), data_files(path)) == (version, before)
 
 
-def test_only_files_with_keys_of_the_source_are_read(door: Any, tmp_path: Path) -> None:
+def test_only_files_with_keys_of_the_source_are_read(door: Any, scanned: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     for low in range(0, 100, 10):
         rows = door.sql(f"SELECT id, 'x' AS v, CAST(id / 50 AS int) AS p FROM range({low}, {low + 10})")
@@ -178,9 +178,12 @@ def test_only_files_with_keys_of_the_source_are_read(door: Any, tmp_path: Path) 
         with Operation(TableRef(door, path, "t"), "MERGE", {}) as op:
             found = Source(op, source, condition, by_name=False)
             assert found.key_columns == ["id", "p"]
-            assert found.prune(op.stored_rows("all", row_ids=False).alias("t")).count() == 2
-            if not op.connect:
-                op.dml.set_predicate(op.asked())
+            matches = Matches(op, found, condition, Clauses([Clause("whenMatched", "delete")]))
+            read = matches.rows
+            assert (len(read.inputFiles()) if op.connect else scanned(read)) == 2
+            matches.take()
+            assert matches.counts == {0: 2}
+            # what other writers must not change
             files = pa.table(pa.RecordBatchReader.from_stream(op.dml.scan("all", False).files()))
             assert len(files) == 2
 

@@ -49,8 +49,10 @@ class Matches:
 
     def _found(self) -> Any:
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
-        target = op.stored_rows("all", row_ids=bool(self.updates)).alias(op.ref.alias)
         by_source = self.clauses.of(NOT_MATCHED_BY_SOURCE)
+        if not by_source:
+            self.source.announce()
+        target = op.stored_rows("all", row_ids=bool(self.updates)).alias(op.ref.alias)
         if by_source:
             # before the join: these clauses know the columns of the table only
             number = first_true(F, ((i, _condition(op, c)) for i, c in by_source.items()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import BinaryType, NumericType, StringType
@@ -86,30 +87,49 @@ class Source:
         few = self._size <= _MOST_BROADCAST and not limit.startswith("-")
         return self._op.functions.broadcast(self.rows) if few else self.rows
 
+    def announce(self) -> None:
+        """On Spark Connect, tells the core which keys there are: before the files of the table are planned.
+
+        A classic session says it when Spark reads.
+        """
+        if self._op.connect:
+            known = [self._predicate(key) for key in self._ranges]
+            self._op.dml.set_predicate(json.dumps({"and": known}))
+
     def prune(self, target: Any) -> Any:
         """The rows of the table that may match a row of the source, and perhaps others.
 
         Files that have none are not read, and other writers may change them.
         """
         op, F = self._op, self._op.functions  # noqa: N806 (its usual name)
-        listed = self._listed()
-        predicates = []
         for key, (low, high, nulls, _) in self._ranges.items():
             column = F.col(f"{quoted(str(op.ref.alias))}.{quoted(key.target)}")
             if low is None:
                 bounds = F.lit(False)
-            elif key in listed:
-                bounds = column.isin(listed[key])
+            elif key in self._listed:
+                bounds = column.isin(self._listed[key])
             else:
                 bounds = column.between(low, high)
-            with_nulls = key.null_safe and nulls > 0
-            target = target.where(bounds | column.isNull() if with_nulls else bounds)
-            predicates.append(_predicate(key, low, high, listed.get(key), with_nulls=with_nulls))
-        if op.connect:
-            op.dml.set_predicate(json.dumps({"and": predicates}))
+            target = target.where(bounds | column.isNull() if key.null_safe and nulls > 0 else bounds)
         return target
 
+    def _predicate(self, key: Key) -> dict[str, Any]:
+        """For the core."""
+        low, high, nulls, _ = self._ranges[key]
+        column = [key.target]
+        if low is None:
+            found: dict[str, Any] = {"constant": False}
+        elif key in self._listed:
+            found = {"in": {"column": column, "values": [_literal(v) for v in self._listed[key]]}}
+        else:
+            bounds = [(">=", low), ("<=", high)]
+            compared = [{"compare": {"op": o, "column": column, "value": _literal(v)}} for o, v in bounds]
+            found = {"and": compared}
+        return {"or": [found, {"isnull": {"column": column}}]} if key.null_safe and nulls > 0 else found
+
+    @cached_property
     def _listed(self) -> dict[Key, list[Any]]:
+        """The values of the keys that have few."""
         F = self._op.functions  # noqa: N806 (its usual name)
         # the number is not exact
         few = [k for k, (low, _, _, n) in self._ranges.items() if low is not None and n <= _MOST_VALUES]
@@ -117,21 +137,6 @@ class Source:
             return {}
         values = self.rows.agg(*(F.sort_array(F.collect_set(quoted(k.source))) for k in few)).head()
         return dict(zip(few, values, strict=True))
-
-
-def _predicate(
-    key: Key, low: Any, high: Any, values: list[Any] | None, *, with_nulls: bool
-) -> dict[str, Any]:
-    """For the core."""
-    column = [key.target]
-    if low is None:
-        found: dict[str, Any] = {"constant": False}
-    elif values is not None:
-        found = {"in": {"column": column, "values": [_literal(v) for v in values]}}
-    else:
-        bounds = [(">=", low), ("<=", high)]
-        found = {"and": [{"compare": {"op": o, "column": column, "value": _literal(v)}} for o, v in bounds]}
-    return {"or": [found, {"isnull": {"column": column}}]} if with_nulls else found
 
 
 def _literal(value: Any) -> dict[str, Any]:
