@@ -35,7 +35,7 @@ def log(table: Table, *, limit: int, as_json: bool) -> None:
             output.size(commit["addedBytes"]),
             f"{commit['removes']:,}",
             output.size(commit["removedBytes"]),
-            output.cell(_also(commit)),
+            output.cell(also(commit)),
         )
     console = output.console()
     console.print(grid)
@@ -59,7 +59,7 @@ def summaries(table: Table, limit: int) -> list[dict[str, Any]]:
     return commits
 
 
-def _also(commit: dict[str, Any]) -> list[str]:
+def also(commit: dict[str, Any]) -> list[str]:
     """What a version did besides adding and removing files."""
     found = []
     if commit["protocol"] is not None:

@@ -47,9 +47,11 @@ _COMMANDS = {
     "properties": "properties:properties",
     "restore": "restore:restore",
     "schema": "schema:schema",
+    "sql": "sql.command:sql",
     "update": "update:update",
     "vacuum": "vacuum:vacuum",
     "verify": "verify:verify",
+    "watch": "watch:watch",
 }
 
 

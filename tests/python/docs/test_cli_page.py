@@ -41,7 +41,7 @@ def section(name: str, command: click.Command) -> Iterator[str]:
     words = ["python -m deltaic", name, *(["[OPTIONS]"] if options else []), *arguments]
     words += ["COMMAND"] if isinstance(command, click.Group) else []
     yield f"```sh\n{' '.join(words)}\n```\n"
-    yield inspect.cleandoc(command.help or "") + "\n"
+    yield inspect.cleandoc(command.help or "").replace("\b\n", "") + "\n"
     if options:
         yield "| option | |\n|---|---|"
         for option in options:

@@ -1,0 +1,1 @@
+"""`sql`: queries on tables through an embedded engine."""

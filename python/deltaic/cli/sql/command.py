@@ -1,0 +1,97 @@
+"""`sql`: a query on tables, its result as a table, CSV, JSON or Parquet."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from deltaic.cli import output
+from deltaic.cli.options import location_command, pairs
+from deltaic.cli.sql.engine import Query
+from deltaic.table import Table
+
+_SHOWN = 1_000
+_ENDINGS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
+
+
+@click.command(short_help="A query, by DuckDB.")
+@click.option(
+    "--with",
+    "others",
+    metavar="NAME=TABLE",
+    multiple=True,
+    callback=pairs,
+    help="Another table and its name in the query; may be repeated.",
+)
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(("table", "csv", "json", "parquet")),
+    help="Form of the result; without it, by the ending of --output, else a table.",
+)
+@click.option(
+    "--output", "-o", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file."
+)
+@location_command
+@click.argument("query")
+def sql(
+    uri: str,
+    query: str,
+    others: dict[str, str],
+    storage_options: dict[str, str],
+    *,
+    file_format: str | None,
+    file: Path | None,
+    as_json: bool,
+) -> None:
+    """Run QUERY, in which TABLE is called t, by DuckDB (pip install 'deltaic[sql]').
+
+    Only the columns that the query names and the files that its condition can keep are read, one after the other.
+    A table shows the first 1,000 rows; CSV, JSON (one object a line) and Parquet have them all. Times are UTC.
+
+    \b
+        python -m deltaic sql s3://bucket/events "SELECT day, count(*) FROM t GROUP BY day ORDER BY day"
+        python -m deltaic sql events@v3 "SELECT * FROM t WHERE id = 7" --format json
+        python -m deltaic sql events "FROM t JOIN u USING (id)" --with u=users -o joined.parquet
+    """  # noqa: D301 - with it click leaves the lines as they are
+    if as_json:
+        if file_format not in (None, "json"):
+            raise click.UsageError("--json and --format say different things")
+        file_format = "json"
+    if "t" in others:
+        raise click.UsageError("`t` is TABLE: --with takes another name")
+    if file_format is None:
+        file_format = "table" if file is None else _ENDINGS.get(file.suffix.lower())
+        if file_format is None:
+            raise click.UsageError("the name does not tell the format: say --format csv|json|parquet")
+    if file_format == "table" and file is not None:
+        raise click.UsageError("a table is for the terminal: say --format csv|json|parquet with --output")
+    if file_format == "parquet" and file is None and sys.stdout.isatty():
+        raise click.UsageError("Parquet is not for the terminal: say --output FILE")
+    places = {"t": uri, **others}
+    tables = {name: Table(place, storage_options=storage_options) for name, place in places.items()}
+    _give(Query(query, tables), file_format, file)
+
+
+def _give(query: Query, file_format: str, file: Path | None) -> None:
+    if file is not None:
+        click.echo(f"{query.write(file, file_format):,} rows", err=True)
+    elif file_format == "table":
+        _show(query)
+    else:
+        query.write_to(sys.stdout.buffer, file_format)
+
+
+def _show(query: Query) -> None:
+    names, rows = query.rows(_SHOWN + 1)
+    grid = output.grid(*names)
+    for count, row in enumerate(rows):
+        if count < _SHOWN:
+            grid.add_row(*map(output.cell, row))
+        else:
+            grid.caption = (
+                f"only the first {_SHOWN:,} rows: the others come with --format csv, json or parquet"
+            )
+    output.console().print(grid)
