@@ -38,7 +38,7 @@ def test_the_tour_runs(tmp_path: Path) -> None:
     assert len(code) == 2
     assert "version 7 of" in run("-c", prepare + "\n".join(code))
     lines = [line for block in blocks("sh") for line in block.splitlines()]
-    assert len(lines) == 5
+    assert len(lines) == 6
     for line in lines:
         python, *arguments = shlex.split(line)
         assert python == "python"
