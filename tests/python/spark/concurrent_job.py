@@ -1,0 +1,132 @@
+"""A Spark job that appends to a table, merges into it and deletes from it while another one does the same.
+
+`python concurrent_job.py PATH NAME FIRST WHERE ROUNDS FOLDER`: the rows of the job begin at the id FIRST, and WHERE,
+over the name `t`, says which rows of the table it looks at. Before a merge reads its source, and after it has read the
+table, the jobs wait for each other in FOLDER. The facts of the conflicts, after each of which a job tries again, are
+left there as `NAME.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+import deltaic
+from deltaic.exceptions import CommitConflictError
+from deltaic.tables import DeltaTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame
+
+JOBS = 2
+SHARED = 20
+"""Ids from FIRST on whose rows every round merges 1 into."""
+
+
+def session() -> SparkSession:
+    settings = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.log.level": "OFF",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.ui.enabled": "false",
+    }
+    builder = SparkSession.builder.master("local[1]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return deltaic.enable(builder.getOrCreate())
+
+
+def meeting(folder: Path, name: str, place: str) -> Callable[[int], int]:
+    """A function of rows that returns when both jobs are at a place."""
+    own = str(folder / f"{place}.{name}")
+    pattern = f"{place}.*"
+
+    def meet(value: int) -> int:
+        Path(own).touch()
+        end = time.monotonic() + 120
+        while len(list(Path(own).parent.glob(pattern))) < JOBS:
+            if time.monotonic() > end:
+                raise TimeoutError(f"the other job does not come to {place}")
+            time.sleep(0.02)
+        return value
+
+    return meet
+
+
+class Job:
+    def __init__(self, path: str, name: str, first: int, where: str, folder: Path) -> None:
+        self.spark = session()
+        self.path, self.name, self.first, self.folder = path, name, first, folder
+        self.where = where
+        self.conflicts: list[dict[str, Any]] = []
+
+    def until_done(self, act: Callable[[], Any]) -> None:
+        while True:
+            try:
+                act()
+            except CommitConflictError as error:
+                facts = {
+                    key: getattr(error, key)
+                    for key in (
+                        "version",
+                        "winner",
+                        "files",
+                        "predicate",
+                        "rule",
+                        "level",
+                        "advice",
+                        "transaction",
+                    )
+                }
+                self.conflicts.append({"class": type(error).__name__, "text": str(error), **facts})
+            else:
+                return
+
+    def rows(self, first: int, count: int) -> DataFrame:
+        return self.spark.range(first, first + count, 1, 1).select(
+            "id", F.lit(self.name).alias("job"), F.lit(0).alias("n")
+        )
+
+    def append(self, number: int) -> None:
+        self.rows(self.own(number), 5).write.format("delta").mode("append").save(self.path)
+
+    def merge(self, number: int) -> None:
+        meet = F.udf(meeting(self.folder, self.name, f"merge-{number}"), "bigint")
+        source = self.spark.range(self.first, self.first + SHARED, 1, 1).select(meet("id").alias("id"))
+        target = DeltaTable.forPath(self.spark, self.path).alias("t")
+        merge = target.merge(source.alias("s"), f"{self.where} AND t.id = s.id")
+        merge.whenMatchedUpdate(set={"n": "t.n + 1"}).execute()
+
+    def delete(self, number: int) -> None:
+        one = self.own(number)
+        DeltaTable.forPath(self.spark, self.path).alias("t").delete(
+            f"{self.where} AND t.id IN ({one}, {one + 3})"
+        )
+
+    def own(self, number: int) -> int:
+        """The first id of a round, of this job alone wherever it begins."""
+        return self.first + 1000 * (ord(self.name) - ord("a") + 1) + 10 * number
+
+
+def main() -> None:
+    path, name, first, where, rounds, folder = sys.argv[1:]
+    job = Job(path, name, int(first), where, Path(folder))
+    for number in range(int(rounds)):
+        for act in (job.append, job.merge, job.delete):
+            job.until_done(lambda act=act, number=number: act(number))
+    Path(folder, f"{name}.json").write_text(json.dumps(job.conflicts))
+    job.spark.stop()
+
+
+main()
