@@ -1,14 +1,15 @@
-"""A Spark job that appends to a table, merges into it and deletes from it while another one does the same.
+"""A Spark application that appends to a table, merges into it and deletes from it while another one does the same.
 
-`python concurrent_job.py PATH NAME FIRST WHERE ROUNDS FOLDER`: the rows of the job begin at the id FIRST, and WHERE,
-over the name `t`, says which rows of the table it looks at. Before a merge reads its source, and after it has read the
-table, the jobs wait for each other in FOLDER. The facts of the conflicts, after each of which a job tries again, are
-left there as `NAME.json`.
+`python concurrent_job.py NAME` does one job for each line of stdin, `{"path", "first", "where", "rounds", "folder"}`:
+its rows begin at the id `first`, and `where`, over the name `t`, says which rows of the table it looks at. While a
+merge reads its source, after it has opened the table, the jobs wait for each other in `folder`. The answer is a line
+of the facts of the conflicts, after each of which the job tried again.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -65,10 +66,11 @@ def meeting(folder: Path, name: str, place: str) -> Callable[[int], int]:
 
 
 class Job:
-    def __init__(self, path: str, name: str, first: int, where: str, folder: Path) -> None:
-        self.spark = session()
-        self.path, self.name, self.first, self.folder = path, name, first, folder
-        self.where = where
+    def __init__(
+        self, spark: SparkSession, name: str, path: str, first: int, where: str, folder: str
+    ) -> None:
+        self.spark, self.name = spark, name
+        self.path, self.first, self.where, self.folder = path, first, where, Path(folder)
         self.conflicts: list[dict[str, Any]] = []
 
     def until_done(self, act: Callable[[], Any]) -> None:
@@ -120,13 +122,20 @@ class Job:
 
 
 def main() -> None:
-    path, name, first, where, rounds, folder = sys.argv[1:]
-    job = Job(path, name, int(first), where, Path(folder))
-    for number in range(int(rounds)):
-        for act in (job.append, job.merge, job.delete):
-            job.until_done(lambda act=act, number=number: act(number))
-    Path(folder, f"{name}.json").write_text(json.dumps(job.conflicts))
-    job.spark.stop()
+    # Spark prints to file descriptor 1 as it likes: the answers get one of their own
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    (name,) = sys.argv[1:]
+    spark = session()
+    for line in sys.stdin:
+        asked = json.loads(line)
+        rounds = asked.pop("rounds")
+        job = Job(spark, name, **asked)
+        for number in range(rounds):
+            for act in (job.append, job.merge, job.delete):
+                job.until_done(lambda act=act, number=number: act(number))
+        print(json.dumps(job.conflicts), file=answers, flush=True)
+    spark.stop()
 
 
 main()

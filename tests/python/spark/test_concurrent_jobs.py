@@ -7,16 +7,21 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 import deltaic
 
-pytestmark = pytest.mark.spark
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-ROUNDS = 3
+# two applications start before the first test
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+
+ROUNDS = 2
+Conflicts = dict[str, list[dict[str, Any]]]
 SHARED = 20
 """As in `concurrent_job.py`."""
 VECTORS = {"delta.enableDeletionVectors": "true"}
@@ -39,25 +44,63 @@ def make(path: Path, firsts: dict[str, int], *, by: str | None, properties: dict
     deltaic.write(str(path), table, partition_by=by, configuration=properties)
 
 
-def run(path: Path, folder: Path, firsts: dict[str, int], where: str) -> dict[str, list[dict[str, Any]]]:
-    """Both jobs at once; the conflicts of each."""
-    from deltaic.spark.java import ensure_java
+class Jobs:
+    """Two applications, which do jobs at the same time."""
 
-    ensure_java()
-    folder.mkdir()
-    script = Path(__file__).with_name("concurrent_job.py")
-    package = str(Path(deltaic.__file__).parents[1])
-    environment = {
-        **os.environ,
-        "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": os.pathsep.join([package, *filter(None, sys.path)]),
-    }
-    jobs = []
-    for name, first in firsts.items():
-        arguments = [str(path), name, str(first), where.format(job=name), str(ROUNDS), str(folder)]
-        jobs.append(subprocess.Popen([sys.executable, str(script), *arguments], env=environment))
-    assert [job.wait(timeout=280) for job in jobs] == [0, 0]
-    return {name: json.loads((folder / f"{name}.json").read_text()) for name in firsts}
+    def __init__(self) -> None:
+        from deltaic.spark.java import ensure_java
+
+        ensure_java()
+        script = Path(__file__).with_name("concurrent_job.py")
+        package = str(Path(deltaic.__file__).parents[1])
+        environment = {
+            **os.environ,
+            "PYSPARK_PYTHON": sys.executable,
+            "PYTHONPATH": os.pathsep.join([package, *filter(None, sys.path)]),
+        }
+        self.processes = {
+            name: subprocess.Popen(
+                [sys.executable, str(script), name],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env=environment,
+            )
+            for name in APART
+        }
+
+    def run(self, path: Path, folder: Path, firsts: dict[str, int], where: str) -> Conflicts:
+        """Both jobs at once; the conflicts of each."""
+        folder.mkdir()
+        for name, process in self.processes.items():
+            asked = {"path": str(path), "folder": str(folder), "rounds": ROUNDS}
+            asked |= {"first": firsts[name], "where": where.format(job=name)}
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(asked) + "\n")
+            process.stdin.flush()
+        return {name: self._answer(process) for name, process in self.processes.items()}
+
+    @staticmethod
+    def _answer(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, "a job has ended with an error"
+        answer: list[dict[str, Any]] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        for process in self.processes.values():
+            assert process.stdin is not None
+            process.stdin.close()
+        for process in self.processes.values():
+            process.wait(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def jobs() -> Iterator[Jobs]:
+    both = Jobs()
+    yield both
+    both.close()
 
 
 def expected(firsts: dict[str, int]) -> dict[int, int]:
@@ -79,21 +122,23 @@ def check(path: Path, firsts: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["partitions", "partitions by vectors", "rows of one file"])
-def test_disjoint_jobs_never_conflict(kind: str, tmp_path: Path) -> None:
+def test_disjoint_jobs_never_conflict(jobs: Jobs, kind: str, tmp_path: Path) -> None:
     path = tmp_path / "t"
     by_partition = kind.startswith("partitions")
     make(path, APART, by="job" if by_partition else None, properties={} if kind == "partitions" else VECTORS)
     # ids that the keys of the merge bound are as good as a partition
-    conflicts = run(path, tmp_path / "jobs", APART, "t.job = '{job}'" if by_partition else "true")
+    conflicts = jobs.run(path, tmp_path / "jobs", APART, "t.job = '{job}'" if by_partition else "true")
     assert conflicts == {"a": [], "b": []}
     check(path, APART)
 
 
 @pytest.mark.parametrize("properties", [{}, VECTORS], ids=["rewrite", "vectors"])
-def test_no_update_is_lost_and_conflicts_carry_the_facts(properties: dict[str, str], tmp_path: Path) -> None:
+def test_no_update_is_lost_and_conflicts_carry_the_facts(
+    jobs: Jobs, properties: dict[str, str], tmp_path: Path
+) -> None:
     path = tmp_path / "t"
     make(path, TOGETHER, by=None, properties=properties)
-    conflicts = run(path, tmp_path / "jobs", TOGETHER, "true")
+    conflicts = jobs.run(path, tmp_path / "jobs", TOGETHER, "true")
     check(path, TOGETHER)
     # both had read the table when either merged: of each pair one lost
     lost = [facts for of_job in conflicts.values() for facts in of_job]
