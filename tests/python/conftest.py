@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # settings of every session that a test makes: small, quiet, and the same everywhere
 SPARK_SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
+    # sessions are short: what the second compiler costs does not come back
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
     "spark.log.level": "ERROR",

@@ -249,6 +249,9 @@ class History:
         source = self._rows(columns, duplicates=duplicates)
         on = self.dice.choice(("t.id = s.id",) * 3 + ("t.id <=> s.id", "s.id = t.id AND t.id > 60"))
         clauses = self._clauses(columns, evolves=evolves)
+        if any(clause.when == "NOT MATCHED BY SOURCE" for clause in clauses):
+            # delta-spark 4.4 with deletion vectors fails on `<=>` where keys of the source cannot be null
+            on = on.replace("<=>", "=")
         if evolves and any(c.values is None and c.action != "DELETE" for c in clauses):
             self._columns = {**self._columns, **columns}
         return Merge(source, on, clauses, evolves, duplicates)

@@ -35,6 +35,8 @@ SHARED = 20
 def session() -> SparkSession:
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
+        # as in the settings of all tests
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
         "spark.log.level": "OFF",
