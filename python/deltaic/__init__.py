@@ -2,13 +2,17 @@
 
 `Table` opens a table without an engine, `create` makes one, `convert` makes one of Parquet files, `write` writes Arrow
 data to one, and `enable` teaches a Spark session the format `delta`; `read` and `save` are for DataFrames, the same on
-classic sessions and on Spark Connect. Errors are the classes of `deltaic.exceptions`.
+classic sessions and on Spark Connect, and so are the merges that are often needed: `upsert`, `upsert_batch` for
+streams, `scd2` and `deduplicate`. Errors are the classes of `deltaic.exceptions`.
 """
 
 from deltaic import exceptions
 from deltaic._core import __version__
 from deltaic.maintain import ConvertResult, convert
 from deltaic.spark.doors import read, save
+from deltaic.spark.recipes.deduplicate import DeduplicateResult, deduplicate
+from deltaic.spark.recipes.scd2 import Scd2Result, scd2
+from deltaic.spark.recipes.upsert import UpsertResult, upsert, upsert_batch
 from deltaic.spark.session import enable
 from deltaic.table import Table
 from deltaic.verify import Finding, VerifyReport, verify
@@ -17,17 +21,24 @@ from deltaic.write import CreateResult, WriteResult, create, write
 __all__ = [
     "ConvertResult",
     "CreateResult",
+    "DeduplicateResult",
     "Finding",
+    "Scd2Result",
     "Table",
+    "UpsertResult",
     "VerifyReport",
     "WriteResult",
     "__version__",
     "convert",
     "create",
+    "deduplicate",
     "enable",
     "exceptions",
     "read",
     "save",
+    "scd2",
+    "upsert",
+    "upsert_batch",
     "verify",
     "write",
 ]

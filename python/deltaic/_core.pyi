@@ -283,11 +283,14 @@ class Dml:
         parameters: dict[str, str],
         *,
         user_metadata: str | None = None,
+        app_transaction: tuple[str, int] | None = None,
         engine: str | None = None,
         storage_options: dict[str, str] | None = None,
     ) -> Dml: ...
     @property
     def version(self) -> int: ...
+    @property
+    def recorded(self) -> bool: ...
     @property
     def root(self) -> str: ...
     @property

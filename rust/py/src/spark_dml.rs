@@ -32,13 +32,15 @@ pub(crate) struct Dml {
 #[pymethods]
 impl Dml {
     #[new]
-    #[pyo3(signature = (path, operation, parameters, *, user_metadata=None, engine=None, storage_options=None))]
+    #[pyo3(signature = (path, operation, parameters, *, user_metadata=None, app_transaction=None, engine=None, storage_options=None))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         path: String,
         operation: String,
         parameters: BTreeMap<String, String>,
         user_metadata: Option<String>,
+        app_transaction: Option<(String, i64)>,
         engine: Option<String>,
         storage_options: Option<BTreeMap<String, String>>,
     ) -> PyResult<Self> {
@@ -47,7 +49,7 @@ impl Dml {
             for (name, value) in parameters {
                 shown = shown.with(&name, value);
             }
-            let options = DmlOptions { user_metadata, engine, ..Default::default() };
+            let options = DmlOptions { user_metadata, app_transaction, engine, ..Default::default() };
             let storage = storage_options.unwrap_or_default();
             let location = Location::open(&path, &storage)?;
             let inner = SpreadDml::begin(&location, storage, shown, options)?;
@@ -59,6 +61,12 @@ impl Dml {
     #[getter]
     fn version(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |dml| Ok(dml.snapshot().version()))
+    }
+
+    /// Whether the table has recorded the application transaction before: then there is nothing to do.
+    #[getter]
+    fn recorded(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |dml| dml.recorded())
     }
 
     /// The location of the table as a URI.
@@ -280,7 +288,8 @@ impl Dml {
         })
     }
 
-    /// Commits, and is over then; the version.
+    /// Commits, and is over then; the version: the one that it works on where the application transaction was
+    /// recorded meanwhile.
     fn commit(&self, py: Python<'_>, by_vectors: bool, metrics: BTreeMap<String, u64>) -> PyResult<u64> {
         write(py, || {
             let dml = self.lock().take().ok_or_else(over)?;

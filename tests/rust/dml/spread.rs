@@ -210,3 +210,28 @@ fn new_rows_with_a_new_column_are_told_as_changes() {
         StructType { fields: vec![StructField::new("nothing", deltaic::schema::DataType::Long, true)] };
     assert_eq!(dml.insert_plan(&other).unwrap_err().kind(), "SchemaMismatch");
 }
+
+#[test]
+fn an_application_transaction_is_done_once() {
+    let (_, location) = table(20, false, &[]);
+    let begin = |version: i64| {
+        let options = DmlOptions { app_transaction: Some(("app".into(), version)), ..Default::default() };
+        SpreadDml::begin(&location, BTreeMap::new(), Operation::new("MERGE"), options).unwrap()
+    };
+    let (mut first, mut late) = (begin(1), begin(1));
+    assert!(!first.recorded().unwrap());
+    for dml in [&mut first, &mut late] {
+        let all: Vec<_> = found(&location, 0..20);
+        take(dml, &all).unwrap();
+    }
+    assert_eq!(first.commit(false, Vec::new()).unwrap(), 1);
+    assert_eq!(keys(&location), Vec::<i64>::new());
+    // another did the same meanwhile
+    assert_eq!(late.commit(false, Vec::new()).unwrap(), 0);
+    assert!(begin(1).recorded().unwrap());
+    // what changes nothing is recorded all the same
+    let next = begin(2);
+    assert!(!next.recorded().unwrap());
+    assert_eq!(next.commit(false, Vec::new()).unwrap(), 2);
+    assert!(begin(2).recorded().unwrap());
+}

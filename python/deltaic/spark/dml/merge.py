@@ -32,6 +32,20 @@ _FILE, _ROW, _SEEN = "__deltaic_new_file", "__deltaic_new_row", "__deltaic_seen"
 _FULL = 500_000
 
 
+@dataclasses.dataclass(frozen=True)
+class Merged:
+    """What a merge did."""
+
+    version: int | None
+    """Version that was committed; None where nothing changed, or the application transaction was recorded before."""
+    metrics: dict[str, int]
+    """Of the commit; without one only the numbers of rows."""
+
+    def rows(self, what: str) -> int:
+        """Rows of the table that were `Inserted`, `Updated` or `Deleted`."""
+        return self.metrics.get(f"numTargetRows{what}", 0)
+
+
 def merge(
     ref: TableRef,
     source: Any,
@@ -39,15 +53,19 @@ def merge(
     given: Sequence[Clause],
     *,
     with_schema_evolution: bool = False,
-) -> dict[str, int]:
-    """Updates, deletes and inserts rows by those of a source, a DataFrame; the metrics of the commit.
+    app_transaction: tuple[str, int] | None = None,
+) -> Merged:
+    """Updates, deletes and inserts rows by those of a source: a DataFrame, or what makes one of the `Operation`.
+
+    A source that is made has looked at the version that the merge works on, and at no other.
 
     All or nothing, in one commit; nothing is committed where no clause is followed and no column joins, and there are
     only the numbers of rows then. The source is computed once, and so is every value: one that differs each time is
     the same in the table and in its change-data feed. Only files that may hold a key of the source are read, unless a
     clause is about rows without a match. Old rows are marked in deletion vectors where the table has
     `delta.enableDeletionVectors`; elsewhere the files with a changed row are written anew. Row ids are kept. New rows
-    and values are stored as an INSERT stores them, and the rules of the table hold.
+    and values are stored as an INSERT stores them, and the rules of the table hold. An `app_transaction`, the id of an
+    application and its version, is recorded with the commit, also where nothing changes; it is not done again.
 
     Raises:
         InvalidArgumentError: for clauses out of order and columns that are not there.
@@ -60,7 +78,12 @@ def merge(
     """
     clauses = Clauses(given)
     ref = dataclasses.replace(ref, alias=ref.alias or _TARGET)
-    with Operation(ref, "MERGE", clauses.parameters(condition)) as op:
+    parameters = clauses.parameters(condition)
+    with Operation(ref, "MERGE", parameters, app_transaction=app_transaction) as op:
+        if op.dml.recorded:
+            return Merged(None, {})
+        if callable(source):
+            source = source(op)
         if with_schema_evolution:
             evolve(op, source.schema, clauses)
         rows = Source(op, source, condition, by_name=any(c.is_star for c in clauses.all.values()))
@@ -88,9 +111,11 @@ def merge(
             "scanTimeMs": scanned,
             "rewriteTimeMs": op.millis(begun),
         }
-        if not touched and not counts["addedFiles"] and op.written == op.schema:
-            return measured
-        return op.commit({**measured, **times}, by_vectors=by_vectors)
+        same = not touched and not counts["addedFiles"] and op.written == op.schema
+        if same and app_transaction is None:
+            return Merged(None, measured)
+        measured = op.commit({**measured, **times}, by_vectors=by_vectors)
+        return Merged(op.committed, {} if op.committed is None else measured)
 
 
 def _measured(matches: Matches, kept: int, inserted: int) -> dict[str, int]:

@@ -130,7 +130,7 @@ class DeltaMergeBuilder:
         done = merge(
             self._ref, self._source, self._condition, self._clauses, with_schema_evolution=self._evolves
         )
-        numbers = [done[f"numTargetRows{what}"] for what in ("Updated", "Deleted", "Inserted")]
+        numbers = [done.rows(what) for what in ("Updated", "Deleted", "Inserted")]
         result: DataFrame = self._ref.spark.createDataFrame([(sum(numbers), *numbers)], _RESULT)
         return result
 

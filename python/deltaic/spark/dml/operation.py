@@ -37,7 +37,14 @@ class Operation:
     deleted.
     """
 
-    def __init__(self, ref: TableRef, name: str, parameters: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        ref: TableRef,
+        name: str,
+        parameters: Mapping[str, str],
+        *,
+        app_transaction: tuple[str, int] | None = None,
+    ) -> None:
         self.ref = ref
         self.spark = ref.spark
         self.connect = is_connect(ref.spark)
@@ -56,6 +63,7 @@ class Operation:
             name,
             dict(parameters),
             user_metadata=self.spark.conf.get(_USER_METADATA, None),
+            app_transaction=app_transaction,
             engine=f"Apache-Spark/{self.spark.version}",
             storage_options=dict(ref.storage_options),
         )
@@ -63,6 +71,8 @@ class Operation:
         self.written = self.schema
         """The columns of the rows that are written."""
         self.evolving = False
+        self.committed: int | None = None
+        """The version that was made. None after a commit: the application transaction was recorded meanwhile."""
         self.row_ids: list[str] = self.dml.row_id_columns
         self._relations: list[Relation] = []
 
@@ -200,7 +210,9 @@ class Operation:
     def commit(self, metrics: Mapping[str, int], *, by_vectors: bool) -> dict[str, int]:
         """Commits and returns the metrics, with the time that it took."""
         measured = {**metrics, "executionTimeMs": self.millis()}
-        self.dml.commit(by_vectors, measured)
+        begun_at = self.dml.version
+        committed = self.dml.commit(by_vectors, measured)
+        self.committed = None if committed == begun_at else committed
         return measured
 
 

@@ -136,6 +136,15 @@ impl SpreadDml {
         &self.job.snapshot
     }
 
+    /// Whether the version that it works on has recorded the application transaction, or a newer one of the application:
+    /// then there is nothing left to do.
+    ///
+    /// # Errors
+    /// As [`Snapshot::app_transaction`].
+    pub fn recorded(&self) -> Result<bool> {
+        Ok(self.transaction().recorded()?.is_some())
+    }
+
     /// The options by which the table was opened.
     pub fn storage(&self) -> &StorageOptions {
         &self.storage
@@ -404,7 +413,8 @@ impl SpreadDml {
     }
 
     /// Commits: the rows that are meant leave, by deletion vectors with `by_vectors` or else with their files, and what
-    /// was added joins. The version.
+    /// was added joins. The version: where the application transaction was recorded meanwhile, the one that it works on,
+    /// and nothing was done.
     ///
     /// # Errors
     /// As [`Transaction::commit`]. After every error but [`Error::CommitStateUnknown`] the table is as it was, and no

@@ -1,0 +1,80 @@
+"""The Python of the pages below docs/ runs as it stands, page by page, in one process with one Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[3] / "docs"
+_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# argument: a file with pages and their code as JSON
+_RUN = """
+import json, pathlib, sys, traceback
+from deltaic.spark.java import ensure_java
+ensure_java()
+failed = {}
+for page, code in json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")).items():
+    try:
+        exec(compile(code, page, "exec"), {"__name__": page})
+    except Exception:
+        failed[page] = traceback.format_exc()
+pathlib.Path(sys.argv[1]).write_text(json.dumps(failed), encoding="utf-8")
+"""
+
+
+def code(page: Path) -> str:
+    """The blocks of a page, each at its line."""
+    text = page.read_text(encoding="utf-8")
+    lines = [""] * text.count("\n")
+    for block in _BLOCK.finditer(text):
+        start = text.count("\n", 0, block.start(1))
+        of_block = block[1].splitlines()
+        lines[start : start + len(of_block)] = of_block
+    return "\n".join(lines)
+
+
+PAGES = {
+    page.name: code(page) for page in sorted(DOCS.glob("*.md")) if _BLOCK.search(page.read_text("utf-8"))
+}
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What went wrong, by page."""
+    folder = tmp_path_factory.mktemp("pages")
+    pages = folder / "pages.json"
+    pages.write_text(json.dumps(PAGES), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", _RUN, str(pages)],
+        cwd=folder,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, str] = json.loads(pages.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_runs(failed: dict[str, str], page: str) -> None:
+    assert page not in failed, failed[page]
+
+
+def test_every_page_is_listed() -> None:
+    listed = re.findall(r"\]\(([\w-]+\.md)\)", (DOCS / "README.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(p.name for p in DOCS.glob("*.md") if p.name != "README.md")
+
+
+@pytest.mark.parametrize("page", sorted(p.name for p in DOCS.glob("*.md")))
+def test_what_a_page_links_to_is_there(page: str) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (DOCS / target).exists(), target
