@@ -41,6 +41,12 @@ result = deltaic.write("t", table.to_arrow(), mode="append", partition_by=["day"
 assert_type(result, WriteResult)
 assert_type(result.version, int)
 
+frame: Any = None
+assert_type(deltaic.upsert(frame, "t", "id"), deltaic.UpsertResult)
+assert_type(deltaic.scd2(frame, "t", ["id"], tracked=["city"]), deltaic.Scd2Result)
+deltaic.upsert_batch("t", ["id"], order_by="seq", optimize_every=10)(frame, 0)
+deltaic.upsert("t", frame)  # type: ignore[call-arg]
+
 deltaic.Table(3)  # type: ignore[arg-type]
 deltaic.write("t", table.to_arrow(), partition_by=3)  # type: ignore[arg-type]
 table.version = 3  # type: ignore[misc]

@@ -91,7 +91,7 @@ def scd2(
     from deltaic.spark.frame import functions, quoted
 
     ids = keys.columns(id_cols, df.columns, "id_cols")
-    others = [c for c in df.columns if c not in ids and quoted(c) != quoted(valid_at.strip("`"))]
+    others = [c for c in df.columns if c not in ids and c.lower() != valid_at.strip("`").lower()]
     watched = others if tracked is None else keys.columns(tracked, df.columns, "tracked")
     dimension = _Columns(ids, watched, valid_from, valid_to, is_current)
     rows = df if order_by is None else keys.latest(df, ids, order_by)
