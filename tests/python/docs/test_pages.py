@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[3] / "docs"
+# the first test of a page runs them all
+pytestmark = pytest.mark.timeout(900)
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # argument: a file with pages and their code as JSON
 _RUN = """
@@ -56,7 +58,7 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         encoding="utf-8",
-        timeout=280,
+        timeout=840,
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, str] = json.loads(pages.read_text(encoding="utf-8"))
