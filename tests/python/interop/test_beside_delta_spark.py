@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -33,7 +34,7 @@ def beside(
         for package in (deltaic, sqlglot):
             folder = Path(str(package.__file__)).parent
             shutil.copytree(folder, packages / folder.name)
-        environment["PYTHONPATH"] = str(packages)
+        environment["PYTHONPATH"] = os.pathsep.join([str(packages), environment["PYTHONPATH"]])
         done = subprocess.run(
             [*command, *arguments], env=environment, stdout=subprocess.PIPE, text=True, timeout=600
         )
@@ -57,5 +58,19 @@ def test_both_names_work_side_by_side(beside: Callable[..., dict[str, Any]], tmp
     assert "Location: LogFileIndex" in answer["deltaic"]["plan"]
     assert "Location: LogFileIndex" not in answer["delta"]["plan"]
     assert answer["after DELETE"] == list(range(1, 10))
+    # the `DeltaTable` of each, on the table of both
+    rows = [[1, 11], [2, 12], [5, 31], [6, 16], [7, 1], [8, 0], [9, 1], [50, 0]]
+    assert answer["changed"]["rows"] == [rows, rows]
+    assert answer["changed"]["operations"][2:] == [
+        ["UPDATE", True],
+        ["UPDATE", False],
+        ["DELETE", True],
+        ["DELETE", False],
+        ["MERGE", True],
+        ["MERGE", False],
+        ["MERGE", True],
+    ]
+    ours, theirs = answer["changed"]["details"]
+    assert ours == theirs
     assert answer["written"] == [10, 10]
     assert all("deltaic/" in engine for engine in answer["engines"])

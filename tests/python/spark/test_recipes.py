@@ -59,16 +59,16 @@ def test_an_upsert_replaces_rows_and_adds_others(door: Any, kind: str, tmp_path:
     assert last_commit(path)[0]["operation"] == "MERGE"
 
 
-def test_only_files_that_may_hold_a_key_are_read(spark: Any, tmp_path: Path) -> None:
+def test_only_files_that_may_hold_a_key_are_read(door: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
-    first = spark.sql("SELECT CAST(id % 3 AS INT) AS p, id, 0 AS n FROM range(30)")
+    first = door.sql("SELECT CAST(id % 3 AS INT) AS p, id, 0 AS n FROM range(30)")
     deltaic.save(first, path, partition_by="p")
-    deltaic.save(spark.sql("SELECT 0 AS p, id + 1000 AS id, 0 AS n FROM range(9)"), path, mode="append")
+    deltaic.save(door.sql("SELECT 0 AS p, id + 1000 AS id, 0 AS n FROM range(9)"), path, mode="append")
     gone = [f["path"] for f in live(path) if f["partitionValues"]["p"] == "1"]
     gone += [f["path"] for f in live(path) if json.loads(f["stats"])["minValues"]["id"] == 1000]
     for name in gone:
         Path(path, name).unlink()
-    done = deltaic.upsert(spark.sql("SELECT 0 AS p, 3L AS id, 1 AS n"), path, ["p", "id"])
+    done = deltaic.upsert(door.sql("SELECT 0 AS p, 3L AS id, 1 AS n"), path, ["p", "id"])
     assert (len(gone), done.updated_rows, done.inserted_rows) == (2, 1, 0)
 
 

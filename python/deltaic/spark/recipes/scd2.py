@@ -125,6 +125,7 @@ def _changes(op: Operation, given: Any, dimension: _Columns, *, once: bool) -> A
     source = Source(op, given.alias(SOURCE), keys.same_key(ids), by_name=False)
     if not once:
         keys.refuse_duplicates(source.rows, ids, op.ref.path)
+    source.announce()
     rows = source.prune(op.stored_rows("all", row_ids=False).alias(TARGET))
     current = rows.where(F.col(quoted(dimension.is_current))).select(
         *(F.col(quoted(c)).alias(f"{_KEY}{i}") for i, c in enumerate(ids)),
