@@ -1,0 +1,144 @@
+"""`stats`: what the log says about columns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deltaic.cli import output
+from deltaic.cli.options import table_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from deltaic.table import Table
+
+# types whose partition values are not in the order of their text
+_NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal")
+
+
+@dataclass
+class _Column:
+    """Facts of a column over all files; those of a file that says nothing of it are unknown."""
+
+    files: int = 0
+    minimum: Any = None
+    maximum: Any = None
+    nulls: int = 0
+    files_with_nulls: int = 0
+
+    def take(self, low: Any, high: Any, nulls: int | None) -> None:
+        if low is not None or high is not None or nulls is not None:
+            self.files += 1
+        if low is not None and (self.minimum is None or low < self.minimum):
+            self.minimum = low
+        if high is not None and (self.maximum is None or high > self.maximum):
+            self.maximum = high
+        if nulls is not None:
+            self.nulls += nulls
+            self.files_with_nulls += 1
+
+
+@click.command(short_help="What the log says about columns: least, greatest, nulls.")
+@click.option("--where", metavar="SQL", help="Only files that may hold a row for which this is true.")
+@table_command
+def stats(table: Table, *, where: str | None, as_json: bool) -> None:
+    """Show the statistics of the log for each column, over all files: the least and the greatest value and the nulls.
+
+    They are those that writers put into the log, and bounds: texts may be cut, and rows that deletion vectors delete
+    count. No data file is read.
+    """
+    with output.progress("reading statistics") as advance:
+        found = _stats(table, where, advance)
+    if as_json:
+        output.print_json(found)
+        return
+    numbers = ["nulls", "files"]
+    grid = output.grid("column", "type", "min", "max", *numbers, right=numbers)
+    for column in found["columns"]:
+        grid.add_row(
+            output.cell(column["name"]),
+            output.cell(column["type"]),
+            *(output.cell(column[name]) for name in ("min", "max", "nulls")),
+            f"{column['files']:,}",
+        )
+    console = output.console()
+    console.print(grid)
+    rows = "an unknown number of" if found["rows"] is None else f"{found['rows']:,}"
+    console.print(f"{found['files']:,} files, {rows} rows", style="dim")
+
+
+def _stats(table: Table, where: str | None, advance: Any) -> dict[str, Any]:
+    columns: dict[tuple[str, ...], _Column] = {}
+    fields = json.loads(table.schema.json())["fields"]
+    types = {field["name"]: field["type"] for field in fields}
+    files = rows = 0
+    unknown = False
+    for file in table.file_list(where, stats=True):
+        files += 1
+        facts = json.loads(file["stats"], parse_float=Decimal) if file["stats"] else {}
+        number = facts.get("numRecords")
+        unknown |= number is None
+        vector = file["deletion_vector"]
+        rows += (number or 0) - (vector["cardinality"] if vector else 0)
+        low, high, nulls = (
+            dict(_leaves(facts.get(k), fields)) for k in ("minValues", "maxValues", "nullCount")
+        )
+        for path in {**low, **high, **nulls}:
+            columns.setdefault(path, _Column()).take(low.get(path), high.get(path), nulls.get(path))
+        for name, text in file["partition_values"].items():
+            value = _value(text, types.get(name))
+            missing = None if number is None else number * (value is None)
+            columns.setdefault((name,), _Column()).take(value, value, missing)
+        advance()
+    order = {name: position for position, name in enumerate(types)}
+    for name in types:
+        if not any(path[0] == name for path in columns):
+            columns[(name,)] = _Column()
+    return {
+        "version": table.version,
+        "files": files,
+        "rows": None if unknown else rows,
+        "columns": [
+            {
+                "name": ".".join(path),
+                "type": types.get(path[0]) if len(path) == 1 else None,
+                "min": column.minimum,
+                "max": column.maximum,
+                "nulls": column.nulls if files and column.files_with_nulls == files else None,
+                "files": column.files,
+            }
+            for path, column in sorted(columns.items(), key=lambda c: (order.get(c[0][0], len(order)), c[0]))
+        ],
+    }
+
+
+def _value(text: str | None, kind: Any) -> Any:
+    """A partition value, so that it compares as its type does: times and texts do as they are written."""
+    if not text:
+        return None
+    return Decimal(text) if isinstance(kind, str) and kind.startswith(_NUMBERS) else text
+
+
+def _leaves(
+    values: Any, fields: list[dict[str, Any]], at: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The values of a tree of statistics by the logical paths of their columns."""
+    if not isinstance(values, dict):
+        return
+    known = {
+        field["metadata"].get("delta.columnMapping.physicalName", field["name"]): field for field in fields
+    }
+    plain = {field["name"]: field for field in fields}
+    for name, value in values.items():
+        field = known.get(name) or plain.get(name)
+        path = (*at, field["name"] if field else name)
+        if isinstance(value, dict):
+            kind = field["type"] if field else None
+            yield from _leaves(value, kind.get("fields", []) if isinstance(kind, dict) else [], path)
+        else:
+            yield path, value
