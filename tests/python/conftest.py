@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -60,6 +60,21 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     deltaic.enable(session)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A session of a Spark Connect server that can import deltaic."""
+    from connect_server import connect_server
+    from pyspark.sql.connect.session import SparkSession
+
+    import deltaic
+
+    with connect_server(tmp_path_factory.mktemp("connect"), str(Path(deltaic.__file__).parents[1])) as url:
+        session = SparkSession.builder.remote(url).create()
+        deltaic.enable(session)
+        yield session
+        session.stop()
 
 
 @pytest.fixture

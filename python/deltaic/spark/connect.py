@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from pyspark.sql.datasource import DataSource
 
@@ -13,47 +13,65 @@ from deltaic.spark.failures import MISSING
 # explicit files are checked one by one; above this number Spark starts a job with one task a file instead
 _LISTING = ("spark.sql.sources.parallelPartitionDiscovery.threshold", "1000000")
 
-_enabled: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+# what a write asks the session for; the format can only know it from before
+_SETTINGS = (
+    "spark.sql.session.timeZone",
+    "spark.sql.sources.partitionOverwriteMode",
+    "spark.databricks.delta.schema.autoMerge.enabled",
+    "spark.databricks.delta.commitInfo.userMetadata",
+)
+
+_listing: WeakSet[Any] = WeakSet()
+_enabled: WeakKeyDictionary[Any, tuple[str, dict[str, str]]] = WeakKeyDictionary()
+
+
+def list_quickly(spark: Any) -> None:
+    """Sets what reads of a session need that name their files."""
+    if spark not in _listing:
+        spark.conf.set(*_LISTING)
+        _listing.add(spark)
 
 
 def enable_connect(spark: Any) -> str:
     """Registers the format `delta` with a Spark Connect session and returns the name it got.
 
     The name is `deltaic` where the server has the Delta JAR, whose `delta` cannot be replaced; a warning
-    says so. The session's time zone at this moment is the one of a `timestampAsOf` without zone. Calling it
-    again does nothing.
+    says so. The format follows the settings that the session has at this moment: its time zone, which is the one of a
+    `timestampAsOf` without zone, `spark.sql.sources.partitionOverwriteMode`, and those of delta-spark for merging
+    schemas and for user metadata. Call it again after changing one; without a change that does nothing.
 
     The server's Python must be able to import deltaic. The format reads every file of a version and leaves
     filters to Spark: `deltaic.read(spark, path, where=…)` is the one that prunes.
     """
-    if (name := _enabled.get(spark)) is not None:
+    found = {key: spark.conf.get(key, None) for key in _SETTINGS}
+    settings = {key: value for key, value in found.items() if value is not None}
+    name, known = _enabled.get(spark, ("delta", None))
+    if known == settings:
         return name
-    spark.conf.set(*_LISTING)
-    zone = spark.conf.get("spark.sql.session.timeZone")
-    name = "delta"
+    list_quickly(spark)
     try:
-        spark.dataSource.register(_source(name, zone))
+        spark.dataSource.register(_source(name, settings))
     except Exception as error:
         if "DATA_SOURCE_ALREADY_EXISTS" not in str(error):
             raise
         name = "deltaic"
-        spark.dataSource.register(_source(name, zone))
+        spark.dataSource.register(_source(name, settings))
         warnings.warn(
             "the server has the Delta JAR, which owns the format `delta`: use the format `deltaic`",
             UserWarning,
             stacklevel=2,
         )
-    _enabled[spark] = name
+    _enabled[spark] = name, settings
     return name
 
 
-def _source(name: str, zone: str) -> type[DataSource]:
+def _source(name: str, settings: dict[str, str]) -> type[DataSource]:
     """The class of one session.
 
     Nobody can import it, so it is pickled whole. It imports what it stands for when it is used, and so can say
     on a server without deltaic what is missing.
     """
-    attributes = {"format_name": name, "time_zone": zone}
+    attributes = {"format_name": name, "settings": settings}
     missing = MISSING
 
     class SessionDeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types

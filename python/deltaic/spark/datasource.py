@@ -10,11 +10,10 @@ import datetime as dt
 import json
 import uuid
 from dataclasses import dataclass
-from inspect import signature
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar
 from zoneinfo import ZoneInfo
 
-import pyarrow as pa
 import pyspark
 from pyspark.sql.datasource import (
     DataSource,
@@ -23,11 +22,11 @@ from pyspark.sql.datasource import (
     InputPartition,
     WriterCommitMessage,
 )
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from deltaic import _core
 from deltaic.exceptions import (
+    DeltaError,
     InvalidArgumentError,
     InvalidTimeTravelError,
     SchemaMismatchError,
@@ -37,30 +36,43 @@ from deltaic.spark import writer
 from deltaic.spark.names import local
 from deltaic.spark.options import CATALOGS_OWN, WriteOptions
 from deltaic.spark.routes.arrow import Task
+from deltaic.spark.split_read import BYTES_PER_PARTITION, read_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# a group of files for one task, as Spark's own maxPartitionBytes
-_BYTES_PER_PARTITION = 128 << 20
-# instants are UTC in Arrow; PySpark 4.2 and later want to be told, earlier ones take it for granted
-_ZONE = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
+    import pyarrow as pa
+
 _READ_OPTIONS = frozenset({"path", "versionasof", "timestampasof"})
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+
+
+def _plainly(method: Any) -> Any:
+    """An error of deltaic says at once what is wrong: Spark shows its traceback as text, in an error of its own."""
+
+    @wraps(method)
+    def called(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            return method(*arguments, **keywords)
+        except DeltaError as error:
+            raise error.with_traceback(None) from None
+
+    return called
 
 
 class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
     """`spark.read.format("delta")` and `df.write.format("delta")` in the modes `append` and `overwrite`."""
 
     format_name = "delta"
-    time_zone = "UTC"
-    """Of the session that registered the class: zone of a `timestampAsOf` that names none."""
+    settings: ClassVar[dict[str, str]] = {}
+    """Of the session, when it registered the class."""
 
     @classmethod
     def name(cls) -> str:
         """The name of the format."""
         return cls.format_name
 
+    @_plainly
     def schema(self) -> StructType:
         """The schema of the version that is asked for."""
         return StructType.fromJson(json.loads(self.scan().schema))
@@ -69,11 +81,13 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         """Reads the columns of `schema` by name."""
         return DeltaReader(self, schema)
 
+    @_plainly
     def writer(self, schema: StructType, overwrite: bool) -> DeltaWriter:  # noqa: FBT001 (Spark's signature)
         """Appends rows of `schema`, or overwrites with them."""
         path = self._path()
         mode = "overwrite" if overwrite else "append"
-        return DeltaWriter(path, schema, mode, WriteOptions.parse(path, dict(self.options)))
+        options = WriteOptions.parse(path, dict(self.options)).in_session(self.settings)
+        return DeltaWriter(path, schema, mode, options)
 
     def _path(self) -> str:
         path: str | None = self.options.get("path")
@@ -94,7 +108,9 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
             raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
         version = self.options.get("versionasof")
         timestamp = self.options.get("timestampasof")
-        return plan_scan(path, version, timestamp, None, self.time_zone)
+        return plan_scan(
+            path, version, timestamp, None, self.settings.get("spark.sql.session.timeZone", "UTC")
+        )
 
 
 def plan_scan(
@@ -147,9 +163,9 @@ class DeltaReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no typ
 
     def __init__(self, source: DeltaDataSource, schema: StructType) -> None:
         self.source = source
-        self.columns: list[str] = schema.fieldNames()
         self.schema = schema
 
+    @_plainly
     def partitions(self) -> Sequence[DeltaPartition]:
         """Groups of files of the version, of about the same number of bytes."""
         scan = self.source.scan()
@@ -163,21 +179,13 @@ class DeltaReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no typ
                 message = f"the data does not fit the table `{scan.root}`: {reason}"
                 raise SchemaMismatchError(message, path=scan.root, reason=reason)
         # Spark wants one partition at least
-        return [DeltaPartition(group) for group in scan.splits(_BYTES_PER_PARTITION)] or [DeltaPartition(b"")]
+        return [DeltaPartition(group) for group in scan.splits(BYTES_PER_PARTITION)] or [DeltaPartition(b"")]
 
     def read(self, partition: DeltaPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a group of files."""
         if not partition.files:
             return
-        wanted = to_arrow_schema(self.schema, **_ZONE)
-        stream = pa.RecordBatchReader.from_stream(_core.read_split(partition.files, self.columns))
-        for batch in stream:
-            yield batch if batch.schema.equals(wanted) else _cast(batch, wanted)
-
-
-def _cast(batch: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
-    columns = [batch.column(i).cast(field.type) for i, field in enumerate(wanted)]
-    return pa.RecordBatch.from_arrays(columns, schema=wanted)
+        yield from read_group(partition.files, self.schema)
 
 
 @dataclass
@@ -197,10 +205,12 @@ class DeltaWriter(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark has n
         self.plan: bytes = plan.to_bytes()
         self.folder = str(uuid.uuid4())
 
+    @_plainly
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Writes the rows of one task."""
         return Written(Task(self.plan, self.folder).run(iterator))
 
+    @_plainly
     def commit(self, messages: list[Written | None]) -> None:
         """One commit for all tasks."""
         adds = [add for message in messages if message is not None for add in message.adds]

@@ -21,10 +21,10 @@ def read(
     """The rows of a version of the table at `path`: the newest, or the one of `version` or `timestamp`.
 
     `where` is an SQL predicate; files that it excludes are not read. Both kinds of session answer the same.
-    On Spark
-    Connect this reads with Spark's own Parquet reader, several times faster than
-    `spark.read.format("delta")`, wherever
-    that is right; the table is planned in this process, which must reach its storage.
+    On Spark Connect this reads with Spark's own Parquet reader, several times faster than
+    `spark.read.format("delta")`, wherever that is right and quick; otherwise, as with column mapping by id, file names
+    that Spark hides or more than 10,000 files, the Python workers of the server read, and must be able to import
+    deltaic. The table is planned in this process, which must reach its storage.
 
     Raises:
         TableNotFoundError: when there is no table.
@@ -53,10 +53,8 @@ def save(
     """Creates the table at `path` from the rows of `df`, or appends them, on both kinds of session.
 
     The same as `df.write.format("delta").mode(mode).partitionBy(…).options(…).save(path)`, which Spark
-    Connect offers for
-    `append` without `partitionBy` only. Returns the new version, or `None` where there was nothing to do.
-    All or nothing:
-    see `deltaic.spark.writer.save` for what is raised.
+    Connect offers for `append` and `overwrite` without `partitionBy` only. Returns the new version, or `None` where
+    there was nothing to do. All or nothing: see `deltaic.spark.writer.save` for what is raised.
     """
     from deltaic.spark import writer
 
@@ -80,15 +78,11 @@ def _connect_rows(
     spark: Any, path: str, version: int | None, timestamp: str | dt.datetime | None, where: str | None
 ) -> Any:
     from deltaic.predicates import from_sql
-    from deltaic.spark.connect import enable_connect
+    from deltaic.spark.connect import list_quickly
     from deltaic.spark.datasource import plan_scan
-    from deltaic.spark.native_read import native_read
+    from deltaic.spark.split_read import planned_rows
 
-    name = enable_connect(spark)
+    list_quickly(spark)
     predicate = None if where is None else from_sql(where)
     scan = plan_scan(path, version, timestamp, predicate, spark.conf.get("spark.sql.session.timeZone"))
-    rows = native_read(spark, scan)
-    if rows is not None:
-        return rows
-    # the version is fixed now: a later commit must not mix in
-    return spark.read.format(name).option("versionAsOf", scan.version).load(scan.root)
+    return planned_rows(spark, scan)

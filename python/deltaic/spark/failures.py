@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from deltaic import exceptions
 from deltaic.exceptions import (
     DeltaError,
     InvalidExpressionError,
@@ -14,7 +17,7 @@ from deltaic.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from deltaic.spark.frame import WriteColumn
     from deltaic.spark.rules import RowRules
@@ -49,6 +52,12 @@ _NOT_REPLACED = re.compile(
 _NO_VALUE = re.compile(
     r"^deltaic\.exceptions\.InvalidExpressionError: (expression `(?P<expression>.*)`: (?P<reason>.*))$",
     re.MULTILINE,
+)
+
+
+_FACTS = "facts of deltaic: "
+_OF_WORKER = re.compile(
+    r"^deltaic\.exceptions\.(?P<kind>\w+): (?P<message>.+)\n" + _FACTS + r"(?P<facts>\{.*\})$", re.MULTILINE
 )
 
 
@@ -119,6 +128,30 @@ def raise_known(
     if (found := _NO_VALUE.search(text)) is not None:
         raise InvalidExpressionError(found[1], **found.groupdict()) from error
     explain_missing_import(error)
+
+
+def telling(error: DeltaError) -> DeltaError:
+    """The same error with its facts in its text, which is all that Spark hands over of what ends a worker."""
+    return type(error)(f"{error}\n{_FACTS}{json.dumps(error.facts, default=str)}", **error.facts)
+
+
+@contextmanager
+def errors_of_workers() -> Iterator[None]:
+    """Within it, an error of Spark because a read of deltaic failed in a Python worker is the error of that read.
+
+    Raises:
+        DeltaError: what the worker raised, with its facts.
+        PackageNotOnServerError: when a worker cannot import deltaic.
+    """
+    try:
+        yield
+    except Exception as error:
+        found = _OF_WORKER.search(str(error))
+        kind = None if found is None else getattr(exceptions, found["kind"], None)
+        if found is not None and isinstance(kind, type) and issubclass(kind, DeltaError):
+            raise kind(found["message"], **json.loads(found["facts"])) from error
+        explain_missing_import(error)
+        raise
 
 
 def _from_hex(digits: str) -> str:

@@ -54,8 +54,8 @@ def native_read(spark: Any, scan: Any, *, located: bool = False) -> Any:
 
 def with_places(df: Any) -> Any:
     """The rows of a scan with `FILE` and `ROW`."""
-    F = functions(df)  # noqa: N806 (its usual name)
-    return df.select("*", F.col("_metadata.file_path").alias(FILE), F.col("_metadata.row_index").alias(ROW))
+    place = df.metadataColumn("_metadata")  # the table may have a column of this name
+    return df.select("*", place.getField("file_path").alias(FILE), place.getField("row_index").alias(ROW))
 
 
 def by_spelling(files: pa.Table) -> pa.Table:
@@ -89,6 +89,11 @@ def _joined(spark: Any, df: Any, files: pa.Table, *, deleted: bool) -> Any:
         return df
     bits = f"bit_get(get({_DELETED}, int({ROW} div 64)), int({ROW} % 64))"
     return df.where(F.coalesce(F.expr(bits), F.lit(0)) == F.lit(0))
+
+
+def spelled(path: str) -> str:
+    """A decoded URI as `_metadata.file_path` may write it."""
+    return _spellings(path)[0]
 
 
 def _spellings(path: str) -> list[str]:

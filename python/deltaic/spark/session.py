@@ -12,7 +12,8 @@ def enable(spark: Session) -> Session:
     """Makes `format("delta")` and Delta tables in SQL work in this session, and returns the session.
 
     A classic session gets the bridge, and so does every session that it makes later (`newSession`); a Spark
-    Connect session gets the Python Data Source. Calling it again does nothing. Where Delta's own JAR is on
+    Connect session gets the Python Data Source, which follows the settings that the session has at this call (see
+    `docs/spark-connect.md`). Calling it again does nothing else. Where Delta's own JAR is on
     the classpath, the format is named `deltaic`, and a warning says so. A door that this Spark does not have
     is named in a warning, with what replaces it.
 

@@ -144,8 +144,9 @@ impl ScanPlan {
     /// Groups of files of at most so many bytes, for `read_split`.
     fn splits(&self, py: Python<'_>, most_bytes: i64) -> PyResult<Vec<Vec<u8>>> {
         let (snapshot, options, files) = (self.snapshot.clone(), self.options.clone(), self.files.clone());
+        let more = self.more.clone();
         read(py, move || {
-            splits(&snapshot, &options, &files, most_bytes)
+            splits(&snapshot, &options, &files, &more, most_bytes)
                 .iter()
                 .map(|s| s.to_json().map(String::into_bytes))
                 .collect()
@@ -162,12 +163,21 @@ impl ScanPlan {
     }
 }
 
-/// Reads columns of a group of files, by logical name.
+/// Reads columns of a group of files, by logical name; with `places` also the decoded URI of each row's file and the
+/// position in it, in columns of these names.
 #[pyfunction]
-#[pyo3(signature = (split, columns=None))]
-pub(crate) fn read_split(py: Python<'_>, split: &[u8], columns: Option<Vec<String>>) -> PyResult<Stream> {
+#[pyo3(signature = (split, columns=None, places=None))]
+pub(crate) fn read_split(
+    py: Python<'_>,
+    split: &[u8],
+    columns: Option<Vec<String>>,
+    places: Option<(String, String)>,
+) -> PyResult<Stream> {
     let split = Split::from_json(&String::from_utf8_lossy(split)).map_err(|e| to_python(py, &e))?;
-    let start = move || split.clone().read(columns.clone());
+    let start = move || match &places {
+        None => split.clone().read(columns.clone()),
+        Some((file, row)) => split.clone().read_placed(columns.clone(), [file, row]),
+    };
     let first = start().map_err(|e| to_python(py, &e))?;
     let schema = first.schema().clone();
     let open = move || Ok(Box::new(start()?) as Batches);

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from connect_server import connect_server
-
-import deltaic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame, SparkSession
-
-
-@pytest.fixture(scope="session")
-def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A session of a Spark Connect server that can import deltaic."""
-    from pyspark.sql.connect.session import SparkSession
-
-    with connect_server(tmp_path_factory.mktemp("connect"), str(Path(deltaic.__file__).parents[1])) as url:
-        session = SparkSession.builder.remote(url).create()
-        deltaic.enable(session)
-        yield session
-        session.stop()
 
 
 @pytest.fixture(params=["classic", "connect"])

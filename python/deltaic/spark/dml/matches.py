@@ -12,6 +12,7 @@ from deltaic.spark.dml.clauses import MATCHED, NOT_MATCHED_BY_SOURCE, first_true
 from deltaic.spark.dml.operation import shown
 from deltaic.spark.dml.source import SOURCE_ROW
 from deltaic.spark.dml.touched import bitmaps_of_matches
+from deltaic.spark.failures import errors_of_workers
 from deltaic.spark.frame import quoted
 from deltaic.spark.native_read import FILE, ROW
 
@@ -45,7 +46,8 @@ class Matches:
         self.rows = self._found()
         if self.updates or clauses.inserts or op.dml.has_change_feed or not op.dml.uses_vectors:
             # looked at more than once, and with values that need not be the same each time
-            self.rows = self.rows.localCheckpoint()
+            with errors_of_workers():
+                self.rows = self.rows.localCheckpoint()
 
     def _found(self) -> Any:
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
@@ -140,7 +142,9 @@ class Matches:
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
         more = [F.count_if(F.col(CLAUSE) == i).alias(f"clause{i}") for i in self.clauses.all]
         matched = F.col(SOURCE_ROW).isNotNull()
-        found = bitmaps_of_matches(op, self.rows, F.col(CLAUSE).isNotNull(), matched, more).toArrow()
+        bitmaps = bitmaps_of_matches(op, self.rows, F.col(CLAUSE).isNotNull(), matched, more)
+        with errors_of_workers():
+            found = bitmaps.toArrow()
         self.settle()
         self.often = pc.sum(found["matches"]).as_py() != pc.sum(found["matched"]).as_py()
         if self.often and not self.clauses.may_match_often:

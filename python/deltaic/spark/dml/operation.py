@@ -11,12 +11,13 @@ import pyarrow as pa
 from pyspark.sql.types import StructType
 
 from deltaic import _core
-from deltaic.exceptions import InvalidPredicateError, UnsupportedError
+from deltaic.exceptions import InvalidPredicateError
 from deltaic.spark import writer
 from deltaic.spark.dml.relation import Relation
 from deltaic.spark.frame import functions, is_connect, quoted
-from deltaic.spark.native_read import FILE, ROW, by_spelling, native_read, with_places
+from deltaic.spark.native_read import FILE, ROW, by_spelling, with_places
 from deltaic.spark.options import WriteOptions
+from deltaic.spark.split_read import planned_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,9 +51,9 @@ class Operation:
         self.connect = is_connect(ref.spark)
         self.functions = functions(ref.spark)
         if self.connect:
-            from deltaic.spark.connect import enable_connect
+            from deltaic.spark.connect import list_quickly
 
-            enable_connect(self.spark)
+            list_quickly(self.spark)
         else:
             from deltaic.spark.session import enable
 
@@ -139,15 +140,7 @@ class Operation:
         return with_places(reader.load(self.ref.path))
 
     def _connect_rows(self, part: str, *, row_ids: bool) -> Any:
-        rows = native_read(self.spark, self.dml.scan(part, row_ids), located=True)
-        if rows is None:
-            what = (
-                "an operation on rows on Spark Connect, of a table with column mapping by id, more than 10,000 "
-                "files to look at, or file names that begin with `_` or `.`,"
-            )
-            message = f"`{self.ref.path}`: {what} is not supported: use a classic session"
-            raise UnsupportedError(message, path=self.ref.path, what=what)
-        return rows
+        return planned_rows(self.spark, self.dml.scan(part, row_ids), located=True)
 
     def with_row_ids(self, df: Any) -> Any:
         """Rows of touched files with the row ids and versions that they have.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.dml.conditions import prune, take_partitions
+from deltaic.spark.failures import errors_of_workers
 from deltaic.spark.native_read import FILE, ROW
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def take_matches(op: Operation, condition: Any) -> bool:
 
 def take(op: Operation, rows: Any) -> tuple[int, int]:
     """Takes the rows that a frame names by `FILE` and `ROW`; it must come from `op.rows()` of all files."""
-    bitmaps = bitmaps_of(op, rows).toArrow()
+    with errors_of_workers():
+        bitmaps = bitmaps_of(op, rows).toArrow()
     if not op.connect:
         op.dml.set_predicate(op.asked())
     taken: tuple[int, int] = op.dml.take_rows(bitmaps)

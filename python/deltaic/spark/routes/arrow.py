@@ -14,7 +14,7 @@ from deltaic.spark.frame import is_connect
 from deltaic.spark.jobs import ended_after_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 _SWEEPS, _BETWEEN_SWEEPS = 3, 0.5
@@ -23,9 +23,11 @@ _SWEEPS, _BETWEEN_SWEEPS = 3, 0.5
 class Task:
     """What one task does with its rows; pickled to the executors."""
 
-    def __init__(self, plan: bytes, folder: str) -> None:
+    def __init__(self, plan: bytes, folder: str, names: Sequence[str] | None = None) -> None:
+        """`names` are those of the columns, where the batches have others."""
         self.plan = plan
         self.folder = folder
+        self.names = names
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One row an `add` action of what was written."""
@@ -35,6 +37,8 @@ class Task:
     def run(self, batches: Iterable[pa.RecordBatch]) -> list[str]:
         """Writes the batches and returns the `add` actions; nothing is written for no rows."""
         rows = iter(batches)
+        if self.names is not None:
+            rows = (batch.rename_columns(self.names) for batch in rows)
         first = next(rows, None)
         if first is None:
             return []
@@ -49,7 +53,12 @@ def write(df: Any, plan: Any, folder: str) -> list[str]:
     What a failed job wrote is deleted. A task that was repeated, or whose worker outlives its job by seconds,
     leaves at most files that the log never lists.
     """
-    task = Task(plan.to_bytes(), folder)
+    names = None
+    if is_connect(df) and any("." in name or "`" in name for name in df.columns):
+        # Spark Connect takes such names apart when it hands columns to a function of Python
+        names = df.columns
+        df = df.toDF(*(f"c{i}" for i in range(len(names))))
+    task = Task(plan.to_bytes(), folder, names)
     try:
         with nullcontext() if is_connect(df) else ended_after_failure(df, folder):
             written = df.mapInArrow(task, "add string").toArrow()

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 
-use super::{FileRows, ReadRequest, RowScan, read_file};
+use super::{DeletionVector, FileRows, PlacedRows, ReadRequest, RowScan, read_file};
 use crate::actions::Add;
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::FilesRequest;
-use crate::schema::{ColumnMappingMode, StructType};
+use crate::schema::{ColumnMappingMode, StructField, StructType};
 use crate::snapshot::Snapshot;
 use crate::store::{Location, StorageOptions};
 
@@ -32,14 +32,22 @@ pub struct Split {
 }
 
 /// Groups files of a version, each group of at most `most_bytes` unless it is one file. `options` are those that opened
-/// the table; they travel with the splits.
-pub fn splits(snapshot: &Snapshot, options: &StorageOptions, files: &[Add], most_bytes: i64) -> Vec<Split> {
+/// the table; they travel with the splits. `more` are columns that files have beside those of the table.
+pub fn splits(
+    snapshot: &Snapshot,
+    options: &StorageOptions,
+    files: &[Add],
+    more: &[StructField],
+    most_bytes: i64,
+) -> Vec<Split> {
+    let mut schema = snapshot.schema().as_ref().clone();
+    schema.fields.extend(more.iter().cloned());
     let total: i64 = files.iter().map(|f| f.size).sum();
     let most_bytes = most_bytes.min((total / SPLITS).max(LEAST_BYTES));
     let empty = Split {
         root: snapshot.location().root().to_uri(),
         options: options.clone(),
-        schema: snapshot.schema().to_json(),
+        schema: schema.to_json(),
         partition_columns: snapshot.partition_columns().to_vec(),
         mode: mode_name(snapshot.column_mapping()).to_owned(),
         files: Vec::new(),
@@ -95,27 +103,89 @@ impl Split {
     /// # Errors
     /// As [`RowScan::new`]; the batches give the errors of [`read_file`] and end with the first.
     pub fn read(self, columns: Option<Vec<String>>) -> Result<SplitRows> {
+        self.open(columns, None)
+    }
+
+    /// As [`Split::read`], with two more columns of these names: the decoded URI of each row's file, the same in all
+    /// rows of a batch, and the position of the row in it.
+    ///
+    /// # Errors
+    /// As [`Split::read`].
+    pub fn read_placed(self, columns: Option<Vec<String>>, places: [&str; 2]) -> Result<SplitRows> {
+        self.open(columns, Some(places))
+    }
+
+    fn open(self, columns: Option<Vec<String>>, places: Option<[&str; 2]>) -> Result<SplitRows> {
         let location = Location::open(&self.root, &self.options)?;
         let schema = StructType::from_json(&self.schema)?;
         let request = ReadRequest { columns, ..ReadRequest::default() };
         let scan = RowScan::new(location, &schema, &self.partition_columns, mode_of(&self.mode), request)?;
-        Ok(SplitRows { scan: Arc::new(scan), files: self.files.into_iter(), rows: None })
+        let schema = match places {
+            None => scan.schema().clone(),
+            Some([file, row]) => {
+                let mut fields = scan.schema().fields().to_vec();
+                fields.push(Arc::new(Field::new(file, DataType::Utf8, false)));
+                fields.push(Arc::new(Field::new(row, DataType::Int64, false)));
+                Arc::new(Schema::new(fields))
+            }
+        };
+        let (placed, files) = (places.is_some(), self.files.into_iter());
+        Ok(SplitRows { scan: Arc::new(scan), schema, placed, files, rows: None })
     }
 }
 
-/// The rows of a split, batch by batch.
+/// The rows of a split, batch by batch; no batch has rows of two files.
 #[derive(Debug)]
 pub struct SplitRows {
     scan: Arc<RowScan>,
+    schema: SchemaRef,
+    placed: bool,
     files: std::vec::IntoIter<Add>,
-    rows: Option<FileRows>,
+    rows: Option<Rows>,
+}
+
+/// The rows of one file.
+#[derive(Debug)]
+enum Rows {
+    Bare(FileRows),
+    /// With the decoded URI of the file.
+    Placed(PlacedRows, String),
 }
 
 impl SplitRows {
     /// The schema of every batch.
     pub fn schema(&self) -> &SchemaRef {
-        self.scan.schema()
+        &self.schema
     }
+
+    fn open(&self, add: &Add) -> Result<Rows> {
+        if !self.placed {
+            return Ok(Rows::Bare(read_file(&self.scan, add)?));
+        }
+        let location = self.scan.location();
+        let path = add.path.resolve(location.root())?;
+        let uri = format!("{}{}", path.prefix(), path.key());
+        let load = |d| DeletionVector::load(d, location);
+        let deleted = add.deletion_vector.as_ref().map(load).transpose()?;
+        Ok(Rows::Placed(PlacedRows::open(&self.scan, add, deleted.as_ref())?, uri))
+    }
+
+    fn next_of_file(&mut self) -> Option<Result<RecordBatch>> {
+        match self.rows.as_mut()? {
+            Rows::Bare(rows) => rows.next(),
+            Rows::Placed(rows, uri) => {
+                let found = rows.next()?;
+                Some(found.and_then(|(batch, places)| with_places(&self.schema, &batch, uri, &places)))
+            }
+        }
+    }
+}
+
+fn with_places(schema: &SchemaRef, batch: &RecordBatch, uri: &str, places: &[u64]) -> Result<RecordBatch> {
+    let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
+    columns.push(Arc::new(StringArray::from_iter_values(places.iter().map(|_| uri))));
+    columns.push(Arc::new(Int64Array::from_iter_values(places.iter().map(|row| *row as i64))));
+    RecordBatch::try_new(schema.clone(), columns).map_err(|e| Error::arrow("rows with their places", e))
 }
 
 impl Iterator for SplitRows {
@@ -123,10 +193,11 @@ impl Iterator for SplitRows {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(batch) = self.rows.as_mut().and_then(Iterator::next) {
+            if let Some(batch) = self.next_of_file() {
                 return Some(batch);
             }
-            match read_file(&self.scan, &self.files.next()?) {
+            let add = self.files.next()?;
+            match self.open(&add) {
                 Ok(rows) => self.rows = Some(rows),
                 Err(error) => {
                     self.files = Vec::new().into_iter();
@@ -196,7 +267,7 @@ mod tests {
         let (_dir, snapshot) = table(&[]);
         let sizes = |files: &[i64], most: i64| -> Vec<Vec<i64>> {
             let files: Vec<Add> = files.iter().map(|size| of_size(*size)).collect();
-            let splits = splits(&snapshot, &StorageOptions::new(), &files, most);
+            let splits = splits(&snapshot, &StorageOptions::new(), &files, &[], most);
             splits.iter().map(|s| s.files.iter().map(|f| f.size).collect()).collect()
         };
         const MIB: i64 = 1 << 20;
@@ -213,7 +284,7 @@ mod tests {
         for mode in ["none", "name", "id"] {
             let (dir, snapshot) = table(&[("delta.columnMapping.mode", mode)]);
             let files = surviving_files(&snapshot, None).unwrap();
-            let sent: Vec<String> = splits(&snapshot, &StorageOptions::new(), &files, 1)
+            let sent: Vec<String> = splits(&snapshot, &StorageOptions::new(), &files, &[], 1)
                 .iter()
                 .map(|split| split.to_json().unwrap())
                 .collect();
@@ -238,6 +309,22 @@ mod tests {
     }
 
     #[test]
+    fn rows_tell_where_they_are_and_deleted_ones_are_left_out() {
+        let (dir, snapshot) = table(&[]);
+        let mut files = surviving_files(&snapshot, None).unwrap();
+        files[1].deletion_vector = Some(DeletionVector::from_iter([1]).to_inline());
+        let split = splits(&snapshot, &StorageOptions::new(), &files, &[], i64::MAX).pop().unwrap();
+        let rows = split.read_placed(Some(vec!["id".into()]), ["file", "row"]).unwrap();
+        assert_eq!(rows.schema().field(1).name(), "file");
+        let seen: Vec<String> = rows.flat_map(|batch| lines(&batch.unwrap())).collect();
+        let place = |file: usize| format!("file://{}/{}", dir.path().display(), files[file].path.as_str());
+        let expected =
+            [(0, 0, 0), (1, 0, 1), (2, 0, 2), (3, 1, 0), (5, 1, 2), (6, 2, 0), (7, 2, 1), (8, 2, 2)]
+                .map(|(id, file, row)| format!("{id}|{}|{row}", place(file)));
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
     fn files_that_cannot_match_are_not_among_the_surviving() {
         let (_dir, snapshot) = table(&[]);
         let predicate =
@@ -253,7 +340,7 @@ mod tests {
         let (_dir, snapshot) = table(&[]);
         let mut files = surviving_files(&snapshot, None).unwrap();
         files.insert(1, Add { path: LogPath::from_log("gone.parquet"), ..files[0].clone() });
-        let all = splits(&snapshot, &StorageOptions::new(), &files, i64::MAX).pop().unwrap();
+        let all = splits(&snapshot, &StorageOptions::new(), &files, &[], i64::MAX).pop().unwrap();
         let mut rows = all.read(None).unwrap();
         assert_eq!(rows.schema().fields().len(), 2);
         assert_eq!(rows.next().unwrap().unwrap().num_rows(), 3);
