@@ -151,6 +151,8 @@ def measure(options: argparse.Namespace, works: list[str], folder: Path) -> dict
                 process.ask("sizes", sizes)
             for work in works:
                 results[work] = play(processes, work, repeat)
+                # a run takes long, and may end early
+                print(f"scale {scale:g}: {work}: {json.dumps(results[work])}", file=sys.stderr, flush=True)
     finally:
         for process in processes.values():
             process.close()
