@@ -36,7 +36,7 @@ def beside(
             shutil.copytree(folder, packages / folder.name)
         environment["PYTHONPATH"] = os.pathsep.join([str(packages), environment["PYTHONPATH"]])
         done = subprocess.run(
-            [*command, *arguments], env=environment, stdout=subprocess.PIPE, text=True, timeout=600
+            [*command, *arguments], env=environment, stdout=subprocess.PIPE, text=True, timeout=1700
         )
         assert done.returncode == 0
         answer: dict[str, Any] = json.loads(done.stdout)
