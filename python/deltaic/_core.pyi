@@ -47,8 +47,10 @@ def create(
     partition_by: list[str],
     cluster_by: list[list[str]],
     configuration: dict[str, str],
+    defaults: dict[str, str],
     name: str | None,
     description: str | None,
+    user_metadata: str | None,
     managed: bool,
     engine: str | None,
 ) -> tuple[int, bool, bool]: ...
@@ -215,13 +217,17 @@ class WritePlan:
         dynamic_partitions: bool = False,
         merge_schema: bool = False,
         overwrite_schema: bool = False,
+        check_replaced: bool = True,
         data_change: bool = True,
         rules_held: bool = False,
         user_metadata: str | None = None,
         txn: tuple[str, int] | None = None,
         compression: str | None = None,
         max_records_per_file: int | None = None,
+        optimize_write: bool | None = None,
+        auto_compact: bool | None = None,
         configuration: dict[str, str] | None = None,
+        defaults: dict[str, str] | None = None,
         engine: str | None = None,
         storage_options: dict[str, str] | None = None,
     ) -> WritePlan: ...
@@ -238,6 +244,8 @@ class WritePlan:
     def columns(self) -> str: ...
     @property
     def rules(self) -> str: ...
+    @property
+    def optimize_write(self) -> bool: ...
     @property
     def compression(self) -> str | None: ...
     @property
@@ -284,6 +292,7 @@ class Dml:
         *,
         user_metadata: str | None = None,
         app_transaction: tuple[str, int] | None = None,
+        auto_compact: bool | None = None,
         engine: str | None = None,
         storage_options: dict[str, str] | None = None,
     ) -> Dml: ...

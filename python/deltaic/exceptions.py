@@ -160,6 +160,17 @@ class InvariantViolationError(DeltaError, ValueError):
     row: str
 
 
+class MultipleMatchesError(DeltaError):
+    """A merge in which a row of the table matches several rows of the source.
+
+    In Spark it is also an `UnsupportedOperationException` of PySpark, which delta-spark raises for it.
+    """
+
+    path: str
+    rows: list[str]
+    """Some of the rows of the table."""
+
+
 class InvalidArgumentError(DeltaError, ValueError):
     """An argument that makes no sense."""
 

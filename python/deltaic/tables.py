@@ -13,9 +13,11 @@ from deltaic.exceptions import (
     UnsupportedError,
 )
 from deltaic.spark import frames, names, reports
+from deltaic.spark.as_sparks import all_raise_sparks
 from deltaic.spark.clone import clone
 from deltaic.spark.columns import IdentityGenerator, check
 from deltaic.spark.create import DeltaTableBuilder
+from deltaic.spark.dml.arguments import check_condition, check_merge, check_values
 from deltaic.spark.dml.delete import delete
 from deltaic.spark.dml.merge_builder import DeltaMergeBuilder
 from deltaic.spark.dml.ref import TableRef
@@ -34,6 +36,7 @@ _MANIFEST = "symlink_format_manifest"
 _RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 
 
+@all_raise_sparks
 class DeltaTable:
     """A table in a Spark session, classic or Spark Connect.
 
@@ -173,7 +176,7 @@ class DeltaTable:
             InvalidPredicateError: for a condition that is not deterministic.
             CommitConflictError: when another writer changed rows that the condition reads.
         """
-        delete(self._ref, condition)
+        delete(self._ref, check_condition(condition))
 
     def update(
         self,
@@ -190,7 +193,7 @@ class DeltaTable:
             InvariantViolationError, SchemaMismatchError: for a new row that breaks a rule of the table.
             CommitConflictError: when another writer changed rows that the condition reads.
         """
-        update(self._ref, set or {}, condition)
+        update(self._ref, check_values("set", set), check_condition(condition))
 
     def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
         """Begins a merge of the rows of a DataFrame into the table: see `DeltaMergeBuilder`.
@@ -205,6 +208,7 @@ class DeltaTable:
             ...     .execute()
             ... )  # doctest: +SKIP
         """
+        check_merge(source, condition)
         return DeltaMergeBuilder(self._ref, source, condition)
 
     def history(self, limit: int | None = None) -> DataFrame:
@@ -240,9 +244,11 @@ class DeltaTable:
             A DataFrame without rows and columns, as that of delta-spark.
 
         Raises:
-            InvalidArgumentError: the retention is below that of the table, and the session does not have
+            InvalidArgumentError: the retention is below 0, or below that of the table, and the session does not have
                 `spark.databricks.delta.retentionDurationCheck.enabled` = `false`.
         """
+        if retentionHours is not None and retentionHours < 0:
+            raise _invalid("retentionHours", f"{retentionHours} hours are no retention: give 0 or more")
         checked = str(self._ref.spark.conf.get(_RETENTION_CHECK, "true")).lower() != "false"
         self._table().vacuum(
             None if retentionHours is None else float(retentionHours), allow_short_retention=not checked

@@ -101,8 +101,10 @@ def create(
         partition_by=list(partition_by or ()),
         cluster_by=[[column] if isinstance(column, str) else list(column) for column in cluster_by],
         configuration=dict(configuration or {}),
+        defaults={},
         name=name,
         description=description,
+        user_metadata=None,
         managed=False,
         engine=None,
     )

@@ -11,6 +11,7 @@ import click
 import deltaic
 from deltaic.cli import output, sources
 from deltaic.cli.options import location_command, pairs
+from deltaic.predicates import name_parts
 
 
 @click.command(short_help="Make a table without rows.")
@@ -26,6 +27,12 @@ from deltaic.cli.options import location_command, pairs
 )
 @click.option("--partition-by", metavar="COLUMN", multiple=True, help="Partition column; may be repeated.")
 @click.option(
+    "--cluster-by",
+    metavar="COLUMN",
+    multiple=True,
+    help="Clustering column, or a field of a struct as 's.a'; may be repeated. Goes with --schema.",
+)
+@click.option(
     "--property",
     "configuration",
     metavar="KEY=VALUE",
@@ -36,6 +43,7 @@ from deltaic.cli.options import location_command, pairs
 @click.option("--name", help="Name of the table.")
 @click.option("--description", help="Description of the table.")
 @click.option("--if-not-exists", is_flag=True, help="Leave a table alone that is there.")
+@click.option("--or-replace", is_flag=True, help="Replace a table that is there. Goes with --schema.")
 @location_command
 def create(
     uri: str,
@@ -43,16 +51,22 @@ def create(
     schema: str | None,
     like: str | None,
     partition_by: tuple[str, ...],
+    cluster_by: tuple[str, ...],
     configuration: dict[str, str],
     name: str | None,
     description: str | None,
     if_not_exists: bool,
+    or_replace: bool,
     storage_options: dict[str, str],
     as_json: bool,
 ) -> None:
     """Make a table without rows, of the columns that --schema or --like says. `append` makes one, too."""
     if (schema is None) == (like is None):
         raise click.UsageError("say the columns: by --schema or by --like")
+    if like is not None and (cluster_by or or_replace):
+        raise click.UsageError("--cluster-by and --or-replace go with --schema, not with --like")
+    if if_not_exists and or_replace:
+        raise click.UsageError("--if-not-exists and --or-replace say two different things; give one")
     facts: dict[str, Any] = {
         "partition_by": partition_by,
         "configuration": configuration,
@@ -61,7 +75,14 @@ def create(
         "storage_options": storage_options,
     }
     if like is None:
-        done = deltaic.create(uri, _text(schema or ""), if_not_exists=if_not_exists, **facts)
+        done = deltaic.create(
+            uri,
+            _text(schema or ""),
+            cluster_by=[name_parts(column) for column in cluster_by],
+            if_not_exists=if_not_exists,
+            or_replace=or_replace,
+            **facts,
+        )
         result = asdict(done)
     else:
         mode = "ignore" if if_not_exists else "errorifexists"
@@ -69,7 +90,7 @@ def create(
         result = {"version": written.version, "created": written.created}
     if as_json:
         output.print_json(result)
-    elif result["created"]:
+    elif result["created"] or result.get("replaced"):
         click.echo(f"version {result['version']}")
     else:
         click.echo(f"the table is there already, at version {result['version']}")

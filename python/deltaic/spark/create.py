@@ -13,7 +13,9 @@ from deltaic.exceptions import (
     TableNotFoundError,
 )
 from deltaic.spark import columns, names
+from deltaic.spark.as_sparks import all_raise_sparks
 from deltaic.spark.dml.ref import TableRef
+from deltaic.spark.settings import Settings
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from deltaic.tables import DeltaTable
 
 
+@all_raise_sparks
 class DeltaTableBuilder:
     """What a table is to be. Nothing happens before `execute()`.
 
@@ -203,6 +206,7 @@ class DeltaTableBuilder:
         return table
 
     def _define(self, path: str, mode: str, *, managed: bool) -> None:
+        settings = Settings.of(self._spark)
         _core.create(
             path,
             json.dumps({"type": "struct", "fields": self._columns}),
@@ -211,8 +215,10 @@ class DeltaTableBuilder:
             partition_by=self._partition_by,
             cluster_by=[names.parts(column) for column in self._cluster_by],
             configuration=self._properties,
+            defaults=settings.defaults,
             name=None,
             description=self._comment,
+            user_metadata=settings.user_metadata,
             managed=managed,
             engine=f"Apache-Spark/{self._spark.version}",
         )

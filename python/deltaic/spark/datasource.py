@@ -36,6 +36,7 @@ from deltaic.spark import writer
 from deltaic.spark.names import local
 from deltaic.spark.options import CATALOGS_OWN, WriteOptions
 from deltaic.spark.routes.arrow import Task
+from deltaic.spark.settings import Settings
 from deltaic.spark.split_read import BYTES_PER_PARTITION, read_group
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         """Appends rows of `schema`, or overwrites with them."""
         path = self._path()
         mode = "overwrite" if overwrite else "append"
-        options = WriteOptions.parse(path, dict(self.options)).in_session(self.settings)
+        options = WriteOptions.parse(path, dict(self.options)).in_session(Settings.read(self.settings))
         return DeltaWriter(path, schema, mode, options)
 
     def _path(self) -> str:

@@ -28,7 +28,7 @@ MISSING = (
     "PYTHONPATH"
 )
 NULL, LENGTH = "null", "length"
-_GUARD = re.compile(r"\[USER_RAISED_EXCEPTION\] deltaic\.refused\((\d+),(\w+)\)")
+_GUARD = re.compile(r"\[USER_RAISED_EXCEPTION\] deltaic\.refused\((\d+),(\w+),([0-9A-F]*)\)")
 _NOT_REPLACED_TEXT = (
     "a row of the data for `{path}` does not match `{predicate}`, which the overwrite replaces: {row}"
 )
@@ -68,8 +68,11 @@ class PackageNotOnServerError(DeltaError, ImportError):
 
 
 def guard(column: int, why: str) -> str:
-    """The text with which a job fails on a value that a column must not have (`NULL`, `LENGTH`)."""
-    return f"deltaic.refused({column},{why})"
+    """The beginning of the text with which a job fails on a value that a column must not have (`NULL`, `LENGTH`).
+
+    The values of the row follow, as hexadecimal digits, and `)`.
+    """
+    return f"deltaic.refused({column},{why},"
 
 
 def broken(check: int) -> str:
@@ -100,7 +103,7 @@ def raise_known(
     """
     text = str(error)
     if (found := _GUARD.search(text)) is not None:
-        reason = _reason(columns[int(found[1])], found[2])
+        reason = f"{_reason(columns[int(found[1])], found[2])}: {_from_hex(found[3])}"
         message = f"the data does not fit the table `{path}`: {reason}"
         raise SchemaMismatchError(message, path=path, reason=reason) from error
     if (found := _RULE.search(text)) is not None:

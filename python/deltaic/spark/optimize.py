@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from deltaic.spark import columns, frames
+from deltaic.spark.as_sparks import all_raise_sparks
 from deltaic.spark.reports import hadoop_path
 from deltaic.table import Table
 
@@ -21,6 +22,7 @@ _CHECK_STATISTICS = "spark.databricks.delta.optimize.zorder.checkStatsCollection
 _INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 
 
+@all_raise_sparks
 class DeltaOptimizeBuilder:
     """Which files are laid out anew, and how. Nothing happens before a method that begins with `execute`.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from deltaic.spark.settings import Settings
 
 _MODES = {
     "errorifexists": "errorifexists",
@@ -22,9 +24,6 @@ _MODES = {
 _SPARKS_OWN = frozenset({"path", "__partition_columns", "storageoptions"})
 # what a catalog puts among the options of a table that it knows by name
 CATALOGS_OWN = frozenset({"location", "provider", "owner", "serialization.format"})
-_AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
-_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
-_USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _ROUTES = frozenset({"auto", "direct", "driver", "arrow"})
 
 
@@ -44,8 +43,15 @@ class WriteOptions:
     data_change: bool = True
     replace_where: str | None = None
     dynamic_partitions: bool | None = None
+    optimize_write: bool | None = None
+    auto_compact: bool | None = None
+    """What the session says of it."""
+    check_replaced: bool = True
+    """Whether rows that `replace_where` would not replace are refused: what the session says of it."""
     configuration: dict[str, str] = field(default_factory=dict)
     """Properties of a new table: the options that begin with `delta.`."""
+    defaults: dict[str, str] = field(default_factory=dict)
+    """Properties of a new table that `configuration` does not name: what the session says of them."""
 
     @classmethod
     def parse(cls, path: str, options: Mapping[str, str]) -> WriteOptions:
@@ -92,19 +98,29 @@ class WriteOptions:
             data_change=_switch("dataChange", given.get("datachange")) is not False,
             replace_where=given.get("replacewhere"),
             dynamic_partitions=_overwrite_mode(given.get("partitionoverwritemode")),
+            optimize_write=_switch("optimizeWrite", given.get("optimizewrite")),
             configuration=configuration,
         )
 
-    def in_session(self, conf: Any) -> WriteOptions:
+    def in_session(self, settings: Settings) -> WriteOptions:
         """With what the session's settings say where the options are silent, as delta-spark reads them."""
-        merge, dynamic, note = self.merge_schema, self.dynamic_partitions, self.user_metadata
-        if merge is None:
-            merge = str(conf.get(_AUTO_MERGE, "false")).lower() == "true"
+        dynamic, txn = self.dynamic_partitions, (self.txn_app_id, self.txn_version)
         if dynamic is None and self.replace_where is None:
-            dynamic = str(conf.get(_OVERWRITE_MODE, "static")).lower() == "dynamic"
-        if note is None:
-            note = conf.get(_USER_METADATA, None)
-        return replace(self, merge_schema=merge, dynamic_partitions=dynamic, user_metadata=note)
+            dynamic = settings.dynamic_partitions
+        if self.txn_app_id is None and settings.txn is not None:
+            txn = settings.txn
+        return replace(
+            self,
+            merge_schema=settings.merge_schema if self.merge_schema is None else self.merge_schema,
+            dynamic_partitions=dynamic,
+            user_metadata=settings.user_metadata if self.user_metadata is None else self.user_metadata,
+            txn_app_id=txn[0],
+            txn_version=txn[1],
+            optimize_write=settings.optimize_write if self.optimize_write is None else self.optimize_write,
+            auto_compact=settings.auto_compact,
+            check_replaced=settings.check_replaced or not settings.replace_data_columns,
+            defaults=settings.defaults,
+        )
 
 
 _KNOWN = frozenset(
@@ -121,6 +137,7 @@ _KNOWN = frozenset(
         "datachange",
         "replacewhere",
         "partitionoverwritemode",
+        "optimizewrite",
     }
 )
 

@@ -15,14 +15,17 @@ from pyspark.errors import AnalysisException
 
 from deltaic.exceptions import InvalidExpressionError
 from deltaic.spark import failures
-from deltaic.spark.frame import functions, guarded, is_connect, limited, primitive, quoted
+from deltaic.spark.frame import functions, guarded, is_connect, limited, primitive, quoted, refusal, shown
 
 if TYPE_CHECKING:
     from deltaic.spark.frame import WriteColumn
 
-_ROW = "__deltaic_row"
+NUMBER = "__deltaic_row"
+"""Column that `numbered` adds."""
 # `monotonically_increasing_id` has the number of the task above these bits, and that of the row in them
 _ROW_BITS = 33
+# columns of a row that is refused for a value of one of them
+_SHOWN_COLUMNS = 5
 _WORD = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 
 
@@ -86,9 +89,14 @@ def table_rows(
     """
     F = functions(df)  # noqa: N806 (its usual name)
     if rules.identities:
-        df = df.select("*", F.monotonically_increasing_id().alias(_ROW))
+        df = numbered(df)
+    row = shown(F, [c.source for c in columns if c.source is not None][:_SHOWN_COLUMNS])
     rows = df.select(
-        *[_supplied(F, i, c, rules, tasks) for i, c in enumerate(columns) if c.name not in rules.generated]
+        *[
+            _supplied(F, i, c, rules, tasks, row)
+            for i, c in enumerate(columns)
+            if c.name not in rules.generated
+        ]
     )
     try:
         rows = _complete(F, rows, columns, rules, within)
@@ -100,29 +108,37 @@ def table_rows(
     return rows
 
 
-def _supplied(F: Any, number: int, column: WriteColumn, rules: RowRules, tasks: int) -> Any:  # noqa: N803
+def _supplied(F: Any, number: int, column: WriteColumn, rules: RowRules, tasks: int, row: Any) -> Any:  # noqa: N803
     if column.source is not None:
         value = F.col(quoted(column.source))
     elif column.name in rules.defaults:
         value = F.expr(rules.defaults[column.name])
     elif column.name in rules.identities:
-        value = _identity(F, rules.identities[column.name], tasks)
+        value = identity_value(F, rules.identities[column.name], tasks)
     else:
         value = F.lit(None)
-    return _fitted(F, value, number, column)
+    return _fitted(F, value, number, column, row)
 
 
-def _fitted(F: Any, value: Any, number: int, column: WriteColumn) -> Any:  # noqa: N803
+def _fitted(F: Any, value: Any, number: int, column: WriteColumn, row: Any) -> Any:  # noqa: N803
     if (target := primitive(column)) is not None:
         value = value.cast(target)
     if column.text_limit is not None:
-        value = limited(F, value, column.text_limit, failures.guard(number, failures.LENGTH))
-    return guarded(F, value, number, column).alias(column.name)
+        value = limited(F, value, column.text_limit, refusal(F, failures.guard(number, failures.LENGTH), row))
+    return guarded(F, value, number, column, row).alias(column.name)
 
 
-def _identity(F: Any, identity: Sequence, tasks: int) -> Any:  # noqa: N803
-    """Values of tasks that run beside each other interleave; every number of tasks gives each value once."""
-    row = F.col(_ROW)
+def numbered(df: Any) -> Any:
+    """The rows with a number each, for `identity_value`."""
+    return df.select("*", functions(df).monotonically_increasing_id().alias(NUMBER))
+
+
+def identity_value(F: Any, identity: Sequence, tasks: int) -> Any:  # noqa: N803
+    """The value of an identity column in a row that is `numbered`.
+
+    Values of tasks that run beside each other interleave; every number of tasks gives each value once.
+    """
+    row = F.col(NUMBER)
     task, within = F.shiftright(row, _ROW_BITS), row.bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
     rounds = F.floor(task / tasks).cast("long")
     place = (within + rounds * F.lit(1 << _ROW_BITS)) * F.lit(tasks) + task % F.lit(tasks)
@@ -135,9 +151,12 @@ def _identity(F: Any, identity: Sequence, tasks: int) -> Any:  # noqa: N803
 def _complete(F: Any, rows: Any, columns: list[WriteColumn], rules: RowRules, within: str | None) -> Any:  # noqa: N803
     names = [F.col(quoted(c.name)) for c in columns]
     if rules.generated:
+        row = shown(F, [c.name for c in columns if c.name not in rules.generated][:_SHOWN_COLUMNS])
         rows = rows.select(
             *[
-                _fitted(F, F.expr(rules.generated[c.name]), i, c) if c.name in rules.generated else names[i]
+                _fitted(F, F.expr(rules.generated[c.name]), i, c, row)
+                if c.name in rules.generated
+                else names[i]
                 for i, c in enumerate(columns)
             ]
         )
@@ -151,16 +170,10 @@ def _complete(F: Any, rows: Any, columns: list[WriteColumn], rules: RowRules, wi
         return rows
     first = columns[0].name
     value = names[0]
-    for expression, mark, shown in reversed(refused):
-        values = [F.concat(F.lit(f"{n} = "), F.coalesce(_text(F, n), F.lit("NULL"))) for n in shown]
-        row = F.concat_ws(", ", *values) if values else F.lit("any row")
-        refusal = F.raise_error(F.concat(F.lit(f"{mark}"), F.hex(row), F.lit(")")))
-        value = F.when(F.coalesce(F.expr(f"({expression})"), F.lit(False)), value).otherwise(refusal)
+    for expression, mark, named in reversed(refused):
+        refused_row = refusal(F, mark, shown(F, named))
+        value = F.when(F.coalesce(F.expr(f"({expression})"), F.lit(False)), value).otherwise(refused_row)
     return rows.select(value.alias(first), *names[1:])
-
-
-def _text(F: Any, name: str) -> Any:  # noqa: N803
-    return F.col(quoted(name)).cast("string")
 
 
 def _named(columns: list[WriteColumn], expression: str) -> list[str]:

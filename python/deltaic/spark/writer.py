@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
 from deltaic.exceptions import CommitStateUnknownError, DeltaError, InvalidArgumentError
-from deltaic.predicates import from_sql
+from deltaic.predicates import columns_of, from_sql
+from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.failures import raise_known
-from deltaic.spark.frame import WriteColumn, is_connect
+from deltaic.spark.frame import WriteColumn, functions, is_connect, quoted
 from deltaic.spark.options import WriteOptions, save_mode
 from deltaic.spark.routes import arrow, direct, driver
 from deltaic.spark.rules import RowRules, table_rows, task_count
+from deltaic.spark.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _FEW_ROWS = 1000
 
 
+@raises_sparks
 def save(
     spark: Any,
     df: Any,
@@ -48,21 +51,29 @@ def save(
         CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
     """
     del spark  # the frame knows its session
-    given = WriteOptions.parse(path, options or {}).in_session(df.sparkSession.conf)
+    session = df.sparkSession
+    settings = Settings.of(session)
+    asked = WriteOptions.parse(path, options or {})
+    given = asked.in_session(settings)
     plan = make_plan(
         path,
         save_mode(path, mode),
         df.schema.json(),
         partition_by or given.partition_by,
         given,
-        df.sparkSession.version,
+        session.version,
         storage_options,
         rules_held=True,
     )
-    if plan.skip:
-        return None
-    folder = str(uuid.uuid4())
-    return commit(plan, write_rows(df, plan, path, folder, given), folder)
+    if given.replace_where is not None and not settings.replace_data_columns:
+        _check_partitions_only(plan, given.replace_where)
+    version = None
+    if not plan.skip:
+        folder = str(uuid.uuid4())
+        version = commit(plan, write_rows(df, plan, path, folder, given), folder)
+    if asked.txn_app_id is None:
+        settings.end_txn(session)
+    return version
 
 
 def write_rows(df: Any, plan: Any, path: str, folder: str, options: WriteOptions) -> list[str]:
@@ -110,13 +121,17 @@ def make_plan(
         dynamic_partitions=mode == "overwrite" and options.dynamic_partitions is True,
         merge_schema=options.merge_schema is True,
         overwrite_schema=options.overwrite_schema,
+        check_replaced=options.check_replaced,
         data_change=options.data_change,
         rules_held=rules_held,
         user_metadata=options.user_metadata,
         txn=txn,
         compression=options.compression,
         max_records_per_file=options.max_records_per_file,
+        optimize_write=options.optimize_write,
+        auto_compact=options.auto_compact,
         configuration=options.configuration,
+        defaults=options.defaults,
         engine=f"Apache-Spark/{spark_version}",
         storage_options=None if storage_options is None else dict(storage_options),
     )
@@ -146,7 +161,9 @@ def _write(
             reason = "`direct` cannot rearrange or check nested fields, which this write needs: leave the option out"
             raise InvalidArgumentError(f"deltaicRoute: {reason}", argument="deltaicRoute", reason=reason)
         tasks = task_count(df) if rules.identities else 1
-        rows = table_rows(df, columns, rules, path, tasks=tasks, within=options.replace_where)
+        within = options.replace_where if options.check_replaced else None
+        rows = table_rows(df, columns, rules, path, tasks=tasks, within=within)
+        rows = _gathered(rows, plan, [c.name for c in columns if c.partition])
         return direct.write(rows, plan, columns, folder, options)
     if route == "driver":
         if rules:
@@ -156,7 +173,32 @@ def _write(
     if rules:
         tasks = task_count(df) if rules.identities else 1
         df = table_rows(df, columns, rules, path, tasks=tasks)
+    named = [c.name if rules else c.source for c in columns if c.partition]
+    df = _gathered(df, plan, [name for name in named if name is not None])
     return arrow.write(df, plan, folder)
+
+
+def _gathered(rows: Any, plan: Any, partition_by: Sequence[str]) -> Any:
+    """The rows, those of a partition in few tasks where writes are optimized: Spark joins and splits tasks by size."""
+    if not plan.optimize_write:
+        return rows
+    F = functions(rows)  # noqa: N806 (its usual name)
+    return rows.hint("rebalance", *(F.col(quoted(name)) for name in partition_by))
+
+
+def _check_partitions_only(plan: Any, replaced: str) -> None:
+    """Checks that the condition of an overwrite is on partition columns, where the session wants no other.
+
+    Raises:
+        InvalidArgumentError: it is not.
+    """
+    partitions = {c.name.lower() for c in WriteColumn.all_of(plan.columns) if c.partition}
+    named = columns_of(replaced)
+    if named is not None and all(path[0].lower() in partitions for path in named):
+        return
+    setting = "spark.databricks.delta.replaceWhere.dataColumns.enabled"
+    reason = f"`{replaced}` is not on partition columns, and {setting} is false"
+    raise InvalidArgumentError(f"replaceWhere: {reason}", argument="replaceWhere", reason=reason)
 
 
 def _route(df: Any, plan: Any) -> str:

@@ -32,7 +32,7 @@ pub(crate) struct Dml {
 #[pymethods]
 impl Dml {
     #[new]
-    #[pyo3(signature = (path, operation, parameters, *, user_metadata=None, app_transaction=None, engine=None, storage_options=None))]
+    #[pyo3(signature = (path, operation, parameters, *, user_metadata=None, app_transaction=None, auto_compact=None, engine=None, storage_options=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -41,6 +41,7 @@ impl Dml {
         parameters: BTreeMap<String, String>,
         user_metadata: Option<String>,
         app_transaction: Option<(String, i64)>,
+        auto_compact: Option<bool>,
         engine: Option<String>,
         storage_options: Option<BTreeMap<String, String>>,
     ) -> PyResult<Self> {
@@ -49,7 +50,8 @@ impl Dml {
             for (name, value) in parameters {
                 shown = shown.with(&name, value);
             }
-            let options = DmlOptions { user_metadata, app_transaction, engine, ..Default::default() };
+            let options =
+                DmlOptions { user_metadata, app_transaction, auto_compact, engine, ..Default::default() };
             let storage = storage_options.unwrap_or_default();
             let location = Location::open(&path, &storage)?;
             let inner = SpreadDml::begin(&location, storage, shown, options)?;

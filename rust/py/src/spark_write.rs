@@ -35,7 +35,7 @@ impl WritePlan {
 #[pymethods]
 impl WritePlan {
     #[new]
-    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, data_change=true, rules_held=false, user_metadata=None, txn=None, compression=None, max_records_per_file=None, configuration=None, engine=None, storage_options=None))]
+    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, user_metadata=None, txn=None, compression=None, max_records_per_file=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, engine=None, storage_options=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -47,13 +47,17 @@ impl WritePlan {
         dynamic_partitions: bool,
         merge_schema: bool,
         overwrite_schema: bool,
+        check_replaced: bool,
         data_change: bool,
         rules_held: bool,
         user_metadata: Option<String>,
         txn: Option<(String, i64)>,
         compression: Option<String>,
         max_records_per_file: Option<u64>,
+        optimize_write: Option<bool>,
+        auto_compact: Option<bool>,
         configuration: Option<BTreeMap<String, String>>,
+        defaults: Option<BTreeMap<String, String>>,
         engine: Option<String>,
         storage_options: Option<BTreeMap<String, String>>,
     ) -> PyResult<Self> {
@@ -67,10 +71,14 @@ impl WritePlan {
                 dynamic_partitions,
                 merge_schema,
                 overwrite_schema,
+                check_replaced,
                 data_change,
                 rules_held,
                 partition_by: partition_by.unwrap_or_default(),
                 configuration: configuration.unwrap_or_default(),
+                defaults: defaults.unwrap_or_default(),
+                optimize_write,
+                auto_compact,
                 all_nullable: true,
                 compression,
                 max_rows_per_file: max_records_per_file,
@@ -119,6 +127,12 @@ impl WritePlan {
     #[getter]
     fn rules(&self, py: Python<'_>) -> PyResult<String> {
         to_json(&self.inner.rules).map_err(|e| to_python(py, &e))
+    }
+
+    /// Whether the rows of a partition are to be gathered before they are written.
+    #[getter]
+    fn optimize_write(&self) -> bool {
+        self.inner.plan.optimize_write
     }
 
     /// Compression that the write or the table asks for.

@@ -19,7 +19,8 @@ use crate::table::parse_predicate;
 /// whether one was replaced.
 #[pyfunction]
 #[pyo3(signature = (
-    uri, schema, storage_options, *, mode, partition_by, cluster_by, configuration, name, description, managed, engine
+    uri, schema, storage_options, *, mode, partition_by, cluster_by, configuration, defaults, name, description,
+    user_metadata, managed, engine
 ))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn create(
@@ -31,15 +32,27 @@ pub(crate) fn create(
     partition_by: Vec<String>,
     cluster_by: Vec<Vec<String>>,
     configuration: BTreeMap<String, String>,
+    defaults: BTreeMap<String, String>,
     name: Option<String>,
     description: Option<String>,
+    user_metadata: Option<String>,
     managed: bool,
     engine: Option<String>,
 ) -> PyResult<(u64, bool, bool)> {
     runtime::write(py, || {
         let schema = StructType::from_json(schema)?;
-        let spec =
-            TableSpec { schema, partition_by, cluster_by, configuration, name, description, managed, engine };
+        let spec = TableSpec {
+            schema,
+            partition_by,
+            cluster_by,
+            configuration,
+            defaults,
+            name,
+            description,
+            user_metadata,
+            managed,
+            engine,
+        };
         let location = Location::open(uri, &storage_options)?;
         let done = define_table(&location, &spec, DefineMode::parse(mode)?)?;
         Ok((done.version, done.created, done.replaced))

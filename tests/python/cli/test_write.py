@@ -64,6 +64,20 @@ class TestCreate:
         assert table.history(1)[0]["operation"] == "CREATE TABLE"
         assert rows(tmp_path / "t") == []
 
+    def test_clustered_and_replaced(self, tmp_path):
+        root = tmp_path / "t"
+        text = "id BIGINT, s STRUCT<a: INT>"
+        output("create", root, "--schema", text, "--cluster-by", "id", "--cluster-by", "s.a")
+        assert deltaic.Table(root).detail()["clusteringColumns"] == ["id", "s.a"]
+        done = document("create", root, "--schema", "x INT", "--or-replace")
+        assert done == {"version": 1, "created": False, "replaced": True}
+        assert deltaic.Table(root).schema.names == ["x"]
+        for more in (
+            ("--like", "a.parquet", "--or-replace"),
+            ("--schema", "x INT", "--or-replace", "--if-not-exists"),
+        ):
+            assert process("create", root, *more).returncode == 2
+
     def test_a_schema_of_the_protocol_from_a_file(self, tmp_path, root):
         file = tmp_path / "schema.json"
         file.write_text(output("schema", root, "--json"))

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from dml_tables import FEED, VECTORS, changes, data_files, last_commit, make, metrics, versions
+from dml_tables import FEED, KINDS, VECTORS, changes, data_files, last_commit, make, metrics, versions
+from pyspark.errors import UnsupportedOperationException
 
 import deltaic
 from deltaic import exceptions
 from deltaic.spark.dml.clauses import Clause, Clauses
 from deltaic.spark.dml.keys import keys_of
-from deltaic.spark.dml.matches import Matches, MultipleMatchesError
+from deltaic.spark.dml.matches import Matches
 from deltaic.spark.dml.operation import Operation
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.dml.source import Source
 from deltaic.spark.frame import functions
-from deltaic.tables import DeltaMergeBuilder, DeltaTable
+from deltaic.tables import DeltaMergeBuilder, DeltaTable, IdentityGenerator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,10 +41,13 @@ def test_several_matches_are_an_error_that_shows_keys(door: Any, tmp_path: Path)
     source = door.sql("SELECT 7L AS id, 1 AS m UNION ALL SELECT 7L, 2 UNION ALL SELECT 8L, 3").alias("s")
     version, before = versions(path), data_files(path)
     merge = table.merge(source, "t.id = s.id").whenMatchedUpdate("s.m > 2", {"n": "s.m"})
-    with pytest.raises(MultipleMatchesError, match=r"id = 7 \(2 times\)") as raised:
+    with pytest.raises(exceptions.MultipleMatchesError, match=r"id = 7 \(2 times\)") as raised:
         merge.whenMatchedDelete().execute()
     assert raised.value.rows == ["id = 7"]
-    with pytest.raises(MultipleMatchesError):
+    # what PySpark makes of delta-spark's error
+    assert isinstance(raised.value, UnsupportedOperationException)
+    assert pickle.loads(pickle.dumps(raised.value)).rows == ["id = 7"]
+    with pytest.raises(exceptions.MultipleMatchesError):
         table.merge(source, "t.id = s.id").whenMatchedDelete("s.m = 1").execute()
     assert (versions(path), data_files(path)) == (version, before)
     # whichever of them it is, the row goes
@@ -232,6 +237,49 @@ def test_disjoint_merges_at_the_same_time_all_land(door: Any, tmp_path: Path) ->
     assert values(door, path, "n") == {
         p * 25 + i: p + 1 if i >= 5 else 0 for p in range(4) for i in range(15)
     }
+
+
+@pytest.mark.parametrize("kind", ["rewrite", "everything"])
+def test_clauses_may_leave_columns_to_the_table(spark: Any, kind: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    builder = DeltaTable.create(spark).location(path).addColumn("id", "long").addColumn("n", "int")
+    builder = builder.addColumn("twice", "int", generatedAlwaysAs="n * 2")
+    builder = builder.addColumn("key", "long", generatedByDefaultAs=IdentityGenerator(start=10, step=10))
+    builder = builder.addColumn("other", "long", generatedByDefaultAs=IdentityGenerator())
+    for name, value in KINDS[kind].items():
+        builder = builder.property(name, value)
+    table = builder.execute().alias("t")
+    source = spark.range(0, 6, 1, 1).alias("s")
+
+    def insert(offset: int) -> None:
+        merge = table.merge(source, f"t.id = s.id + {offset}")
+        merge = merge.whenNotMatchedInsert("s.id < 2", {"id": f"s.id + {offset}", "n": "s.id"})
+        merge = merge.whenNotMatchedInsert(
+            "s.id < 4", {"id": f"s.id + {offset}", "key": "-s.id", "n": "1", "twice": "2"}
+        )
+        merge.whenNotMatchedInsert(values={"id": f"s.id + {offset}", "twice": "null"}).execute()
+
+    insert(0)
+    insert(100)
+    rows = values(spark, path, "n", "twice", "key", "other")
+    assert {i: row[:2] for i, row in rows.items() if i < 100} == {
+        0: (0, 0),
+        1: (1, 2),
+        2: (1, 2),
+        3: (1, 2),
+        4: (None, None),
+        5: (None, None),
+    }
+    assert {rows[i][2] for i in (2, 3, 102, 103)} == {-2, -3}
+    keys = [row[2] for i, row in rows.items() if i % 100 not in (2, 3)]
+    assert len(set(keys)) == 8
+    assert all(key >= 10 and key % 10 == 0 for key in keys)
+    assert len({row[3] for row in rows.values()}) == 12
+    with pytest.raises(exceptions.InvariantViolationError, match="generated column twice"):
+        table.merge(source, "t.id = s.id + 200").whenNotMatchedInsert(
+            "s.id < 2", {"id": "s.id", "n": "1", "twice": "3"}
+        ).whenNotMatchedInsert(values={"id": "s.id"}).execute()
+    assert versions(path) == 3
 
 
 def test_a_clause_knows_whether_it_is_a_star() -> None:

@@ -24,7 +24,7 @@ from dml_tables import (
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark.dml.matches import MultipleMatchesError
+from deltaic.exceptions import MultipleMatchesError
 from deltaic.tables import DeltaTable
 
 pytestmark = pytest.mark.spark

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bridge_tables import data_files, numbers
+from pyspark.errors import AnalysisException
+from pyspark.sql.functions import lit
 
 import deltaic
 from deltaic.exceptions import SchemaMismatchError, UnsupportedError
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "partitioned"])
@@ -54,6 +56,51 @@ def test_appends_are_commits(
     (row,) = spark.read.format("delta").load(str(path)).where("id = 100").collect()
     assert row.asDict() == {"id": 100, "p": "9", "x": 1.5}
     assert spark.table("target").count() == 31
+
+
+EVOLVING: dict[str, Callable[[DataFrame, Path], object]] = {
+    "save": lambda df, p: df.write.format("delta").mode("append").option("mergeSchema", "true").save(str(p)),
+    "writeTo name": lambda df, _: df.writeTo("target").option("mergeSchema", "true").append(),
+    "writeTo path": lambda df, p: df.writeTo(f"delta.`{p}`").option("mergeschema", "TRUE").append(),
+    "writeTo qualified": lambda df, _: (
+        df.writeTo("spark_catalog.default.target").option("mergeSchema", "true").append()
+    ),
+    "insertInto name": lambda df, _: (
+        df.toDF("a", "b", "c", "new").write.option("mergeSchema", "true").insertInto("target")
+    ),
+    "insertInto path": lambda df, p: (
+        df.toDF("a", "b", "c", "new").write.option("mergeSchema", "true").insertInto(f"delta.`{p}`")
+    ),
+    "saveAsTable": lambda df, _: (
+        df.write.format("delta").mode("append").option("mergeSchema", "true").saveAsTable("target")
+    ),
+}
+
+
+@pytest.mark.parametrize("write", EVOLVING.values(), ids=EVOLVING.keys())
+def test_columns_join_by_the_option(
+    spark: SparkSession, path: Path, write: Callable[[DataFrame, Path], object]
+) -> None:
+    more = spark.sql("SELECT 100L AS id, '9' AS p, 1.5D AS x, named_struct('a', 1) AS new")
+    write(more, path)
+    table = deltaic.Table(str(path))
+    assert table.version == 3
+    assert table.schema.names == ["id", "p", "x", "new"]
+    rows = {r.id: r.new for r in spark.read.format("delta").load(str(path)).collect()}
+    assert rows.pop(100).a == 1
+    assert len(rows) == 30
+    assert set(rows.values()) == {None}
+
+
+def test_columns_join_by_the_option_of_an_overwrite(spark: SparkSession, path: Path) -> None:
+    more = spark.sql("SELECT 100L AS id, '0' AS p, 1.5D AS x, true AS new")
+    more.writeTo("target").option("mergeSchema", "true").overwritePartitions()
+    assert spark.read.format("delta").load(str(path)).where("new").count() == 1
+    # without the option Spark refuses them
+    with pytest.raises(AnalysisException):
+        more.withColumn("newer", lit(1)).writeTo("target").append()
+    more.write.option("mergeSchema", "true").insertInto("target", overwrite=True)
+    assert spark.read.format("delta").load(str(path)).count() == 1
 
 
 def test_insert_into_a_partition_is_a_commit(spark: SparkSession, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import deltaic
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("route", ["direct", "arrow"])
+@pytest.mark.parametrize("route", ["direct", "arrow", "driver"])
 def test_a_task_that_ran_twice_counts_once(route: str, tmp_path: Path) -> None:
     from deltaic.spark.java import ensure_java
 

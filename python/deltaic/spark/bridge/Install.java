@@ -20,14 +20,15 @@ public final class Install {
 
   /** Makes the rules for a session that is being built. */
   private static final class Builder extends AbstractFunction1 {
-    private final boolean reads;
+    private final String kind;
 
-    Builder(boolean reads) {
-      this.reads = reads;
+    Builder(String kind) {
+      this.kind = kind;
     }
 
     public Object apply(Object session) {
-      if (reads) return new ResolveReads((SparkSession) session);
+      if (kind.equals("hints")) return new EvolveWrites((SparkSession) session);
+      if (kind.equals("reads")) return new ResolveReads((SparkSession) session);
       // the optimizer's last batch has no extension point of its own: it is open through the session's `experimental`
       inOptimizer((SparkSession) session);
       return new RouteWrites();
@@ -37,8 +38,9 @@ public final class Install {
   /** Idempotent. */
   public static synchronized void inLaterSessions(SparkSessionExtensions extensions) {
     if (!INJECTED.add(extensions)) return;
-    extensions.injectResolutionRule(new Builder(true));
-    extensions.injectPostHocResolutionRule(new Builder(false));
+    extensions.injectHintResolutionRule(new Builder("hints"));
+    extensions.injectResolutionRule(new Builder("reads"));
+    extensions.injectPostHocResolutionRule(new Builder("writes"));
   }
 
   /** Idempotent. */
@@ -53,7 +55,8 @@ public final class Install {
 
   /** Idempotent. False when this Spark's analyzer keeps its rules elsewhere. */
   public static boolean inAnalyzer(SparkSession session, Object analyzer) throws Exception {
-    return append(analyzer, "extendedResolutionRules", new ResolveReads(session))
+    return append(analyzer, "hintResolutionRules", new EvolveWrites(session))
+        & append(analyzer, "extendedResolutionRules", new ResolveReads(session))
         & append(analyzer, "postHocResolutionRules", new RouteWrites());
   }
 

@@ -88,7 +88,7 @@ public final class RouteWrites extends Rule {
     throw Refusal.of(what, REWRITE, table.path);
   }
 
-  private static LogicalPlan write(V2WriteCommand node, OpenTable table) {
+  static LogicalPlan write(V2WriteCommand node, OpenTable table) {
     if (table.timeTravel) throw Refusal.of("INSERT into an old version", "name the table without a version", table.path);
     HashMap options = new HashMap();
     String mode = "overwrite";

@@ -9,6 +9,8 @@ from typing import Any
 
 from pyspark.errors.exceptions import captured
 
+from deltaic.spark.as_sparks import as_sparks
+
 # how a failed call answers: see Python.java
 _FAILED = "\0failed\0"
 # an exception that nobody comes for (Spark swallows some) is dropped when so many younger ones are kept
@@ -23,7 +25,7 @@ def keep(error: BaseException) -> str:
     """Keeps an exception for `converting`, and returns the answer that makes the JVM throw in its place."""
     with _lock:
         number = str(next(_numbers))
-        _kept[number] = error
+        _kept[number] = as_sparks(error)
         while len(_kept) > _KEPT:
             _kept.popitem(last=False)
     return f"{_FAILED}{number}\0{type(error).__name__}: {error}"

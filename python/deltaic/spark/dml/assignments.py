@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 GENERATION = "delta.generationExpression"
 DEFAULT = "CURRENT_DEFAULT"
-_IDENTITY, _EXPLICIT = "delta.identity.start", "delta.identity.allowExplicitInsert"
+IDENTITY, _EXPLICIT = "delta.identity.start", "delta.identity.allowExplicitInsert"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Assignments:
             if argument != "set" and len(path) > 1:
                 raise _invalid(argument, f"`{target}` is a field: a new row is given whole columns")
             top = op.written[path[0]]
-            if _IDENTITY in top.metadata and not top.metadata.get(_EXPLICIT, False):
+            if IDENTITY in top.metadata and not top.metadata.get(_EXPLICIT, False):
                 reason = f"`{top.name}` is GENERATED ALWAYS AS IDENTITY: it cannot be set"
                 message = f"the data does not fit the table `{op.ref.path}`: {reason}"
                 raise SchemaMismatchError(message, path=op.ref.path, reason=reason)

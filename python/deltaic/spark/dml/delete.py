@@ -33,6 +33,8 @@ def delete(ref: TableRef, condition: Any = None) -> dict[str, int]:
     """
     parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}
     with Operation(ref, "DELETE", parameters) as op:
+        if op.is_done():
+            return {}
         by_vectors = bool(op.dml.uses_vectors)
         if condition is not None:
             check_deterministic(op, condition)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from deltaic.exceptions import DeltaError, InvalidArgumentError
+from deltaic.exceptions import InvalidArgumentError, MultipleMatchesError
 from deltaic.spark.dml.assignments import Assignments, old_value
 from deltaic.spark.dml.clauses import MATCHED, NOT_MATCHED_BY_SOURCE, first_true
 from deltaic.spark.dml.operation import shown
@@ -25,14 +25,6 @@ CLAUSE, OLD = "__deltaic_clause", "__deltaic_old"
 """Columns of matches: the number of the clause that is followed, and the row as it was."""
 _BY_SOURCE = "__deltaic_by_source"
 _SHOWN_ROWS, _SHOWN_COLUMNS = 3, 5
-
-
-class MultipleMatchesError(DeltaError):
-    """A merge in which a row of the table matches several rows of the source."""
-
-    path: str
-    rows: list[str]
-    """Some of the rows of the table."""
 
 
 class Matches:

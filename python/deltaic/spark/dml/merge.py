@@ -6,9 +6,8 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Any
 
-from deltaic.exceptions import UnsupportedError
 from deltaic.spark.dml import metrics
-from deltaic.spark.dml.assignments import DEFAULT, GENERATION, Assignments, old_value
+from deltaic.spark.dml.assignments import DEFAULT, GENERATION, IDENTITY, Assignments, old_value
 from deltaic.spark.dml.change_data import changes
 from deltaic.spark.dml.clauses import DELETE, MATCHED, NOT_MATCHED_BY_SOURCE, UPDATE, Clauses, first_true
 from deltaic.spark.dml.evolution import evolve
@@ -17,6 +16,7 @@ from deltaic.spark.dml.operation import Operation
 from deltaic.spark.dml.source import SOURCE_ROW, Source
 from deltaic.spark.frame import quoted
 from deltaic.spark.native_read import FILE, ROW
+from deltaic.spark.rules import NUMBER, identity_value, numbered, task_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,10 +59,11 @@ def merge(
 
     A source that is made has looked at the version that the merge works on, and at no other.
 
-    All or nothing, in one commit; nothing is committed where no clause is followed and no column joins, and there are
-    only the numbers of rows then. The source is computed once, and so is every value: one that differs each time is
-    the same in the table and in its change-data feed. Only files that may hold a key of the source are read, unless a
-    clause is about rows without a match. Old rows are marked in deletion vectors where the table has
+    All or nothing, in one commit. Nothing is committed, and the metrics are empty, where the table has recorded the
+    application transaction of the session. Nothing is committed, and there are only the numbers of rows, where no
+    clause is followed and no column joins. The source is computed once, and so is every value: one that differs each
+    time is the same in the table and in its change-data feed. Only files that may hold a key of the source are read,
+    unless a clause is about rows without a match. Old rows are marked in deletion vectors where the table has
     `delta.enableDeletionVectors`; elsewhere the files with a changed row are written anew. Row ids are kept. New rows
     and values are stored as an INSERT stores them, and the rules of the table hold. An `app_transaction`, the id of an
     application and its version, is recorded with the commit, also where nothing changes; it is not done again.
@@ -80,11 +81,11 @@ def merge(
     ref = dataclasses.replace(ref, alias=ref.alias or _TARGET)
     parameters = clauses.parameters(condition)
     with Operation(ref, "MERGE", parameters, app_transaction=app_transaction) as op:
-        if op.dml.recorded:
+        if op.is_done():
             return Merged(None, {})
         if callable(source):
             source = source(op)
-        if with_schema_evolution:
+        if with_schema_evolution or op.settings.merge_schema:
             evolve(op, source.schema, clauses)
         rows = Source(op, source, condition, by_name=any(c.is_star for c in clauses.all.values()))
         materialized, begun = op.millis(), time.monotonic()
@@ -207,23 +208,47 @@ def _insert(op: Operation, matches: Matches, *, as_changes: bool) -> None:
         given = star_values(op, clause, matches.source) if clause.is_star else dict(clause.values or {})
         stored = Assignments(op, given, "values").stored(rows)
         values[i] = {path[0]: value for path, value in stored.items()}
+    lacking = {f.name: [i for i in clauses if f.name not in values[i]] for f in op.written.fields}
+    made = [f for f in op.written.fields if _is_made(f) and 0 < len(lacking[f.name]) < len(clauses)]
+    computes = any(GENERATION in f.metadata for f in made)
     columns = []
     for field in op.written.fields:
-        with_value = {i: v[field.name] for i, v in values.items() if field.name in v}
-        if not with_value:
+        if len(lacking[field.name]) == len(clauses) and (_is_made(field) or not computes):
             continue  # the rules of the table fill it
         value = F.lit(None)
         for i in clauses:
-            value = F.when(
-                F.col(CLAUSE) == i, with_value[i] if i in with_value else _default(op, field)
-            ).otherwise(value)
+            own = values[i][field.name] if field.name in values[i] else _default(op, field)
+            value = F.when(F.col(CLAUSE) == i, own).otherwise(value)
         columns.append(value.cast(field.dataType).alias(field.name))
-    op.write_inserts(_in_full_files(op, rows.select(*columns), matches.source.count), as_changes=as_changes)
+    rows = _in_full_files(op, rows.select(CLAUSE, *columns), matches.source.count)
+    rows = _with_made(op, rows, [(f, lacking[f.name]) for f in made])
+    op.write_inserts(rows.drop(CLAUSE), as_changes=as_changes)
+
+
+def _is_made(field: StructField) -> bool:
+    """Whether the table makes the values of a column."""
+    return GENERATION in field.metadata or IDENTITY in field.metadata
 
 
 def _default(op: Operation, field: StructField) -> Any:
-    """What a row has in a column that its clause does not set, and another does."""
-    if GENERATION in field.metadata or "delta.identity.start" in field.metadata:
-        what = f"a value of `{field.name}` in some insert clauses of a merge and not in others"
-        raise UnsupportedError(f"`{op.ref.path}`: {what} is not supported", path=op.ref.path, what=what)
-    return op.functions.expr(field.metadata.get(DEFAULT, "NULL"))
+    """What a row has in a column that its clause does not set, where another does."""
+    return op.functions.expr("NULL" if _is_made(field) else field.metadata.get(DEFAULT, "NULL"))
+
+
+def _with_made(op: Operation, rows: Any, made: Sequence[tuple[StructField, Sequence[int]]]) -> Any:
+    """The new rows with values of columns that the table makes, for those whose clause is one of the numbers."""
+    F = op.functions  # noqa: N806 (its usual name)
+    identities = [f.name for f, _ in made if IDENTITY in f.metadata]
+    if identities:
+        sequences = op.sequences(rows.drop(CLAUSE, *identities).schema)
+        tasks = task_count(rows)
+        rows = numbered(rows)
+    for field, clauses in made:
+        if IDENTITY in field.metadata:
+            value = identity_value(F, sequences[field.name], tasks)
+        else:
+            value = F.expr(field.metadata[GENERATION]).cast(field.dataType)
+        column = F.col(quoted(field.name))
+        value = F.when(F.col(CLAUSE).isin(*clauses), value).otherwise(column)
+        rows = rows.select(*(value.alias(c) if c == field.name else F.col(quoted(c)) for c in rows.columns))
+    return rows.drop(NUMBER)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deltaic.exceptions import InvalidArgumentError
+from deltaic.spark.as_sparks import all_raise_sparks
+from deltaic.spark.dml.arguments import check_condition, check_values
 from deltaic.spark.dml.clauses import (
     DELETE,
     INSERT,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _RESULT = "num_affected_rows long, num_updated_rows long, num_deleted_rows long, num_inserted_rows long"
 
 
+@all_raise_sparks
 class DeltaMergeBuilder:
     """What a merge does with the rows that match and with those that do not; `execute` does it.
 
@@ -69,7 +71,7 @@ class DeltaMergeBuilder:
         set: Mapping[str, str | Column] | None = None,  # noqa: A002 (the name of delta-spark)
     ) -> DeltaMergeBuilder:
         """Sets columns, or fields of structs, of a row of the table that matches."""
-        return self._with(MATCHED, UPDATE, condition, _given(set, "set", "whenMatchedUpdate"))
+        return self._with(MATCHED, UPDATE, condition, check_values("set", set))
 
     def whenMatchedUpdateAll(  # noqa: N802 (the name of delta-spark)
         self, condition: str | Column | None = None
@@ -89,7 +91,7 @@ class DeltaMergeBuilder:
         values: Mapping[str, str | Column] | None = None,
     ) -> DeltaMergeBuilder:
         """Inserts a row for one of the source that matches none; columns without a value are filled as by an INSERT."""
-        return self._with(NOT_MATCHED, INSERT, condition, _given(values, "values", "whenNotMatchedInsert"))
+        return self._with(NOT_MATCHED, INSERT, condition, check_values("values", values))
 
     def whenNotMatchedInsertAll(  # noqa: N802 (the name of delta-spark)
         self, condition: str | Column | None = None
@@ -103,7 +105,7 @@ class DeltaMergeBuilder:
         set: Mapping[str, str | Column] | None = None,  # noqa: A002 (the name of delta-spark)
     ) -> DeltaMergeBuilder:
         """Sets columns, or fields of structs, of a row of the table that no row of the source matches."""
-        given = _given(set, "set", "whenNotMatchedBySourceUpdate")
+        given = check_values("set", set)
         return self._with(NOT_MATCHED_BY_SOURCE, UPDATE, condition, given)
 
     def whenNotMatchedBySourceDelete(  # noqa: N802 (the name of delta-spark)
@@ -137,12 +139,6 @@ class DeltaMergeBuilder:
     def _with(
         self, when: str, action: str, condition: Any, values: Mapping[str, Any] | None = None
     ) -> DeltaMergeBuilder:
+        check_condition(condition)
         clauses = (*self._clauses, Clause(when, action, condition, values))
         return DeltaMergeBuilder(self._ref, self._source, self._condition, clauses, evolves=self._evolves)
-
-
-def _given(values: Mapping[str, Any] | None, argument: str, method: str) -> Mapping[str, Any]:
-    if not values:
-        reason = f"{method} needs columns and their values"
-        raise InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)
-    return values

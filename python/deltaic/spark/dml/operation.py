@@ -17,6 +17,8 @@ from deltaic.spark.dml.relation import Relation
 from deltaic.spark.frame import functions, is_connect, quoted
 from deltaic.spark.native_read import FILE, ROW, by_spelling, with_places
 from deltaic.spark.options import WriteOptions
+from deltaic.spark.rules import RowRules
+from deltaic.spark.settings import Settings
 from deltaic.spark.split_read import planned_rows
 
 if TYPE_CHECKING:
@@ -26,9 +28,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from deltaic.spark.dml.ref import TableRef
+    from deltaic.spark.rules import Sequence
 
 _BASE, _VERSION = "__deltaic_base_row_id", "__deltaic_row_commit_version"
-_USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 
 
 class Operation:
@@ -59,12 +61,15 @@ class Operation:
 
             enable(self.spark)
         self.started = time.monotonic()
+        self.settings = Settings.of(self.spark)
+        self._txn_of_session = app_transaction is None
         self.dml = _core.Dml(
             ref.path,
             name,
             dict(parameters),
-            user_metadata=self.spark.conf.get(_USER_METADATA, None),
-            app_transaction=app_transaction,
+            user_metadata=self.settings.user_metadata,
+            app_transaction=self.settings.txn if app_transaction is None else app_transaction,
+            auto_compact=self.settings.auto_compact,
             engine=f"Apache-Spark/{self.spark.version}",
             storage_options=dict(ref.storage_options),
         )
@@ -87,6 +92,17 @@ class Operation:
             relation.close()
         # nothing is left of it after a commit
         self.dml.discard()
+
+    def is_done(self) -> bool:
+        """Whether the table has recorded the application transaction: then it is not done again."""
+        done = bool(self.dml.recorded)
+        if done:
+            self._end_txn()
+        return done
+
+    def _end_txn(self) -> None:
+        if self._txn_of_session:
+            self.settings.end_txn(self.spark)
 
     def evolve(self, schema: StructType) -> None:
         """The table gets the columns and fields of this schema that it lacks, with the commit."""
@@ -176,6 +192,11 @@ class Operation:
         plan = self.dml.insert_plan(df.schema.json(), folder)
         self.dml.add_inserts(writer.write_rows(df, plan, self.ref.path, folder, WriteOptions()), as_changes)
 
+    def sequences(self, given: StructType) -> dict[str, Sequence]:
+        """How values are made of the identity columns that new rows of this schema lack; the commit records them."""
+        plan = self.dml.insert_plan(given.json(), str(uuid.uuid4()))
+        return RowRules.of(plan.rules).identities
+
     def write_changes(self, df: Any) -> None:
         """Writes row-level changes, with the columns of the table and `_change_type`, into files of their own."""
         folder = f"_change_data/{uuid.uuid4()}"
@@ -206,6 +227,7 @@ class Operation:
         begun_at = self.dml.version
         committed = self.dml.commit(by_vectors, measured)
         self.committed = None if committed == begun_at else committed
+        self._end_txn()
         return measured
 
 

@@ -41,6 +41,8 @@ def update(ref: TableRef, assigned: Mapping[str, Any], condition: Any = None) ->
     """
     parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}
     with Operation(ref, "UPDATE", parameters) as op:
+        if op.is_done():
+            return {}
         assignments = Assignments(op, assigned)
         by_vectors = bool(op.dml.uses_vectors)
         check_deterministic(op, "true" if condition is None else condition, assignments.values())

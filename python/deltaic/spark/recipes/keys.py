@@ -65,7 +65,7 @@ def refuse_duplicates(rows: Any, ids: Sequence[str], path: str) -> None:
     Raises:
         MultipleMatchesError: when one does: it shows some.
     """
-    from deltaic.spark.dml.matches import MultipleMatchesError
+    from deltaic.exceptions import MultipleMatchesError
     from deltaic.spark.frame import functions, quoted
 
     F = functions(rows)  # noqa: N806 (its usual name)

@@ -27,6 +27,10 @@ _SETTINGS = {
     "spark.sql.parquet.writeLegacyFormat": "false",
     "spark.sql.variant.writeShredding.enabled": "false",
     "spark.sql.session.timeZone": "UTC",  # the text of partition values
+    # a footer has no statistics of texts longer than 4 KiB; of those that it has the log takes the beginning
+    "parquet.statistics.truncate.length": "1024",
+    # of what optimized writes gather, as for delta-spark; nothing else shuffles here by a size that is not given
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "512m",
 }
 _SINKS = (
     "org.apache.spark.sql.execution.streaming.sinks.FileStreamSink",

@@ -99,6 +99,14 @@ pub fn for_new_table(given: &BTreeMap<String, String>) -> Result<(BTreeMap<Strin
     Ok((set, asked))
 }
 
+/// Whether a property is about the protocol and none of the table.
+pub(crate) fn is_of_protocol(key: &str) -> bool {
+    let lower = key.to_lowercase();
+    lower.starts_with(FEATURE_PREFIX)
+        || key.eq_ignore_ascii_case(READER_VERSION)
+        || key.eq_ignore_ascii_case(WRITER_VERSION)
+}
+
 fn checked(
     given: &BTreeMap<String, String>,
     options: SetOptions,

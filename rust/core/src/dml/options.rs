@@ -8,6 +8,8 @@ use crate::write::{WriteMode, WriteOptions};
 pub struct DmlOptions {
     /// Size in bytes at which a data file is closed and the next begun.
     pub target_file_size: u64,
+    /// Whether small files are joined after the commit; none leaves it to `delta.autoOptimize.autoCompact` of the table.
+    pub auto_compact: Option<bool>,
     /// Compression of data files; none takes `delta.parquet.compression.codec` of the table, or snappy.
     pub compression: Option<String>,
     /// Text for `commitInfo.userMetadata`.
@@ -28,6 +30,7 @@ impl Default for DmlOptions {
         let write = WriteOptions::default();
         DmlOptions {
             target_file_size: write.target_file_size,
+            auto_compact: None,
             compression: None,
             user_metadata: None,
             app_transaction: None,
@@ -44,6 +47,7 @@ impl DmlOptions {
         WriteOptions {
             mode: WriteMode::Append,
             target_file_size: self.target_file_size,
+            auto_compact: self.auto_compact,
             compression: self.compression.clone(),
             ..Default::default()
         }

@@ -346,7 +346,11 @@ impl SpreadDml {
         let Attempt { plan, write, .. } = &self.job.attempt;
         check_assignable(&plan.location.root().to_string(), data, &plan.schema)?;
         let rules = RowRules::of(plan, data)?;
-        self.identities = rules.identities.iter().map(|i| i.column.clone()).collect();
+        for identity in &rules.identities {
+            if !self.identities.contains(&identity.column) {
+                self.identities.push(identity.column.clone());
+            }
+        }
         Ok(SpreadWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, Vec::new()))
     }
 

@@ -31,9 +31,9 @@ pub(crate) struct AutoCompact {
 }
 
 impl AutoCompact {
-    /// None where the table does not ask for it, or no file comes.
+    /// None where neither the write nor the table asks for it, or no file comes.
     pub(crate) fn of(plan: &WritePlan, adds: &[Add]) -> Option<Self> {
-        if adds.is_empty() || !is_asked_for(&plan.metadata) {
+        if adds.is_empty() || !plan.auto_compact.unwrap_or_else(|| is_asked_for(&plan.metadata)) {
             return None;
         }
         let partitions = adds.iter().map(|add| canonical(plan, &add.partition_values)).collect::<Result<_>>();

@@ -1,13 +1,11 @@
 //! Rows that are there against a rule that is to come.
 
-use arrow::array::RecordBatch;
-
 use crate::error::{Error, Result};
 use crate::expr::Evaluator;
 use crate::scan::{ReadRequest, read};
 use crate::schema::StructType;
 use crate::snapshot::Snapshot;
-use crate::write::offender::{first_not_true, shown};
+use crate::write::offender::{first_not_true, first_shown};
 
 /// Refuses an expression that is not true for every row of the table; null is not true.
 ///
@@ -34,19 +32,9 @@ pub(super) fn check_rows(snapshot: &Snapshot, name: &str, expression: &str) -> R
                 path: snapshot.location().root().to_string(),
                 rule: format!("CHECK constraint {name}"),
                 expression: expression.to_owned(),
-                row: all_shown(&batch, row),
+                row: first_shown(&batch, row, usize::MAX),
             });
         }
     }
     Ok(())
-}
-
-fn all_shown(batch: &RecordBatch, row: usize) -> String {
-    let schema = batch.schema();
-    let values = schema
-        .fields()
-        .iter()
-        .zip(batch.columns())
-        .filter_map(|(field, column)| Some(format!("{} = {}", field.name(), shown(column, row)?)));
-    values.collect::<Vec<_>>().join(", ")
 }

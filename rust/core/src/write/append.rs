@@ -109,7 +109,7 @@ pub(super) fn fill(
     for batch in data {
         let given = batch.map_err(|e| Error::arrow("reading the data to write", e))?;
         let batch = fit_rows(plan, rules, &given)?;
-        if let Some(predicate) = &options.replace_where {
+        if let (Some(predicate), true) = (&options.replace_where, options.check_replaced) {
             check_rows(plan, predicate, &given, &batch, rules)?;
         }
         files.write(&batch)?;

@@ -1,5 +1,7 @@
 //! Protocol and metadata of a table that a write creates.
 
+use std::collections::BTreeMap;
+
 use chrono::Utc;
 use uuid::Uuid;
 
@@ -27,7 +29,7 @@ pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(
 /// # Errors
 /// As [`new_table`].
 pub(super) fn wanted(schema: &StructType, options: &WriteOptions) -> Result<(Definition, Asked)> {
-    let (configuration, asked) = properties::for_new_table(&options.configuration)?;
+    let (configuration, asked) = properties::for_new_table(&with_defaults(options))?;
     if schema.fields.is_empty() {
         return Err(Error::InvalidSchema { reason: "there are no columns".into() });
     }
@@ -48,6 +50,23 @@ pub(super) fn wanted(schema: &StructType, options: &WriteOptions) -> Result<(Def
     };
     let schema = if options.all_nullable { as_nullable(schema) } else { schema.clone() };
     Ok((Definition::new(metadata, schema), asked))
+}
+
+/// The properties that are given, and the defaults of those that are not.
+fn with_defaults(options: &WriteOptions) -> BTreeMap<String, String> {
+    let is = |key: &str, name: &str| key.eq_ignore_ascii_case(name);
+    let mut all = options.configuration.clone();
+    for (key, value) in &options.defaults {
+        if !options.configuration.keys().any(|given| is(given, key)) {
+            all.insert(key.clone(), value.clone());
+        }
+    }
+    let ignores =
+        |(key, value): (&String, &String)| is(key, "delta.ignoreProtocolDefaults") && is(value, "true");
+    if all.iter().any(ignores) {
+        all.retain(|key, _| options.configuration.contains_key(key) || !properties::is_of_protocol(key));
+    }
+    all
 }
 
 #[cfg(test)]
@@ -113,6 +132,30 @@ mod tests {
         );
         assert_eq!(dv.2, ["deletionVectors", "variantType"]);
         assert!(dv.3.iter().any(|f| f == "domainMetadata"));
+    }
+
+    #[test]
+    fn defaults_are_for_properties_that_are_not_given() {
+        let map = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect::<BTreeMap<_, _>>()
+        };
+        let create = |configuration: &[(&str, &str)], defaults: &[(&str, &str)]| {
+            let (configuration, defaults) = (map(configuration), map(defaults));
+            let options = WriteOptions { configuration, defaults, ..Default::default() };
+            new_table(&schema(DataType::String), &options).unwrap()
+        };
+        let defaults = [
+            ("delta.appendOnly", "true"),
+            ("delta.checkpointInterval", "7"),
+            ("delta.feature.deletionVectors", "supported"),
+        ];
+        let (protocol, metadata) = create(&[("delta.appendonly", "false")], &defaults);
+        let expected = map(&[("delta.appendOnly", "false"), ("delta.checkpointInterval", "7")]);
+        assert_eq!(metadata.configuration, expected);
+        assert_eq!(protocol.reader_features.unwrap(), ["deletionVectors"]);
+        let (protocol, metadata) = create(&[("delta.ignoreProtocolDefaults", "true")], &defaults);
+        assert_eq!((protocol.min_reader_version, protocol.min_writer_version), (1, 2));
+        assert_eq!(metadata.configuration["delta.appendOnly"], "true");
     }
 
     #[test]

@@ -65,10 +65,14 @@ pub struct TableSpec {
     pub cluster_by: Vec<Vec<String>>,
     /// Table properties.
     pub configuration: BTreeMap<String, String>,
+    /// Table properties that `configuration` does not name: [`WriteOptions::defaults`].
+    pub defaults: BTreeMap<String, String>,
     /// Name of the table.
     pub name: Option<String>,
     /// Description of the table.
     pub description: Option<String>,
+    /// Text for `commitInfo.userMetadata`.
+    pub user_metadata: Option<String>,
     /// Whether a catalog owns the files, for the history.
     pub managed: bool,
     /// Engine that `commitInfo.engineInfo` names before deltaic itself.
@@ -133,6 +137,7 @@ fn make(location: &Location, spec: &TableSpec, budget: Duration) -> Result<Defin
     let mut txn = Transaction::create(location, new.protocol, new.metadata, operation);
     domain.into_iter().for_each(|domain| txn.domain(domain));
     txn.set_engine(spec.engine.clone());
+    txn.set_user_metadata(spec.user_metadata.clone());
     txn.set_budget(budget);
     let landed = txn.commit()?;
     Ok(Defined { version: landed.version, created: true, replaced: false, warnings: landed.warnings })
@@ -180,6 +185,7 @@ fn replace(table: &Snapshot, spec: &TableSpec, mode: DefineMode, budget: Duratio
     let gone = clustering.map(|domain| DomainMetadata { removed: true, ..domain.clone() });
     domain.or(gone).into_iter().for_each(|domain| txn.domain(domain));
     txn.set_engine(spec.engine.clone());
+    txn.set_user_metadata(spec.user_metadata.clone());
     txn.set_budget(budget);
     let landed = txn.commit()?;
     Ok(Defined { version: landed.version, created: false, replaced: true, warnings: landed.warnings })
@@ -197,6 +203,7 @@ impl TableSpec {
         WriteOptions {
             partition_by: self.partition_by.clone(),
             configuration: self.configuration.clone(),
+            defaults: self.defaults.clone(),
             name: self.name.clone(),
             description: self.description.clone(),
             ..Default::default()

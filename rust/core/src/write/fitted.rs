@@ -5,6 +5,7 @@ use arrow::row::{RowConverter, SortField};
 
 use super::fit::fit_batch;
 use super::mode::WriteOptions;
+use super::offender::with_row;
 use super::parquet_writer::{DataFiles, WrittenData};
 use super::plan::WritePlan;
 use super::rules::{Rules, incomplete_schema};
@@ -20,13 +21,18 @@ const RUN_BYTES: usize = 128 << 20;
 /// Makes the table's columns out of rows, in the names of the files: cast, supplied, generated and checked.
 ///
 /// # Errors
-/// [`crate::Error::SchemaMismatch`] for a value that does not fit, [`crate::Error::InvariantViolation`] for a row that
+/// [`crate::Error::SchemaMismatch`] for a value that does not fit, with its row, [`crate::Error::InvariantViolation`] for a row that
 /// breaks a rule, [`crate::Error::InvalidExpression`] for one that a rule cannot be computed for.
 pub(crate) fn fit_rows(plan: &WritePlan, rules: &mut Rules, given: &RecordBatch) -> Result<RecordBatch> {
     let path = plan.location.root().to_string();
     let incomplete = incomplete_schema(rules, plan);
-    let batch = rules.supply(fit_batch(&path, given, rules.incomplete(), &incomplete)?)?;
-    let batch = limit_batch(&path, batch, &plan.schema, &plan.text_limits)?;
+    let fit = |rows: &RecordBatch| fit_batch(&path, rows, rules.incomplete(), &incomplete);
+    let again = |from: usize, rows: usize| fit(&given.slice(from, rows)).map(drop);
+    let batch = fit(given).map_err(|e| with_row(e, given, again))?;
+    let batch = rules.supply(batch)?;
+    let limit = |rows: RecordBatch| limit_batch(&path, rows, &plan.schema, &plan.text_limits);
+    let again = |from: usize, rows: usize| limit(batch.slice(from, rows)).map(drop);
+    let batch = limit(batch.clone()).map_err(|e| with_row(e, given, again))?;
     let batch = match rules.has_generated() {
         // what is generated has its lengths, too
         true => limit_batch(&path, rules.generate(batch)?, &plan.schema, &plan.text_limits)?,
@@ -35,7 +41,7 @@ pub(crate) fn fit_rows(plan: &WritePlan, rules: &mut Rules, given: &RecordBatch)
     rules.check(batch, &plan.fitted_schema())
 }
 
-/// Writes fitted rows into data files, one open file a partition. Where the table asks for optimized writes, rows wait for
+/// Writes fitted rows into data files, one open file a partition. Where the write or the table asks for optimized writes, rows wait for
 /// all others of their partition, so that these are in one file up to the target size, however many partitions there are.
 pub(crate) struct FittedWriter<'a> {
     path: String,
@@ -52,8 +58,7 @@ impl<'a> FittedWriter<'a> {
         options: &WriteOptions,
         folder: Option<&'a str>,
     ) -> Self {
-        let waits =
-            !plan.partition_columns.is_empty() && plan.metadata.is_true("delta.autoOptimize.optimizeWrite");
+        let waits = !plan.partition_columns.is_empty() && plan.optimize_write;
         FittedWriter {
             path: plan.location.root().to_string(),
             files: DataFiles::new(plan, uploads, options, folder),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnDescriptor;
 use rayon::prelude::*;
@@ -37,8 +37,9 @@ pub struct WrittenFile {
 
 /// The `add` actions of files that Spark wrote: size, modification time, rows and statistics from the footers, several at
 /// a time, two requests a file. A file without rows is deleted and left out. What a footer cannot tell is left out of
-/// the statistics, never guessed: `INT96` timestamps have no bounds, texts of two kilobytes lose even their null count,
-/// null counts of arrays and maps count elements, floating-point bounds of writers other than parquet-mr hide NaN.
+/// the statistics, never guessed: `INT96` timestamps have no bounds, floating-point bounds of writers other than
+/// parquet-mr hide NaN, and files without size statistics (parquet-mr before 1.15) do not tell the null counts of arrays,
+/// maps and long texts.
 ///
 /// # Errors
 /// [`Error::UnsupportedFeature`] when the table has rules for values, which nobody checked in these files.
@@ -149,7 +150,8 @@ fn partition_values(plan: &WritePlan, file: &WrittenFile) -> Result<PartitionVal
 struct Leaves<'a> {
     footer: &'a ParquetMetaData,
     by_path: HashMap<&'a [String], usize>,
-    /// parquet-mr takes NaN into its bounds; other writers leave it out, and then a bound proves nothing.
+    /// parquet-mr takes NaN into its bounds, above all numbers as Spark does; other writers leave it out, and then a bound
+    /// proves nothing.
     trusts_floats: bool,
     calendar: Calendar,
 }
@@ -217,14 +219,38 @@ impl<'a> Leaves<'a> {
         if variant {
             path.pop();
         }
-        // arrays and maps have no leaf of their own path
-        let Some(index) = index else { return LeafStats::default() };
+        let Some(index) = index else {
+            return LeafStats { null_count: self.container_nulls(path), ..LeafStats::default() };
+        };
         let column = self.footer.file_metadata().schema_descr().column(index);
-        LeafStats { null_count: self.null_count(index), ..self.bounds(index, &column, data_type) }
+        let null_count = self.null_count(index, column.max_def_level());
+        LeafStats { null_count, ..self.bounds(index, &column, data_type) }
     }
 
-    fn null_count(&self, index: usize) -> Option<u64> {
-        self.footer.row_groups().iter().map(|g| g.column(index).statistics()?.null_count_opt()).sum()
+    fn null_count(&self, index: usize, level: i16) -> Option<u64> {
+        let of_group = |group: &RowGroupMetaData| {
+            let told = group.column(index).statistics().and_then(Statistics::null_count_opt);
+            told.or_else(|| undefined(group, index, level))
+        };
+        self.footer.row_groups().iter().map(of_group).sum()
+    }
+
+    /// The null count of an array or a map: these have no leaf of their own path, and what their leaves count as null are
+    /// elements. The levels of a leaf tell the rows in which the whole is null.
+    fn container_nulls(&self, path: &[String]) -> Option<u64> {
+        let descriptor = self.footer.file_metadata().schema_descr();
+        let mut fields = descriptor.root_schema().get_fields();
+        let mut level = 0;
+        for name in path {
+            let field = fields.iter().find(|f| f.name() == name)?;
+            level += i16::from(field.is_optional());
+            fields = match field.is_group() {
+                true => field.get_fields(),
+                false => &[],
+            };
+        }
+        let index = descriptor.columns().iter().position(|c| c.path().parts().starts_with(path))?;
+        self.footer.row_groups().iter().map(|g| undefined(g, index, level)).sum()
     }
 
     /// Bounds over all row groups, or none when one group that holds values does not tell.
@@ -255,6 +281,21 @@ impl<'a> Leaves<'a> {
     }
 }
 
+/// The rows of a group in which a column is not defined up to a level, by the histogram of its levels. No field above
+/// that level is repeated.
+fn undefined(group: &RowGroupMetaData, index: usize, level: i16) -> Option<u64> {
+    if level == 0 {
+        return Some(0);
+    }
+    let column = group.column(index);
+    let rows = column.repetition_level_histogram().and_then(|h| h.get(0));
+    if rows.is_some_and(|rows| rows != group.num_rows()) {
+        return None;
+    }
+    let below = column.definition_level_histogram()?.values().get(..usize::try_from(level).ok()?)?;
+    u64::try_from(below.iter().sum::<i64>()).ok()
+}
+
 fn group_bounds(
     statistics: &Statistics,
     column: &ColumnDescriptor,
@@ -278,12 +319,10 @@ fn group_bounds(
             Some((bound(s.min_opt())?, bound(s.max_opt())?))
         }
         Statistics::Float(s) if *data_type == DataType::Float => {
-            let (min, max) = (*s.min_opt()?, *s.max_opt()?);
-            (!min.is_nan() && !max.is_nan()).then_some((Bound::Float(min), Bound::Float(max)))
+            Some((Bound::Float(*s.min_opt()?), Bound::Float(*s.max_opt()?)))
         }
         Statistics::Double(s) if *data_type == DataType::Double => {
-            let (min, max) = (*s.min_opt()?, *s.max_opt()?);
-            (!min.is_nan() && !max.is_nan()).then_some((Bound::Double(min), Bound::Double(max)))
+            Some((Bound::Double(*s.min_opt()?), Bound::Double(*s.max_opt()?)))
         }
         Statistics::ByteArray(s) => byte_bounds(s.min_opt()?.data(), s.max_opt()?.data(), data_type),
         Statistics::FixedLenByteArray(s) => byte_bounds(s.min_opt()?.data(), s.max_opt()?.data(), data_type),

@@ -68,6 +68,8 @@ pub struct WriteOptions {
     /// In the mode [`WriteMode::Overwrite`] of all rows: the table gets the columns and the partition columns of the write.
     /// With [`WriteOptions::replace_where`] it says nothing, as for delta-spark.
     pub overwrite_schema: bool,
+    /// Whether rows that [`WriteOptions::replace_where`] would not replace are refused.
+    pub check_replaced: bool,
     /// Whether rows change. `false` says that the same rows are only laid out anew, so that streams pass over the commit;
     /// nobody checks it.
     pub data_change: bool,
@@ -78,6 +80,9 @@ pub struct WriteOptions {
     pub partition_by: Vec<String>,
     /// Table properties for creation. On an existing table they must be its own.
     pub configuration: BTreeMap<String, String>,
+    /// Table properties for creation that [`WriteOptions::configuration`] does not name. To an existing table they say
+    /// nothing. With `delta.ignoreProtocolDefaults` in either, those that are about the protocol are left out.
+    pub defaults: BTreeMap<String, String>,
     /// Name of the table, for creation.
     pub name: Option<String>,
     /// Description of the table, for creation.
@@ -88,6 +93,11 @@ pub struct WriteOptions {
     pub target_file_size: u64,
     /// Rows at which a data file is closed and the next begun.
     pub max_rows_per_file: Option<u64>,
+    /// Whether the rows of a partition are gathered before they are written; none leaves it to
+    /// `delta.autoOptimize.optimizeWrite` of the table.
+    pub optimize_write: Option<bool>,
+    /// Whether small files are joined after the commit; none leaves it to `delta.autoOptimize.autoCompact` of the table.
+    pub auto_compact: Option<bool>,
     /// Compression of data files; none takes `delta.parquet.compression.codec` of the table, or snappy.
     pub compression: Option<String>,
     /// Text for `commitInfo.userMetadata`.
@@ -110,15 +120,19 @@ impl Default for WriteOptions {
             dynamic_partitions: false,
             merge_schema: false,
             overwrite_schema: false,
+            check_replaced: true,
             data_change: true,
             rules_held: false,
             partition_by: Vec::new(),
             configuration: BTreeMap::new(),
+            defaults: BTreeMap::new(),
             name: None,
             description: None,
             all_nullable: false,
             target_file_size: 128 << 20,
             max_rows_per_file: None,
+            optimize_write: None,
+            auto_compact: None,
             compression: None,
             user_metadata: None,
             app_transaction: None,

@@ -1,7 +1,12 @@
 //! The row that an error shows.
 
-use arrow::array::{Array, ArrayRef, BooleanArray};
+use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow::util::display::array_value_to_string;
+
+use crate::error::{Error, Result};
+
+/// Columns of a row that breaks no rule with a name of its own.
+const SHOWN_COLUMNS: usize = 5;
 
 /// The first row for which a condition is false or unknown.
 pub(crate) fn first_not_true(truth: &BooleanArray) -> Option<usize> {
@@ -14,4 +19,34 @@ pub(crate) fn shown(column: &ArrayRef, row: usize) -> Option<String> {
         true => Some("NULL".to_owned()),
         false => array_value_to_string(column, row).ok(),
     }
+}
+
+/// The values of a row in the first columns.
+pub(crate) fn first_shown(batch: &RecordBatch, row: usize, columns: usize) -> String {
+    let schema = batch.schema();
+    let values = schema
+        .fields()
+        .iter()
+        .zip(batch.columns())
+        .take(columns)
+        .filter_map(|(field, column)| Some(format!("{} = {}", field.name(), shown(column, row)?)));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+/// The error with the first of the rows that cause it, which `again` finds: it tells whether some rows, from one on, fail.
+pub(super) fn with_row(
+    error: Error,
+    rows: &RecordBatch,
+    again: impl Fn(usize, usize) -> Result<()>,
+) -> Error {
+    let Error::SchemaMismatch { path, reason } = error else { return error };
+    let (mut from, mut count) = (0, rows.num_rows());
+    while count > 1 {
+        let half = count / 2;
+        match again(from, half) {
+            Err(_) => count = half,
+            Ok(()) => (from, count) = (from + half, count - half),
+        }
+    }
+    Error::SchemaMismatch { path, reason: format!("{reason}: {}", first_shown(rows, from, SHOWN_COLUMNS)) }
 }

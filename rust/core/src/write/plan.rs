@@ -60,6 +60,10 @@ pub struct WritePlan {
     pub(super) snapshot: Option<Snapshot>,
     /// [`WriteOptions::rules_held`].
     pub(super) rules_held: bool,
+    /// Whether the rows of a partition are gathered before they are written, as the write or else the table asks for it.
+    pub optimize_write: bool,
+    /// [`WriteOptions::auto_compact`].
+    pub(crate) auto_compact: Option<bool>,
     pub(super) codec: Codec,
     /// Lengths of `char` and `varchar`, one for each column of the schema.
     pub(super) text_limits: Vec<Option<Limits>>,
@@ -156,6 +160,10 @@ pub(crate) fn plan(
         stats: StatsColumns::of(&data, &metadata, mode, has_vectors)?,
         snapshot: None,
         rules_held: options.rules_held,
+        optimize_write: options
+            .optimize_write
+            .unwrap_or_else(|| metadata.is_true("delta.autoOptimize.optimizeWrite")),
+        auto_compact: options.auto_compact,
         codec,
         text_limits: limits_of(&schema)?,
         partition_columns,

@@ -1,0 +1,67 @@
+"""Arguments of row-level operations, refused as delta-spark refuses them before anything is looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import Column, DataFrame
+
+from deltaic.exceptions import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def check_condition(given: Any) -> Any:
+    """A condition, or none.
+
+    Raises:
+        TypeError: it is neither SQL text nor a Column.
+    """
+    if given is not None and not isinstance(given, str | Column):
+        message = "'condition' must be a Spark SQL Column or a string (expression in SQL syntax)"
+        raise TypeError(f"{message}, found to be of type {type(given)}")
+    return given
+
+
+def check_values(argument: str, given: Any) -> Mapping[str, Any]:
+    """Columns and their values.
+
+    Raises:
+        InvalidArgumentError: there are none.
+        TypeError: they are no dict, or in it is something else than SQL text and Columns by name.
+    """
+    if given is None:
+        raise _invalid(argument, "cannot be None: give columns and their values")
+    if not isinstance(given, dict):
+        raise TypeError(f"'{argument}' must be a dict, found to be {type(given)}")
+    for name, value in given.items():
+        if not isinstance(name, str):
+            message = f"Keys of dict in '{argument}' must contain only strings with column names"
+            raise TypeError(f"{message}, found '{name}' of type '{type(name)}'")
+        if not isinstance(value, str | Column):
+            message = f"Values of dict in '{argument}' must contain only Spark SQL Columns or strings"
+            raise TypeError(f"{message}, found '{value}' of type '{type(value)}'")
+    if not given:
+        raise _invalid(argument, "nothing is set: give columns and their values")
+    return given
+
+
+def check_merge(source: Any, condition: Any) -> None:
+    """The source and the condition of a merge.
+
+    Raises:
+        InvalidArgumentError: one of them is None.
+        TypeError: the source is no DataFrame, or the condition is neither SQL text nor a Column.
+    """
+    if source is None:
+        raise _invalid("source", "cannot be None: give the rows to merge")
+    if not isinstance(source, DataFrame):
+        raise TypeError(f"Type of 'source' in merge must be DataFrame, found to be {type(source)}")
+    if condition is None:
+        raise _invalid("condition", "cannot be None: say which rows match")
+    check_condition(condition)
+
+
+def _invalid(argument: str, reason: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)

@@ -1,0 +1,113 @@
+"""Row-level operations whose commit another writer was faster than: rebased where it can be, else told to whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from dml_tables import VECTORS, data_files, ids, versions
+from pyspark.errors import PySparkException
+
+import deltaic
+from deltaic import exceptions
+from deltaic.spark.dml.operation import Operation
+from deltaic.tables import DeltaTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def delete(table: DeltaTable) -> None:
+    table.delete("p = 1 AND id < 6")
+
+
+def update(table: DeltaTable) -> None:
+    table.update("p = 1 AND id < 6", {"id": "id + 100"})
+
+
+def merge(table: DeltaTable) -> None:
+    source = table.toDF().sparkSession.sql("SELECT id, 1L AS p, id + 100 AS m FROM range(1, 6, 4)").alias("s")
+    rows = table.alias("t").merge(source, "t.id = s.id AND t.p = s.p")
+    rows.whenMatchedUpdate(set={"id": "s.m"}).whenNotMatchedInsert(values={"id": "s.id", "p": "2"}).execute()
+
+
+# what is left of the partition 1, which has 1, 5, 9
+DONE: dict[str, tuple[Callable[[DeltaTable], None], list[int]]] = {
+    "delete": (delete, [9]),
+    "update": (update, [9, 101, 105]),
+    "merge": (merge, [9, 101, 105]),
+}
+
+
+@pytest.fixture
+def make(spark: SparkSession, tmp_path: Path) -> Callable[[bool], str]:
+    def table(by_vectors: bool) -> str:  # noqa: FBT001
+        path = str(tmp_path / "t")
+        rows = spark.range(0, 12, 1, 1).selectExpr("id", "id % 4 AS p")
+        deltaic.save(rows, path, partition_by="p", **(VECTORS if by_vectors else {}))
+        return path
+
+    return table
+
+
+@pytest.fixture
+def overtaken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
+    """Lets something else be committed between the look at the table and the next commit."""
+    commit = Operation.commit
+
+    def by(other: Callable[[], Any]) -> None:
+        def later(self: Operation, *args: Any, **kwargs: Any) -> Any:
+            monkeypatch.setattr(Operation, "commit", commit)
+            other()
+            return commit(self, *args, **kwargs)
+
+        monkeypatch.setattr(Operation, "commit", later)
+
+    return by
+
+
+@pytest.mark.parametrize("by_vectors", [False, True], ids=["rewrite", "vectors"])
+@pytest.mark.parametrize("operation", DONE)
+def test_what_does_not_meet_is_rebased(
+    spark: SparkSession, make: Any, overtaken: Any, operation: str, by_vectors: Any
+) -> None:
+    path = make(by_vectors)
+    act, left = DONE[operation]
+    overtaken(lambda: DeltaTable.forPath(spark, path).delete("p = 2"))
+    act(DeltaTable.forPath(spark, path))
+    assert versions(path) == 3
+    rows = deltaic.read(spark, path)
+    assert ids(rows.where("p = 1")) == left
+    assert ids(rows.where("p <> 1")) == [0, 3, 4, 7, 8, 11]
+
+
+@pytest.mark.parametrize("by_vectors", [False, True], ids=["rewrite", "vectors"])
+@pytest.mark.parametrize("operation", DONE)
+def test_what_meets_is_an_error_with_the_facts(
+    spark: SparkSession, make: Any, overtaken: Any, operation: str, by_vectors: Any
+) -> None:
+    path = make(by_vectors)
+    act, _ = DONE[operation]
+    table = DeltaTable.forPath(spark, path)
+    overtaken(lambda: table.update("p = 1 AND id = 5", {"id": "-5"}))
+    with pytest.raises(exceptions.CommitConflictError) as lost:
+        act(table)
+    error = lost.value
+    assert isinstance(error, PySparkException)
+    assert isinstance(
+        error, exceptions.ConcurrentDeleteReadException | exceptions.ConcurrentDeleteDeleteException
+    )
+    assert (error.version, error.winner) == (1, "UPDATE")
+    assert len(error.files) == 1
+    assert "p=1/" in error.files[0]
+    assert error.rule
+    assert error.advice
+    assert versions(path) == 2
+    assert ids(deltaic.read(spark, path)) == [-5, *(i for i in range(12) if i != 5)]
+    # nothing of what lost is left
+    assert len(data_files(path)) == 5
