@@ -80,13 +80,14 @@ fn what_a_footer_does_not_tell_is_left_out() {
         let file = put(&location, name, rows, properties);
         footer_adds(&plan, vec![file]).unwrap()[0].stats.clone().unwrap()
     };
-    let plain = r#"{"numRecords":2,"minValues":{"f":1.0,"id":1},"maxValues":{"f":2.0,"id":2},"nullCount":{"f":0,"id":0}}"#;
+    // the levels of a list tell where all of it is null
+    let plain = r#"{"numRecords":2,"minValues":{"f":1.0,"id":1},"maxValues":{"f":2.0,"id":2},"nullCount":{"f":0,"l":1,"id":0}}"#;
     assert_eq!(stats("a.parquet", &data, spark()), plain);
     // bounds that hide NaN prove nothing
     let other = WriterProperties::builder().set_created_by("parquet-cpp-arrow version 20".into()).build();
     assert_eq!(
         stats("b.parquet", &data, other),
-        r#"{"numRecords":2,"minValues":{"id":1},"maxValues":{"id":2},"nullCount":{"f":0,"id":0}}"#
+        r#"{"numRecords":2,"minValues":{"id":1},"maxValues":{"id":2},"nullCount":{"f":0,"l":1,"id":0}}"#
     );
     let silent = WriterProperties::builder().set_statistics_enabled(EnabledStatistics::None).build();
     assert_eq!(

@@ -19,6 +19,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.connector.catalog.CatalogManager;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.Table;
@@ -48,7 +49,7 @@ public final class EvolveWrites extends Rule {
         OpenTable table = target(node);
         if (table == null) return otherwise.apply(node);
         V2WriteCommand write = (V2WriteCommand) node;
-        if (!write.isByName()) write = write.withNewQuery(named((LogicalPlan) write.query(), table.schema));
+        if (!write.isByName()) write = write.withNewQuery(named(analyzed((LogicalPlan) write.query()), table.schema));
         return RouteWrites.write(write, table);
       }
     });
@@ -66,7 +67,7 @@ public final class EvolveWrites extends Rule {
       // other conditions are not resolved yet
       if (overwrite.deleteExpr().equals(Literal$.MODULE$.TrueLiteral())) options = Scala.map(overwrite.writeOptions());
     }
-    if (options == null || !merges(options) || !((LogicalPlan) ((V2WriteCommand) node).query()).resolved()) return null;
+    if (options == null || !merges(options)) return null;
     Object relation = ((V2WriteCommand) node).table();
     if (ResolveReads.isOurs(relation)) return ((DeltaTable) ((DataSourceV2Relation) relation).table()).table;
     return relation instanceof UnresolvedRelation ? named(((UnresolvedRelation) relation).multipartIdentifier()) : null;
@@ -99,6 +100,11 @@ public final class EvolveWrites extends Rule {
     } catch (NoSuchTableException e) {
       return null;
     }
+  }
+
+  /** The query with its columns known: a rule that ran before this one may have touched it. */
+  private LogicalPlan analyzed(LogicalPlan query) {
+    return Dataset$.MODULE$.ofRows((org.apache.spark.sql.classic.SparkSession) session, query).queryExecution().analyzed();
   }
 
   /** The query with the names of the table's columns, as far as there are; more columns keep theirs. */
