@@ -291,6 +291,47 @@ ProtocolChangedException = ProtocolChangedError
 DeltaInvariantViolationException = InvariantViolationError
 
 
+class SourceRowsChangedError(DeltaError):
+    """A commit removed or changed rows of a table that a stream reads, which only passes on new rows."""
+
+    path: str
+    version: int
+    what: str
+    cause: str
+    option: str
+
+
+class SourceSchemaChangedError(DeltaError):
+    """The schema or the partitioning of a table changed while a stream reads it."""
+
+    path: str
+    version: int
+    reason: str
+
+
+class SourceDataLostError(DeltaError):
+    """A commit that a stream must read next is not in the log any more."""
+
+    path: str
+    version: int
+    missing: str
+
+
+class SourceReplacedError(DeltaError):
+    """Where a stream read a table, another one is now."""
+
+    path: str
+    expected: str
+    found: str
+
+
+class InvalidOffsetError(DeltaError, ValueError):
+    """An offset of a stream that cannot be used."""
+
+    offset: str
+    reason: str
+
+
 class CommitStateUnknownError(DeltaError):
     """Whether the commit landed is unknown, and nothing was removed. Look at the log before you write."""
 

@@ -326,6 +326,24 @@ class Table(RowChanges, Maintenance):
         deleted, failed = self._core.clean_log(dry_run)
         return CleanedLog(deleted, failed)
 
+    def reset_application(self, app_id: str) -> int | None:
+        """Makes the table forget how far an application came, so that its next writes count again.
+
+        It is for a streaming query that begins anew with the checkpoint of an old one removed, and for writes with
+        `txnAppId`. One commit, which changes no rows.
+
+        Args:
+            app_id: The id of the query, or the `txnAppId`.
+
+        Returns:
+            The version of the commit, none where the table knows nothing of the application.
+
+        Raises:
+            ConcurrentTransactionError: the application writes meanwhile.
+            CommitStateUnknownError: the store did not say whether the commit landed.
+        """
+        return _core.reset_application(self._core, app_id)
+
     def explain_conflict(self, transaction: str | Mapping[str, Any]) -> dict[str, Any]:
         """Tells why a transaction lost, or would: for each commit after its version every rule, and what it says.
 

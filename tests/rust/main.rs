@@ -13,6 +13,7 @@ mod load_faults;
 mod maintain;
 mod rivals;
 mod store;
+mod stream;
 mod table_builder;
 mod time_travel;
 mod txn;

@@ -248,6 +248,67 @@ pub enum Error {
         /// Rule that it breaks.
         reason: String,
     },
+    /// A commit removed or changed rows of a table that a stream reads, which only passes on new rows.
+    #[error(
+        "version {version} of `{path}` {what} rows that the stream has passed on already ({cause}). Set the option \
+         `{option}` to true to pass over such commits, or start the query with a new checkpoint"
+    )]
+    SourceRowsChanged {
+        /// Table location.
+        path: String,
+        /// Version of the commit.
+        version: u64,
+        /// `removes` or `changes`.
+        what: String,
+        /// Operation of the commit, or a file that it removes.
+        cause: String,
+        /// Option that passes over such commits.
+        option: String,
+    },
+    /// The schema or the partitioning of a table changed while a stream reads it.
+    #[error("version {version} of `{path}` is not readable in the schema that the stream has: {reason}")]
+    SourceSchemaChanged {
+        /// Table location.
+        path: String,
+        /// Version of the commit, or the one where the stream goes on.
+        version: u64,
+        /// What changed, and whether the query can be started again as it is.
+        reason: String,
+    },
+    /// A commit that a stream must read next is not in the log any more.
+    #[error(
+        "`{missing}`, which the stream must read next, is not in the log of `{path}`: rows may be lost. Start the query with \
+         a new checkpoint, or set the option `failOnDataLoss` to false to go on with what is there"
+    )]
+    SourceDataLost {
+        /// Table location.
+        path: String,
+        /// Version of the commit.
+        version: u64,
+        /// Its file name.
+        missing: String,
+    },
+    /// Where a stream read a table, another one is now.
+    #[error(
+        "`{path}` is another table now (id {found}) than the one that the stream reads (id {expected}): start the query with \
+         a new checkpoint"
+    )]
+    SourceReplaced {
+        /// Table location.
+        path: String,
+        /// Id in the offset.
+        expected: String,
+        /// Id of the table that is there.
+        found: String,
+    },
+    /// An offset of a stream that cannot be used.
+    #[error("offset {offset}: {reason}")]
+    InvalidOffset {
+        /// The offset as JSON.
+        offset: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Another writer added rows that this transaction should have read, or a file that it adds too.
     #[error("{0}")]
     ConcurrentAppend(Box<Conflict>),
@@ -443,6 +504,11 @@ kinds! {
         DeletionVector { path, reason },
         AppendOnly { path, file },
         InvalidAction { path, action, reason },
+        SourceRowsChanged { path, version, what, cause, option },
+        SourceSchemaChanged { path, version, reason },
+        SourceDataLost { path, version, missing },
+        SourceReplaced { path, expected, found },
+        InvalidOffset { offset, reason },
         CommitStateUnknown { path, version, reason },
         Storage { operation, path, source },
         NotFound { path },

@@ -23,6 +23,7 @@ pub mod scan;
 pub mod schema;
 pub mod snapshot;
 pub mod store;
+pub mod stream;
 pub mod txn;
 pub mod verify;
 pub mod write;

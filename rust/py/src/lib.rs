@@ -12,6 +12,7 @@ mod runtime;
 mod spark;
 mod spark_dml;
 mod spark_scan;
+mod spark_stream;
 mod spark_write;
 mod stream;
 mod table;
@@ -32,13 +33,17 @@ mod _core {
     #[pymodule_export]
     use crate::files::FileLines;
     #[pymodule_export]
-    use crate::maintain::{convert, fsck, generate_manifest, optimize, restore, shallow_clone, vacuum};
+    use crate::maintain::{
+        convert, fsck, generate_manifest, optimize, reset_application, restore, shallow_clone, vacuum,
+    };
     #[pymodule_export]
     use crate::spark::SparkTable;
     #[pymodule_export]
     use crate::spark_dml::Dml;
     #[pymodule_export]
     use crate::spark_scan::{ScanPlan, read_split};
+    #[pymodule_export]
+    use crate::spark_stream::{StreamPart, StreamSource};
     #[pymodule_export]
     use crate::spark_write::WritePlan;
     #[pymodule_export]

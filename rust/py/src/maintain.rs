@@ -69,6 +69,16 @@ pub(crate) fn restore(
     })
 }
 
+/// Makes the table forget how far an application came.
+#[pyfunction]
+pub(crate) fn reset_application(
+    py: Python<'_>,
+    table: &crate::table::Table,
+    app_id: &str,
+) -> PyResult<Option<u64>> {
+    runtime::write(py, || maintain::reset_application(table.location(), app_id))
+}
+
 /// Joins small files of the partitions that match, or lays their rows out along a curve; what it did as JSON.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]

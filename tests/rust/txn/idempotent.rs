@@ -52,3 +52,14 @@ fn a_transaction_may_depend_on_an_application_that_it_does_not_record() {
     commit_as(&open(&location), 1).unwrap();
     assert_eq!(txn.commit().unwrap_err().kind(), "ConcurrentTransaction");
 }
+
+#[test]
+fn an_application_that_was_set_back_writes_again() {
+    let (_, location) = table(&[], &[]);
+    assert_eq!(deltaic::maintain::reset_application(&location, "app").unwrap(), None);
+    assert_eq!(commit_as(&open(&location), 3).unwrap(), (1, false));
+    assert_eq!(deltaic::maintain::reset_application(&location, "app").unwrap(), Some(2));
+    assert_eq!(deltaic::maintain::reset_application(&location, "app").unwrap(), None);
+    assert_eq!(commit_as(&open(&location), 0).unwrap(), (3, false));
+    assert_eq!(commit_as(&open(&location), 0).unwrap(), (3, true));
+}

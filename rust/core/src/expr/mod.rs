@@ -32,3 +32,4 @@ mod tests;
 pub use ast::{Binary, Expr, Interval, Literal};
 pub use evaluator::Evaluator;
 pub use parse::parse;
+pub(crate) use pattern::java_regex;

@@ -85,6 +85,11 @@ impl JavaRegex {
     }
 }
 
+/// A regular expression of Java for texts without line breaks.
+pub(crate) fn java_regex(pattern: &str) -> Result<Regex, String> {
+    JavaRegex::new(pattern).map(|regex| regex.regex)
+}
+
 /// The regular expression used last, which most often is the one for every row.
 #[derive(Default)]
 pub(super) struct Regexes {

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::DeletionVector;
 use super::deletion_vector::Shared as SharedVectors;
-use crate::actions::{LogPath, ObjectPath};
+use crate::actions::{Add, DeletionVectorDescriptor, LogPath, ObjectPath};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::{FileBatch, FilesRequest};
@@ -101,6 +101,30 @@ pub fn encode_some(
     Ok(encoder.finish())
 }
 
+/// [`encode`] of any files, which need not be of the snapshot: they are read in its schema.
+///
+/// # Errors
+/// Those of [`DeletionVector::load`], and [`Error::Unsupported`] as [`encode`].
+pub fn encode_adds(snapshot: &Snapshot, files: &[Add]) -> Result<Vec<u8>> {
+    let mut encoder = Encoder::new(snapshot, None);
+    let vectors = files.iter().enumerate().filter_map(|(i, f)| Some((i, f.deletion_vector.clone()?)));
+    let vectors = encoder.vectors(vectors.collect())?;
+    let names = encoder.columns.clone();
+    let mut key = Vec::new();
+    for (i, file) in files.iter().enumerate() {
+        key.clear();
+        for name in names.iter() {
+            match file.partition_values.get(name).and_then(Option::as_deref).filter(|v| !v.is_empty()) {
+                Some(value) => put(&mut key, value.as_bytes())?,
+                None => key.extend_from_slice(&NULL),
+            }
+        }
+        let group = encoder.group(&key)?;
+        encoder.file(group, file.size, file.modification_time, file.path.as_str(), vectors.get(&i))?;
+    }
+    Ok(encoder.finish())
+}
+
 struct Encoder<'a> {
     snapshot: &'a Snapshot,
     only: Option<&'a HashSet<String>>,
@@ -134,7 +158,9 @@ impl<'a> Encoder<'a> {
     fn add(&mut self, batch: &FileBatch) -> Result<()> {
         let columns = batch.to_record_batch()?;
         let modified = columns.column(3).as_primitive::<Int64Type>();
-        let vectors = self.vectors(batch)?;
+        let taken = (0..batch.num_files()).filter(|row| self.takes(batch, *row));
+        let vectors =
+            self.vectors(taken.filter_map(|row| Some((row, batch.deletion_vector(row)?))).collect())?;
         let names = self.columns.clone();
         let values = Values::new(batch.partition_values(), &names);
         let mut key = Vec::new();
@@ -151,16 +177,22 @@ impl<'a> Encoder<'a> {
                     group
                 }
             };
-            self.file_bytes.extend_from_slice(&group.to_be_bytes());
-            self.file_bytes.extend_from_slice(&batch.sizes().value(row).to_be_bytes());
-            self.file_bytes.extend_from_slice(&modified.value(row).to_be_bytes());
-            self.path(batch.paths().value(row))?;
-            match vectors.get(&row) {
-                Some(vector) => put(&mut self.file_bytes, vector)?,
-                None => self.file_bytes.extend_from_slice(&NULL),
-            }
-            self.files = next(self.files)?;
+            let (size, path) = (batch.sizes().value(row), batch.paths().value(row));
+            self.file(group, size, modified.value(row), path, vectors.get(&row))?;
         }
+        Ok(())
+    }
+
+    fn file(&mut self, group: u32, size: i64, time: i64, path: &str, vector: Option<&Vec<u8>>) -> Result<()> {
+        self.file_bytes.extend_from_slice(&group.to_be_bytes());
+        self.file_bytes.extend_from_slice(&size.to_be_bytes());
+        self.file_bytes.extend_from_slice(&time.to_be_bytes());
+        self.path(path)?;
+        match vector {
+            Some(vector) => put(&mut self.file_bytes, vector)?,
+            None => self.file_bytes.extend_from_slice(&NULL),
+        }
+        self.files = next(self.files)?;
         Ok(())
     }
 
@@ -198,11 +230,9 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// The serialized deletion vectors of a batch, by row.
-    fn vectors(&self, batch: &FileBatch) -> Result<HashMap<usize, Vec<u8>>> {
+    /// Deletion vectors in serialized form, by row.
+    fn vectors(&self, wanted: Vec<(usize, DeletionVectorDescriptor)>) -> Result<HashMap<usize, Vec<u8>>> {
         let location = self.snapshot.location();
-        let rows = (0..batch.num_files()).filter(|row| self.takes(batch, *row));
-        let wanted: Vec<_> = rows.filter_map(|row| Some((row, batch.deletion_vector(row)?))).collect();
         let shared = SharedVectors::of_descriptors(wanted.iter().map(|(_, d)| d), location.root());
         wanted
             .par_iter()

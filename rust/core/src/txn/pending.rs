@@ -238,7 +238,10 @@ fn touched(winners: &[Winner], root: &ObjectPath) -> Result<HashSet<String>> {
 pub(super) fn records_all(changes: &Changes, winner: &Winner) -> bool {
     let recorded = |app: &str| winner.txns().find(|t| t.app_id == app).map(|t| t.version);
     !changes.txns.is_empty()
-        && changes.txns.iter().all(|ours| recorded(&ours.app_id).is_some_and(|v| v >= ours.version))
+        && changes
+            .txns
+            .iter()
+            .all(|ours| ours.version >= 0 && recorded(&ours.app_id).is_some_and(|v| v >= ours.version))
 }
 
 impl Proposal for Pending {

@@ -250,7 +250,7 @@ impl Transaction {
     }
 
     /// Records how far an application has come. A version that the table has already, or an older one, is not committed
-    /// again: see [`Committed::already_recorded`].
+    /// again: see [`Committed::already_recorded`]. A version below 0 sets the application back and is always committed.
     pub fn app_transaction(&mut self, app_id: impl Into<String>, version: i64) {
         let last_updated = Some(Utc::now().timestamp_millis());
         self.changes.txns.push(Txn { app_id: app_id.into(), version, last_updated });
@@ -360,7 +360,9 @@ impl Transaction {
             return Ok(None);
         }
         for ours in &self.changes.txns {
-            if snapshot.app_transaction(&ours.app_id)?.is_none_or(|t| t.version < ours.version) {
+            if ours.version < 0
+                || snapshot.app_transaction(&ours.app_id)?.is_none_or(|t| t.version < ours.version)
+            {
                 return Ok(None);
             }
         }

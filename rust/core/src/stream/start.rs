@@ -1,0 +1,63 @@
+//! Where a stream without a checkpoint begins.
+
+use super::offset::Offset;
+use super::options::Start;
+use super::source::Source;
+use crate::error::{Error, Result};
+use crate::log::Listing;
+use crate::snapshot::{At, Snapshot, format_timestamp};
+
+impl Source {
+    /// The offset before the first file.
+    pub(super) fn beginning(&self) -> Result<Offset> {
+        let id = self.table_id();
+        Ok(match self.options.start {
+            Start::Table => Offset::before(id, self.snapshot.version(), true),
+            Start::Version(version) => {
+                self.check_is_there(version)?;
+                Offset::before(id, version, false)
+            }
+            Start::Latest => Offset { mark: true, ..Offset::before(id, self.newest()?.version() + 1, false) },
+            Start::Timestamp(millis) => Offset::before(id, self.first_since(millis)?, false),
+        })
+    }
+
+    fn check_is_there(&self, version: u64) -> Result<()> {
+        if Listing::read(&self.location, version)?.commits().any(|c| c.version == version) {
+            return Ok(());
+        }
+        let first = Listing::read(&self.location, 0)?.commits().next().map_or(0, |c| c.version);
+        let path = self.location.root().to_string();
+        Err(Error::VersionNotFound { path, version, earliest: first, latest: self.newest()?.version() })
+    }
+
+    /// The first version that was committed at or after a time; the oldest one for a time before all of them.
+    fn first_since(&self, millis: i64) -> Result<u64> {
+        let found = match Snapshot::open(self.location.clone(), At::Timestamp(millis)) {
+            Ok(found) => found,
+            Err(Error::TimestampOutOfRange { timestamp, earliest, earliest_version, .. })
+                if timestamp < earliest =>
+            {
+                return Ok(earliest_version);
+            }
+            Err(error) => return Err(error),
+        };
+        let at = found.timestamp()?;
+        if at >= millis {
+            return Ok(found.version());
+        }
+        let newest = self.newest()?;
+        if found.version() < newest.version() {
+            return Ok(found.version() + 1);
+        }
+        let (path, time) = (self.location.root().to_string(), format_timestamp(at));
+        Err(Error::TimestampOutOfRange {
+            path,
+            timestamp: format_timestamp(millis),
+            earliest: time.clone(),
+            earliest_version: found.version(),
+            latest: time,
+            latest_version: newest.version(),
+        })
+    }
+}

@@ -1,0 +1,206 @@
+//! The files behind an offset, in order: those of the version where a stream began, then those of one commit after the
+//! other.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::commit::IndexedCommit;
+use super::offset::{BASE, END, Offset};
+use super::source::Source;
+use crate::actions::Add;
+use crate::error::{Error, Result};
+use crate::log::{Listing, LogFile, commit_name};
+use crate::replay::{CHUNK, fetch};
+use crate::scan::surviving_files;
+use crate::snapshot::{At, Snapshot};
+use crate::store::runtime;
+
+/// Parsed commits that are kept from the question for an offset to that for its files.
+const KEPT: usize = 1024;
+
+/// What a source knows from one question to the next.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The files of the version where the stream began, in order.
+    initial: Option<(u64, Arc<Vec<Add>>)>,
+    commits: BTreeMap<u64, Arc<IndexedCommit>>,
+    /// The newest commit that was listed.
+    head: Option<LogFile>,
+}
+
+impl Known {
+    /// What lies before an offset is not asked for again.
+    pub(super) fn forget_before(&mut self, start: &Offset) {
+        self.commits = self.commits.split_off(&start.version);
+        if !start.initial {
+            self.initial = None;
+        }
+    }
+}
+
+/// A place in the stream: version, index, and the file that has it.
+pub(super) type Place<'a> = (u64, i64, Option<&'a Add>);
+
+impl Source {
+    /// Visits all places behind `from`, up to `end` and with it, until a visit says `false`. With `whole` every commit up to
+    /// `end` must be there.
+    ///
+    /// # Errors
+    /// [`Error::SourceDataLost`], [`Error::SourceReplaced`], [`Error::SourceRowsChanged`],
+    /// [`Error::SourceSchemaChanged`], and what the log gives.
+    pub(super) fn walk(
+        &self,
+        known: &mut Known,
+        from: &Offset,
+        end: Option<&Offset>,
+        whole: bool,
+        mut visit: impl FnMut(Place<'_>) -> bool,
+    ) -> Result<()> {
+        let mut each = |version: u64, files: &[Add]| {
+            let places = std::iter::once((version, BASE, None))
+                .chain(files.iter().zip(0..).map(|(file, index)| (version, index, Some(file))))
+                .chain(std::iter::once((version, END, None)));
+            places
+                .filter(|p| (p.0, p.1) > from.place())
+                .all(|p| end.is_none_or(|end| (p.0, p.1) <= end.place()) && visit(p))
+        };
+        let mut next = from.version;
+        if from.initial {
+            let files = self.initial(known, from.version)?;
+            if !each(from.version, &files) {
+                return Ok(());
+            }
+            next += 1;
+        }
+        // an offset before everything in a version does not reach into it
+        let last = end.map(|end| if end.index > BASE { end.version + 1 } else { end.version });
+        if last.is_some_and(|last| last <= next) {
+            return Ok(());
+        }
+        let mut commits = self.commits_from(known, next)?;
+        if let Some(last) = last {
+            commits.retain(|c| c.version < last);
+            let seen = commits.last().map_or(next, |c| c.version + 1);
+            if whole && seen < last && self.options.fail_on_data_loss {
+                return Err(self.lost(seen));
+            }
+        }
+        // few at first: a limit is often reached soon
+        let (mut rest, mut size) = (commits.as_slice(), 16);
+        while !rest.is_empty() {
+            let (chunk, others) = rest.split_at(size.min(rest.len()));
+            for (version, commit) in self.parsed(known, chunk)? {
+                if let Some(metadata) = &commit.metadata {
+                    self.read.check(version, metadata)?;
+                }
+                commit.check_rows(&self.location.root().to_string(), version, &self.options)?;
+                if !each(version, &commit.files) {
+                    return Ok(());
+                }
+            }
+            (rest, size) = (others, (size * 4).min(CHUNK));
+        }
+        Ok(())
+    }
+
+    /// The files that make up a version, by modification time and path.
+    fn initial(&self, known: &mut Known, version: u64) -> Result<Arc<Vec<Add>>> {
+        if let Some((of, files)) = &known.initial
+            && *of == version
+        {
+            return Ok(files.clone());
+        }
+        let snapshot = if self.snapshot.version() == version {
+            self.snapshot.clone()
+        } else {
+            Snapshot::open(self.location.clone(), At::Version(version))?
+        };
+        self.read.check(version, snapshot.metadata())?;
+        let mut files = surviving_files(&snapshot, None)?;
+        files.par_sort_unstable_by(|a, b| {
+            (a.modification_time, a.path.as_str()).cmp(&(b.modification_time, b.path.as_str()))
+        });
+        let files = Arc::new(files);
+        known.initial = Some((version, files.clone()));
+        Ok(files)
+    }
+
+    /// The commits from a version on, without a gap.
+    fn commits_from(&self, known: &mut Known, version: u64) -> Result<Vec<LogFile>> {
+        // the commit before tells that the log goes on where the stream stopped
+        let listing = Listing::read(&self.location, version.saturating_sub(1))?;
+        let anchored = version == 0 || listing.commits().any(|c| c.version + 1 == version);
+        let same = known
+            .head
+            .as_ref()
+            .is_none_or(|head| head.version < listing.from || listing.commits().any(|c| c == head));
+        if !anchored || !same {
+            let reached = known.head.as_ref().map_or(0, |head| head.version + 1).max(version);
+            self.check_still_there(reached)?;
+        }
+        let commits: Vec<LogFile> = listing.commits().filter(|c| c.version >= version).cloned().collect();
+        if self.options.fail_on_data_loss
+            && let Some((_, missing)) = commits.iter().zip(version..).find(|(c, v)| c.version != *v)
+        {
+            return Err(self.lost(missing));
+        }
+        if let Some(head) = listing.commits().next_back() {
+            known.head = Some(head.clone());
+        }
+        Ok(commits)
+    }
+
+    /// Checks that the table is the one that was followed up to a version.
+    fn check_still_there(&self, reached: u64) -> Result<()> {
+        let newest = Snapshot::open(self.location.clone(), At::Latest)?;
+        if newest.metadata().id != self.table_id() {
+            return Err(self.replaced(&newest.metadata().id));
+        }
+        if newest.version() + 1 < reached {
+            return Err(self.lost(newest.version() + 1));
+        }
+        Ok(())
+    }
+
+    fn lost(&self, version: u64) -> Error {
+        let path = self.location.root().to_string();
+        Error::SourceDataLost { path, version, missing: commit_name(version) }
+    }
+
+    /// Commits as the stream sees them, in order; all that are not known are fetched at once.
+    fn parsed(&self, known: &mut Known, files: &[LogFile]) -> Result<Vec<(u64, Arc<IndexedCommit>)>> {
+        let missing: Vec<LogFile> =
+            files.iter().filter(|f| !known.commits.contains_key(&f.version)).cloned().collect();
+        let bodies = fetch(&self.location, &missing).map_err(|error| match error {
+            // listed, and gone when it was read
+            Error::NotFound { .. } => self.lost(missing[0].version),
+            other => other,
+        })?;
+        let (table, dir) = (self.location.root().to_string(), self.location.log_dir());
+        let parsed: Vec<Arc<IndexedCommit>> = runtime::pool()?.install(|| {
+            bodies
+                .par_iter()
+                .zip(&missing)
+                .map(|(body, file)| {
+                    let path = dir.join(&file.name).to_string();
+                    IndexedCommit::parse(&table, file.version, &path, body, &self.options).map(Arc::new)
+                })
+                .collect::<Result<_>>()
+        })?;
+        let mut new: BTreeMap<u64, Arc<IndexedCommit>> =
+            missing.iter().map(|f| f.version).zip(parsed).collect();
+        let mut out = Vec::with_capacity(files.len());
+        for file in files {
+            let version = file.version;
+            if let Some(commit) = known.commits.get(&version).cloned().or_else(|| new.remove(&version)) {
+                if known.commits.len() < KEPT {
+                    known.commits.insert(version, commit.clone());
+                }
+                out.push((version, commit));
+            }
+        }
+        Ok(out)
+    }
+}

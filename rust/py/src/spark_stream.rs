@@ -1,0 +1,142 @@
+//! `StreamSource`: a table as a stream of files, for the streaming sources of Spark.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic::Result;
+use deltaic::scan::{handover, splits};
+use deltaic::store::StorageOptions;
+use deltaic::stream::{Offset, Part, ReadLimit, Source, SourceOptions};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::runtime::read;
+
+/// A table as a stream. Offsets are JSON text.
+#[pyclass(frozen, module = "deltaic._core")]
+pub(crate) struct StreamSource {
+    inner: Arc<Source>,
+}
+
+#[pymethods]
+impl StreamSource {
+    /// `start_millis` is the value of the option `startingTimestamp`.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        path: String,
+        options: BTreeMap<String, String>,
+        start_millis: Option<i64>,
+        storage_options: StorageOptions,
+    ) -> PyResult<Self> {
+        read(py, move || {
+            let options = SourceOptions::parse(&path, &options, start_millis)?;
+            Ok(StreamSource { inner: Arc::new(Source::open(&path, &storage_options, options)?) })
+        })
+    }
+
+    /// What the bridge asks of a version: see `SparkTable.describe`.
+    fn describe(&self) -> String {
+        handover::describe(self.inner.snapshot()).to_string()
+    }
+
+    /// The schema of the rows as JSON, with all column metadata.
+    #[getter]
+    fn schema(&self) -> String {
+        self.inner.snapshot().schema().to_json()
+    }
+
+    /// Ends the stream at what is there when `latest` is first called.
+    fn stop_at_what_is_there(&self) {
+        self.inner.stop_at_what_is_there();
+    }
+
+    /// The offset before the first file.
+    fn first(&self, py: Python<'_>) -> PyResult<String> {
+        let inner = self.inner.clone();
+        read(py, move || Ok(inner.first()?.to_json()))
+    }
+
+    /// The offset behind all that is there.
+    fn head(&self, py: Python<'_>) -> PyResult<String> {
+        let inner = self.inner.clone();
+        read(py, move || Ok(inner.head()?.to_json()))
+    }
+
+    /// How far the next batch goes: as far as there is something with `everything`, else as far as the options say, with
+    /// `max_files` in the place of theirs.
+    #[pyo3(signature = (start=None, *, everything=false, max_files=None))]
+    fn latest(
+        &self,
+        py: Python<'_>,
+        start: Option<String>,
+        everything: bool,
+        max_files: Option<u64>,
+    ) -> PyResult<Option<String>> {
+        let inner = self.inner.clone();
+        read(py, move || {
+            let start = start.as_deref().map(Offset::from_json).transpose()?;
+            let limit = match (everything, max_files) {
+                (true, _) => ReadLimit::All,
+                (false, Some(_)) => ReadLimit::Most { files: max_files, bytes: inner.options().max_bytes },
+                (false, None) => inner.options().limit(),
+            };
+            Ok(inner.latest(start.as_ref(), limit)?.map(|offset| offset.to_json()))
+        })
+    }
+
+    /// The files of a batch, in parts that one scan can read.
+    #[pyo3(signature = (start, end))]
+    fn batch(&self, py: Python<'_>, start: Option<String>, end: String) -> PyResult<Vec<StreamPart>> {
+        let inner = self.inner.clone();
+        read(py, move || {
+            let start = start.as_deref().map(Offset::from_json).transpose()?;
+            let parts = inner.batch(start.as_ref(), &Offset::from_json(&end)?)?;
+            let options = inner.storage();
+            Ok(parts
+                .into_iter()
+                .map(|part| StreamPart { part: Arc::new(part), options: options.clone() })
+                .collect())
+        })
+    }
+}
+
+/// Files of a batch.
+#[pyclass(frozen, module = "deltaic._core")]
+pub(crate) struct StreamPart {
+    part: Arc<Part>,
+    options: StorageOptions,
+}
+
+#[pymethods]
+impl StreamPart {
+    /// What the bridge asks of a relation of these files: see `SparkTable.describe`.
+    fn describe(&self, identity: &str) -> String {
+        let mut facts = handover::describe(&self.part.snapshot);
+        facts["identity"] = identity.into();
+        facts["timeTravel"] = true.into();
+        facts["deletionVectors"] = self.part.files.iter().any(|f| f.deletion_vector.is_some()).into();
+        facts.to_string()
+    }
+
+    /// The files as one block.
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let part = self.part.clone();
+        let block = read(py, move || handover::encode_adds(&part.snapshot, &part.files))?;
+        Ok(PyBytes::new(py, &block))
+    }
+
+    /// Bytes of all files.
+    fn size(&self) -> i64 {
+        self.part.files.iter().map(|f| f.size).sum()
+    }
+
+    /// Groups of files of at most so many bytes, for `read_split`.
+    fn splits(&self, py: Python<'_>, most_bytes: i64) -> PyResult<Vec<Vec<u8>>> {
+        let (part, options) = (self.part.clone(), self.options.clone());
+        read(py, move || {
+            let groups = splits(&part.snapshot, &options, &part.files, most_bytes);
+            groups.iter().map(|s| s.to_json().map(String::into_bytes)).collect::<Result<_>>()
+        })
+    }
+}
