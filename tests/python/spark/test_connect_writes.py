@@ -33,7 +33,7 @@ def test_what_spark_does_not_offer_is_refused_before_a_file(connect: Any, tmp_pa
             write().save(str(path))
     assert not path.exists()
     rows.write.format("delta").mode("append").option("partitionBy", "p").save(str(path))
-    assert deltaic.Table(str(path)).metadata.partition_columns == ["p"]
+    assert list(deltaic.Table(str(path)).metadata.partition_columns) == ["p"]
 
 
 def test_errors_say_in_one_line_what_is_wrong(connect: Any, tmp_path: Path) -> None:
