@@ -72,7 +72,10 @@ public final class DeltaTable implements Table, TruncatableTable {
   }
 
   public boolean truncateTable() {
-    throw Refusal.of("TRUNCATE TABLE", "write the rows to keep to a new table", table.path);
+    HashMap request = table.request("truncate");
+    request.put("path", table.path);
+    Python.call(request, null);
+    return true;
   }
 
   public String toString() {

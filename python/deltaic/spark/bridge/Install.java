@@ -20,15 +20,16 @@ public final class Install {
 
   /** Makes the rules for a session that is being built. */
   private static final class Builder extends AbstractFunction1 {
-    private final String kind;
+    private final Class rule;
 
-    Builder(String kind) {
-      this.kind = kind;
+    Builder(Class rule) {
+      this.rule = rule;
     }
 
     public Object apply(Object session) {
-      if (kind.equals("hints")) return new EvolveWrites((SparkSession) session);
-      if (kind.equals("reads")) return new ResolveReads((SparkSession) session);
+      if (rule == EvolveWrites.class) return new EvolveWrites((SparkSession) session);
+      if (rule == KeepStars.class) return new KeepStars((SparkSession) session);
+      if (rule == ResolveReads.class) return new ResolveReads((SparkSession) session);
       // the optimizer's last batch has no extension point of its own: it is open through the session's `experimental`
       inOptimizer((SparkSession) session);
       return new RouteWrites();
@@ -38,9 +39,10 @@ public final class Install {
   /** Idempotent. */
   public static synchronized void inLaterSessions(SparkSessionExtensions extensions) {
     if (!INJECTED.add(extensions)) return;
-    extensions.injectHintResolutionRule(new Builder("hints"));
-    extensions.injectResolutionRule(new Builder("reads"));
-    extensions.injectPostHocResolutionRule(new Builder("writes"));
+    extensions.injectHintResolutionRule(new Builder(EvolveWrites.class));
+    extensions.injectHintResolutionRule(new Builder(KeepStars.class));
+    extensions.injectResolutionRule(new Builder(ResolveReads.class));
+    extensions.injectPostHocResolutionRule(new Builder(RouteWrites.class));
   }
 
   /** Idempotent. */
@@ -55,7 +57,8 @@ public final class Install {
 
   /** Idempotent. False when this Spark's analyzer keeps its rules elsewhere. */
   public static boolean inAnalyzer(SparkSession session, Object analyzer) throws Exception {
-    return append(analyzer, "hintResolutionRules", new EvolveWrites(session))
+    return append(analyzer, "hintResolutionRules", new KeepStars(session))
+        & append(analyzer, "hintResolutionRules", new EvolveWrites(session))
         & append(analyzer, "extendedResolutionRules", new ResolveReads(session))
         & append(analyzer, "postHocResolutionRules", new RouteWrites());
   }

@@ -81,11 +81,20 @@ public final class RouteWrites extends Rule {
     if (node instanceof AppendData || node instanceof OverwriteByExpression || node instanceof OverwritePartitionsDynamic) {
       return node.resolved() ? write((V2WriteCommand) node, table) : node;
     }
-    String what = node.getClass().getSimpleName();
-    if (node instanceof DeleteFromTable) what = "DELETE";
-    if (node instanceof UpdateTable) what = "UPDATE";
-    if (node instanceof MergeIntoTable) what = "MERGE INTO";
-    throw Refusal.of(what, REWRITE, table.path);
+    if (node instanceof DeleteFromTable || node instanceof UpdateTable || node instanceof MergeIntoTable) {
+      return node.resolved() ? change(node, table) : node;
+    }
+    throw Refusal.of(node.getClass().getSimpleName(), REWRITE, table.path);
+  }
+
+  private static LogicalPlan change(LogicalPlan node, OpenTable table) {
+    LogicalPlan target = (LogicalPlan) node.children().apply(0);
+    if (table.timeTravel) throw Refusal.of("a change of an old version", "name the table without a version", table.path);
+    while (target instanceof SubqueryAlias) target = ((SubqueryAlias) target).child();
+    if (target instanceof View) throw Refusal.of("a change of rows through a view", "name the table itself", table.path);
+    if (node instanceof DeleteFromTable) return RowChanges.delete((DeleteFromTable) node, table);
+    if (node instanceof UpdateTable) return RowChanges.update((UpdateTable) node, table);
+    return RowChanges.merge((MergeIntoTable) node, table);
   }
 
   static LogicalPlan write(V2WriteCommand node, OpenTable table) {
@@ -107,7 +116,13 @@ public final class RouteWrites extends Rule {
       given = ((OverwriteByExpression) node).writeOptions();
     }
     options.putAll(Scala.map(given));
-    return new WriteCommand(table.path, (LogicalPlan) node.query(), mode, options);
+    options.put("path", table.path);
+    HashMap request = new HashMap();
+    request.put("op", "insert");
+    request.put("path", table.path);
+    request.put("mode", mode);
+    request.put("options", options);
+    return DeltaCommand.write(request, (LogicalPlan) node.query());
   }
 
   /** A condition as SQL over the plain names of the table's columns, constants computed. */

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import UnsupportedError
-from deltaic.spark.bridge import errors, tables, writes
+from deltaic.spark.bridge import errors, rows, tables, writes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,5 +42,10 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "exists": lambda asked, _: tables.exists(asked["path"]),
     "register": lambda asked, _: tables.check_registration(asked),
     "save": writes.save,
+    "insert": writes.insert,
+    "delete": rows.delete,
+    "update": rows.update,
+    "merge": rows.merge,
+    "truncate": rows.truncate,
     "refuse": _refuse,
 }

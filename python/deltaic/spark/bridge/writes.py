@@ -7,6 +7,7 @@ from typing import Any
 
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.bridge import options as reading
+from deltaic.spark.bridge.sessions import session_of
 
 
 def save(asked: dict[str, Any], data: Any) -> None:
@@ -26,14 +27,11 @@ def save(asked: dict[str, Any], data: Any) -> None:
         raise InvalidArgumentError(f"path: {reason}", argument="path", reason=reason)
     columns = given.get("__partition_columns")
     partition_by = json.loads(columns) if columns else None
-    spark = _session(data)
+    spark = session_of({"session": data.sparkSession()})
     rest, storage = reading.split_storage(given)
     write(spark, DataFrame(data, spark), path, asked["mode"], partition_by, rest, storage or None)
 
 
-def _session(data: Any) -> Any:
-    from pyspark import SparkContext
-    from pyspark.sql.classic.dataframe import DataFrame  # noqa: F401  (registers the class)
-    from pyspark.sql.session import SparkSession
-
-    return SparkSession(SparkContext.getOrCreate(), data.sparkSession())
+def insert(asked: dict[str, Any], data: Any) -> None:
+    """A write that is a statement: INSERT, `writeTo`, `insertInto`."""
+    save(asked, data["query"])

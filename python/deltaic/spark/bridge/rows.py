@@ -1,0 +1,87 @@
+"""DELETE, UPDATE, MERGE and TRUNCATE as Spark resolved them: conditions and values come as Columns."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from deltaic.spark.bridge.options import split_storage
+from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.dml.clauses import Clause
+from deltaic.spark.dml.delete import delete as delete_rows
+from deltaic.spark.dml.merge import merge as merge_rows
+from deltaic.spark.dml.ref import TableRef
+from deltaic.spark.dml.update import update as update_rows
+from deltaic.spark.frame import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_UNKNOWN = -1
+"""The number of rows where nobody counted them, as delta-spark tells it."""
+
+
+def delete(asked: dict[str, Any], data: Any) -> str:
+    """DELETE FROM: see `deltaic.spark.dml.delete`."""
+    condition = _columns(data)[asked["condition"]]
+    if str(condition) == "Column<'true'>":
+        condition = None
+    return _counts(_number(delete_rows(_ref(asked, data), condition), "numDeletedRows"))
+
+
+def update(asked: dict[str, Any], data: Any) -> str:
+    """UPDATE: see `deltaic.spark.dml.update`."""
+    columns = _columns(data)
+    condition = None if asked["condition"] is None else columns[asked["condition"]]
+    done = update_rows(_ref(asked, data), _assigned(asked["set"], columns), condition)
+    return _counts(_number(done, "numUpdatedRows"))
+
+
+def merge(asked: dict[str, Any], data: Any) -> str:
+    """MERGE INTO: see `deltaic.spark.dml.merge`."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    columns = _columns(data)
+    ref = _ref(asked, data)
+    clauses = [
+        Clause(
+            c["when"],
+            c["action"],
+            None if c["condition"] is None else columns[c["condition"]],
+            _assigned(c["set"], columns) if "set" in c else None,
+        )
+        for c in asked["clauses"]
+    ]
+    source = DataFrame(data["source"], ref.spark)
+    condition = columns[asked["condition"]]
+    done = merge_rows(ref, source, condition, clauses, with_schema_evolution=asked["evolves"])
+    numbers = [done[f"numTargetRows{what}"] for what in ("Updated", "Deleted", "Inserted")]
+    return _counts(sum(numbers), *numbers)
+
+
+def truncate(asked: dict[str, Any], _: Any) -> None:
+    """TRUNCATE TABLE: a delete of all rows."""
+    delete_rows(_ref(asked, None))
+
+
+def _ref(asked: dict[str, Any], data: Any) -> TableRef:
+    _, storage = split_storage(asked["options"])
+    return TableRef(session_of(data), asked["path"], asked.get("alias"), storage)
+
+
+def _columns(data: Any) -> list[Any]:
+    from pyspark.sql.classic.column import Column
+
+    return [Column(column) for column in data["columns"]]
+
+
+def _assigned(given: list[dict[str, Any]], columns: list[Any]) -> dict[str, Any]:
+    return {".".join(map(quoted, a["column"])): columns[a["value"]] for a in given}
+
+
+def _number(done: Mapping[str, int], name: str) -> int:
+    return done.get(name, _UNKNOWN) if done else 0
+
+
+def _counts(*numbers: int) -> str:
+    return json.dumps([numbers])
