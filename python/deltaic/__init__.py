@@ -9,7 +9,7 @@ streams, `scd2` and `deduplicate`. Errors are the classes of `deltaic.exceptions
 from deltaic import exceptions
 from deltaic._core import __version__
 from deltaic.maintain import ConvertResult, convert
-from deltaic.spark.doors import read, save
+from deltaic.spark.doors import read, save, sql
 from deltaic.spark.recipes.deduplicate import DeduplicateResult, deduplicate
 from deltaic.spark.recipes.scd2 import Scd2Result, scd2
 from deltaic.spark.recipes.upsert import UpsertResult, upsert, upsert_batch
@@ -37,6 +37,7 @@ __all__ = [
     "read",
     "save",
     "scd2",
+    "sql",
     "upsert",
     "upsert_batch",
     "verify",

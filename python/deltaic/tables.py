@@ -253,7 +253,7 @@ class DeltaTable:
         self._table().vacuum(
             None if retentionHours is None else float(retentionHours), allow_short_retention=not checked
         )
-        return self._frame(frames.VACUUM, [])
+        return self._frame(frames.NOTHING, [])
 
     def generate(self, mode: str) -> None:
         """Writes the symlink manifests of the newest version, for engines that read Hive tables.

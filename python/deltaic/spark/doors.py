@@ -41,6 +41,39 @@ def read(
     return rows if where is None else rows.where(where)
 
 
+def sql(spark: SparkSession, text: str) -> DataFrame:
+    """Runs an SQL statement: those of Spark, and those of Delta, on both kinds of session.
+
+    On a classic session it is `spark.sql(text)`. On Spark Connect DELETE, UPDATE, MERGE, OPTIMIZE, VACUUM, RESTORE,
+    DESCRIBE HISTORY and DETAIL, CONVERT TO DELTA, GENERATE, CLONE, REORG and ALTER TABLE … CONSTRAINT and FEATURE are
+    read and carried out here; all else goes to the server. A statement runs once, now.
+
+    Example:
+        >>> deltaic.sql(spark, "OPTIMIZE delta.`/data/events` ZORDER BY (user)").show()  # doctest: +SKIP
+
+    Raises:
+        InvalidArgumentError: a mistake in one of these statements; the error names the word and its place.
+        DeltaError: as the method of `DeltaTable` that does the same.
+    """
+    from deltaic.spark.frame import is_connect
+
+    if not is_connect(spark):
+        from deltaic.spark.session import enable
+
+        return enable(spark).sql(text)
+    from deltaic.spark.connect import enable_connect
+    from deltaic.statements.changes import parse_change, run_change
+    from deltaic.statements.parse import parse
+    from deltaic.statements.run import run
+
+    enable_connect(spark)
+    if (statement := parse(text)) is not None:
+        return run(spark, statement)
+    if (change := parse_change(text)) is not None:
+        return run_change(spark, change)
+    return spark.sql(text)
+
+
 def save(
     df: DataFrame,
     path: str,

@@ -143,8 +143,22 @@ OPTIMIZE_METRICS = T.StructType(
 OPTIMIZE = _struct(("path", T.StringType()), ("metrics", OPTIMIZE_METRICS))
 """The one row of an optimize."""
 
-VACUUM = T.StructType([])
-"""Nothing."""
+NOTHING = T.StructType([])
+"""No rows and no columns."""
+
+PATHS = _struct(("path", T.StringType()))
+"""A path a row, of a VACUUM in SQL."""
+
+CLONE = _longs(
+    "source_table_size",
+    "source_num_of_files",
+    "num_removed_files",
+    "num_copied_files",
+    "removed_files_size",
+    "copied_files_size",
+    nullable=True,
+)
+"""The one row of a CLONE in SQL."""
 
 
 def frame(spark: Any, schema: T.StructType, rows: list[dict[str, Any]]) -> Any:

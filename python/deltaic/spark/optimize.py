@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deltaic.spark.dml.ref import TableRef
 
 _USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
-_CHECK_STATISTICS = "spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled"
+CHECK_STATISTICS = "spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled"
 _INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 
 
@@ -78,10 +78,14 @@ class DeltaOptimizeBuilder:
             CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
         """
         names = columns.names(cols, "Z-order column")
-        check = self._ref.spark.conf.get(_CHECK_STATISTICS, "true")
+        check = self._ref.spark.conf.get(CHECK_STATISTICS, "true")
         return self._execute({"zorder_by": names, "check_statistics": check != "false"})
 
     def _execute(self, how: dict[str, Any]) -> DataFrame:
+        return frames.frame(self._ref.spark, frames.OPTIMIZE, [self.row(**how)])
+
+    def row(self, **how: Any) -> dict[str, Any]:
+        """Does it with these arguments of `deltaic.Table.optimize`, and gives the row of the answer."""
         table = Table(self._ref.path, storage_options=self._ref.storage_options)
         started = time.time_ns()
         done = table.optimize(
@@ -94,8 +98,7 @@ class DeltaOptimizeBuilder:
             "startTimeMs": started // 1_000_000,
             "endTimeMs": time.time_ns() // 1_000_000,
         }
-        row = {"path": hadoop_path(table.uri), "metrics": metrics}
-        return frames.frame(self._ref.spark, frames.OPTIMIZE, [row])
+        return {"path": hadoop_path(table.uri), "metrics": metrics}
 
 
 def _metrics(done: OptimizeResult, table: Table) -> dict[str, Any]:

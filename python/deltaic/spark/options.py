@@ -10,6 +10,7 @@ from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from deltaic.spark.definition import Definition
     from deltaic.spark.settings import Settings
 
 _MODES = {
@@ -101,6 +102,10 @@ class WriteOptions:
             optimize_write=_switch("optimizeWrite", given.get("optimizewrite")),
             configuration=configuration,
         )
+
+    def defining(self, definition: Definition) -> WriteOptions:
+        """Of a write that makes the table."""
+        return replace(self, configuration=definition.properties, dynamic_partitions=False)
 
     def in_session(self, settings: Settings) -> WriteOptions:
         """With what the session's settings say where the options are silent, as delta-spark reads them."""

@@ -19,6 +19,8 @@ from deltaic.spark.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from deltaic.spark.definition import Definition
+
 # rows that come to the driver without a second thought
 _FEW_ROWS = 1000
 
@@ -32,12 +34,15 @@ def save(
     partition_by: Sequence[str] | None,
     options: Mapping[str, str] | None,
     storage_options: Mapping[str, str] | None = None,
+    *,
+    definition: Definition | None = None,
 ) -> int | None:
     """Writes the rows of `df` into the table at `path`, which is created where there is none.
 
     All or nothing: until the commit, and after any failure, the table is as it was. Returns the new version,
     or `None` where there was nothing to do: mode `ignore` and a table that exists, an append of no rows, a
-    txnVersion that is already recorded.
+    txnVersion that is already recorded. With a `definition` the table must be new, and gets its
+    properties.
 
     Raises:
         TableAlreadyExistsError: in mode `errorifexists`.
@@ -55,6 +60,8 @@ def save(
     settings = Settings.of(session)
     asked = WriteOptions.parse(path, options or {})
     given = asked.in_session(settings)
+    if definition is not None:
+        given = given.defining(definition)
     plan = make_plan(
         path,
         save_mode(path, mode),

@@ -108,28 +108,27 @@ REFUSED: dict[str, Callable[[SparkSession, Path], object]] = {
     "insert into view": lambda s, p: s.sql("INSERT INTO target_view VALUES (100, '9', 1.5)"),
     "insertInto view": lambda s, p: _more(s).write.insertInto("target_view"),
     "insert overwrite view": lambda s, p: s.sql("INSERT OVERWRITE target_view VALUES (100, '9', 1.5)"),
-    "saveAsTable overwrite": lambda s, p: (
-        _more(s).write.format("delta").mode("overwrite").saveAsTable("target")
-    ),
     "createOrReplace": lambda s, p: _more(s).writeTo("target").using("delta").createOrReplace(),
-    "replace table": lambda s, p: s.sql("REPLACE TABLE target (id INT) USING delta"),
     "insert into a version": lambda s, p: s.sql(f"INSERT INTO delta.`{p}@v1` VALUES (100, '9', 1.5)"),
-    "delete": lambda s, p: s.sql("DELETE FROM target WHERE id = 1"),
-    "delete path": lambda s, p: s.sql(f"DELETE FROM delta.`{p}`"),
-    "delete view": lambda s, p: s.sql("DELETE FROM target_view WHERE id = 1"),
-    "update": lambda s, p: s.sql("UPDATE target SET x = 0"),
-    "merge": lambda s, p: s.sql(
-        "MERGE INTO target t USING target_view s ON t.id = s.id WHEN MATCHED THEN DELETE"
+    "update view": lambda s, p: s.sql("UPDATE target_view SET x = 0"),
+    "merge into view": lambda s, p: s.sql(
+        "MERGE INTO target_view t USING target s ON t.id = s.id WHEN MATCHED THEN DELETE"
     ),
-    "truncate": lambda s, p: s.sql("TRUNCATE TABLE target"),
-    "alter": lambda s, p: s.sql("ALTER TABLE target ADD COLUMN more INT"),
-    "alter path": lambda s, p: s.sql(f"ALTER TABLE delta.`{p}` ADD COLUMN more INT"),
+    "delete view": lambda s, p: s.sql("DELETE FROM target_view WHERE id = 1"),
+    "replace columns": lambda s, p: s.sql("ALTER TABLE target REPLACE COLUMNS (a INT)"),
+    "comment": lambda s, p: s.sql("COMMENT ON TABLE target IS 'x'"),
+    "set location": lambda s, p: s.sql(f"ALTER TABLE target SET LOCATION '{p}2'"),
+    "several columns": lambda s, p: s.sql("ALTER TABLE target ALTER COLUMN id COMMENT 'a', x COMMENT 'b'"),
+    "buckets": lambda s, p: s.sql("CREATE TABLE other (a INT) USING delta CLUSTERED BY (a) INTO 4 BUCKETS"),
+    "years": lambda s, p: s.sql("CREATE TABLE other (a TIMESTAMP) USING delta PARTITIONED BY (years(a))"),
+    "deep clone": lambda s, p: s.sql("CREATE TABLE other CLONE target"),
     "drop path": lambda s, p: s.sql(f"DROP TABLE delta.`{p}`"),
-    "purge": lambda s, p: s.sql("DROP TABLE target PURGE"),
-    "create as select": lambda s, p: s.sql("CREATE TABLE other USING delta AS SELECT 1 AS a"),
-    "create without a location": lambda s, p: s.sql("CREATE TABLE other (a INT) USING delta"),
-    "create by path": lambda s, p: s.sql(f"CREATE TABLE delta.`{p}2` (a INT) USING delta"),
-    "saveAsTable new": lambda s, p: _more(s).write.format("delta").saveAsTable("other"),
+    "replace as select": lambda s, p: s.sql("CREATE OR REPLACE TABLE target USING delta AS SELECT 1 AS a"),
+    "clustered as select": lambda s, p: s.sql(
+        "CREATE TABLE other USING delta CLUSTER BY (a) AS SELECT 1 AS a"
+    ),
+    "commented as select": lambda s, p: s.sql("CREATE TABLE other USING delta COMMENT 'x' AS SELECT 1 AS a"),
+    "cluster by": lambda s, p: s.sql("ALTER TABLE target CLUSTER BY (x)"),
 }
 
 

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GetArrayStructFields;
 import org.apache.spark.sql.catalyst.expressions.GetStructField;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.OuterReference;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
@@ -51,6 +52,8 @@ final class ColumnNames {
 
   /** A Column for Python. Comparisons of columns stay comparisons that it can look into. */
   Column column(Expression e) {
+    // a Column of a null would lose its type
+    if (e instanceof Literal && ((Literal) e).value() == null) return functions.lit(null).cast(e.dataType());
     if (e instanceof And) return column(((And) e).left()).and(column(((And) e).right()));
     if (e instanceof EqualTo && isColumn(((EqualTo) e).left()) && isColumn(((EqualTo) e).right())) {
       return named(((EqualTo) e).left()).equalTo(named(((EqualTo) e).right()));

@@ -9,8 +9,10 @@ import java.util.WeakHashMap;
 import org.apache.spark.sql.ExperimentalMethods;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.SparkSessionExtensions;
+import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import scala.collection.immutable.Seq;
 import scala.runtime.AbstractFunction1;
+import scala.runtime.AbstractFunction2;
 
 /** Puts the rules into sessions: into a live one by reflection, into later ones by Spark's extensions. */
 public final class Install {
@@ -39,6 +41,11 @@ public final class Install {
   /** Idempotent. */
   public static synchronized void inLaterSessions(SparkSessionExtensions extensions) {
     if (!INJECTED.add(extensions)) return;
+    extensions.injectParser(new AbstractFunction2() {
+      public Object apply(Object session, Object parser) {
+        return StatementParser.around((ParserInterface) parser);
+      }
+    });
     extensions.injectHintResolutionRule(new Builder(EvolveWrites.class));
     extensions.injectHintResolutionRule(new Builder(KeepStars.class));
     extensions.injectResolutionRule(new Builder(ResolveReads.class));
@@ -61,6 +68,11 @@ public final class Install {
         & append(analyzer, "hintResolutionRules", new EvolveWrites(session))
         & append(analyzer, "extendedResolutionRules", new ResolveReads(session))
         & append(analyzer, "postHocResolutionRules", new RouteWrites());
+  }
+
+  /** Idempotent. */
+  public static void inParser(Object sessionState) throws ReflectiveOperationException {
+    StatementParser.inSession(sessionState);
   }
 
   /** Appends a rule to a `val` of the analyzer that holds rules, unless it has one of that class. */

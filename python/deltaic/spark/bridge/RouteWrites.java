@@ -1,16 +1,22 @@
 package deltaic.spark;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.plans.logical.AppendData;
 import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
 import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
 import org.apache.spark.sql.catalyst.plans.logical.OverwritePartitionsDynamic;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
@@ -68,14 +74,28 @@ public final class RouteWrites extends Rule {
     return index.isDefined() && index.get() instanceof LogFileIndex ? (LogFileIndex) index.get() : null;
   }
 
+  /** The table of a CREATE or REPLACE TABLE … AS SELECT whose rows are written, or null. */
+  private static NewTable staged(Object node) {
+    if (!(node instanceof V2WriteCommand)) return null;
+    Object table = ((V2WriteCommand) node).table();
+    if (!(table instanceof DataSourceV2Relation)) return null;
+    Object named = ((DataSourceV2Relation) table).table();
+    return named instanceof NewTable ? (NewTable) named : null;
+  }
+
   static boolean changes(Object node) {
-    return target(node) != null || bareFiles(node) != null;
+    return staged(node) != null || target(node) != null || bareFiles(node) != null;
   }
 
   private static LogicalPlan route(LogicalPlan node) {
     if (bareFiles(node) != null) {
       throw Refusal.of("INSERT into a view of a Delta table", "INSERT INTO delta.`path`, or name the table itself",
           bareFiles(node).table.path);
+    }
+    NewTable made = staged(node);
+    if (made != null) {
+      if (!node.resolved()) return node;
+      return made.write((LogicalPlan) ((V2WriteCommand) node).query(), Scala.map(optionsOf((V2WriteCommand) node)));
     }
     OpenTable table = target(node);
     if (node instanceof AppendData || node instanceof OverwriteByExpression || node instanceof OverwritePartitionsDynamic) {
@@ -101,28 +121,48 @@ public final class RouteWrites extends Rule {
     if (table.timeTravel) throw Refusal.of("INSERT into an old version", "name the table without a version", table.path);
     HashMap options = new HashMap();
     String mode = "overwrite";
-    scala.collection.immutable.Map given;
     if (node instanceof AppendData) {
       mode = "append";
-      given = ((AppendData) node).writeOptions();
     } else if (node instanceof OverwritePartitionsDynamic) {
       options.put("partitionOverwriteMode", "dynamic");
-      given = ((OverwritePartitionsDynamic) node).writeOptions();
     } else {
       Expression replaced = ((OverwriteByExpression) node).deleteExpr();
       // Spark has read its own setting already
       if (replaced.equals(Literal$.MODULE$.TrueLiteral())) options.put("partitionOverwriteMode", "static");
       else options.put("replaceWhere", text(replaced));
-      given = ((OverwriteByExpression) node).writeOptions();
     }
-    options.putAll(Scala.map(given));
+    options.putAll(Scala.map(optionsOf(node)));
     options.put("path", table.path);
     HashMap request = new HashMap();
     request.put("op", "insert");
     request.put("path", table.path);
     request.put("mode", mode);
     request.put("options", options);
+    request.put("nulls", nulls((LogicalPlan) node.query()));
     return DeltaCommand.write(request, (LogicalPlan) node.query());
+  }
+
+  /** The columns that are null in every row: Spark makes those so that a statement leaves out. */
+  private static List nulls(LogicalPlan query) {
+    ArrayList out = new ArrayList();
+    if (!(query instanceof Project)) return out;
+    List columns = Scala.list(((Project) query).projectList());
+    for (int i = 0; i < columns.size(); i++) {
+      if (isNull(columns.get(i))) out.add(((NamedExpression) columns.get(i)).name());
+    }
+    return out;
+  }
+
+  private static boolean isNull(Object column) {
+    Object at = column instanceof Alias ? ((Alias) column).child() : null;
+    while (at instanceof Cast) at = ((Cast) at).child();
+    return at instanceof Literal && ((Literal) at).value() == null;
+  }
+
+  private static scala.collection.Map optionsOf(V2WriteCommand node) {
+    if (node instanceof AppendData) return ((AppendData) node).writeOptions();
+    if (node instanceof OverwritePartitionsDynamic) return ((OverwritePartitionsDynamic) node).writeOptions();
+    return ((OverwriteByExpression) node).writeOptions();
   }
 
   /** A condition as SQL over the plain names of the table's columns, constants computed. */

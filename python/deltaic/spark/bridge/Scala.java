@@ -37,6 +37,11 @@ final class Scala {
     return (scala.collection.immutable.Map) scala.collection.immutable.Map$.MODULE$.empty();
   }
 
+  static scala.collection.immutable.Map immutable(Map map) {
+    return (scala.collection.immutable.Map)
+        scala.collection.immutable.Map$.MODULE$.from(CollectionConverters.asScala(map));
+  }
+
   static Option nothing() {
     return Option.empty();
   }

@@ -1,7 +1,6 @@
 package deltaic.spark;
 
 import java.net.URI;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -11,13 +10,13 @@ import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
-import org.apache.spark.sql.connector.catalog.CatalogV2Util;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.DelegatingCatalogExtension;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.StagingTableCatalog;
 import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCatalogCapability;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.V1Table;
 import org.apache.spark.sql.connector.expressions.Transform;
@@ -28,9 +27,6 @@ import org.apache.spark.sql.types.StructType;
  * The metastore keeps name and location; schema, partitioning and properties always come from the log.
  */
 public final class SessionCatalog extends DelegatingCatalogExtension implements StagingTableCatalog {
-  private static final String INSTEAD = "write the table with df.write.format(\"delta\").save(path), then CREATE TABLE … USING"
-      + " delta LOCATION path";
-
   private static boolean isPath(Identifier id) {
     if (id.namespace().length != 1 || !id.namespace()[0].equalsIgnoreCase(Python.format())) return false;
     try {
@@ -49,7 +45,7 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
   }
 
   /** The place of a table of the metastore, decoded. */
-  private static String location(URI uri) {
+  static String location(URI uri) {
     return uri.getScheme() == null || uri.getScheme().equals("file") ? uri.getPath() : new Path(uri).toString();
   }
 
@@ -102,33 +98,40 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     return ((Boolean) Python.call(request, null)).booleanValue();
   }
 
-  /** Registers a table that is there already; nothing else yet. */
   public Table createTable(Identifier id, Column[] columns, Transform[] partitions, Map properties)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     if (!ours(id, properties)) {
       return super.createTable(id, columns, partitions, properties);
     }
-    Object location = properties.get("location");
-    if (isPath(id) || location == null) {
-      throw Refusal.of("CREATE TABLE " + label(id) + (isPath(id) ? "" : " without LOCATION"), INSTEAD, label(id));
+    staged(id, "create", columns, partitions, properties).create();
+    try {
+      return loadTable(id);
+    } catch (NoSuchTableException e) {
+      throw new IllegalStateException(e);
     }
-    HashMap request = new HashMap();
-    request.put("op", "register");
-    request.put("name", label(id));
-    request.put("path", location(URI.create(new Path(String.valueOf(location)).toUri().toString())));
-    request.put("schema", CatalogV2Util.v2ColumnsToStructType(columns).json());
-    ArrayList names = new ArrayList();
-    for (int i = 0; i < partitions.length; i++) names.add(partitions[i].describe());
-    request.put("partitioning", names);
-    Python.call(request, null);
-    Table registered = super.createTable(id, new Column[0], new Transform[0], properties);
-    return registered == null ? null : wrap(id, registered, null, null);
+  }
+
+  /** What the name stands for now says where the new table is. */
+  private NewTable staged(Identifier id, String mode, Column[] columns, Transform[] partitions, Map properties) {
+    if (isPath(id)) return new NewTable(label(id), id, id.name(), false, mode, columns, partitions, properties);
+    try {
+      Table now = super.loadTable(id);
+      if (!isOurs(now)) throw Refusal.of("a Delta table in place of one of another format", "DROP TABLE first", label(id));
+      String there = location(((V1Table) now).v1Table().location());
+      Object wanted = properties.get("location");
+      if (wanted != null && !location(URI.create(new Path(String.valueOf(wanted)).toUri().toString())).equals(there)) {
+        throw Refusal.of("another place for a table that is replaced", "leave LOCATION out, or DROP TABLE first", label(id));
+      }
+      return new NewTable(label(id), id, there, false, mode, columns, partitions, properties);
+    } catch (NoSuchTableException e) {
+      return new NewTable(label(id), id, null, true, mode, columns, partitions, properties);
+    }
   }
 
   /** Spark's older form, which nothing in it calls any more. */
   public Table createTable(Identifier id, StructType schema, Transform[] partitions, Map properties)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
-    if (ours(id, properties)) throw Refusal.of("CREATE TABLE through this interface", INSTEAD, label(id));
+    if (ours(id, properties)) throw Refusal.of("CREATE TABLE through this interface", "use the form with columns", label(id));
     return super.createTable(id, schema, partitions, properties);
   }
 
@@ -138,14 +141,15 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
 
   public StagedTable stageCreate(Identifier id, Column[] columns, Transform[] partitions, Map properties)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
-    if (ours(id, properties)) throw Refusal.of("CREATE TABLE … AS SELECT", INSTEAD, label(id));
+    if (ours(id, properties)) return staged(id, "create", columns, partitions, properties);
     return new PassThroughTable(this, id, super.createTable(id, columns, partitions, properties));
   }
 
-  /** Refused before anything is dropped. */
-  public StagedTable stageReplace(Identifier id, Column[] columns, Transform[] partitions, Map properties)
+  /** A table of ours is refused before anything is dropped, where another format would take its place. */
+  private StagedTable replace(Identifier id, String mode, Column[] columns, Transform[] partitions, Map properties)
       throws NoSuchNamespaceException {
-    if (ours(id, properties) || isOurs(id)) throw Refusal.of("REPLACE TABLE", INSTEAD, label(id));
+    if (ours(id, properties)) return staged(id, mode, columns, partitions, properties);
+    if (isOurs(id)) throw Refusal.of("a table of another format in place of a Delta table", "DROP TABLE first", label(id));
     super.dropTable(id);
     try {
       return stageCreate(id, columns, partitions, properties);
@@ -154,28 +158,53 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     }
   }
 
+  public StagedTable stageReplace(Identifier id, Column[] columns, Transform[] partitions, Map properties)
+      throws NoSuchNamespaceException {
+    return replace(id, "replace", columns, partitions, properties);
+  }
+
   public StagedTable stageCreateOrReplace(Identifier id, Column[] columns, Transform[] partitions, Map properties)
       throws NoSuchNamespaceException {
-    return stageReplace(id, columns, partitions, properties);
+    // saveAsTable overwrites the rows of a table that is there, and leaves the table what it is
+    boolean overwrites = byWriter() && tableExists(id);
+    return replace(id, overwrites ? "overwrite" : "create_or_replace", columns, partitions, properties);
+  }
+
+  /** Whether DataFrameWriter, and no statement and not `writeTo`, asks: the catalog is not told. */
+  private static boolean byWriter() {
+    StackTraceElement[] stack = Thread.currentThread().getStackTrace();
+    for (int i = 0; i < stack.length; i++) {
+      if (stack[i].getClassName().equals("org.apache.spark.sql.classic.DataFrameWriter")) return true;
+    }
+    return false;
   }
 
   public Table alterTable(Identifier id, TableChange[] changes) throws NoSuchTableException {
-    if (isOurs(id)) throw Refusal.of("ALTER TABLE", "write a new table with the schema you need", label(id));
-    return super.alterTable(id, changes);
+    Table now = loadTable(id);
+    if (!(now instanceof DeltaTable)) return super.alterTable(id, changes);
+    HashMap request = ((DeltaTable) now).table.request("alter");
+    request.put("path", ((DeltaTable) now).table.path);
+    request.put("changes", TableChanges.of(changes));
+    Python.call(request, null);
+    return loadTable(id);
   }
 
-  /** Removes the name; the files stay. */
+  /** Removes the name, and with it the files of a managed table. */
   public boolean dropTable(Identifier id) {
     if (isPath(id)) throw Refusal.of("DROP TABLE by path", "remove the folder", label(id));
     return super.dropTable(id);
   }
 
   public boolean purgeTable(Identifier id) {
-    if (isOurs(id)) throw Refusal.of("DROP TABLE … PURGE", "DROP TABLE, then remove the folder", label(id));
+    if (isPath(id)) throw Refusal.of("DROP TABLE by path", "remove the folder", label(id));
     return super.purgeTable(id);
   }
 
   public Set capabilities() {
-    return new HashSet(super.capabilities());
+    HashSet out = new HashSet(super.capabilities());
+    out.add(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE);
+    out.add(TableCatalogCapability.SUPPORTS_CREATE_TABLE_WITH_GENERATED_COLUMNS);
+    out.add(TableCatalogCapability.SUPPORTS_CREATE_TABLE_WITH_IDENTITY_COLUMNS);
+    return out;
   }
 }

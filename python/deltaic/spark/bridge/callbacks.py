@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import UnsupportedError
-from deltaic.spark.bridge import errors, rows, tables, writes
+from deltaic.spark.bridge import definitions, errors, rows, statements, tables, writes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,12 +40,16 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "plan": lambda asked, _: tables.files(asked),
     "size": lambda asked, _: tables.size(asked),
     "exists": lambda asked, _: tables.exists(asked["path"]),
-    "register": lambda asked, _: tables.check_registration(asked),
+    "create": definitions.create,
+    "createAs": definitions.create_as,
+    "alter": definitions.alter,
     "save": writes.save,
     "insert": writes.insert,
     "delete": rows.delete,
     "update": rows.update,
     "merge": rows.merge,
     "truncate": rows.truncate,
+    "parse": statements.parse,
+    "statement": statements.execute,
     "refuse": _refuse,
 }

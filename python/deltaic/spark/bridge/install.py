@@ -65,6 +65,11 @@ def _install_rules(spark: Any, jvm: Any, name: str) -> list[str]:
         door = f"tables named in SQL and in spark.table ({name}.`path`, USING {name}) in this session"
         said.append(_closed(spark, door, f'spark.read.format("{name}").load(path)', cause))
     try:
+        bridge.inParser(java.sessionState())
+    except _REFUSALS as error:
+        door = "OPTIMIZE, VACUUM, RESTORE, DESCRIBE HISTORY and the like in spark.sql in this session"
+        said.append(_closed(spark, door, "deltaic.sql(spark, text)", error))
+    try:
         bridge.inLaterSessions(java.extensions())
     except _REFUSALS as error:
         said.append(

@@ -8,6 +8,9 @@ from typing import Any
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.bridge import options as reading
 from deltaic.spark.bridge.sessions import session_of
+from deltaic.table import Table
+
+_MADE = {"delta.generationExpression", "delta.identity.start"}
 
 
 def save(asked: dict[str, Any], data: Any) -> None:
@@ -33,5 +36,16 @@ def save(asked: dict[str, Any], data: Any) -> None:
 
 
 def insert(asked: dict[str, Any], data: Any) -> None:
-    """A write that is a statement: INSERT, `writeTo`, `insertInto`."""
-    save(asked, data["query"])
+    """A write that is a statement: INSERT, `writeTo`, `insertInto`.
+
+    Columns that the table makes values of are left to it where the statement leaves them out: Spark sends nulls.
+    """
+    rows, path = data["query"], asked["path"]
+    if asked["nulls"]:
+        _, storage = reading.split_storage(asked["options"])
+        nulls = {name.lower() for name in asked["nulls"]}
+        fields = Table(path, storage_options=storage).schema
+        made = [f.name for f in fields if f.name.lower() in nulls and _MADE & f.metadata.keys()]
+        for name in made:
+            rows = rows.drop(name)
+    save(asked, rows)

@@ -1,0 +1,126 @@
+"""ALTER TABLE: the changes of Spark's catalog as changes of `deltaic.Table`, each statement in one commit."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from deltaic import _core
+from deltaic.exceptions import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from deltaic.table import Table
+
+_COLUMN = {
+    "UpdateColumnType",
+    "UpdateColumnNullability",
+    "UpdateColumnComment",
+    "UpdateColumnPosition",
+}
+_METADATA = {
+    "GENERATION_EXPRESSION": "delta.generationExpression",
+    "identity.start": "delta.identity.start",
+    "identity.step": "delta.identity.step",
+    "identity.allowExplicitInsert": "delta.identity.allowExplicitInsert",
+}
+# properties that stand for something else in Spark's catalog
+_NO_PROPERTIES = {
+    "comment": ("COMMENT ON TABLE", "CREATE OR REPLACE TABLE gives another comment"),
+    "location": ("ALTER TABLE … SET LOCATION", "DROP TABLE and CREATE TABLE … LOCATION"),
+}
+
+
+def alter(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
+    """Makes the changes of one statement, in one commit or none of them.
+
+    Raises:
+        UnsupportedError: several changes that one commit of ours does not make, or one that is not known.
+        DeltaError: as the method of `deltaic.Table` that makes the change.
+    """
+    kinds = {change["kind"] for change in changes}
+    if kinds <= _COLUMN:
+        _change_column(table, changes)
+    elif kinds == {"SetProperty"}:
+        for change in changes:
+            if change["key"] in _NO_PROPERTIES:
+                raise _refusal(table, *_NO_PROPERTIES[change["key"]])
+        table.set_properties({change["key"]: change["value"] for change in changes})
+    elif kinds == {"RemoveProperty"}:
+        table.unset_properties([change["key"] for change in changes], if_exists=True)
+    elif kinds == {"AddColumn"}:
+        _add_columns(table, changes)
+    elif kinds == {"DeleteColumn"}:
+        _drop_columns(table, changes)
+    elif kinds == {"RenameColumn"} and len(changes) == 1:
+        table.rename_column(changes[0]["column"], changes[0]["to"])
+    else:
+        raise _refusal(table, f"ALTER TABLE with {', '.join(sorted(kinds))} in one statement")
+
+
+def stored_columns(text: str) -> dict[str, Any]:
+    """Columns of Spark's catalog, as the JSON of a schema, in the form of the protocol."""
+    schema: dict[str, Any] = json.loads(text)
+    for field in schema["fields"]:
+        found = field["metadata"]
+        found.pop("EXISTS_DEFAULT", None)
+        field["metadata"] = {_METADATA.get(key, key): value for key, value in found.items()}
+    return schema
+
+
+def _change_column(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
+    column = changes[0]["column"]
+    if any(change["column"] != column for change in changes):
+        raise _refusal(table, "ALTER TABLE with changes of several columns in one statement")
+    said: dict[str, Any] = {}
+    for change in changes:
+        if change["kind"] == "UpdateColumnNullability" and not change["nullable"]:
+            raise _refusal(table, "ALTER COLUMN … SET NOT NULL", "add a CHECK constraint")
+        said |= {key: change[key] for key in ("nullable", "comment", "first", "after") if key in change}
+        if "field" in change:
+            said["type"] = change["field"]
+    _core.change_column(
+        table._core,
+        list(column),
+        said.get("type"),
+        said.get("nullable"),
+        said.get("comment"),
+        bool(said.get("first")),
+        said.get("after"),
+    )
+
+
+def _add_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
+    """One behind the other, where the first one is put."""
+    first = changes[0]
+    parent = list(first["column"][:-1])
+    before: str | None = None
+    fields = []
+    for change in changes:
+        place = (bool(change.get("first")), change.get("after"))
+        follows = place == (False, None) and not (first.get("first") or first.get("after"))
+        if change is not first and not follows and place != (False, before):
+            raise _refusal(table, "ALTER TABLE ADD COLUMNS at several places in one statement")
+        if list(change["column"][:-1]) != parent:
+            raise _refusal(table, "ALTER TABLE ADD COLUMNS to several structs in one statement")
+        fields += stored_columns(change["field"])["fields"]
+        before = change["column"][-1]
+    schema = json.dumps({"type": "struct", "fields": fields})
+    _core.add_columns(table._core, schema, parent, bool(first.get("first")), first.get("after"))
+
+
+def _drop_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
+    names = {name.lower() for name in table.schema.names}
+    there = [
+        list(change["column"])
+        for change in changes
+        if not (change.get("ifExists") and change["column"][0].lower() not in names)
+    ]
+    if there:
+        table.drop_columns(there)
+
+
+def _refusal(table: Table, what: str, instead: str = "write one statement for each") -> UnsupportedError:
+    message = f"`{table.uri}`: {what} is not supported: {instead}"
+    return UnsupportedError(message, path=table.uri, what=what)

@@ -1,0 +1,191 @@
+package deltaic.spark;
+
+import java.lang.reflect.Constructor;
+import java.net.URI;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
+import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat$;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable$;
+import org.apache.spark.sql.catalyst.catalog.CatalogTableType$;
+import org.apache.spark.sql.connector.catalog.CatalogV2Util;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.connector.catalog.StagedTable;
+import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.types.StructType;
+import scala.Option;
+
+/**
+ * A table that a statement makes or replaces. The log is written first, in one commit with the rows of the query where
+ * there is one; then the metastore learns the name.
+ */
+final class NewTable implements StagedTable {
+  private final String label;
+  private final Identifier id;
+  private final StructType schema;
+  private final Transform[] partitions;
+  /** As `create` in Python takes it. */
+  private final HashMap request;
+  private final Map properties;
+  /** Whether the metastore has to learn the name. */
+  private final boolean unnamed;
+  private boolean written;
+
+  /** `path` is that of a table by path, or of the one that is replaced, or null. */
+  NewTable(String label, Identifier id, String path, boolean unnamed, String mode, Column[] columns,
+      Transform[] partitions, Map properties) {
+    this.label = label;
+    this.id = id;
+    this.schema = CatalogV2Util.v2ColumnsToStructType(columns);
+    this.partitions = partitions;
+    this.properties = new HashMap(properties);
+    this.unnamed = unnamed;
+    Object location = properties.get("location");
+    boolean managed = unnamed && (location == null || "true".equals(properties.get("is_managed_location")));
+    String place = path;
+    if (place == null) {
+      place = SessionCatalog.location(managed && location == null ? defaultPlace(id) : uri(String.valueOf(location)));
+    }
+    request = new HashMap();
+    request.put("op", "create");
+    request.put("name", label);
+    request.put("path", place);
+    request.put("mode", mode);
+    request.put("schema", TableChanges.schema(columns));
+    request.put("partitioning", TableChanges.partitioning(partitions));
+    request.put("properties", this.properties);
+    request.put("managed", Boolean.valueOf(managed));
+    // a table of the catalog that is given a place may be there already
+    request.put("mayBeThere", Boolean.valueOf(unnamed && !managed && mode.equals("create")));
+    if (managed) request.put("occupied", Boolean.valueOf(isOccupied(place)));
+  }
+
+  private static URI uri(String location) {
+    return URI.create(new Path(location).toUri().toString());
+  }
+
+  private static org.apache.spark.sql.catalyst.catalog.SessionCatalog metastore() {
+    return ((org.apache.spark.sql.classic.SparkSession) SparkSession.active()).sessionState().catalog();
+  }
+
+  private static TableIdentifier named(Identifier id) {
+    return new TableIdentifier(id.name(), Option.apply(id.namespace()[0]), Option.apply("spark_catalog"));
+  }
+
+  private static URI defaultPlace(Identifier id) {
+    return metastore().defaultTablePath(named(id));
+  }
+
+  /** Files that are there already would go with the table when it is dropped. */
+  private static boolean isOccupied(String place) {
+    try {
+      Path path = new Path(place);
+      FileSystem files = path.getFileSystem(
+          ((org.apache.spark.sql.classic.SparkSession) SparkSession.active()).sessionState().newHadoopConf());
+      return files.exists(path) && files.listStatus(path).length > 0;
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  /** The rows of a query, committed with the table. */
+  DeltaCommand write(org.apache.spark.sql.catalyst.plans.logical.LogicalPlan query, Map options) {
+    HashMap asked = new HashMap(request);
+    asked.put("op", "createAs");
+    asked.put("options", new HashMap(options));
+    written = true;
+    return DeltaCommand.write(asked, query);
+  }
+
+  /** Makes the table without rows, unless they were written. */
+  void create() {
+    if (!written) Python.call(request, null);
+    if (unnamed) register();
+  }
+
+  private void register() {
+    try {
+      Path path = new Path(String.valueOf(request.get("path")));
+      Map storage = new HashMap();
+      for (java.util.Iterator i = properties.keySet().iterator(); i.hasNext(); ) {
+        String key = (String) i.next();
+        if (key.startsWith("option.")) storage.put(key.substring("option.".length()), properties.get(key));
+      }
+      boolean managed = Boolean.TRUE.equals(request.get("managed"));
+      Object type = managed ? CatalogTableType$.MODULE$.MANAGED() : CatalogTableType$.MODULE$.EXTERNAL();
+      CatalogTable entry = entry(type, path.toUri(), storage);
+      // our log is in the folder already, which Spark would refuse for a managed table
+      metastore().createTable(entry, false, false);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Spark's classes get another argument now and then: what is not said here has its default. */
+  private CatalogTable entry(Object type, URI location, Map storage) throws ReflectiveOperationException {
+    CatalogStorageFormat empty = CatalogStorageFormat$.MODULE$.empty();
+    Object[] stored = new Object[empty.productArity()];
+    for (int i = 0; i < stored.length; i++) {
+      stored[i] = empty.productElement(i);
+      if (stored[i] instanceof scala.collection.immutable.Map) stored[i] = Scala.immutable(storage);
+    }
+    stored[0] = Option.apply(location);
+    Constructor made = CatalogTable.class.getConstructors()[0];
+    Object[] values = new Object[made.getParameterCount()];
+    for (int i = 5; i < values.length; i++) {
+      String name = "apply$default$" + (i + 1);
+      values[i] = CatalogTable$.class.getMethod(name, new Class[0]).invoke(CatalogTable$.MODULE$, new Object[0]);
+    }
+    values[0] = named(id);
+    values[1] = type;
+    values[2] = CatalogStorageFormat.class.getConstructors()[0].newInstance(stored);
+    values[3] = new StructType();
+    values[4] = Option.apply(Python.format());
+    return (CatalogTable) made.newInstance(values);
+  }
+
+  public String name() {
+    return label;
+  }
+
+  public StructType schema() {
+    return schema;
+  }
+
+  public Transform[] partitioning() {
+    return partitions;
+  }
+
+  public Map properties() {
+    return properties;
+  }
+
+  public Set capabilities() {
+    HashSet out = new HashSet();
+    out.add(TableCapability.BATCH_WRITE);
+    out.add(TableCapability.OVERWRITE_BY_FILTER);
+    out.add(TableCapability.TRUNCATE);
+    return out;
+  }
+
+  public void commitStagedChanges() {
+    create();
+  }
+
+  /** A write that failed has left nothing. */
+  public void abortStagedChanges() {}
+
+  /** Abstract from Spark 4.1 on, absent before. */
+  public org.apache.spark.sql.connector.metric.CustomTaskMetric[] reportDriverMetrics() {
+    return new org.apache.spark.sql.connector.metric.CustomTaskMetric[0];
+  }
+}

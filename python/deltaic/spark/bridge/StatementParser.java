@@ -1,0 +1,75 @@
+package deltaic.spark;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.HashMap;
+import java.util.regex.Pattern;
+import org.apache.spark.sql.catalyst.parser.ParserInterface;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * A session's parser that takes the statements of Delta that Spark does not know. A proxy, because the interface of
+ * parsers grows with every Spark. Other statements pay for one look at their first words.
+ */
+public final class StatementParser implements InvocationHandler {
+  private static final String BEFORE = "^(?:\\s|--[^\\n]*(?:\\n|$)|/\\*.*?\\*/)*";
+  private static final Pattern OURS = Pattern.compile(BEFORE
+      + "(?:(?:OPTIMIZE|VACUUM|RESTORE|GENERATE|REORG)\\b|CONVERT\\s+TO\\b|DESC(?:RIBE)?\\s+(?:HISTORY|DETAIL)\\s+\\S"
+      + "|ALTER\\s+TABLE\\b.*\\b(?:CONSTRAINT|FEATURE)\\b|(?:CREATE|REPLACE)\\b.*\\bCLONE\\b)",
+      Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+  private final ParserInterface inner;
+
+  private StatementParser(ParserInterface inner) {
+    this.inner = inner;
+  }
+
+  static ParserInterface around(ParserInterface inner) {
+    return (ParserInterface) Proxy.newProxyInstance(
+        StatementParser.class.getClassLoader(), new Class[] {ParserInterface.class}, new StatementParser(inner));
+  }
+
+  /** Idempotent. Into a live session, whose parser is a final field. */
+  static void inSession(Object sessionState) throws ReflectiveOperationException {
+    Class c = sessionState.getClass();
+    while (!c.getName().equals("org.apache.spark.sql.internal.SessionState")) c = c.getSuperclass();
+    Field field = c.getDeclaredField("sqlParser");
+    field.setAccessible(true);
+    Object now = field.get(sessionState);
+    if (Proxy.isProxyClass(now.getClass()) && Proxy.getInvocationHandler(now) instanceof StatementParser) return;
+    field.set(sessionState, around((ParserInterface) now));
+  }
+
+  public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+    String name = method.getName();
+    if (name.equals("parsePlan") || name.equals("parsePlanWithParameters")) {
+      LogicalPlan ours = parse((String) arguments[0]);
+      if (ours != null) return ours;
+    }
+    try {
+      return method.invoke(inner, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getTargetException();
+    }
+  }
+
+  private static LogicalPlan parse(String text) {
+    if (!OURS.matcher(text).find()) return null;
+    HashMap request = new HashMap();
+    request.put("op", "parse");
+    request.put("text", text);
+    Object answer = Python.call(request, null);
+    if (answer == null) return null;
+    JsonNode told = Python.read((String) answer);
+    HashMap run = new HashMap();
+    run.put("op", "statement");
+    run.put("path", told.get("name").asText());
+    run.put("statement", told.get("statement").toString());
+    return DeltaCommand.of(run, null, (StructType) DataType.fromJson(told.get("schema").toString()));
+  }
+}

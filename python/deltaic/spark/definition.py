@@ -1,0 +1,19 @@
+"""What a statement that makes or replaces a table says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Beside the columns."""
+
+    mode: str
+    """`create`, `replace`, `create_or_replace`; or `overwrite`, which leaves the table what it is."""
+    partition_by: list[str]
+    cluster_by: list[list[str]]
+    properties: dict[str, str]
+    description: str | None
+    managed: bool
+    """Whether a catalog owns the files."""

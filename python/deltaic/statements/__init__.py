@@ -1,0 +1,1 @@
+"""The statements of Delta that Spark's SQL does not know."""

@@ -1,0 +1,223 @@
+"""Carrying statements out, in a session of either kind."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from deltaic import maintain
+from deltaic.exceptions import TableNotFoundError, UnsupportedError
+from deltaic.spark import frames, names, reports
+from deltaic.spark.dml.ref import TableRef
+from deltaic.spark.optimize import CHECK_STATISTICS, DeltaOptimizeBuilder
+from deltaic.statements import statements as S  # noqa: N812 (each is named once)
+from deltaic.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+_RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
+
+
+def schema_of(statement: S.Statement) -> StructType:
+    """The columns that a statement answers with, as those of delta-spark; none where it answers with nothing."""
+    return _CARRIED_OUT[type(statement)][0]
+
+
+def run(spark: Any, statement: S.Statement) -> DataFrame:
+    """Carries a statement out, once, and gives its answer.
+
+    Raises:
+        TableNotFoundError: there is no table of this name.
+        DeltaError: as the method of `DeltaTable` or `Table` that does the same.
+    """
+    schema, carry_out = _CARRIED_OUT[type(statement)]
+    rows = carry_out(spark, statement)
+    frame: DataFrame = frames.frame(spark, schema, rows)
+    return frame
+
+
+def ref_of(spark: Any, name: list[str]) -> TableRef:
+    """The table of a name, or of a path as delta.`/path`.
+
+    Raises:
+        TableNotFoundError: the catalog has no such table.
+    """
+    path = names.path_of(name)
+    if path is None and len(name) == 2 and name[0].lower() == "delta":
+        # a path in quotes may be a relative one
+        path = names.local(name[1])
+    if path is not None:
+        return TableRef(spark, path)
+    known = names.known(spark, name)
+    return TableRef(spark, known.path, name=known.name)
+
+
+def _table(spark: Any, name: list[str]) -> Table:
+    return Table(ref_of(spark, name).path)
+
+
+def _delta_table(spark: Any, name: list[str]) -> Any:
+    from deltaic.tables import DeltaTable
+
+    return DeltaTable(ref_of(spark, name))
+
+
+def _optimize(spark: Any, statement: S.Optimize) -> list[dict[str, Any]]:
+    builder = DeltaOptimizeBuilder(ref_of(spark, statement.name))
+    if statement.where is not None:
+        builder = builder.where(statement.where)
+    check = spark.conf.get(CHECK_STATISTICS, "true") != "false"
+    how = {"zorder_by": statement.zorder_by, "check_statistics": check, "full": statement.full}
+    return [builder.row(**how)]
+
+
+def _reorg(spark: Any, statement: S.Reorg) -> list[dict[str, Any]]:
+    builder = DeltaOptimizeBuilder(ref_of(spark, statement.name))
+    if statement.where is not None:
+        builder = builder.where(statement.where)
+    # files of which any row is deleted, and no others
+    return [builder.row(min_size=0, max_deleted_ratio=0.0)]
+
+
+def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
+    checked = str(spark.conf.get(_RETENTION_CHECK, "true")).lower() != "false"
+    table = _table(spark, statement.name)
+    done = table.vacuum(
+        statement.hours,
+        mode="lite" if statement.lite else "full",
+        dry_run=statement.dry_run,
+        allow_short_retention=not checked,
+    )
+    base = reports.hadoop_path(table.uri)
+    if not statement.dry_run:
+        return [{"path": base}]
+    return [{"path": reports.hadoop_path(file)} for file in done.files]
+
+
+def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
+    table = _delta_table(spark, statement.name)
+    if statement.version is not None:
+        return [_one(table.restoreToVersion(statement.version))]
+    return [_one(table.restoreToTimestamp(str(statement.timestamp)))]
+
+
+def _one(frame: Any) -> dict[str, Any]:
+    row: dict[str, Any] = frame.collect()[0].asDict()
+    return row
+
+
+def _history(spark: Any, statement: S.History) -> list[dict[str, Any]]:
+    return reports.history(_table(spark, statement.name), statement.limit)
+
+
+def _detail(spark: Any, statement: S.Detail) -> list[dict[str, Any]]:
+    ref = ref_of(spark, statement.name)
+    return [reports.detail(Table(ref.path), ref.name)]
+
+
+def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
+    del spark
+    name = statement.name
+    if len(name) != 2 or name[0].lower() != "parquet" or not names.is_absolute(name[1]):
+        what = f"a conversion of {'.'.join(name)}, which is not parquet.`/path`,"
+        raise UnsupportedError(f"{what} is not supported", path=".".join(name), what=what)
+    maintain.convert(names.local(name[1]), statement.partition_by, statistics=statement.statistics)
+    return []
+
+
+def _generate(spark: Any, statement: S.Generate) -> list[dict[str, Any]]:
+    _delta_table(spark, statement.name).generate(statement.mode)
+    return []
+
+
+def _clone(spark: Any, statement: S.Clone) -> list[dict[str, Any]]:
+    source = ref_of(spark, statement.source)
+    if not statement.shallow:
+        what = "a deep clone, which copies files,"
+        message = f"`{source.path}`: {what} is not supported: write SHALLOW CLONE"
+        raise UnsupportedError(message, path=source.path, what=what)
+    target = ".".join(f"`{part.replace('`', '``')}`" for part in statement.name)
+    if statement.location is not None:
+        what = "a clone with a name and a LOCATION"
+        message = (
+            f"`{source.path}`: {what} is not supported: clone to delta.`/path`, then CREATE TABLE … LOCATION"
+        )
+        raise UnsupportedError(message, path=source.path, what=what)
+    if statement.if_not_exists and _is_there(spark, statement.name):
+        return []
+    how = (target, True, statement.replaces, statement.properties)
+    table = _delta_table(spark, statement.source)
+    if statement.version is not None:
+        made = table.cloneAtVersion(statement.version, *how)
+    elif statement.timestamp is not None:
+        made = table.cloneAtTimestamp(statement.timestamp, *how)
+    else:
+        made = table.clone(*how)
+    totals = Table(made._ref.path).totals()  # noqa: SLF001 (one package)
+    nothing = dict.fromkeys(
+        ("num_removed_files", "num_copied_files", "removed_files_size", "copied_files_size"), 0
+    )
+    return [{"source_table_size": totals.bytes, "source_num_of_files": totals.files, **nothing}]
+
+
+def _is_there(spark: Any, name: list[str]) -> bool:
+    try:
+        Table(ref_of(spark, name).path)
+    except TableNotFoundError:
+        return False
+    return True
+
+
+def _add_constraint(spark: Any, statement: S.AddConstraint) -> list[dict[str, Any]]:
+    _table(spark, statement.name).add_constraint(statement.constraint, statement.expression)
+    return []
+
+
+def _drop_constraint(spark: Any, statement: S.DropConstraint) -> list[dict[str, Any]]:
+    _table(spark, statement.name).drop_constraint(statement.constraint, if_exists=statement.if_exists)
+    return []
+
+
+def _drop_feature(spark: Any, statement: S.DropFeature) -> list[dict[str, Any]]:
+    _table(spark, statement.name).drop_feature(statement.feature, truncate_history=statement.truncate_history)
+    return []
+
+
+_CARRIED_OUT: dict[type[S.Statement], tuple[StructType, Callable[[Any, Any], list[dict[str, Any]]]]] = {
+    S.Optimize: (frames.OPTIMIZE, _optimize),
+    S.Reorg: (frames.OPTIMIZE, _reorg),
+    S.Vacuum: (frames.PATHS, _vacuum),
+    S.Restore: (frames.RESTORE, _restore),
+    S.History: (frames.HISTORY, _history),
+    S.Detail: (frames.DETAIL, _detail),
+    S.Convert: (frames.NOTHING, _convert),
+    S.Generate: (frames.NOTHING, _generate),
+    S.Clone: (frames.CLONE, _clone),
+    S.AddConstraint: (frames.NOTHING, _add_constraint),
+    S.DropConstraint: (frames.NOTHING, _drop_constraint),
+    S.DropFeature: (frames.NOTHING, _drop_feature),
+}
+_BY_NAME = {kind.__name__: kind for kind in _CARRIED_OUT}
+
+
+def is_ours(statement: S.Statement) -> bool:
+    """Whether the statement can only be about a table of the session's own catalog, or by path.
+
+    What Spark knows, too, is left to the catalogs that are named beside it.
+    """
+    known_to_spark = isinstance(statement, S.AddConstraint | S.DropConstraint)
+    return not known_to_spark or len(statement.name) < 3 or statement.name[0].lower() == "spark_catalog"
+
+
+def to_json(statement: S.Statement) -> dict[str, Any]:
+    """The form that goes through the JVM."""
+    return {"kind": type(statement).__name__, **dataclasses.asdict(statement)}
+
+
+def from_json(told: dict[str, Any]) -> S.Statement:
+    """From `to_json`."""
+    return _BY_NAME[told.pop("kind")](**told)

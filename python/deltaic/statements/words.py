@@ -1,0 +1,229 @@
+"""The words of a statement, read one after the other; an error points at the word that does not fit."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sqlglot import Token, TokenType
+from sqlglot.errors import TokenError
+
+from deltaic.exceptions import InvalidArgumentError
+from deltaic.predicates import Dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_BEFORE = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
+# a CASE has words of its own
+_DEPTH = {"(": 1, ")": -1, "CASE": 1, "END": -1}
+_WORD = re.compile(r"[A-Za-z_]+")
+
+
+def first_words(text: str, number: int) -> list[str]:
+    """The first words of a statement in capitals, as far as they are words; comments are passed over."""
+    found: list[str] = []
+    at = 0
+    while len(found) < number:
+        begin = _BEFORE.match(text, at)
+        word = _WORD.match(text, begin.end() if begin else at)
+        if word is None:
+            break
+        found.append(word[0].upper())
+        at = word.end()
+    return found
+
+
+class Words:
+    """A place in a statement."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._tokens = _tokens(text)
+        self._at = 0
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing follows."""
+        return self._at == len(self._tokens)
+
+    def follows(self, *words: str) -> bool:
+        """Whether these words are next."""
+        next_ones = self._tokens[self._at : self._at + len(words)]
+        return len(next_ones) == len(words) and all(
+            _is_word(t) and t.text.upper() == w for t, w in zip(next_ones, words, strict=True)
+        )
+
+    def take(self, *words: str) -> bool:
+        """Goes past these words, if they are next."""
+        found = self.follows(*words)
+        if found:
+            self._at += len(words)
+        return found
+
+    def need(self, *words: str) -> None:
+        """Goes past these words.
+
+        Raises:
+            InvalidArgumentError: something else is next.
+        """
+        for word in words:
+            if not self.take(word):
+                self.refuse(word)
+
+    def sign(self, sign: str) -> bool:
+        """Goes past a sign such as `(`, if it is next."""
+        found = self.sees(sign)
+        if found:
+            self._at += 1
+        return found
+
+    def sees(self, sign: str) -> bool:
+        """Whether a sign is next."""
+        return (
+            not self.ended and self._tokens[self._at].text == sign and not _is_quoted(self._tokens[self._at])
+        )
+
+    def need_sign(self, sign: str) -> None:
+        """Goes past a sign.
+
+        Raises:
+            InvalidArgumentError: something else is next.
+        """
+        if not self.sign(sign):
+            self.refuse(f"`{sign}`")
+
+    def name(self, what: str = "the name of a table") -> list[str]:
+        """A name of several parts, `a.b` or delta.`/path`.
+
+        Raises:
+            InvalidArgumentError: something else is next.
+        """
+        parts = [self._part(what)]
+        while self.sign("."):
+            parts.append(self._part(what))
+        return parts
+
+    def place(self) -> list[str]:
+        """A name, or a path in quotes, which is delta.`/path`.
+
+        Raises:
+            InvalidArgumentError: something else is next.
+        """
+        if not self.ended and _is_text(self._tokens[self._at]):
+            return ["delta", self.string()]
+        return self.name("the name of a table, delta.`/path` or '/path'")
+
+    def string(self, what: str = "a text in quotes") -> str:
+        """A text in quotes.
+
+        Raises:
+            InvalidArgumentError: something else is next.
+        """
+        if self.ended or not _is_text(self._tokens[self._at]):
+            self.refuse(what)
+        return self._next().text
+
+    def number(self, what: str = "a number") -> str:
+        """A number, as it is written.
+
+        Raises:
+            InvalidArgumentError: something else is next.
+        """
+        if self.ended or self._tokens[self._at].token_type != TokenType.NUMBER:
+            self.refuse(what)
+        return self._next().text
+
+    def raw_until(self, ends: Callable[[], bool], what: str) -> str:
+        """The text up to a place outside of brackets where `ends` is true, or up to the end.
+
+        Raises:
+            InvalidArgumentError: there is none, or a bracket is not closed.
+        """
+        begin, depth = self._at, 0
+        while not self.ended and (depth or not ends()):
+            token = self._tokens[self._at]
+            depth += 0 if _is_quoted(token) else _DEPTH.get(token.text.upper(), 0)
+            if depth < 0:
+                break
+            self._at += 1
+        if self._at == begin:
+            self.refuse(what)
+        return self.text[self._tokens[begin].start : self._tokens[self._at - 1].end + 1]
+
+    def end(self) -> None:
+        """Checks that nothing follows.
+
+        Raises:
+            InvalidArgumentError: something does.
+        """
+        while self.sign(";"):
+            pass
+        if not self.ended:
+            self.refuse("the end of the statement")
+
+    def refuse(self, wanted: str) -> NoReturn:
+        """Raises an error that points at the next word."""
+        if self.ended:
+            line, column, found = self.text.count("\n") + 1, len(self.text.rpartition("\n")[2]) + 1, "the end"
+        else:
+            token = self._tokens[self._at]
+            line = self.text.count("\n", 0, token.start) + 1
+            column = token.start - (self.text.rfind("\n", 0, token.start) + 1) + 1
+            found = f"`{self.text[token.start : token.end + 1]}`"
+        raise _invalid(f"expected {wanted}, found {found} (line {line}, column {column})")
+
+    def _next(self) -> Token:
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _part(self, what: str) -> str:
+        if self.ended or not _is_name(self._tokens[self._at]):
+            self.refuse(what)
+        return self._next().text
+
+
+def _tokens(text: str) -> list[Token]:
+    # sqlglot takes what follows some words for one text: the first word is known already, and hidden from it
+    begin = _BEFORE.match(text)
+    word = _WORD.match(text, begin.end() if begin else 0)
+    hidden = text if word is None else text[: word.start()] + "x" * len(word[0]) + text[word.end() :]
+    try:
+        tokens: list[Token] = list(Dialect().tokenize(hidden))
+    except TokenError as error:
+        raise _invalid("a quote or comment is not closed") from error
+    if word is not None and tokens:
+        tokens[0] = _part_of(tokens[0], word[0], 0)
+    # sqlglot takes some words together, such as PARTITIONED BY
+    return [part for token in tokens for part in ([token] if _is_quoted(token) else _parts(token))]
+
+
+def _parts(token: Any) -> list[Any]:
+    return [_part_of(token, found[0], found.start()) for found in re.finditer(r"\S+", token.text)]
+
+
+def _part_of(token: Any, text: str, offset: int) -> Any:
+    start = token.start + offset
+    return Token(token.token_type, text, token.line, token.col, start, start + len(text) - 1, token.comments)
+
+
+def _is_quoted(token: Any) -> bool:
+    return token.token_type in {TokenType.IDENTIFIER, TokenType.STRING}
+
+
+def _is_text(token: Any) -> bool:
+    return bool(token.token_type == TokenType.STRING)
+
+
+def _is_word(token: Any) -> bool:
+    return not _is_quoted(token) and token.text[:1].isalpha()
+
+
+def _is_name(token: Any) -> bool:
+    return token.token_type == TokenType.IDENTIFIER or (
+        not _is_text(token) and token.text.replace("_", "a").isalnum()
+    )
+
+
+def _invalid(reason: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"statement: {reason}", argument="statement", reason=reason)

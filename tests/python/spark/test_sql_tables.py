@@ -1,0 +1,225 @@
+"""Tables by name: CREATE, REPLACE, ALTER, DROP and the statements about one, in SQL and by DataFrames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import AnalysisException
+
+import deltaic
+from deltaic.exceptions import (
+    InvalidArgumentError,
+    SchemaMismatchError,
+    TableAlreadyExistsError,
+    TableNotFoundError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def place(spark: SparkSession) -> Iterator[Path]:
+    """Where the table `made` of the current schema goes."""
+    (row,) = spark.sql("DESCRIBE SCHEMA default").where("info_name = 'Location'").collect()
+    yield Path(row[1].removeprefix("file:")) / "made"
+    spark.sql("DROP TABLE IF EXISTS made")
+
+
+def test_a_managed_table_from_its_columns_to_its_end(spark: SparkSession, place: Path) -> None:
+    spark.sql(
+        "CREATE TABLE made (id BIGINT NOT NULL, p STRING COMMENT 'of it', c CHAR(3),"
+        " next BIGINT GENERATED ALWAYS AS (id + 1)) USING delta PARTITIONED BY (p) COMMENT 'about'"
+        " TBLPROPERTIES ('delta.appendOnly' = 'false', 'k' = 'v')"
+    )
+    table = deltaic.Table(place)
+    assert table.version == 0
+    assert table.properties == {"delta.appendOnly": "false", "k": "v"}
+    assert (table.metadata.description, table.partition_columns) == ("about", ["p"])
+    assert [f.nullable for f in table.schema] == [False, True, True, True]
+    spark.sql("INSERT INTO made (id, p, c) VALUES (1, 'a', 'x'), (2, 'b', 'yyy')")
+    assert [tuple(r) for r in spark.table("made").orderBy("id").collect()] == [
+        (1, "a", "x  ", 2),
+        (2, "b", "yyy", 3),
+    ]
+    with pytest.raises(AnalysisException, match="already exists"):
+        spark.sql("CREATE TABLE made (id INT) USING delta")
+    spark.sql("CREATE TABLE IF NOT EXISTS made (id INT) USING delta")
+    shown = spark.sql("SHOW CREATE TABLE made").collect()[0][0]
+    assert "PARTITIONED BY (p)" in shown
+    assert ["k", "v"] in [list(r) for r in spark.sql("SHOW TBLPROPERTIES made").collect()]
+    assert [r[0] for r in spark.sql("SHOW COLUMNS IN made").collect()] == ["id", "p", "c", "next"]
+    spark.sql("ALTER TABLE made RENAME TO renamed")
+    assert spark.table("renamed").count() == 2
+    spark.sql("DROP TABLE renamed")
+    assert not place.exists()
+    assert not place.with_name("renamed").exists()
+
+
+def test_an_external_table_outlives_its_name(spark: SparkSession, tmp_path: Path, place: Path) -> None:
+    path = tmp_path / "t"
+    with pytest.raises(SchemaMismatchError, match="gives no columns"):
+        spark.sql(f"CREATE TABLE made USING delta LOCATION '{path}'")
+    spark.sql(f"CREATE TABLE made (a INT) USING delta LOCATION '{path}'")
+    spark.sql("INSERT INTO made VALUES (7)")
+    spark.sql("DROP TABLE made")
+    spark.sql(f"CREATE TABLE made USING delta LOCATION '{path}'")
+    assert [r.a for r in spark.table("made").collect()] == [7]
+    assert not place.exists()
+
+
+def test_by_path(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    spark.sql(f"CREATE TABLE delta.`{path}` (a INT) USING delta")
+    spark.sql(f"INSERT INTO delta.`{path}` VALUES (1)")
+    spark.sql(f"REPLACE TABLE delta.`{path}` (b STRING) USING delta")
+    assert spark.table(f"delta.`{path}`").columns == ["b"]
+    assert spark.sql(f"SELECT a FROM delta.`{path}` VERSION AS OF 1").collect()[0].a == 1
+    spark.sql(f"CREATE TABLE delta.`{path}2` USING delta AS SELECT 5 AS a")
+    assert spark.table(f"delta.`{path}2`").collect()[0].a == 5
+
+
+def test_create_as_select_is_one_commit_or_nothing(spark: SparkSession, place: Path) -> None:
+    with pytest.raises(Exception, match="no luck"):
+        spark.sql(
+            "CREATE TABLE made USING delta AS SELECT id, CAST(raise_error('no luck') AS INT) AS x FROM range(3)"
+        )
+    assert not spark.catalog.tableExists("made")
+    assert not list(place.rglob("*.json"))
+    spark.sql(
+        "CREATE TABLE made USING delta PARTITIONED BY (p) TBLPROPERTIES ('k' = 'v')"
+        " AS SELECT id, id % 2 AS p FROM range(5)"
+    )
+    table = deltaic.Table(place)
+    assert (table.version, table.partition_columns, table.properties) == (0, ["p"], {"k": "v"})
+    assert spark.table("made").count() == 5
+
+
+def test_replace_keeps_the_history(spark: SparkSession, place: Path) -> None:
+    spark.sql("CREATE OR REPLACE TABLE made (a INT) USING delta TBLPROPERTIES ('k' = 'v')")
+    spark.sql("INSERT INTO made VALUES (1)")
+    spark.sql("CREATE OR REPLACE TABLE made (b STRING) USING delta CLUSTER BY (b)")
+    table = deltaic.Table(place)
+    assert (table.version, table.schema.names, table.properties.get("k")) == (2, ["b"], None)
+    assert spark.table("made").count() == 0
+    assert spark.sql("SELECT a FROM made VERSION AS OF 1").collect()[0].a == 1
+    with pytest.raises(AnalysisException, match="cannot be found"):
+        spark.sql("REPLACE TABLE nothing (a INT) USING delta")
+
+
+def test_save_as_table_in_every_mode(spark: SparkSession, place: Path) -> None:
+    rows = spark.range(3).selectExpr("id", "id % 2 AS p")
+    rows.write.format("delta").partitionBy("p").option("delta.appendOnly", "false").saveAsTable("made")
+    rows.write.format("delta").mode("append").saveAsTable("made")
+    rows.write.format("delta").mode("ignore").saveAsTable("made")
+    assert spark.table("made").count() == 6
+    rows.limit(1).write.format("delta").mode("overwrite").saveAsTable("made")
+    assert spark.table("made").count() == 1
+    with pytest.raises(AnalysisException, match="already exists"):
+        rows.write.format("delta").saveAsTable("made")
+    table = deltaic.Table(place)
+    assert (table.version, table.partition_columns) == (2, ["p"])
+    assert table.properties == {"delta.appendOnly": "false"}
+
+
+def test_write_to_in_every_mode(spark: SparkSession, place: Path) -> None:
+    rows = spark.range(4).selectExpr("id", "id % 2 AS p")
+    rows.writeTo("made").using("delta").partitionedBy("p").tableProperty("k", "v").create()
+    rows.writeTo("made").append()
+    assert spark.table("made").count() == 8
+    rows.where("p = 1").writeTo("made").overwritePartitions()
+    assert spark.table("made").count() == 6
+    rows.limit(1).writeTo("made").overwrite(rows.p == 0)
+    assert spark.table("made").count() == 3
+    assert deltaic.Table(place).properties == {"k": "v"}
+
+
+def test_a_place_with_files_is_no_place_for_a_managed_table(spark: SparkSession, place: Path) -> None:
+    place.mkdir(parents=True)
+    (place / "precious.txt").write_text("x")
+    with pytest.raises(InvalidArgumentError, match="has files already"):
+        spark.sql("CREATE TABLE made (a INT) USING delta")
+    (place / "precious.txt").unlink()
+    spark.sql(f"CREATE TABLE delta.`{place}` (a INT) USING delta")
+    with pytest.raises(TableAlreadyExistsError):
+        spark.sql("CREATE TABLE made (a INT) USING delta")
+    import shutil
+
+    shutil.rmtree(place)
+
+
+def test_alter(spark: SparkSession, place: Path) -> None:
+    spark.sql("CREATE TABLE made (id INT NOT NULL, s STRUCT<a: INT>) USING delta")
+    for clause in (
+        "SET TBLPROPERTIES ('q' = '1', 'r' = '2')",
+        "UNSET TBLPROPERTIES ('q')",
+        "ADD COLUMNS (n1 INT COMMENT 'x', n2 STRING)",
+        "ADD COLUMN n0 INT FIRST",
+        "ADD COLUMN s.b STRING",
+        "ALTER COLUMN n1 COMMENT 'y'",
+        "ALTER COLUMN n2 AFTER id",
+        "ALTER COLUMN id DROP NOT NULL",
+        "SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name', 'delta.enableTypeWidening' = 'true')",
+        "RENAME COLUMN n1 TO renamed",
+        "DROP COLUMN n0",
+        "ALTER COLUMN id TYPE BIGINT",
+    ):
+        before = deltaic.Table(place).version
+        spark.sql(f"ALTER TABLE made {clause}")
+        assert deltaic.Table(place).version == before + 1, clause
+    fields = {f.name: f for f in deltaic.Table(place).schema}
+    assert list(fields) == ["id", "n2", "s", "renamed"]
+    assert (fields["id"].type, fields["id"].nullable) == ("long", True)
+    assert fields["renamed"].metadata["comment"] == "y"
+    assert deltaic.Table(place).properties["r"] == "2"
+    assert spark.table("made").schema["s"].dataType.simpleString() == "struct<a:int,b:string>"
+    by_path = f"ALTER TABLE delta.`{place}` ADD COLUMN more INT"
+    spark.sql(by_path)
+    assert spark.table("made").columns[-1] == "more"
+
+
+def test_rows_are_fresh_after_a_commit_by_anyone(spark: SparkSession, place: Path) -> None:
+    spark.sql("CREATE TABLE made (id BIGINT) USING delta")
+    assert spark.table("made").count() == 0
+    import pyarrow as pa
+
+    deltaic.write(place, pa.table({"id": [1, 2]}), mode="append")
+    assert spark.table("made").count() == 2
+    deltaic.Table(place).add_columns("more INT")
+    assert spark.newSession().table("made").columns == ["id", "more"]
+
+
+def test_statements_that_spark_does_not_know(spark: SparkSession, place: Path, tmp_path: Path) -> None:
+    spark.sql("CREATE TABLE made USING delta AS SELECT id, id % 2 AS p FROM range(4)")
+    spark.sql("INSERT INTO made VALUES (9, 1)")
+    (done,) = spark.sql("OPTIMIZE made").collect()
+    assert done.metrics.numFilesAdded == 1
+    version = deltaic.Table(place).version
+    history = spark.sql("/* of */ DESCRIBE HISTORY made LIMIT 1")
+    assert [r.version for r in history.collect()] == [version]
+    assert history.count() == 1
+    assert spark.sql(f"DESCRIBE DETAIL '{place}'").collect()[0].numFiles == 1
+    assert spark.sql("DESCRIBE DETAIL made").collect()[0].name == "spark_catalog.default.made"
+    assert spark.sql("VACUUM made DRY RUN").collect() == []
+    assert spark.sql("VACUUM made").collect()[0].path == f"file:{place}"
+    with pytest.raises(InvalidArgumentError, match="retention"):
+        spark.sql("VACUUM made RETAIN 0 HOURS")
+    with pytest.raises(InvalidArgumentError, match=r"found `DAYS` \(line 1, column 22\)"):
+        spark.sql("VACUUM made RETAIN 5 DAYS")
+    with pytest.raises(TableNotFoundError):
+        spark.sql("OPTIMIZE nothing")
+    spark.sql("ALTER TABLE made ADD CONSTRAINT positive CHECK (id >= 0)")
+    spark.sql("ALTER TABLE made DROP CONSTRAINT positive")
+    spark.sql(f"CREATE TABLE delta.`{tmp_path}/c` SHALLOW CLONE made")
+    assert spark.table(f"delta.`{tmp_path}/c`").count() == 5
+    assert spark.sql("RESTORE TABLE made TO VERSION AS OF 0").collect()[0].num_restored_files >= 1
+    assert spark.newSession().sql("DESCRIBE HISTORY made").count() == deltaic.Table(place).version + 1
+    assert spark.sql("EXECUTE IMMEDIATE 'SELECT count(*) FROM made'").collect()[0][0] == 4
+    spark.range(3).selectExpr("id", "id AS k").write.partitionBy("k").parquet(f"{tmp_path}/pq")
+    spark.sql(f"CONVERT TO DELTA parquet.`{tmp_path}/pq` PARTITIONED BY (k BIGINT)")
+    assert spark.table(f"delta.`{tmp_path}/pq`").count() == 3
+    assert deltaic.sql(spark, "SELECT count(*) AS n FROM made").collect()[0].n == 4
