@@ -79,8 +79,8 @@ def run_change(spark: Any, change: Change) -> DataFrame:
         # the text is the user's own statement
         rows = spark.sql(f"SELECT * FROM {change.source}")  # noqa: S608
         source = rows.alias(change.source_alias or "source")
-        done = merge(ref, source, change.condition, change.clauses, with_schema_evolution=change.evolves)
-        counts = [done[f"numTargetRows{what}"] for what in ("Updated", "Deleted", "Inserted")]
+        merged = merge(ref, source, change.condition, change.clauses, with_schema_evolution=change.evolves)
+        counts = [merged.metrics[f"numTargetRows{what}"] for what in ("Updated", "Deleted", "Inserted")]
         numbers = [sum(counts), *counts]
     frame: DataFrame = spark.createDataFrame([tuple(numbers)], _MERGE_COUNTS if len(numbers) > 1 else _COUNTS)
     return frame

@@ -55,7 +55,7 @@ def merge(asked: dict[str, Any], data: Any) -> str:
     source = DataFrame(data["source"], ref.spark)
     condition = columns[asked["condition"]]
     done = merge_rows(ref, source, condition, clauses, with_schema_evolution=asked["evolves"])
-    numbers = [done[f"numTargetRows{what}"] for what in ("Updated", "Deleted", "Inserted")]
+    numbers = [done.metrics[f"numTargetRows{what}"] for what in ("Updated", "Deleted", "Inserted")]
     return _counts(sum(numbers), *numbers)
 
 
