@@ -21,6 +21,7 @@ from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.definition import Definition
 from deltaic.spark.options import CATALOGS_OWN
+from deltaic.spark.settings import Settings
 from deltaic.spark.writer import save
 from deltaic.table import Table
 
@@ -51,6 +52,8 @@ def create(asked: dict[str, Any], _: Any) -> None:
             f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason
         )
     wanted = _definition(asked)
+    spark = session_of(None)
+    settings = Settings.of(spark)
     _core.create(
         path,
         json.dumps(schema),
@@ -59,10 +62,12 @@ def create(asked: dict[str, Any], _: Any) -> None:
         partition_by=wanted.partition_by,
         cluster_by=wanted.cluster_by,
         configuration=wanted.properties,
+        defaults=settings.defaults,
         name=None,
         description=wanted.description,
+        user_metadata=settings.user_metadata,
         managed=wanted.managed,
-        engine=f"Apache-Spark/{session_of(None).version}",
+        engine=f"Apache-Spark/{spark.version}",
     )
 
 
