@@ -135,7 +135,7 @@ impl StreamPart {
     fn splits(&self, py: Python<'_>, most_bytes: i64) -> PyResult<Vec<Vec<u8>>> {
         let (part, options) = (self.part.clone(), self.options.clone());
         read(py, move || {
-            let groups = splits(&part.snapshot, &options, &part.files, most_bytes);
+            let groups = splits(&part.snapshot, &options, &part.files, &[], most_bytes);
             groups.iter().map(|s| s.to_json().map(String::into_bytes)).collect::<Result<_>>()
         })
     }
