@@ -1,15 +1,15 @@
 """Delta Lake for PySpark and Python: the transaction log in a small Rust core.
 
 `Table` opens a table without an engine, `create` makes one, `convert` makes one of Parquet files, `write` writes Arrow
-data to one, and `enable` teaches a Spark session the format `delta`; `read` and `save` are for DataFrames, the same on
-classic sessions and on Spark Connect, and so are the merges that are often needed: `upsert`, `upsert_batch` for
-streams, `scd2` and `deduplicate`. Errors are the classes of `deltaic.exceptions`.
+data to one, and `enable` teaches a Spark session the format `delta`; `read`, `table_changes` and `save` are for
+DataFrames, the same on classic sessions and on Spark Connect, and so are the merges that are often needed: `upsert`,
+`upsert_batch` for streams, `scd2` and `deduplicate`. Errors are the classes of `deltaic.exceptions`.
 """
 
 from deltaic import exceptions
 from deltaic._core import __version__
 from deltaic.maintain import ConvertResult, convert
-from deltaic.spark.doors import read, save, sql
+from deltaic.spark.doors import read, save, sql, table_changes
 from deltaic.spark.recipes.deduplicate import DeduplicateResult, deduplicate
 from deltaic.spark.recipes.scd2 import Scd2Result, scd2
 from deltaic.spark.recipes.upsert import UpsertResult, upsert, upsert_batch
@@ -38,6 +38,7 @@ __all__ = [
     "save",
     "scd2",
     "sql",
+    "table_changes",
     "upsert",
     "upsert_batch",
     "verify",

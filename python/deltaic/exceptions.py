@@ -76,6 +76,26 @@ class InvalidTimeTravelError(DeltaError, ValueError):
     reason: str
 
 
+class ChangesNotRecordedError(DeltaError):
+    """The change data feed (`delta.enableChangeDataFeed`) was off in a version of the range."""
+
+    path: str
+    start: int
+    end: int
+    version: int
+
+
+class ChangesSchemaMismatchError(DeltaError, NotImplementedError):
+    """The changes of a range have no schema in common: a column was renamed, dropped or got another type."""
+
+    path: str
+    start: int
+    end: int
+    version: int
+    read_version: int
+    reason: str
+
+
 class LogGapError(DeltaError):
     """Commits are missing between two that are there."""
 

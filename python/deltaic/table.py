@@ -262,6 +262,88 @@ class Table(RowChanges, Maintenance):
             None if columns is None else list(columns), None if where is None else from_sql(where)
         )
 
+    def changes(
+        self,
+        start: int | None = None,
+        end: int | None = None,
+        *,
+        start_timestamp: str | datetime | date | None = None,
+        end_timestamp: str | datetime | date | None = None,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        allow_out_of_range: bool = False,
+    ) -> ArrowStream:
+        """The rows that the versions `start` to `end` changed, both included: the change data feed.
+
+        The columns are those of the table, then `_change_type` (`insert`, `delete`, `update_preimage` or
+        `update_postimage`), `_commit_version` and `_commit_timestamp`. Rows come version by version, read file by file.
+        The versions end with that of this object. In a table with column mapping the schema is that of the last version
+        of the range, else that of this object.
+
+        Args:
+            start: First version.
+            end: Last version, instead of that of this object. One that is not there yet is that of this object.
+            start_timestamp: Instead of `start`: begins with the first version committed at or after this time, which is
+                given as for `Table`.
+            end_timestamp: Instead of `end`: ends with the last version committed at or before this time.
+            columns: Columns to read, in this order, instead of all.
+            where: A condition in SQL on any of the columns; exactly the rows for which it is true are given.
+            allow_out_of_range: A start after the last commit gives no rows, and an end after it is the last commit,
+                instead of an error.
+
+        Raises:
+            ChangesNotRecordedError: `delta.enableChangeDataFeed` was off in a version of the range.
+            ChangesSchemaMismatchError: a column was renamed, dropped or got another type within the range.
+            VersionNotFoundError, TimestampOutOfRangeError: the range begins after the last commit, or the log no longer
+                has its versions.
+            InvalidTimeTravelError: the range ends before it begins.
+            InvalidArgumentError: there is no start, or two; or no such column.
+            InvalidPredicateError: as for `to_arrow`.
+            LogGapError: a commit of the range is missing.
+        """
+        plan = self._changes(
+            start, end, start_timestamp, end_timestamp, allow_out_of_range=allow_out_of_range
+        )
+        return plan.rows(
+            None if columns is None else list(columns), None if where is None else from_sql(where)
+        )
+
+    def changed_files(
+        self,
+        start: int | None = None,
+        end: int | None = None,
+        *,
+        start_timestamp: str | datetime | date | None = None,
+        end_timestamp: str | datetime | date | None = None,
+        allow_out_of_range: bool = False,
+    ) -> list[dict[str, Any]]:
+        """What `changes` would read, version by version, in numbers; no data file is read.
+
+        Each entry has `version`, `timestamp`, `bytes`, and the number of files whose rows are `inserts`, `deletes`, or
+        say for themselves what they are (`cdc`). Arguments and errors are those of `changes`.
+        """
+        plan = self._changes(
+            start, end, start_timestamp, end_timestamp, allow_out_of_range=allow_out_of_range
+        )
+        found: list[dict[str, Any]] = json.loads(plan.commits())
+        for commit in found:
+            commit["timestamp"] = times.from_millis(commit["timestamp"])
+        return found
+
+    def _changes(
+        self,
+        start: int | None,
+        end: int | None,
+        start_timestamp: str | datetime | date | None,
+        end_timestamp: str | datetime | date | None,
+        *,
+        allow_out_of_range: bool,
+    ) -> _core.Changes:
+        for version in (start, end):
+            time_travel.check_version(self.uri, version)
+        begin, until = (time_travel.millis(self.uri, when) for when in (start_timestamp, end_timestamp))
+        return self._core.changes(start, begin, end, until, allow_out_of_range=allow_out_of_range)
+
     def history(self, limit: int | None = None) -> list[dict[str, Any]]:
         """The commits, newest first, in the columns of `DESCRIBE HISTORY`; what a commit does not tell is None.
 

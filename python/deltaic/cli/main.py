@@ -27,6 +27,7 @@ Exit codes:
 _COMMANDS = {
     "alter": "alter.group:alter",
     "append": "append:append",
+    "changes": "changes:changes",
     "checkpoint": "checkpoint:checkpoint",
     "clean-log": "clean_log:clean_log",
     "clone": "clone:clone",

@@ -32,7 +32,7 @@ from deltaic.exceptions import (
     SchemaMismatchError,
     UnsupportedError,
 )
-from deltaic.spark import writer
+from deltaic.spark import changes, writer
 from deltaic.spark.names import local
 from deltaic.spark.options import CATALOGS_OWN, WriteOptions
 from deltaic.spark.routes.arrow import Task
@@ -40,11 +40,11 @@ from deltaic.spark.settings import Settings
 from deltaic.spark.split_read import BYTES_PER_PARTITION, read_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
-_READ_OPTIONS = frozenset({"path", "versionasof", "timestampasof"})
+_READ_OPTIONS = frozenset({"path", "versionasof", "timestampasof"}) | changes.OPTIONS
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 
 
@@ -101,12 +101,15 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         return local(path)
 
     def scan(self) -> Any:
-        """The plan of a read: version, schema and files."""
+        """The plan of a read: schema and files of a version, or of the changes of versions."""
         path = self._path()
         unknown = sorted(k for k in self.options if k.lower() not in _READ_OPTIONS | CATALOGS_OWN)
         if unknown:
             what = f"the read option `{unknown[0]}`"
             raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
+        given = {name.lower(): value for name, value in self.options.items()}
+        if changes.wanted(given):
+            return plan_changes(path, given, self.settings.get("spark.sql.session.timeZone", "UTC"))
         version = self.options.get("versionasof")
         timestamp = self.options.get("timestampasof")
         return plan_scan(
@@ -132,6 +135,17 @@ def plan_scan(
                 reason="no whole number",
             ) from None
     return _core.ScanPlan(path, version, _millis(path, timestamp, time_zone), where)
+
+
+def plan_changes(
+    path: str, options: Mapping[str, str], time_zone: str, *, allow_out_of_range: bool = False
+) -> Any:
+    """The plan of a read of row-level changes; the names of the options are in lower case."""
+    start, end = (
+        _millis(path, options.get(f"{name}timestamp"), time_zone) for name in ("starting", "ending")
+    )
+    feed = changes.Feed.parse(path, options, (start, end), allow_out_of_range=allow_out_of_range)
+    return feed.plan(_core.Table(path, None, None, {}))
 
 
 def _millis(path: str, timestamp: str | dt.datetime | None, time_zone: str) -> int | None:

@@ -74,6 +74,46 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
     return spark.sql(text)
 
 
+def table_changes(
+    spark: SparkSession,
+    table: str,
+    start: int | str | dt.datetime,
+    end: int | str | dt.datetime | None = None,
+) -> DataFrame:
+    """The rows that the versions `start` to `end` of a table changed, both included, on both kinds of session.
+
+    The same as `spark.read.format("delta").option("readChangeFeed", "true")` with `startingVersion` or
+    `startingTimestamp`, and `endingVersion` or `endingTimestamp`. The columns are those of the table, then
+    `_change_type`, `_commit_version` and `_commit_timestamp`.
+
+    Args:
+        spark: The session.
+        table: A path, or the name of a table of the catalog.
+        start: First version, or the time at or after which it was committed.
+        end: Last version, or the time at or before which it was committed, instead of the newest.
+
+    Raises:
+        ChangesNotRecordedError: `delta.enableChangeDataFeed` was off in a version of the range.
+        ChangesSchemaMismatchError: a column was renamed, dropped or got another type within the range.
+        VersionNotFoundError, TimestampOutOfRangeError, InvalidTimeTravelError: there is no such range.
+        TableNotFoundError: there is no table.
+    """
+    from deltaic.spark import names
+
+    name = names.format_name(spark)
+    path = table
+    if "/" not in table or "`" in table:
+        parts = names.parts(table)
+        path = names.path_of(parts) or names.known(spark, parts).path
+    reader = spark.read.format(name).option("readChangeFeed", "true")
+    for which, value in (("starting", start), ("ending", end)):
+        if isinstance(value, int):
+            reader = reader.option(f"{which}Version", value)
+        elif value is not None:
+            reader = reader.option(f"{which}Timestamp", str(value))
+    return reader.load(path)
+
+
 def save(
     df: DataFrame,
     path: str,

@@ -63,6 +63,40 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The change data feed was off in a version of the range.
+    #[error(
+        "the changes of versions {start} to {end} of `{path}` are not there: version {version} was committed with the \
+         change data feed off (`delta.enableChangeDataFeed`). The history tells when it was on"
+    )]
+    ChangesNotRecorded {
+        /// Table location.
+        path: String,
+        /// First version of the range.
+        start: u64,
+        /// Last version of the range.
+        end: u64,
+        /// First version whose changes are not recorded.
+        version: u64,
+    },
+    /// The changes of a range of versions have no schema in common.
+    #[error(
+        "the changes of versions {start} to {end} of `{path}` cannot be read with the schema of version {read_version}: \
+         version {version} has another one ({reason}). Read the versions before and after such a change one by one"
+    )]
+    ChangesSchemaMismatch {
+        /// Table location.
+        path: String,
+        /// First version of the range.
+        start: u64,
+        /// Last version of the range.
+        end: u64,
+        /// Version with a schema that does not fit.
+        version: u64,
+        /// Version whose schema the changes are read with.
+        read_version: u64,
+        /// What differs.
+        reason: String,
+    },
     /// Commits are missing between two that are there.
     #[error("the log of `{path}` has a gap: `{missing}` is missing, and no checkpoint covers it")]
     LogGap {
@@ -485,6 +519,8 @@ kinds! {
         VersionNotFound { path, version, earliest, latest },
         TimestampOutOfRange { path, timestamp, earliest, earliest_version, latest, latest_version },
         InvalidTimeTravel { path, reason },
+        ChangesNotRecorded { path, start, end, version },
+        ChangesSchemaMismatch { path, start, end, version, read_version, reason },
         LogGap { path, version, missing },
         LogCorrupt { path, version, reason },
         MissingAction { path, version, action },

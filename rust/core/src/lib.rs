@@ -7,6 +7,7 @@
 pub mod actions;
 pub mod alter;
 mod cancel;
+pub mod changes;
 pub mod checkpoint;
 pub mod commit;
 pub mod conflict;

@@ -3,6 +3,7 @@
 
 mod alter;
 mod arrow;
+mod changes;
 mod commits;
 mod dml;
 mod errors;
@@ -26,6 +27,8 @@ mod _core {
         add_columns, add_constraint, change_column, drop_columns, drop_constraint, drop_feature,
         rename_column, set_properties, unset_properties,
     };
+    #[pymodule_export]
+    use crate::changes::Changes;
     #[pymodule_export]
     use crate::dml::{delete_rows, update_rows};
     #[pymodule_export]

@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::arrow::schema_capsule;
+use crate::changes::Changes;
 use crate::errors::to_python;
 use crate::files::FileLines;
 use crate::stream::{Batches, Open, Stream};
@@ -203,6 +204,22 @@ impl Table {
         let snapshot = self.snapshot.clone();
         let open = move || -> Result<Batches> { Ok(Box::new(scan::read(&snapshot, request.clone())?)) };
         Ok(Stream::new(schema, Arc::new(open)))
+    }
+
+    /// The changes up to this version, between two bounds that are each a version or a time.
+    #[pyo3(signature = (start=None, start_millis=None, end=None, end_millis=None, *, allow_out_of_range=false))]
+    fn changes(
+        &self,
+        py: Python<'_>,
+        start: Option<u64>,
+        start_millis: Option<i64>,
+        end: Option<u64>,
+        end_millis: Option<i64>,
+        allow_out_of_range: bool,
+    ) -> PyResult<Changes> {
+        let (snapshot, options) = (self.snapshot.clone(), self.options.clone());
+        let (start, end) = ((start, start_millis), (end, end_millis));
+        runtime::read(py, move || Changes::plan(&snapshot, options, start, end, allow_out_of_range))
     }
 
     /// The commits, newest first, as JSON.

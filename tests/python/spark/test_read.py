@@ -12,6 +12,7 @@ from bridge_tables import Log, append, field, numbers
 
 import deltaic
 from deltaic.exceptions import (
+    InvalidArgumentError,
     InvalidTimeTravelError,
     TableNotFoundError,
     TimestampOutOfRangeError,
@@ -244,7 +245,7 @@ def test_time_travel(spark: SparkSession, tmp_path: Path) -> None:
         ({"versionAsOf": "-1"}, InvalidTimeTravelError),
         ({"timestampAsOf": "soon"}, InvalidTimeTravelError),
         ({"versionAsOf": "0", "timestampAsOf": "2030-01-01"}, InvalidTimeTravelError),
-        ({"readChangeFeed": "true"}, UnsupportedError),
+        ({"readChangeFeed": "true"}, InvalidArgumentError),
     ],
 )
 def test_time_travel_is_never_ignored(

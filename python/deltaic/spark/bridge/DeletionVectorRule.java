@@ -20,7 +20,8 @@ import scala.Function1;
 import scala.collection.immutable.Seq;
 
 /**
- * Puts the deletion-vector filter on scans of tables that may have deletion vectors. It runs in the optimizer's last
+ * Puts the deletion-vector filter on scans of tables that may have deletion vectors, and on scans of changes what happened to
+ * the rows. It runs in the optimizer's last
  * batch, so that analyzed plans, schemas and `_metadata` show nothing of it; a scan that it did not reach refuses files
  * with deletion vectors (LogFileIndex).
  */
@@ -63,6 +64,7 @@ public final class DeletionVectorRule extends Rule {
       hidden = hidden.add(ROW_INDEX, LongType$.MODULE$, true);
       dataSchema = dataSchema.add(ROW_INDEX, LongType$.MODULE$, true);
     }
+    if (index.table.changeType != null) hidden = hidden.add(LogFileIndex.CHANGE, StringType$.MODULE$, true);
     hidden = hidden.add(LogFileIndex.VECTOR, LongType$.MODULE$, true);
     List extra = Scala.list(DataTypeUtils.toAttributes(hidden));
     Expression vector = (Expression) extra.get(extra.size() - 1);
@@ -72,11 +74,31 @@ public final class DeletionVectorRule extends Rule {
     HadoopFsRelation relation = new HadoopFsRelation(withVectors, withVectors.partitionSchema(), dataSchema,
         old.bucketSpec(), old.fileFormat(), old.options(), old.sparkSession());
     ArrayList output = new ArrayList(Scala.list(node.output()));
+    ArrayList shown = new ArrayList(output);
+    if (index.table.changeType != null) {
+      nameChange(index.table.changeType, (Expression) extra.get(extra.size() - 2), output, shown);
+    }
     output.addAll(extra);
     LogicalRelation scan =
         new LogicalRelation(relation, Scala.seq(output), node.catalogTable(), false, Scala.nothing());
     Expression alive = new Or(new IsNull(vector), new Not(deleted(index.lists.broadcasts, vector, rowIndex)));
-    return new Project(node.output(), new Filter(alive, scan));
+    return new Project(Scala.seq(shown), new Filter(alive, scan));
+  }
+
+  /** Shows, as what happened to a row, the value for all rows of its file where there is one, and else what the file has. */
+  private static void nameChange(String column, Expression ofFile, ArrayList output, ArrayList shown) {
+    for (int i = 0; i < output.size(); i++) {
+      AttributeReference stored = (AttributeReference) output.get(i);
+      if (!stored.name().equals(column)) continue;
+      AttributeReference read = (AttributeReference) stored.newInstance();
+      ArrayList values = new ArrayList();
+      values.add(ofFile);
+      values.add(read);
+      output.set(i, read);
+      shown.set(i, new Alias(new Coalesce(Scala.seq(values)), column, stored.exprId(), stored.qualifier(), Scala.nothing(),
+          Scala.none()));
+      return;
+    }
   }
 
   /** `_metadata.row_index`, where the plan reads it anyway: the reader fills in only one of the two. */

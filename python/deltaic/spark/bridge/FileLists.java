@@ -107,7 +107,7 @@ final class FileLists {
 
   /** Reads the layout that rust/core/src/scan/handover.rs writes. */
   private ArrayList decode(ByteBuffer in, boolean all) {
-    StructType schema = table.partitionSchema();
+    StructType schema = table.listedSchema();
     String zone = session.conf().get("spark.sql.session.timeZone");
     String root = text(in);
     ArrayList groups = new ArrayList();
@@ -139,11 +139,13 @@ final class FileLists {
         group.vectors = new ArrayList();
         while (group.vectors.size() < group.files.size() - 1) group.vectors.add(null);
       }
-      Long code = (Long) codes.get(uri);
+      // of changes, a file may be there more than once: in other versions, or with rows that came and rows that went
+      String key = table.changeType == null ? uri : uri + group.values;
+      Long code = (Long) codes.get(key);
       if (code == null) {
         code = Long.valueOf(((long) broadcastNumber << 32) | bitmaps.size());
         bitmaps.add(bitmap(in, vector));
-        codes.put(uri, code);
+        codes.put(key, code);
       } else {
         in.position(in.position() + vector);
       }

@@ -50,6 +50,7 @@ public final class Install {
     extensions.injectHintResolutionRule(new Builder(KeepStars.class));
     extensions.injectResolutionRule(new Builder(ResolveReads.class));
     extensions.injectPostHocResolutionRule(new Builder(RouteWrites.class));
+    ChangesFunction.inLaterSessions(extensions);
   }
 
   /** Idempotent. */
@@ -60,6 +61,11 @@ public final class Install {
     rules.add(new MixedFilterRule());
     rules.add(new DeletionVectorRule());
     methods.extraOptimizations_$eq(Scala.seq(rules));
+  }
+
+  /** Idempotent. */
+  public static void inFunctions(SparkSession session) {
+    ChangesFunction.register(session);
   }
 
   /** Idempotent. False when this Spark's analyzer keeps its rules elsewhere. */

@@ -29,6 +29,9 @@ public final class LogFileIndex implements FileIndex {
   /** Hidden partition column: the code of the file's deletion vector (see FileLists). */
   static final String VECTOR = "__deltaic_deletion_vector";
 
+  /** Hidden partition column of changes: what happened to all rows of the file (see OpenTable.changeType). */
+  static final String CHANGE = "__deltaic_change";
+
   final OpenTable table;
   final FileLists lists;
   /** JSON of the filters that Spark keeps from `listFiles` (MixedFilterRule), or null. */
@@ -42,8 +45,8 @@ public final class LogFileIndex implements FileIndex {
     this.lists = lists;
     this.mixed = mixed;
     this.withVectors = withVectors;
-    StructType schema = table.partitionSchema();
-    this.partitionSchema = withVectors ? schema.add(VECTOR, LongType$.MODULE$, true) : schema;
+    this.partitionSchema =
+        withVectors ? table.listedSchema().add(VECTOR, LongType$.MODULE$, true) : table.partitionSchema();
   }
 
   public StructType partitionSchema() {
@@ -58,10 +61,15 @@ public final class LogFileIndex implements FileIndex {
    * The files that the core keeps. Spark drops partition filters from the plan, so these are applied here exactly.
    */
   public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
+    if (table.changeType != null && !withVectors) {
+      throw new IllegalStateException("this plan does not tell what the changes of " + table.path + " are");
+    }
     List exact = Scala.list(partitionFilters);
     List all = new ArrayList(exact);
     all.addAll(Scala.list(dataFilters));
-    ArrayList groups = lists.list(Predicates.both(Predicates.translate(all, table), mixed));
+    // what happened to a row is no column of the log, and all files of changes come at once
+    ArrayList groups =
+        lists.list(table.changeType != null ? null : Predicates.both(Predicates.translate(all, table), mixed));
     BasePredicate[] tests = new BasePredicate[exact.size()];
     for (int i = 0; i < tests.length; i++) {
       tests[i] = Predicate$.MODULE$.createInterpreted(bind((Expression) exact.get(i)));

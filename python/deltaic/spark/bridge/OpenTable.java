@@ -24,6 +24,7 @@ import scala.Option;
 
 /** One version of a table: what the core says about it without reading file actions. Immutable. */
 final class OpenTable {
+  private static final String OUT_OF_RANGE = "spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled";
   /** As the user wrote it. */
   final String path;
   /** Percent-encoded, as Spark spells it. */
@@ -40,6 +41,11 @@ final class OpenTable {
   /** Whether files may have deletion vectors. */
   final boolean deletionVectors;
   final boolean timeTravel;
+  /**
+   * Of changes: the column that says what happened to a row. Files have it, or a value for all of their rows, which is the
+   * last one of the partition values of the list. Null for a table.
+   */
+  final String changeType;
   /** How the core finds this version again. */
   private final Map reopen;
 
@@ -64,7 +70,10 @@ final class OpenTable {
     }
     this.deletionVectors = facts.get("deletionVectors").asBoolean();
     this.timeTravel = facts.get("timeTravel").asBoolean();
+    JsonNode changeType = facts.get("changeType");
+    this.changeType = changeType == null ? null : changeType.asText();
     this.reopen = reopen;
+    if (this.changeType != null) this.reopen.put("changes", facts.get("changes"));
     this.reopen.put("uri", facts.get("uri").asText());
     this.reopen.put("version", Long.valueOf(this.version));
     this.reopen.put("identity", this.identity);
@@ -86,23 +95,23 @@ final class OpenTable {
     request.put("options", plain);
     if (version != null) request.put("version", version);
     if (micros != null) request.put("timestamp", Long.valueOf(Math.floorDiv(micros.longValue(), 1000L)));
-    Object text = plain.get("timestampasof");
-    if (text != null) {
-      Long parsed = parseTimestamp((String) text);
-      if (parsed != null) request.put("timestampOption", Long.valueOf(Math.floorDiv(parsed.longValue(), 1000L)));
-    }
+    request.put("timestampOption", millis(plain.get("timestampasof")));
+    request.put("startingTimestampOption", millis(plain.get("startingtimestamp")));
+    request.put("endingTimestampOption", millis(plain.get("endingtimestamp")));
+    request.put("changesOutOfRange", SparkSession.active().conf().get(OUT_OF_RANGE, "false"));
     String answer = (String) Python.call(request, null);
     HashMap reopen = new HashMap();
     reopen.put("options", plain);
     return new OpenTable(path, answer, reopen);
   }
 
-  /** Microseconds of a text, as Spark casts it in the session's time zone, or null. */
-  private static Long parseTimestamp(String text) {
-    Literal literal = new Literal(UTF8String.fromString(text), StringType$.MODULE$);
+  /** Milliseconds of a text, as Spark casts it in the session's time zone, or null. */
+  private static Long millis(Object text) {
+    if (text == null) return null;
+    Literal literal = new Literal(UTF8String.fromString((String) text), StringType$.MODULE$);
     String zone = SparkSession.active().conf().get("spark.sql.session.timeZone");
     Object value = new Cast(literal, TimestampType$.MODULE$, Option.apply(zone), EvalMode$.MODULE$.LEGACY()).eval(null);
-    return (Long) value;
+    return value == null ? null : Long.valueOf(Math.floorDiv(((Long) value).longValue(), 1000L));
   }
 
   /** A request of `op` about this version. */
@@ -120,6 +129,12 @@ final class OpenTable {
     StructField[] fields = new StructField[partitionColumns.size()];
     for (int i = 0; i < fields.length; i++) fields[i] = schema.apply((String) partitionColumns.get(i));
     return new StructType(fields);
+  }
+
+  /** The partition values of the file lists. */
+  StructType listedSchema() {
+    StructType schema = partitionSchema();
+    return changeType == null ? schema : schema.add(LogFileIndex.CHANGE, StringType$.MODULE$, true);
   }
 
   /**

@@ -5,8 +5,10 @@ import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.catalyst.types.DataTypeUtils;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.sources.BaseRelation;
 import scala.Function1;
 
 /** Turns our V2 relations into native Parquet relations, with the same output attributes. A resolution rule. */
@@ -44,10 +46,17 @@ public final class ResolveReads extends Rule {
     });
   }
 
+  /** The row-level changes that options ask for. */
+  static LogicalPlan changes(SparkSession session, String path, java.util.Map options) {
+    BaseRelation relation = OpenTable.open(path, options, null, null).relation(session);
+    return new LogicalRelation(relation, DataTypeUtils.toAttributes(relation.schema()), Scala.nothing(), false,
+        Scala.nothing());
+  }
+
   private LogicalPlan read(DataSourceV2Relation node) {
     OpenTable table = ((DeltaTable) node.table()).table;
-    if (node.options().getBoolean("readChangeFeed", false)) {
-      throw Refusal.of("the option readChangeFeed", "compare two versions with versionAsOf", table.path);
+    if (node.options().getBoolean("readChangeFeed", false) || node.options().getBoolean("readChangeData", false)) {
+      return changes(session, table.path, node.options().asCaseSensitiveMap());
     }
     return new LogicalRelation(table.relation(session), node.output(), Scala.nothing(), false, Scala.nothing());
   }

@@ -70,6 +70,14 @@ def _install_rules(spark: Any, jvm: Any, name: str) -> list[str]:
         door = "OPTIMIZE, VACUUM, RESTORE, DESCRIBE HISTORY and the like in spark.sql in this session"
         said.append(_closed(spark, door, "deltaic.sql(spark, text)", error))
     try:
+        bridge.inFunctions(java)
+    except _REFUSALS as error:
+        said.append(
+            _closed(
+                spark, "table_changes(…) in SQL", "deltaic.table_changes(spark, table, start, end)", error
+            )
+        )
+    try:
         bridge.inLaterSessions(java.extensions())
     except _REFUSALS as error:
         said.append(

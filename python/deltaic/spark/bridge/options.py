@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deltaic.exceptions import InvalidTimeTravelError, UnsupportedError
+from deltaic.exceptions import InvalidTimeTravelError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,6 @@ _STORAGE = (
     "proxy_",
     "endpoint",
 )
-_ROW_CHANGES = ("readchangefeed", "readchangedata")
 
 
 def split_storage(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -36,14 +35,9 @@ def time_travel(asked: dict[str, Any]) -> tuple[int | None, int | None]:
 
     Raises:
         InvalidTimeTravelError: for a value that is no version or timestamp, and for more than one of them.
-        UnsupportedError: for an option that asks for something else than a version of the table.
     """
     path: str = asked["path"]
     given: dict[str, str] = asked["options"]
-    for name in _ROW_CHANGES:
-        if given.get(name, "false").lower() == "true":
-            what = "the option readChangeFeed"
-            raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
     versions = [v for v in (asked.get("version"), given.get("versionasof")) if v is not None]
     timestamps = [t for t in (asked.get("timestamp"), given.get("timestampasof")) if t is not None]
     if len(versions) + len(timestamps) > 1:

@@ -9,6 +9,7 @@ from typing import Any
 
 from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
+from deltaic.spark.bridge import change_feed
 from deltaic.spark.bridge.options import split_storage, time_travel
 
 # opened versions that are kept, so that a plan does not open what its analysis opened
@@ -26,6 +27,8 @@ def describe(asked: dict[str, Any]) -> str:
     """Opens the version that is asked for and says, as JSON, what Spark needs to know without its files."""
     if LENT in asked["options"]:
         return str(_lent[asked["options"][LENT]].describe())
+    if change_feed.wanted(asked["options"]):
+        return str(_keep(change_feed.of_options(asked)).describe())
     version, timestamp = time_travel(asked)
     _, storage = split_storage(asked["options"])
     table = _core.SparkTable(asked["path"], version, timestamp, storage)
@@ -109,7 +112,9 @@ def _again(asked: dict[str, Any]) -> Any:
         return lent
     with _lock:
         table = _opened.get(asked["identity"])
-    if table is None:
+    if table is None and "changes" in asked:
+        table = _keep(change_feed.again(asked))
+    elif table is None:
         _, storage = split_storage(asked["options"])
         table = _keep(_core.SparkTable(asked["uri"], asked["version"], None, storage))
     return table

@@ -48,6 +48,30 @@ pub(crate) fn scan_for_protocol_and_metadata(
     Ok((protocol, metadata))
 }
 
+/// The metadata of each commit of a run that has one, with its version, in their order. No file action is parsed.
+///
+/// # Errors
+/// [`crate::Error::LogCorrupt`] for a commit that cannot be read.
+///
+/// # Cost
+/// One GET a commit; memory for the bodies of [`CHUNK`] commits.
+pub(crate) fn scan_for_metadata(location: &Location, commits: &[LogFile]) -> Result<Vec<(u64, Metadata)>> {
+    let mut found = Vec::new();
+    for files in commits.chunks(CHUNK) {
+        let bodies = fetch(location, files)?;
+        let of_each: Vec<_> = runtime::pool()?.install(|| {
+            bodies
+                .par_iter()
+                .zip(files)
+                .map(|(body, file)| in_commit(body, file, location))
+                .collect::<Result<_>>()
+        })?;
+        let metadata = files.iter().zip(of_each).filter_map(|(f, (_, m))| Some((f.version, m?)));
+        found.extend(metadata);
+    }
+    Ok(found)
+}
+
 fn in_commit(
     body: &Bytes,
     file: &LogFile,

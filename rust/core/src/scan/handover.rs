@@ -106,14 +106,22 @@ pub fn encode_some(
 /// # Errors
 /// Those of [`DeletionVector::load`], and [`Error::Unsupported`] as [`encode`].
 pub fn encode_adds(snapshot: &Snapshot, files: &[Add]) -> Result<Vec<u8>> {
+    let (schema, mode) = (snapshot.schema(), snapshot.column_mapping());
+    encode_valued(snapshot, files, &schema.physical_names(snapshot.partition_columns(), mode))
+}
+
+/// [`encode_adds`] with the values of these columns, by their names in the log.
+///
+/// # Errors
+/// As [`encode_adds`].
+pub(crate) fn encode_valued(snapshot: &Snapshot, files: &[Add], columns: &[String]) -> Result<Vec<u8>> {
     let mut encoder = Encoder::new(snapshot, None);
     let vectors = files.iter().enumerate().filter_map(|(i, f)| Some((i, f.deletion_vector.clone()?)));
     let vectors = encoder.vectors(vectors.collect())?;
-    let names = encoder.columns.clone();
     let mut key = Vec::new();
     for (i, file) in files.iter().enumerate() {
         key.clear();
-        for name in names.iter() {
+        for name in columns {
             match file.partition_values.get(name).and_then(Option::as_deref).filter(|v| !v.is_empty()) {
                 Some(value) => put(&mut key, value.as_bytes())?,
                 None => key.extend_from_slice(&NULL),
@@ -347,7 +355,7 @@ fn bitmap(vector: &DeletionVector, root: &ObjectPath) -> Result<Vec<u8>> {
 
 /// The schema as Spark reads it: in logical names without the annotations that are ours alone, or in the names and field
 /// ids of the files.
-fn schema_json(schema: &StructType, physical: Option<ColumnMappingMode>) -> Value {
+pub(crate) fn schema_json(schema: &StructType, physical: Option<ColumnMappingMode>) -> Value {
     let fields: Vec<Value> = schema.fields.iter().map(|f| field_json(f, physical)).collect();
     json!({"type": "struct", "fields": fields})
 }

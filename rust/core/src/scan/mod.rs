@@ -38,6 +38,8 @@ pub(crate) use placed::PlacedRows;
 pub use read::{FileRows, RowScan, read_file};
 pub use request::ReadRequest;
 pub use rows::read;
+pub(crate) use rows::workers;
 pub(crate) use selection::{check_vector, row_count};
+pub(crate) use split::splits_of;
 pub use split::{Split, SplitRows, splits, surviving_files};
 pub use stream::RowStream;

@@ -9,6 +9,7 @@ use crate::actions::Add;
 use crate::error::Result;
 use crate::replay::FilesRequest;
 use crate::snapshot::Snapshot;
+use crate::store::Location;
 
 /// Files that are read at once from a store that answers late; a local disk needs no more than the cores.
 const WORKERS: usize = 8;
@@ -37,11 +38,16 @@ pub fn read(snapshot: &Snapshot, request: ReadRequest) -> Result<RowStream> {
         request,
     )?;
     let files = snapshot.files(FilesRequest { predicate, ..FilesRequest::default() })?;
-    let batches = files.map(|batch| batch.and_then(|b| b.adds().collect::<Result<Vec<Add>>>()));
+    let (schema, scan) = (scan.schema().clone(), Arc::new(scan));
+    let batches = files.map(move |batch| Ok((scan.clone(), batch?.adds().collect::<Result<Vec<Add>>>()?)));
+    RowStream::start(schema, batches, workers(snapshot.location()))
+}
+
+/// How many files of a table are read at once.
+pub(crate) fn workers(location: &Location) -> usize {
     let cores = std::thread::available_parallelism().map_or(2, |n| n.get());
-    let local = snapshot.location().root().scheme() == "file";
-    let workers = if local { cores.min(WORKERS) } else { WORKERS };
-    RowStream::start(Arc::new(scan), batches, workers)
+    let local = location.root().scheme() == "file";
+    if local { cores.min(WORKERS) } else { WORKERS }
 }
 
 #[cfg(test)]

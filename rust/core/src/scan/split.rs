@@ -42,13 +42,24 @@ pub fn splits(
 ) -> Vec<Split> {
     let mut schema = snapshot.schema().as_ref().clone();
     schema.fields.extend(more.iter().cloned());
+    splits_of(snapshot, (&schema, snapshot.partition_columns()), options, files, most_bytes)
+}
+
+/// [`splits`] with other columns and partition columns than those of the version.
+pub(crate) fn splits_of(
+    snapshot: &Snapshot,
+    (schema, partition_columns): (&StructType, &[String]),
+    options: &StorageOptions,
+    files: &[Add],
+    most_bytes: i64,
+) -> Vec<Split> {
     let total: i64 = files.iter().map(|f| f.size).sum();
     let most_bytes = most_bytes.min((total / SPLITS).max(LEAST_BYTES));
     let empty = Split {
         root: snapshot.location().root().to_uri(),
         options: options.clone(),
         schema: schema.to_json(),
-        partition_columns: snapshot.partition_columns().to_vec(),
+        partition_columns: partition_columns.to_vec(),
         mode: mode_name(snapshot.column_mapping()).to_owned(),
         files: Vec::new(),
     };

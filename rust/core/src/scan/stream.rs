@@ -30,10 +30,13 @@ pub struct RowStream {
 /// The batches of one file, or the error that took its place.
 type FileSlot = Receiver<Result<RecordBatch>>;
 
+/// Files and the scan that reads them.
+type Files = (Arc<RowScan>, Vec<Add>);
+
 /// Where the workers take the next file from. Whoever holds it also queues the slot, so slots are in order.
 struct Queue<I> {
     batches: I,
-    adds: VecDeque<(Add, Arc<Shared>)>,
+    adds: VecDeque<(Arc<RowScan>, Add, Arc<Shared>)>,
     slots: Option<SyncSender<FileSlot>>,
 }
 
@@ -44,24 +47,22 @@ impl fmt::Debug for RowStream {
 }
 
 impl RowStream {
-    /// Reads the files that `batches` gives, `workers` at a time.
+    /// Reads the files that `batches` gives, each by its scan, `workers` at a time. All scans give rows of `schema`.
     ///
     /// # Errors
     /// [`Error::Storage`] when no thread can be started.
-    pub(crate) fn start<I>(scan: Arc<RowScan>, batches: I, workers: usize) -> Result<Self>
+    pub(crate) fn start<I>(schema: SchemaRef, batches: I, workers: usize) -> Result<Self>
     where
-        I: Iterator<Item = Result<Vec<Add>>> + Send + 'static,
+        I: Iterator<Item = Result<Files>> + Send + 'static,
     {
         let workers = workers.max(1);
         let (slots, files) = sync_channel(2 * workers);
         let queue = Queue { batches, adds: VecDeque::new(), slots: Some(slots) };
         let queue = Arc::new(Mutex::new(queue));
-        let schema = scan.schema().clone();
         let mut stream = RowStream { schema, files: Some(files), current: None, workers: Vec::new() };
         for _ in 0..workers {
-            let (scan, queue) = (scan.clone(), queue.clone());
-            let worker =
-                std::thread::Builder::new().name("deltaic-rows".into()).spawn(move || work(&scan, &queue));
+            let queue = queue.clone();
+            let worker = std::thread::Builder::new().name("deltaic-rows".into()).spawn(move || work(&queue));
             match worker {
                 Ok(worker) => stream.workers.push(worker),
                 Err(_) if !stream.workers.is_empty() => break,
@@ -118,11 +119,10 @@ impl Drop for RowStream {
 }
 
 /// Takes files until there are no more or nobody wants them.
-fn work<I: Iterator<Item = Result<Vec<Add>>>>(scan: &Arc<RowScan>, queue: &Mutex<Queue<I>>) {
+fn work<I: Iterator<Item = Result<Files>>>(queue: &Mutex<Queue<I>>) {
     loop {
-        let taken = take(scan, queue);
-        let Some((add, vectors, batches)) = taken else { return };
-        let sent = catch_unwind(AssertUnwindSafe(|| send_rows(scan, &add, &vectors, &batches)));
+        let Some((scan, add, vectors, batches)) = take(queue) else { return };
+        let sent = catch_unwind(AssertUnwindSafe(|| send_rows(&scan, &add, &vectors, &batches)));
         if let Err(panic) = sent {
             // the consumer may be gone
             let _ = batches.send(Err(panicked(add.path.as_str(), panic.as_ref())));
@@ -130,19 +130,19 @@ fn work<I: Iterator<Item = Result<Vec<Add>>>>(scan: &Arc<RowScan>, queue: &Mutex
     }
 }
 
-type Taken = (Add, Arc<Shared>, SyncSender<Result<RecordBatch>>);
+type Taken = (Arc<RowScan>, Add, Arc<Shared>, SyncSender<Result<RecordBatch>>);
 
 /// The next file, with its slot queued.
-fn take<I: Iterator<Item = Result<Vec<Add>>>>(scan: &RowScan, queue: &Mutex<Queue<I>>) -> Option<Taken> {
+fn take<I: Iterator<Item = Result<Files>>>(queue: &Mutex<Queue<I>>) -> Option<Taken> {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
     let slots = queue.slots.clone()?;
     while queue.adds.is_empty() {
         let next = catch_unwind(AssertUnwindSafe(|| queue.batches.next()))
             .unwrap_or_else(|panic| Some(Err(panicked("the log", panic.as_ref()))));
         match next {
-            Some(Ok(adds)) => {
+            Some(Ok((scan, adds))) => {
                 let vectors = Arc::new(Shared::of(&adds, scan.location().root()));
-                queue.adds.extend(adds.into_iter().map(|add| (add, vectors.clone())));
+                queue.adds.extend(adds.into_iter().map(|add| (scan.clone(), add, vectors.clone())));
             }
             Some(Err(error)) => {
                 let (sender, slot) = sync_channel(1);
@@ -158,13 +158,13 @@ fn take<I: Iterator<Item = Result<Vec<Add>>>>(scan: &RowScan, queue: &Mutex<Queu
             }
         }
     }
-    let (add, vectors) = queue.adds.pop_front()?;
+    let (scan, add, vectors) = queue.adds.pop_front()?;
     let (sender, slot) = sync_channel(BATCHES_AHEAD);
     if slots.send(slot).is_err() {
         queue.slots = None;
         return None;
     }
-    Some((add, vectors, sender))
+    Some((scan, add, vectors, sender))
 }
 
 fn send_rows(scan: &Arc<RowScan>, add: &Add, vectors: &Shared, batches: &SyncSender<Result<RecordBatch>>) {
@@ -215,6 +215,13 @@ mod tests {
         (folder.scan(&schema(&field("id", r#""long""#)), &[], ReadRequest::default()), adds)
     }
 
+    fn start<I>(scan: &Arc<RowScan>, batches: I, workers: usize) -> RowStream
+    where
+        I: Iterator<Item = Result<Files>> + Send + 'static,
+    {
+        RowStream::start(scan.schema().clone(), batches, workers).unwrap()
+    }
+
     fn ids(batch: &RecordBatch) -> Vec<i64> {
         batch.column(0).as_primitive::<Int64Type>().values().to_vec()
     }
@@ -224,8 +231,8 @@ mod tests {
         let folder = Folder::new();
         let (scan, adds) = files(&folder, 25);
         for workers in [1, 2, 5, 40] {
-            let batches: Vec<_> = adds.chunks(7).map(|c| Ok(c.to_vec())).collect();
-            let stream = RowStream::start(scan.clone(), batches.into_iter(), workers).unwrap();
+            let batches: Vec<_> = adds.chunks(7).map(|c| Ok((scan.clone(), c.to_vec()))).collect();
+            let stream = start(&scan, batches.into_iter(), workers);
             let rows: Vec<i64> = stream.flat_map(|b| ids(&b.unwrap())).collect();
             assert_eq!(rows, (0..250).collect::<Vec<_>>(), "{workers} workers");
         }
@@ -236,7 +243,7 @@ mod tests {
         let folder = Folder::new();
         let (scan, mut adds) = files(&folder, 10);
         adds[4].path = crate::actions::LogPath::from_log("gone.parquet");
-        let mut stream = RowStream::start(scan.clone(), vec![Ok(adds.clone())].into_iter(), 3).unwrap();
+        let mut stream = start(&scan, vec![Ok((scan.clone(), adds.clone()))].into_iter(), 3);
         let mut rows = 0;
         let error = loop {
             match stream.next().unwrap() {
@@ -248,9 +255,9 @@ mod tests {
         assert!(stream.next().is_none());
 
         let broken = Err(Error::corrupt("00000000000000000007.json", Some(7), "torn"));
-        let batches = vec![Ok(adds[..2].to_vec()), broken, Ok(adds[2..4].to_vec())];
-        let kinds: Vec<String> = RowStream::start(scan, batches.into_iter(), 3)
-            .unwrap()
+        let of = |adds: &[Add]| Ok((scan.clone(), adds.to_vec()));
+        let batches = vec![of(&adds[..2]), broken, of(&adds[2..4])];
+        let kinds: Vec<String> = start(&scan, batches.into_iter(), 3)
             .map(|b| b.map_or_else(|e| e.kind().to_owned(), |b| b.num_rows().to_string()))
             .collect();
         assert_eq!(kinds, ["4", "4", "2", "4", "4", "2", "LogCorrupt"]);
@@ -262,11 +269,12 @@ mod tests {
         let (scan, adds) = files(&folder, 1);
         let taken = Arc::new(AtomicUsize::new(0));
         let counter = taken.clone();
+        let by = scan.clone();
         let endless = std::iter::repeat_with(move || {
             counter.fetch_add(1, Ordering::SeqCst);
-            Ok(vec![adds[0].clone()])
+            Ok((by.clone(), vec![adds[0].clone()]))
         });
-        let mut stream = RowStream::start(scan.clone(), endless, 2).unwrap();
+        let mut stream = start(&scan, endless, 2);
         assert_eq!(ids(&stream.next().unwrap().unwrap()), [0, 1, 2, 3]);
         drop(stream);
         // the workers have ended: nothing else holds the scan, and what was read ahead was bounded
@@ -279,12 +287,13 @@ mod tests {
         let folder = Folder::new();
         let (scan, adds) = files(&folder, 1);
         let mut left = 2;
+        let by = scan.clone();
         let batches = std::iter::from_fn(move || {
             left -= 1;
             assert!(left > 0, "out of files");
-            Some(Ok(adds.clone()))
+            Some(Ok((by.clone(), adds.clone())))
         });
-        let results: Vec<_> = RowStream::start(scan, batches, 1).unwrap().collect();
+        let results: Vec<_> = start(&scan, batches, 1).collect();
         let error = results.last().unwrap().as_ref().unwrap_err().to_string();
         assert!(error.contains("reading `the log` panicked") && error.contains("out of files"), "{error}");
     }

@@ -9,7 +9,7 @@ use crate::txn::timestamps::{SINCE_VERSION, has_in_commit_timestamps};
 
 /// When in-commit timestamps began to count (PROTOCOL.md, "In-Commit Timestamps"): the version, or `None` where they
 /// are off.
-pub(super) fn in_commit_since(metadata: &Metadata) -> Option<u64> {
+pub(crate) fn in_commit_since(metadata: &Metadata) -> Option<u64> {
     let version = || metadata.configuration.get(SINCE_VERSION).and_then(|v| v.parse().ok());
     has_in_commit_timestamps(metadata).then(|| version().unwrap_or(0))
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::at::{At, format_timestamp};
-use super::clock::{in_commit_since, in_commit_timestamp, monotonic};
+use super::at::At;
 use super::report::Counters;
+use super::times::CommitTimes;
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
 use crate::log::{LastCheckpoint, Listing, LogFile, LogFileKind, LogSegment};
@@ -201,66 +201,10 @@ fn read_checksum(location: &Location, segment: &LogSegment, counters: &Counters)
 fn at_time(location: &Location, millis: i64, counters: &Counters) -> Result<Opened> {
     let listing = Listing::read(location, 0)?;
     let latest = open_listed(location, &listing, None, counters)?;
-    let times = CommitTimes::new(location, &listing, &latest)?;
+    let times = CommitTimes::new(location, &listing, &latest.metadata)?;
     let version = times.at(millis)?;
     if version == latest.segment.version {
         return Ok(latest);
     }
     reopen(location, &listing, Some(version), latest.excluded, counters)
-}
-
-/// The commits that can be rebuilt, with the time at which each counts as committed.
-struct CommitTimes<'a> {
-    location: &'a Location,
-    commits: Vec<&'a LogFile>,
-    file_times: Vec<i64>,
-    in_commit_since: Option<u64>,
-}
-
-impl<'a> CommitTimes<'a> {
-    fn new(location: &'a Location, listing: &'a Listing, latest: &Opened) -> Result<Self> {
-        let times = monotonic(listing.commits());
-        // a version can be rebuilt from commit 0 or from the first checkpoint on
-        let first_commit = listing.commits().next().map(|c| c.version);
-        let first_checkpoint = listing.files.iter().find(|f| f.is_checkpoint()).map(|f| f.version);
-        let earliest = if first_commit == Some(0) { 0 } else { first_checkpoint.unwrap_or(0) };
-        let commits: Vec<&LogFile> = listing.commits().filter(|c| c.version >= earliest).collect();
-        if commits.is_empty() {
-            let reason = "the log holds no commit with a time, only a checkpoint".to_owned();
-            return Err(Error::InvalidTimeTravel { path: location.root().to_string(), reason });
-        }
-        let file_times =
-            commits.iter().map(|c| times.get(&c.version).copied().unwrap_or(c.modified)).collect();
-        Ok(CommitTimes { location, commits, file_times, in_commit_since: in_commit_since(&latest.metadata) })
-    }
-
-    fn time(&self, index: usize) -> Result<i64> {
-        let commit = self.commits[index];
-        match self.in_commit_since {
-            Some(since) if commit.version >= since => in_commit_timestamp(self.location, commit),
-            _ => Ok(self.file_times[index]),
-        }
-    }
-
-    /// The last commit at or before a time; times grow with the version.
-    fn at(&self, millis: i64) -> Result<u64> {
-        let last = self.commits.len() - 1;
-        let (earliest, latest) = (self.time(0)?, self.time(last)?);
-        if millis < earliest || millis > latest {
-            return Err(Error::TimestampOutOfRange {
-                path: self.location.root().to_string(),
-                timestamp: format_timestamp(millis),
-                earliest: format_timestamp(earliest),
-                earliest_version: self.commits[0].version,
-                latest: format_timestamp(latest),
-                latest_version: self.commits[last].version,
-            });
-        }
-        let (mut low, mut high) = (0, last);
-        while low < high {
-            let middle = (low + high).div_ceil(2);
-            if self.time(middle)? <= millis { low = middle } else { high = middle - 1 }
-        }
-        Ok(self.commits[low].version)
-    }
 }

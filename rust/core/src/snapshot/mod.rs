@@ -8,12 +8,13 @@ mod load;
 mod recent;
 mod report;
 mod state;
+mod times;
 
 pub use at::{At, format_timestamp, parse_table_path};
-pub(crate) use clock::info_of;
-pub(crate) use clock::monotonic;
+pub(crate) use clock::{in_commit_since, info_of, monotonic};
 pub use history::Commit;
 pub(crate) use report::Counters;
 pub use report::Report;
 pub(crate) use state::ReplayedLog;
 pub use state::Snapshot;
+pub(crate) use times::CommitTimes;

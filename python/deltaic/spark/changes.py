@@ -1,0 +1,105 @@
+"""The options of a read of row-level changes, with the names of delta-spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SWITCHES = ("readchangefeed", "readchangedata")
+OPTIONS = frozenset({*_SWITCHES, "startingversion", "startingtimestamp", "endingversion", "endingtimestamp"})
+"""Names of the options, in lower case."""
+
+
+def wanted(options: Mapping[str, str]) -> bool:
+    """Whether the options, with names in lower case, ask for changes.
+
+    Raises:
+        InvalidArgumentError: for a switch that is neither true nor false.
+    """
+    found = False
+    for name in _SWITCHES:
+        text = options.get(name, "false")
+        if text.lower() not in ("true", "false"):
+            raise _invalid("readChangeFeed", f"`{text}` is neither true nor false")
+        found |= text.lower() == "true"
+    return found
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A range of versions; each end is a version or a time in milliseconds since the Unix epoch."""
+
+    start: int | None
+    start_millis: int | None
+    end: int | None
+    end_millis: int | None
+    allow_out_of_range: bool = False
+
+    @classmethod
+    def parse(
+        cls,
+        path: str,
+        options: Mapping[str, str],
+        millis: tuple[int | None, int | None],
+        *,
+        allow_out_of_range: bool = False,
+    ) -> Feed:
+        """The range that the options, with names in lower case, ask for. `millis` are the times of the two timestamps.
+
+        A version goes before a time, as in delta-spark.
+
+        Raises:
+            InvalidArgumentError: without a start.
+            InvalidTimeTravelError: for what is no version or time, and beside `versionAsOf` or `timestampAsOf`.
+        """
+        if "versionasof" in options or "timestampasof" in options:
+            reason = (
+                "changes are those of a range of versions: versionAsOf and timestampAsOf say something else"
+            )
+            raise _no_time(path, reason)
+        ends: list[tuple[int | None, int | None]] = []
+        for name, at in zip(("starting", "ending"), millis, strict=True):
+            version, timestamp = options.get(f"{name}version"), options.get(f"{name}timestamp")
+            if version is not None:
+                ends.append((_version(path, version), None))
+            elif timestamp is None:
+                ends.append((None, None))
+            elif at is None:
+                raise _no_time(
+                    path, f"`{timestamp}` is not a timestamp: write 2026-01-31 or 2026-01-31 12:30:00"
+                )
+            else:
+                ends.append((None, at))
+        if ends[0] == (None, None):
+            raise _invalid("startingVersion", "missing; give startingVersion or startingTimestamp")
+        return cls(*ends[0], *ends[1], allow_out_of_range)
+
+    def plan(self, table: Any) -> Any:
+        """The plan of the changes up to the version of a `_core.Table`."""
+        return table.changes(
+            self.start,
+            self.start_millis,
+            self.end,
+            self.end_millis,
+            allow_out_of_range=self.allow_out_of_range,
+        )
+
+
+def _version(path: str, text: str) -> int:
+    text = text.strip()
+    if not (text.isascii() and text.isdigit()):
+        raise _no_time(path, f"`{text}` is not a version: a whole number from 0")
+    return int(text)
+
+
+def _no_time(path: str, reason: str) -> InvalidTimeTravelError:
+    return InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason)
+
+
+def _invalid(argument: str, reason: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)

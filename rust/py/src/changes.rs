@@ -1,0 +1,125 @@
+//! `Changes`: the row-level changes of a range of versions.
+
+use std::sync::Arc;
+
+use deltaic::changes::{Bound, Changes as Plan, ChangesRequest, handover};
+use deltaic::predicate::Predicate;
+use deltaic::scan::ReadRequest;
+use deltaic::store::StorageOptions;
+use deltaic::{Error, Result, Snapshot};
+use pyo3::prelude::{Bound as Held, *};
+use pyo3::types::PyBytes;
+
+use crate::errors::to_python;
+use crate::runtime;
+use crate::stream::{Batches, Stream};
+use crate::table::parse_predicate;
+
+/// The changes of a range of versions; see `rust/core/src/changes/`.
+#[pyclass(frozen, module = "deltaic._core")]
+pub(crate) struct Changes {
+    plan: Plan,
+    options: StorageOptions,
+}
+
+impl Changes {
+    /// Plans the changes between two bounds, each a version or a time.
+    pub(crate) fn plan(
+        snapshot: &Snapshot,
+        options: StorageOptions,
+        start: (Option<u64>, Option<i64>),
+        end: (Option<u64>, Option<i64>),
+        allow_out_of_range: bool,
+    ) -> Result<Self> {
+        let start = bound("start", start)?.ok_or_else(|| Error::InvalidArgument {
+            argument: "start".into(),
+            reason: "missing; give the version or the time from which on changes are wanted".into(),
+        })?;
+        let request = ChangesRequest { start, end: bound("end", end)?, allow_out_of_range };
+        Ok(Changes { plan: Plan::plan(snapshot, &request)?, options })
+    }
+}
+
+fn bound(argument: &str, given: (Option<u64>, Option<i64>)) -> Result<Option<Bound>> {
+    match given {
+        (None, None) => Ok(None),
+        (Some(version), None) => Ok(Some(Bound::Version(version))),
+        (None, Some(millis)) => Ok(Some(Bound::Timestamp(millis))),
+        _ => Err(Error::InvalidArgument {
+            argument: argument.into(),
+            reason: "a version and a time are given; give one".into(),
+        }),
+    }
+}
+
+#[pymethods]
+impl Changes {
+    /// First and last version, or nothing where the range is empty.
+    #[getter]
+    fn versions(&self) -> Option<(u64, u64)> {
+        self.plan.versions()
+    }
+
+    /// The version whose schema the rows have.
+    #[getter]
+    fn version(&self) -> u64 {
+        self.plan.snapshot().version()
+    }
+
+    /// The location of the table as a URI.
+    #[getter]
+    fn root(&self) -> String {
+        self.plan.snapshot().location().root().to_uri()
+    }
+
+    /// The schema as JSON, with the columns of the changes.
+    #[getter]
+    fn schema(&self) -> String {
+        self.plan.schema().to_json()
+    }
+
+    /// The rows for which the predicate (JSON) is true.
+    #[pyo3(signature = (columns=None, predicate=None))]
+    fn rows(
+        &self,
+        py: Python<'_>,
+        columns: Option<Vec<String>>,
+        predicate: Option<&str>,
+    ) -> PyResult<Stream> {
+        let raised = |e: Error| to_python(py, &e);
+        let predicate: Option<Predicate> = predicate.map(parse_predicate).transpose().map_err(raised)?;
+        let request = ReadRequest { columns, predicate, ..ReadRequest::default() };
+        let schema = self.plan.row_schema(&request).map_err(raised)?;
+        let plan = self.plan.clone();
+        let open = move || -> Result<Batches> { Ok(Box::new(plan.read(request.clone())?)) };
+        Ok(Stream::new(schema, Arc::new(open)))
+    }
+
+    /// Groups of files of at most so many bytes, for `read_split`.
+    fn splits(&self, py: Python<'_>, most_bytes: i64) -> PyResult<Vec<Vec<u8>>> {
+        let (plan, options) = (self.plan.clone(), self.options.clone());
+        runtime::read(py, move || {
+            let splits = plan.splits(&options, most_bytes)?;
+            splits.iter().map(|split| split.to_json().map(String::into_bytes)).collect()
+        })
+    }
+
+    /// What each version is made of, as JSON.
+    fn commits(&self, py: Python<'_>) -> PyResult<String> {
+        let plan = self.plan.clone();
+        let commits = runtime::read(py, move || handover::commits(&plan).collect::<Result<Vec<_>>>())?;
+        Ok(serde_json::Value::Array(commits).to_string())
+    }
+
+    /// Schema, partitioning and properties for the bridge, as JSON.
+    fn describe(&self) -> String {
+        handover::describe(&self.plan).to_string()
+    }
+
+    /// All files for the bridge, as one block, and their bytes.
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<(Held<'py, PyBytes>, i64)> {
+        let plan = self.plan.clone();
+        let (block, size) = runtime::read(py, move || handover::encode(&plan))?;
+        Ok((PyBytes::new(py, &block), size))
+    }
+}
