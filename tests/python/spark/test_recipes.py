@@ -69,7 +69,9 @@ def test_only_files_that_may_hold_a_key_are_read(door: Any, tmp_path: Path) -> N
     for name in gone:
         Path(path, name).unlink()
     done = deltaic.upsert(door.sql("SELECT 0 AS p, 3L AS id, 1 AS n"), path, ["p", "id"])
-    assert (len(gone), done.updated_rows, done.inserted_rows) == (2, 1, 0)
+    # one file or more of each, as many as there were tasks
+    assert len(gone) >= 2
+    assert (done.updated_rows, done.inserted_rows) == (1, 0)
 
 
 def test_of_several_rows_of_a_key_the_latest_counts(door: Any, tmp_path: Path) -> None:
