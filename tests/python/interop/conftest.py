@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyspark
 import pytest
+from filelock import FileLock
 
 from deltaic.spark.java import ensure_java
 
@@ -38,6 +39,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "deltaic" / "peers"
+
+
+def _alone() -> FileLock:
+    """Other test processes wait while one fetches a peer."""
+    _cache().mkdir(parents=True, exist_ok=True)
+    return FileLock(_cache() / "lock")
 
 
 def _jars() -> list[str]:
@@ -97,16 +104,17 @@ def _python() -> str:
 def _command(script: str, warehouse: Path) -> tuple[list[str], dict[str, str]]:
     """The command and the environment of a script that runs with delta-spark."""
     ensure_java()
-    python = _python()
+    with _alone():
+        python, package, jars = _python(), _package(), _jars()
     environment = {
         **os.environ,
         "PYSPARK_PYTHON": python,
         "PYSPARK_DRIVER_PYTHON": python,
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
-    environment["PYTHONPATH"] = str(_package())
+    environment["PYTHONPATH"] = str(package)
     environment.pop("SPARK_HOME", None)
-    return [python, str(HERE / script), os.pathsep.join(_jars()), warehouse.as_uri()], environment
+    return [python, str(HERE / script), os.pathsep.join(jars), warehouse.as_uri()], environment
 
 
 @pytest.fixture(scope="session")
@@ -116,7 +124,8 @@ def peer() -> Callable[[str, Path], tuple[list[str], dict[str, str]]]:
 
 @pytest.fixture(scope="session")
 def delta_package() -> Path:
-    return _package()
+    with _alone():
+        return _package()
 
 
 class DeltaSpark:
