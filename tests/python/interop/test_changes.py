@@ -35,7 +35,7 @@ STATEMENTS = [
     "OPTIMIZE {t}",
     "RESTORE TABLE {t} TO VERSION AS OF 3",
     "DELETE FROM {t} WHERE id < 10",
-    "RESTORE TABLE {t} TO VERSION AS OF 11",
+    "RESTORE TABLE {t} TO VERSION AS OF 9",
     "INSERT OVERWRITE {t} SELECT id, 'over', NULL FROM range(5)",
     "ALTER TABLE {t} ADD COLUMN n INT",
     "INSERT INTO {t} VALUES (7, 'n', NULL, 7)",
@@ -75,7 +75,8 @@ def test_the_rows_are_those_of_delta_spark(
         .load(str(path))
     )
     same(df.toArrow(), every)
-    for version in range(table.version + 1):
+    # each by itself: the kinds differ in what one version holds, and not in how versions are joined
+    for version in range(table.version + 1) if kind in ("rewrite", "vectors") else ():
         asked = {"startingVersion": str(version), "endingVersion": str(version)}
         theirs = delta_spark.read(path, readChangeFeed="true", **asked)
         same(pa.table(table.changes(version, version)), theirs)
