@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from deltaic import _core
 from deltaic.exceptions import (
     InvalidArgumentError,
-    SchemaMismatchError,
     TableAlreadyExistsError,
     TableNotFoundError,
     UnsupportedError,
@@ -37,7 +36,8 @@ def create(asked: dict[str, Any], _: Any) -> None:
     """CREATE TABLE and REPLACE TABLE without a query: in one commit, or none where the table is there already.
 
     Raises:
-        SchemaMismatchError: the place has a table of other columns, or has none and no columns are given.
+        SchemaMismatchError: the place has a table of other columns.
+        TableNotFoundError: the place has no table, and no columns are given.
         DeltaError: as `deltaic.create`.
     """
     _check_place(asked)
@@ -47,10 +47,8 @@ def create(asked: dict[str, Any], _: Any) -> None:
         tables.check_registration({**asked, "partitioning": partitioning})
         return
     if not schema["fields"]:
-        reason = f"CREATE TABLE {asked['name']} gives no columns, and there is no table"
-        raise SchemaMismatchError(
-            f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason
-        )
+        message = f"no Delta table at `{path}`, and CREATE TABLE {asked['name']} gives no columns to make one"
+        raise TableNotFoundError(message, path=path)
     wanted = _definition(asked)
     spark = session_of(None)
     settings = Settings.of(spark)
