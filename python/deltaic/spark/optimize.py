@@ -82,23 +82,30 @@ class DeltaOptimizeBuilder:
         return self._execute({"zorder_by": names, "check_statistics": check != "false"})
 
     def _execute(self, how: dict[str, Any]) -> DataFrame:
-        return frames.frame(self._ref.spark, frames.OPTIMIZE, [self.row(**how)])
+        return frames.frame(self._ref.spark, frames.OPTIMIZE, [optimized(self._ref, self._where, **how)])
 
-    def row(self, **how: Any) -> dict[str, Any]:
-        """Does it with these arguments of `deltaic.Table.optimize`, and gives the row of the answer."""
-        table = Table(self._ref.path, storage_options=self._ref.storage_options)
-        started = time.time_ns()
-        done = table.optimize(
-            " AND ".join(f"({text})" for text in self._where) or None,
-            user_metadata=self._ref.spark.conf.get(_USER_METADATA, None),
-            **how,
-        )
-        metrics = {
-            **_metrics(done, table),
-            "startTimeMs": started // 1_000_000,
-            "endTimeMs": time.time_ns() // 1_000_000,
-        }
-        return {"path": hadoop_path(table.uri), "metrics": metrics}
+
+def optimized(ref: TableRef, where: list[str], **how: Any) -> dict[str, Any]:
+    """Lays out the files of the partitions for which all conditions are true; the row that is answered.
+
+    Args:
+        ref: The table.
+        where: Conditions on partition columns.
+        **how: As of `deltaic.Table.optimize`.
+    """
+    table = Table(ref.path, storage_options=ref.storage_options)
+    started = time.time_ns()
+    done = table.optimize(
+        " AND ".join(f"({text})" for text in where) or None,
+        user_metadata=ref.spark.conf.get(_USER_METADATA, None),
+        **how,
+    )
+    metrics = {
+        **_metrics(done, table),
+        "startTimeMs": started // 1_000_000,
+        "endTimeMs": time.time_ns() // 1_000_000,
+    }
+    return {"path": hadoop_path(table.uri), "metrics": metrics}
 
 
 def _metrics(done: OptimizeResult, table: Table) -> dict[str, Any]:

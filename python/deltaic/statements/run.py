@@ -9,7 +9,7 @@ from deltaic import maintain
 from deltaic.exceptions import TableNotFoundError, UnsupportedError
 from deltaic.spark import frames, names, reports
 from deltaic.spark.dml.ref import TableRef
-from deltaic.spark.optimize import CHECK_STATISTICS, DeltaOptimizeBuilder
+from deltaic.spark.optimize import CHECK_STATISTICS, optimized
 from deltaic.statements import statements as S  # noqa: N812 (each is named once)
 from deltaic.table import Table
 
@@ -67,20 +67,19 @@ def _delta_table(spark: Any, name: list[str]) -> Any:
 
 
 def _optimize(spark: Any, statement: S.Optimize) -> list[dict[str, Any]]:
-    builder = DeltaOptimizeBuilder(ref_of(spark, statement.name))
-    if statement.where is not None:
-        builder = builder.where(statement.where)
     check = spark.conf.get(CHECK_STATISTICS, "true") != "false"
     how = {"zorder_by": statement.zorder_by, "check_statistics": check, "full": statement.full}
-    return [builder.row(**how)]
+    return [optimized(ref_of(spark, statement.name), _conditions(statement), **how)]
 
 
 def _reorg(spark: Any, statement: S.Reorg) -> list[dict[str, Any]]:
-    builder = DeltaOptimizeBuilder(ref_of(spark, statement.name))
-    if statement.where is not None:
-        builder = builder.where(statement.where)
     # files of which any row is deleted, and no others
-    return [builder.row(min_size=0, max_deleted_ratio=0.0)]
+    how = {"min_size": 0, "max_deleted_ratio": 0.0}
+    return [optimized(ref_of(spark, statement.name), _conditions(statement), **how)]
+
+
+def _conditions(statement: S.Optimize | S.Reorg) -> list[str]:
+    return [] if statement.where is None else [statement.where]
 
 
 def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
