@@ -40,7 +40,9 @@ def test_a_managed_table_from_its_columns_to_its_end(spark: SparkSession, place:
     assert table.properties == {"delta.appendOnly": "false", "k": "v"}
     assert (table.metadata.description, table.partition_columns) == ("about", ["p"])
     assert [f.nullable for f in table.schema] == [False, True, True, True]
-    spark.sql("INSERT INTO made (id, p, c) VALUES (1, 'a', 'x'), (2, 'b', 'yyy')")
+    # by name Spark 4.0 wants all columns
+    given = spark.sql("SELECT * FROM VALUES (1L, 'a', 'x'), (2L, 'b', 'yyy') AS given(id, p, c)")
+    given.write.format("delta").mode("append").save(str(place))
     assert [tuple(r) for r in spark.table("made").orderBy("id").collect()] == [
         (1, "a", "x  ", 2),
         (2, "b", "yyy", 3),

@@ -7,9 +7,12 @@ import java.util.List;
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils;
 import org.apache.spark.sql.connector.catalog.CatalogV2Util;
 import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.IdentityColumnSpec;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.types.MetadataBuilder;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /** What statements say of a table, in the form of a request. */
@@ -18,7 +21,24 @@ final class TableChanges {
 
   /** Columns of a new table as the JSON of a schema. */
   static String schema(Column[] columns) {
-    return stored(CatalogV2Util.v2ColumnsToStructType(columns)).json();
+    StructField[] fields = CatalogV2Util.v2ColumnsToStructType(columns).fields();
+    for (int i = 0; i < fields.length; i++) fields[i] = complete(fields[i], columns[i]);
+    return stored(new StructType(fields)).json();
+  }
+
+  /** With how its values are made, which Spark 4.0 leaves out. */
+  private static StructField complete(StructField field, Column column) {
+    MetadataBuilder said = new MetadataBuilder().withMetadata(field.metadata());
+    if (column.generationExpression() != null) {
+      said.putString("GENERATION_EXPRESSION", column.generationExpression());
+    }
+    IdentityColumnSpec identity = column.identityColumnSpec();
+    if (identity != null) {
+      said.putLong("identity.start", identity.getStart());
+      said.putLong("identity.step", identity.getStep());
+      said.putBoolean("identity.allowExplicitInsert", identity.isAllowExplicitInsert());
+    }
+    return new StructField(field.name(), field.dataType(), field.nullable(), said.build());
   }
 
   /** As tables keep them: `char` and `varchar` are strings with a note. */
