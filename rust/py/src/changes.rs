@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use deltaic::changes::{Bound, Changes as Plan, ChangesRequest, handover};
-use deltaic::predicate::Predicate;
-use deltaic::scan::ReadRequest;
 use deltaic::store::StorageOptions;
 use deltaic::{Error, Result, Snapshot};
 use pyo3::prelude::{Bound as Held, *};
@@ -12,8 +10,9 @@ use pyo3::types::PyBytes;
 
 use crate::errors::to_python;
 use crate::runtime;
+use crate::spark_scan::encoded;
 use crate::stream::{Batches, Stream};
-use crate::table::parse_predicate;
+use crate::table::read_request;
 
 /// The changes of a range of versions; see `rust/core/src/changes/`.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -86,10 +85,8 @@ impl Changes {
         columns: Option<Vec<String>>,
         predicate: Option<&str>,
     ) -> PyResult<Stream> {
-        let raised = |e: Error| to_python(py, &e);
-        let predicate: Option<Predicate> = predicate.map(parse_predicate).transpose().map_err(raised)?;
-        let request = ReadRequest { columns, predicate, ..ReadRequest::default() };
-        let schema = self.plan.row_schema(&request).map_err(raised)?;
+        let request = read_request(py, columns, predicate)?;
+        let schema = self.plan.row_schema(&request).map_err(|e| to_python(py, &e))?;
         let plan = self.plan.clone();
         let open = move || -> Result<Batches> { Ok(Box::new(plan.read(request.clone())?)) };
         Ok(Stream::new(schema, Arc::new(open)))
@@ -98,10 +95,7 @@ impl Changes {
     /// Groups of files of at most so many bytes, for `read_split`.
     fn splits(&self, py: Python<'_>, most_bytes: i64) -> PyResult<Vec<Vec<u8>>> {
         let (plan, options) = (self.plan.clone(), self.options.clone());
-        runtime::read(py, move || {
-            let splits = plan.splits(&options, most_bytes)?;
-            splits.iter().map(|split| split.to_json().map(String::into_bytes)).collect()
-        })
+        runtime::read(py, move || encoded(&plan.splits(&options, most_bytes)?))
     }
 
     /// What each version is made of, as JSON.

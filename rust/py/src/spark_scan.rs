@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic::Error;
 use deltaic::actions::Add;
 use deltaic::predicate::Predicate;
 use deltaic::scan::{Split, file_facts, splits, surviving_files};
 use deltaic::schema::{ColumnMappingMode, DataType, StructField, stored_schema};
 use deltaic::snapshot::{At, Snapshot, parse_table_path};
 use deltaic::store::Location;
+use deltaic::{Error, Result};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -145,12 +145,7 @@ impl ScanPlan {
     fn splits(&self, py: Python<'_>, most_bytes: i64) -> PyResult<Vec<Vec<u8>>> {
         let (snapshot, options, files) = (self.snapshot.clone(), self.options.clone(), self.files.clone());
         let more = self.more.clone();
-        read(py, move || {
-            splits(&snapshot, &options, &files, &more, most_bytes)
-                .iter()
-                .map(|s| s.to_json().map(String::into_bytes))
-                .collect()
-        })
+        read(py, move || encoded(&splits(&snapshot, &options, &files, &more, most_bytes)))
     }
 
     /// Facts of the files as an Arrow stream: `path`, `deleted`, and partition values `p0`, `p1` …
@@ -161,6 +156,11 @@ impl ScanPlan {
         let open = move || Ok(Box::new(std::iter::once(Ok(batch.clone()))) as Batches);
         Ok(Stream::new(schema, Arc::new(open)))
     }
+}
+
+/// Groups of files as `read_split` takes them.
+pub(crate) fn encoded(splits: &[Split]) -> Result<Vec<Vec<u8>>> {
+    splits.iter().map(|split| split.to_json().map(String::into_bytes)).collect()
 }
 
 /// Reads columns of a group of files, by logical name; with `places` also the decoded URI of each row's file and the

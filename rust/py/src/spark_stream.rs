@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic::Result;
 use deltaic::scan::{handover, splits};
 use deltaic::store::StorageOptions;
 use deltaic::stream::{Offset, Part, ReadLimit, Source, SourceOptions};
@@ -11,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::runtime::read;
+use crate::spark_scan::encoded;
 
 /// A table as a stream. Offsets are JSON text.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -134,9 +134,6 @@ impl StreamPart {
     /// Groups of files of at most so many bytes, for `read_split`.
     fn splits(&self, py: Python<'_>, most_bytes: i64) -> PyResult<Vec<Vec<u8>>> {
         let (part, options) = (self.part.clone(), self.options.clone());
-        read(py, move || {
-            let groups = splits(&part.snapshot, &options, &part.files, &[], most_bytes);
-            groups.iter().map(|s| s.to_json().map(String::into_bytes)).collect::<Result<_>>()
-        })
+        read(py, move || encoded(&splits(&part.snapshot, &options, &part.files, &[], most_bytes)))
     }
 }

@@ -54,6 +54,15 @@ impl Table {
     }
 }
 
+/// What rows are asked for; the predicate is JSON.
+pub(crate) fn read_request(
+    py: Python<'_>,
+    columns: Option<Vec<String>>,
+    predicate: Option<&str>,
+) -> PyResult<ReadRequest> {
+    Ok(ReadRequest { columns, predicate: Table::predicate(py, predicate)?, ..ReadRequest::default() })
+}
+
 /// The predicate of its JSON form.
 pub(crate) fn parse_predicate(json: &str) -> Result<Predicate> {
     serde_json::from_str(json)
@@ -198,8 +207,7 @@ impl Table {
         columns: Option<Vec<String>>,
         predicate: Option<&str>,
     ) -> PyResult<Stream> {
-        let request =
-            ReadRequest { columns, predicate: Self::predicate(py, predicate)?, ..Default::default() };
+        let request = read_request(py, columns, predicate)?;
         let schema = rows_schema(&self.snapshot, &request).map_err(|e| to_python(py, &e))?;
         let snapshot = self.snapshot.clone();
         let open = move || -> Result<Batches> { Ok(Box::new(scan::read(&snapshot, request.clone())?)) };

@@ -2,6 +2,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Result;
+use crate::schema::StructType;
+
 /// `metaData`: identity, schema, partition columns and properties (PROTOCOL.md, "Change Metadata").
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -35,6 +38,17 @@ impl Metadata {
     /// Whether a property is `true`, in any case.
     pub fn is_true(&self, key: &str) -> bool {
         self.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+    }
+
+    /// The schema; without columns where a writer left it out, as a few old ones did.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSchema`](crate::Error::InvalidSchema) for a schema string that is no schema.
+    pub(crate) fn schema(&self) -> Result<StructType> {
+        match self.schema_string.as_str() {
+            "" => Ok(StructType::default()),
+            text => StructType::from_json(text),
+        }
     }
 }
 

@@ -40,15 +40,10 @@ impl Definition {
 
     /// The definition for a look only, not to be written again.
     pub(super) fn read(protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
-        // a few old writers left the schema out
-        let schema = match metadata.schema_string.as_str() {
-            "" => StructType::default(),
-            text => StructType::from_json(text)?,
-        };
         Ok(Definition {
             protocol: protocol.clone(),
             metadata: metadata.clone(),
-            schema,
+            schema: metadata.schema()?,
             clustering: Vec::new(),
         })
     }

@@ -11,11 +11,7 @@ use crate::schema::{ColumnMappingMode, DataType, StructType};
 /// # Errors
 /// [`crate::Error::InvalidSchema`] for a schema that is none.
 pub(super) fn difference(old: &Metadata, read: &Metadata) -> Result<Option<String>> {
-    let schema = |m: &Metadata| match m.schema_string.as_str() {
-        "" => Ok(StructType::default()),
-        text => StructType::from_json(text),
-    };
-    let (from, to) = (schema(old)?, schema(read)?);
+    let (from, to) = (old.schema()?, read.schema()?);
     Ok(mapping_difference((old, &from), (read, &to)).or_else(|| read_difference(&from, &to, "")))
 }
 

@@ -30,15 +30,7 @@ pub(crate) fn scan_for_protocol_and_metadata(
     while end > 0 && (protocol.is_none() || metadata.is_none()) {
         let start = end.saturating_sub(take);
         let files = &commits[start..end];
-        let bodies = fetch(location, files)?;
-        let found: Vec<_> = runtime::pool()?.install(|| {
-            bodies
-                .par_iter()
-                .zip(files)
-                .map(|(body, file)| in_commit(body, file, location))
-                .collect::<Result<_>>()
-        })?;
-        for (newer_protocol, newer_metadata) in found.into_iter().rev() {
+        for (newer_protocol, newer_metadata) in in_commits(location, files)?.into_iter().rev() {
             protocol = protocol.or(newer_protocol);
             metadata = metadata.or(newer_metadata);
         }
@@ -58,18 +50,19 @@ pub(crate) fn scan_for_protocol_and_metadata(
 pub(crate) fn scan_for_metadata(location: &Location, commits: &[LogFile]) -> Result<Vec<(u64, Metadata)>> {
     let mut found = Vec::new();
     for files in commits.chunks(CHUNK) {
-        let bodies = fetch(location, files)?;
-        let of_each: Vec<_> = runtime::pool()?.install(|| {
-            bodies
-                .par_iter()
-                .zip(files)
-                .map(|(body, file)| in_commit(body, file, location))
-                .collect::<Result<_>>()
-        })?;
-        let metadata = files.iter().zip(of_each).filter_map(|(f, (_, m))| Some((f.version, m?)));
+        let metadata =
+            files.iter().zip(in_commits(location, files)?).filter_map(|(f, (_, m))| Some((f.version, m?)));
         found.extend(metadata);
     }
     Ok(found)
+}
+
+/// What each of these commits says, in their order; all are fetched at once.
+fn in_commits(location: &Location, files: &[LogFile]) -> Result<Vec<(Option<Protocol>, Option<Metadata>)>> {
+    let bodies = fetch(location, files)?;
+    runtime::pool()?.install(|| {
+        bodies.par_iter().zip(files).map(|(body, file)| in_commit(body, file, location)).collect()
+    })
 }
 
 fn in_commit(

@@ -110,10 +110,7 @@ impl Snapshot {
             let what = format!("data files in the format `{}`", metadata.format.provider);
             return Err(Error::Unsupported { path: table, what });
         }
-        let schema = match metadata.schema_string.as_str() {
-            "" => StructType::default(),
-            text => StructType::from_json(text)?,
-        };
+        let schema = metadata.schema()?;
         if protocol.reader_features.iter().flatten().any(|f| f.starts_with("typeWidening")) {
             check_type_changes(&table, &schema)?;
         }

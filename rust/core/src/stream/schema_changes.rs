@@ -33,10 +33,7 @@ impl ReadSchema {
                 found: there.id.clone(),
             });
         }
-        let schema = match there.schema_string.as_str() {
-            "" => StructType::default(),
-            text => StructType::from_json(text)?,
-        };
+        let schema = there.schema()?;
         let before = version < self.version;
         if let Some(change) = self.renamed(there, &schema, before) {
             return Err(self.changed(version, &change, AGAIN));

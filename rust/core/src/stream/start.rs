@@ -5,7 +5,7 @@ use super::options::Start;
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::log::Listing;
-use crate::snapshot::{At, Snapshot, format_timestamp};
+use crate::snapshot::CommitTimes;
 
 impl Source {
     /// The offset before the first file.
@@ -33,31 +33,12 @@ impl Source {
 
     /// The first version that was committed at or after a time; the oldest one for a time before all of them.
     fn first_since(&self, millis: i64) -> Result<u64> {
-        let found = match Snapshot::open(self.location.clone(), At::Timestamp(millis)) {
-            Ok(found) => found,
-            Err(Error::TimestampOutOfRange { timestamp, earliest, earliest_version, .. })
-                if timestamp < earliest =>
-            {
-                return Ok(earliest_version);
-            }
-            Err(error) => return Err(error),
-        };
-        let at = found.timestamp()?;
-        if at >= millis {
-            return Ok(found.version());
-        }
         let newest = self.newest()?;
-        if found.version() < newest.version() {
-            return Ok(found.version() + 1);
+        let listing = Listing::read(&self.location, 0)?;
+        let times = CommitTimes::new(&self.location, &listing, newest.metadata())?;
+        match times.first_since(millis)? {
+            Some(version) => Ok(version),
+            None => Err(times.out_of_range(millis)?),
         }
-        let (path, time) = (self.location.root().to_string(), format_timestamp(at));
-        Err(Error::TimestampOutOfRange {
-            path,
-            timestamp: format_timestamp(millis),
-            earliest: time.clone(),
-            earliest_version: found.version(),
-            latest: time,
-            latest_version: newest.version(),
-        })
     }
 }
