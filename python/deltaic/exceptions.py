@@ -197,6 +197,11 @@ class InvalidArgumentError(DeltaError, ValueError):
     argument: str
     reason: str
 
+    @classmethod
+    def of(cls, argument: str, reason: str) -> InvalidArgumentError:
+        """The error of an argument, whose message is both."""
+        return cls(f"{argument}: {reason}", argument=argument, reason=reason)
+
 
 class InvalidColumnChangeError(DeltaError, ValueError):
     """A change of a column that the table, or the protocol, does not allow."""

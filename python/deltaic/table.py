@@ -528,8 +528,7 @@ def _path(names: str | Sequence[str]) -> list[str]:
 
 def _one_place(*, first: bool, after: str | None) -> None:
     if first and after is not None:
-        argument, reason = "after", "and `first` say two different places; give one"
-        raise InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)
+        raise InvalidArgumentError.of("after", "and `first` say two different places; give one")
 
 
 def _reopen(uri: str, version: int, storage_options: dict[str, str]) -> Table:

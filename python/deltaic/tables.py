@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
-from deltaic import maintain, times
+from deltaic import maintain
 from deltaic.exceptions import (
     InvalidArgumentError,
-    InvalidTimeTravelError,
     UnsupportedError,
 )
 from deltaic.spark import frames, names, reports
@@ -24,6 +22,7 @@ from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.dml.update import update
 from deltaic.spark.doors import read
 from deltaic.spark.optimize import DeltaOptimizeBuilder
+from deltaic.spark.settings import checks_retention, moment
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _MANIFEST = "symlink_format_manifest"
-_RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 
 
 @all_raise_sparks
@@ -248,11 +246,11 @@ class DeltaTable:
                 `spark.databricks.delta.retentionDurationCheck.enabled` = `false`.
         """
         if retentionHours is not None and retentionHours < 0:
-            raise _invalid("retentionHours", f"{retentionHours} hours are no retention: give 0 or more")
-        checked = str(self._ref.spark.conf.get(_RETENTION_CHECK, "true")).lower() != "false"
-        self._table().vacuum(
-            None if retentionHours is None else float(retentionHours), allow_short_retention=not checked
-        )
+            raise InvalidArgumentError.of(
+                "retentionHours", f"{retentionHours} hours are no retention: give 0 or more"
+            )
+        hours = None if retentionHours is None else float(retentionHours)
+        self._table().vacuum(hours, allow_short_retention=not checks_retention(self._ref.spark))
         return self._frame(frames.NOTHING, [])
 
     def generate(self, mode: str) -> None:
@@ -266,7 +264,7 @@ class DeltaTable:
             UnsupportedError: the table has deletion vectors or column mapping, which such engines cannot read.
         """
         if mode.lower() != _MANIFEST:
-            raise _invalid("mode", f"`{mode}` is not supported; the one mode is {_MANIFEST}")
+            raise InvalidArgumentError.of("mode", f"`{mode}` is not supported; the one mode is {_MANIFEST}")
         self._table().generate_manifest()
 
     def upgradeTableProtocol(self, readerVersion: int, writerVersion: int) -> None:  # noqa: N802, N803
@@ -342,7 +340,7 @@ class DeltaTable:
             DataFileError: a file of the old version is gone.
         """
         check("timestamp", timestamp, str)
-        done = self._table().restore(timestamp=self._moment(timestamp))
+        done = self._table().restore(timestamp=moment(self._ref.spark, self._ref.path, timestamp))
         return self._frame(frames.RESTORE, [reports.restored(done)])
 
     def optimize(self) -> DeltaOptimizeBuilder:
@@ -405,9 +403,8 @@ class DeltaTable:
             TimestampOutOfRangeError, InvalidTimeTravelError: the log does not have it; and as `clone`.
         """
         check("timestamp", timestamp, str)
-        return self._clone(
-            self._table(timestamp=self._moment(timestamp)), target, isShallow, replace, properties
-        )
+        at = moment(self._ref.spark, self._ref.path, timestamp)
+        return self._clone(self._table(timestamp=at), target, isShallow, replace, properties)
 
     def _clone(self, source: Table, target: str, *how: Any) -> DeltaTable:
         is_shallow, replaces, properties = how
@@ -428,16 +425,6 @@ class DeltaTable:
     def _frame(self, schema: StructType, rows: list[dict[str, Any]]) -> DataFrame:
         return frames.frame(self._ref.spark, schema, rows)
 
-    def _moment(self, text: str) -> Any:
-        zone = ZoneInfo(self._ref.spark.conf.get("spark.sql.session.timeZone"))
-        try:
-            return times.from_millis(times.micros(text, zone) // 1000)
-        except ValueError as error:
-            path = self._ref.path
-            raise InvalidTimeTravelError(
-                f"time travel of `{path}`: {error}", path=path, reason=str(error)
-            ) from None
-
 
 def _session(given: SparkSession | None) -> SparkSession:
     if given is not None:
@@ -445,12 +432,8 @@ def _session(given: SparkSession | None) -> SparkSession:
     from pyspark.sql import SparkSession as Session
 
     if (active := Session.getActiveSession()) is None:
-        raise _invalid("sparkSession", "there is no active session; give one")
+        raise InvalidArgumentError.of("sparkSession", "there is no active session; give one")
     return active
-
-
-def _invalid(argument: str, reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)
 
 
 __all__: Any = [

@@ -19,6 +19,18 @@ def check_version(path: str, version: int | None) -> None:
         refuse(path, f"version {version} is below 0")
 
 
+def version_of(path: str, text: str) -> int:
+    """The version that a text says.
+
+    Raises:
+        InvalidTimeTravelError: it says none.
+    """
+    text = text.strip()
+    if not (text.isascii() and text.isdigit()):
+        refuse(path, f"`{text}` is not a version: a whole number from 0")
+    return int(text)
+
+
 def millis(path: str, when: str | datetime | date | None) -> int | None:
     """Milliseconds since the Unix epoch. Without a time zone it is UTC, and a date is its midnight.
 
@@ -37,6 +49,11 @@ def millis(path: str, when: str | datetime | date | None) -> int | None:
     if when.tzinfo is None:
         when = when.replace(tzinfo=timezone.utc)
     return times.since_epoch(when) // 1000
+
+
+def refuse_timestamp(path: str, text: str) -> NoReturn:
+    """Raises the `InvalidTimeTravelError` of a text that is no timestamp."""
+    refuse(path, f"`{text}` is not a timestamp: write 2026-01-31 or 2026-01-31 12:30:00")
 
 
 def refuse(path: str, reason: str) -> NoReturn:

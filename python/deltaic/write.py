@@ -88,8 +88,7 @@ def create(
         CommitStateUnknownError: the store did not say whether the commit landed.
     """
     if if_not_exists and or_replace:
-        argument, reason = "or_replace", "and `if_not_exists` say two different things; give one"
-        raise InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)
+        raise InvalidArgumentError.of("or_replace", "and `if_not_exists` say two different things; give one")
     mode = "create_if_not_exists" if if_not_exists else "create_or_replace" if or_replace else "create"
     if isinstance(partition_by, str):
         partition_by = [partition_by]
@@ -190,6 +189,5 @@ def write(
 def _is_dynamic(given: str) -> bool:
     name = given.lower()
     if name not in ("static", "dynamic"):
-        argument, reason = "partition_overwrite", f"`{given}` is neither `static` nor `dynamic`"
-        raise InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)
+        raise InvalidArgumentError.of("partition_overwrite", f"`{given}` is neither `static` nor `dynamic`")
     return name == "dynamic"

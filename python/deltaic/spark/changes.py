@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError
+from deltaic import time_travel
+from deltaic.exceptions import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ def wanted(options: Mapping[str, str]) -> bool:
     for name in _SWITCHES:
         text = options.get(name, "false")
         if text.lower() not in ("true", "false"):
-            raise _invalid("readChangeFeed", f"`{text}` is neither true nor false")
+            raise InvalidArgumentError.of("readChangeFeed", f"`{text}` is neither true nor false")
         found |= text.lower() == "true"
     return found
 
@@ -61,22 +62,22 @@ class Feed:
             reason = (
                 "changes are those of a range of versions: versionAsOf and timestampAsOf say something else"
             )
-            raise _no_time(path, reason)
+            time_travel.refuse(path, reason)
         ends: list[tuple[int | None, int | None]] = []
         for name, at in zip(("starting", "ending"), millis, strict=True):
             version, timestamp = options.get(f"{name}version"), options.get(f"{name}timestamp")
             if version is not None:
-                ends.append((_version(path, version), None))
+                ends.append((time_travel.version_of(path, version), None))
             elif timestamp is None:
                 ends.append((None, None))
             elif at is None:
-                raise _no_time(
-                    path, f"`{timestamp}` is not a timestamp: write 2026-01-31 or 2026-01-31 12:30:00"
-                )
+                time_travel.refuse_timestamp(path, timestamp)
             else:
                 ends.append((None, at))
         if ends[0] == (None, None):
-            raise _invalid("startingVersion", "missing; give startingVersion or startingTimestamp")
+            raise InvalidArgumentError.of(
+                "startingVersion", "missing; give startingVersion or startingTimestamp"
+            )
         return cls(*ends[0], *ends[1], allow_out_of_range)
 
     def plan(self, table: Any) -> Any:
@@ -88,18 +89,3 @@ class Feed:
             self.end_millis,
             allow_out_of_range=self.allow_out_of_range,
         )
-
-
-def _version(path: str, text: str) -> int:
-    text = text.strip()
-    if not (text.isascii() and text.isdigit()):
-        raise _no_time(path, f"`{text}` is not a version: a whole number from 0")
-    return int(text)
-
-
-def _no_time(path: str, reason: str) -> InvalidTimeTravelError:
-    return InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason)
-
-
-def _invalid(argument: str, reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)

@@ -44,9 +44,7 @@ def column(
     metadata = field["metadata"]
     if always is not None and by_default is not None:
         reason = "and generatedByDefaultAs cannot both be set"
-        raise InvalidArgumentError(
-            f"generatedAlwaysAs: {reason}", argument="generatedAlwaysAs", reason=reason
-        )
+        raise InvalidArgumentError.of("generatedAlwaysAs", reason)
     if isinstance(always, str):
         metadata["delta.generationExpression"] = always
     elif isinstance(always, IdentityGenerator):
@@ -98,7 +96,7 @@ def check(name: str, value: Any, kind: type) -> Any:
     """
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         reason = f"needs to be {kind.__name__} but got {type(value).__name__}"
-        raise InvalidArgumentError(f"{name}: {reason}", argument=name, reason=reason)
+        raise InvalidArgumentError.of(name, reason)
     return value
 
 

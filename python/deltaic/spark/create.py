@@ -160,7 +160,7 @@ class DeltaTableBuilder:
             return DeltaTable(self._execute_by_name(self._name))
         if path is None:
             reason = "the table needs a name or a location: tableName(…) or location(…)"
-            raise InvalidArgumentError(f"tableName: {reason}", argument="tableName", reason=reason)
+            raise InvalidArgumentError.of("tableName", reason)
         self._define(path, self._mode, managed=False)
         return DeltaTable(TableRef(self._spark, path))
 
@@ -225,4 +225,4 @@ class DeltaTableBuilder:
 
     def _two_places(self, path: str) -> InvalidArgumentError:
         reason = f"`{self._location}`, but the name is the table at `{path}`"
-        return InvalidArgumentError(f"location: {reason}", argument="location", reason=reason)
+        return InvalidArgumentError.of("location", reason)

@@ -67,7 +67,7 @@ def parts(name: str) -> list[str]:
             break
         at += 1
     reason = f"`{name}` is no name, such as `table`, `schema.table` or delta.`/path`"
-    raise InvalidArgumentError(f"name: {reason}", argument="name", reason=reason)
+    raise InvalidArgumentError.of("name", reason)
 
 
 def path_of(name: list[str]) -> str | None:
@@ -151,7 +151,7 @@ def default_path(spark: Any, name: list[str]) -> str:
     location = next((row[1] for row in rows if row[0] == "Location"), None)
     if not location:
         reason = f"the catalog has no location for tables of{schema}; give the table a location"
-        raise InvalidArgumentError(f"tableName: {reason}", argument="tableName", reason=reason)
+        raise InvalidArgumentError.of("tableName", reason)
     return f"{local(location).rstrip('/')}/{name[-1].lower()}"
 
 

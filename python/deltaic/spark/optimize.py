@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.spark import columns, frames
 from deltaic.spark.as_sparks import all_raise_sparks
 from deltaic.spark.reports import hadoop_path
+from deltaic.spark.settings import checks_zorder_statistics
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from deltaic.spark.dml.ref import TableRef
 
 _USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
-CHECK_STATISTICS = "spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled"
 _INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 
 
@@ -78,8 +78,8 @@ class DeltaOptimizeBuilder:
             CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
         """
         names = columns.names(cols, "Z-order column")
-        check = self._ref.spark.conf.get(CHECK_STATISTICS, "true")
-        return self._execute({"zorder_by": names, "check_statistics": check != "false"})
+        check = checks_zorder_statistics(self._ref.spark)
+        return self._execute({"zorder_by": names, "check_statistics": check})
 
     def _execute(self, how: dict[str, Any]) -> DataFrame:
         return frames.frame(self._ref.spark, frames.OPTIMIZE, [optimized(self._ref, self._where, **how)])

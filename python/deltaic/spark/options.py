@@ -81,10 +81,14 @@ class WriteOptions:
             given[key] = str(value)
         txn = (given.get("txnappid"), _whole("txnVersion", given.get("txnversion"), 0))
         if (txn[0] is None) != (txn[1] is None):
-            raise _invalid("txnAppId", "txnAppId and txnVersion go together: give both, or none")
+            raise InvalidArgumentError.of(
+                "txnAppId", "txnAppId and txnVersion go together: give both, or none"
+            )
         route = given.get("deltaicroute", "auto").lower()
         if route not in _ROUTES:
-            raise _invalid("deltaicRoute", f"`{route}` is none of {', '.join(sorted(_ROUTES))}")
+            raise InvalidArgumentError.of(
+                "deltaicRoute", f"`{route}` is none of {', '.join(sorted(_ROUTES))}"
+            )
         names = given.get("partitionby")
         return cls(
             user_metadata=given.get("usermetadata"),
@@ -165,7 +169,7 @@ def _switch(name: str, text: str | None) -> bool | None:
     if text is None:
         return None
     if text.lower() not in ("true", "false"):
-        raise _invalid(name, f"`{text}` is neither true nor false")
+        raise InvalidArgumentError.of(name, f"`{text}` is neither true nor false")
     return text.lower() == "true"
 
 
@@ -173,7 +177,7 @@ def _overwrite_mode(text: str | None) -> bool | None:
     if text is None:
         return None
     if text.lower() not in ("static", "dynamic"):
-        raise _invalid("partitionOverwriteMode", f"`{text}` is neither static nor dynamic")
+        raise InvalidArgumentError.of("partitionOverwriteMode", f"`{text}` is neither static nor dynamic")
     return text.lower() == "dynamic"
 
 
@@ -185,9 +189,5 @@ def _whole(name: str, text: str | None, least: int) -> int | None:
     except ValueError:
         number = least - 1
     if number < least:
-        raise _invalid(name, f"`{text}` is not a whole number of at least {least}")
+        raise InvalidArgumentError.of(name, f"`{text}` is not a whole number of at least {least}")
     return number
-
-
-def _invalid(argument: str, reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)

@@ -35,5 +35,5 @@ def enable(spark: Session) -> Session:
         from deltaic.exceptions import InvalidArgumentError
 
         reason = f"a {type(spark).__name__} is no Spark session"
-        raise InvalidArgumentError(f"spark: {reason}", argument="spark", reason=reason)
+        raise InvalidArgumentError.of("spark", reason)
     return spark

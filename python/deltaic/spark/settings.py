@@ -9,17 +9,21 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
+from deltaic import time_travel, times
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.frame import is_connect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
 _DELTA = "spark.databricks.delta."
 _DEFAULTS = _DELTA + "properties.defaults."
 _TXN_VERSION = _DELTA + "write.txnVersion"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+_TIME_ZONE = "spark.sql.session.timeZone"
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,29 @@ class Settings:
             spark.conf.unset(_TXN_VERSION)
 
 
+def checks_retention(spark: Any) -> bool:
+    """`spark.databricks.delta.retentionDurationCheck.enabled`: whether a vacuum keeps to the retention of the table."""
+    return str(spark.conf.get(_DELTA + "retentionDurationCheck.enabled", "true")).lower() != "false"
+
+
+def checks_zorder_statistics(spark: Any) -> bool:
+    """`spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled`."""
+    return bool(spark.conf.get(_DELTA + "optimize.zorder.checkStatsCollection.enabled", "true") != "false")
+
+
+def moment(spark: Any, path: str, text: str) -> datetime:
+    """The time that a text says, in the time zone of the session where it names none.
+
+    Raises:
+        InvalidTimeTravelError: it says none.
+    """
+    zone = ZoneInfo(spark.conf.get(_TIME_ZONE))
+    try:
+        return times.from_millis(times.micros(text, zone) // 1000)
+    except ValueError as error:
+        time_travel.refuse(path, str(error))
+
+
 def _all(spark: Any) -> Mapping[str, str]:
     if is_connect(spark):
         settings: dict[str, str] = spark.conf.getAll
@@ -101,7 +128,7 @@ def _switch(given: Mapping[str, str], name: str) -> bool | None:
     if text is None:
         return None
     if text.strip().lower() not in ("true", "false"):
-        raise _invalid(name, f"`{text}` is neither true nor false")
+        raise InvalidArgumentError.of(name, f"`{text}` is neither true nor false")
     return text.strip().lower() == "true"
 
 
@@ -110,12 +137,8 @@ def _txn(given: Mapping[str, str]) -> tuple[str, int] | None:
     if app is None and text is None:
         return None
     if app is None or text is None:
-        raise _invalid(_TXN_VERSION, "and txnAppId go together: set both, or none")
+        raise InvalidArgumentError.of(_TXN_VERSION, "and txnAppId go together: set both, or none")
     try:
         return app, int(text)
     except ValueError:
-        raise _invalid(_TXN_VERSION, f"`{text}` is not a whole number") from None
-
-
-def _invalid(name: str, reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"{name}: {reason}", argument=name, reason=reason)
+        raise InvalidArgumentError.of(_TXN_VERSION, f"`{text}` is not a whole number") from None

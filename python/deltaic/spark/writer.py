@@ -166,7 +166,7 @@ def _write(
     if route == "direct":
         if not plan.direct:
             reason = "`direct` cannot rearrange or check nested fields, which this write needs: leave the option out"
-            raise InvalidArgumentError(f"deltaicRoute: {reason}", argument="deltaicRoute", reason=reason)
+            raise InvalidArgumentError.of("deltaicRoute", reason)
         tasks = task_count(df) if rules.identities else 1
         within = options.replace_where if options.check_replaced else None
         rows = table_rows(df, columns, rules, path, tasks=tasks, within=within)
@@ -205,7 +205,7 @@ def _check_partitions_only(plan: Any, replaced: str) -> None:
         return
     setting = "spark.databricks.delta.replaceWhere.dataColumns.enabled"
     reason = f"`{replaced}` is not on partition columns, and {setting} is false"
-    raise InvalidArgumentError(f"replaceWhere: {reason}", argument="replaceWhere", reason=reason)
+    raise InvalidArgumentError.of("replaceWhere", reason)
 
 
 def _route(df: Any, plan: Any) -> str:

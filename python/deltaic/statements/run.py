@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from deltaic import maintain
 from deltaic.exceptions import TableNotFoundError, UnsupportedError
 from deltaic.spark import frames, names, reports
+from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.dml.ref import TableRef
-from deltaic.spark.optimize import CHECK_STATISTICS, optimized
+from deltaic.spark.optimize import optimized
+from deltaic.spark.settings import checks_retention, checks_zorder_statistics, moment
 from deltaic.statements import statements as S  # noqa: N812 (each is named once)
 from deltaic.table import Table
 
@@ -19,14 +21,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-_RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
-
 
 def schema_of(statement: S.Statement) -> StructType:
     """The columns that a statement answers with, as those of delta-spark; none where it answers with nothing."""
     return _CARRIED_OUT[type(statement)][0]
 
 
+@raises_sparks
 def run(spark: Any, statement: S.Statement) -> DataFrame:
     """Carries a statement out, once, and gives its answer.
 
@@ -67,7 +68,7 @@ def _delta_table(spark: Any, name: list[str]) -> Any:
 
 
 def _optimize(spark: Any, statement: S.Optimize) -> list[dict[str, Any]]:
-    check = spark.conf.get(CHECK_STATISTICS, "true") != "false"
+    check = checks_zorder_statistics(spark)
     how = {"zorder_by": statement.zorder_by, "check_statistics": check, "full": statement.full}
     return [optimized(ref_of(spark, statement.name), _conditions(statement), **how)]
 
@@ -83,13 +84,12 @@ def _conditions(statement: S.Optimize | S.Reorg) -> list[str]:
 
 
 def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
-    checked = str(spark.conf.get(_RETENTION_CHECK, "true")).lower() != "false"
     table = _table(spark, statement.name)
     done = table.vacuum(
         statement.hours,
         mode="lite" if statement.lite else "full",
         dry_run=statement.dry_run,
-        allow_short_retention=not checked,
+        allow_short_retention=not checks_retention(spark),
     )
     base = reports.hadoop_path(table.uri)
     if not statement.dry_run:
@@ -98,15 +98,9 @@ def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
 
 
 def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
-    table = _delta_table(spark, statement.name)
-    if statement.version is not None:
-        return [_one(table.restoreToVersion(statement.version))]
-    return [_one(table.restoreToTimestamp(str(statement.timestamp)))]
-
-
-def _one(frame: Any) -> dict[str, Any]:
-    row: dict[str, Any] = frame.collect()[0].asDict()
-    return row
+    table = _table(spark, statement.name)
+    at = None if statement.timestamp is None else moment(spark, table.uri, statement.timestamp)
+    return [reports.restored(table.restore(statement.version, timestamp=at))]
 
 
 def _history(spark: Any, statement: S.History) -> list[dict[str, Any]]:

@@ -226,4 +226,4 @@ def _is_name(token: Any) -> bool:
 
 
 def _invalid(reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"statement: {reason}", argument="statement", reason=reason)
+    return InvalidArgumentError.of("statement", reason)

@@ -127,7 +127,7 @@ def _check_place(asked: dict[str, Any]) -> None:
             message = f"a table is already there: `{path}`, version {version}"
             raise TableAlreadyExistsError(message, path=path, version=version)
         reason = f"{asked['name']} would own `{path}`, which has files already; give the table a LOCATION"
-        raise InvalidArgumentError(f"location: {reason}", argument="location", reason=reason)
+        raise InvalidArgumentError.of("location", reason)
 
 
 def _definition(asked: dict[str, Any]) -> Definition:

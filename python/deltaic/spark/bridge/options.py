@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deltaic.exceptions import InvalidTimeTravelError
+from deltaic.time_travel import refuse, refuse_timestamp, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,21 +41,11 @@ def time_travel(asked: dict[str, Any]) -> tuple[int | None, int | None]:
     versions = [v for v in (asked.get("version"), given.get("versionasof")) if v is not None]
     timestamps = [t for t in (asked.get("timestamp"), given.get("timestampasof")) if t is not None]
     if len(versions) + len(timestamps) > 1:
-        raise _invalid(path, "give one version or one timestamp, not both")
+        refuse(path, "give one version or one timestamp, not both")
     if versions:
-        text = str(versions[0]).strip()
-        if not (text.isascii() and text.isdigit()):
-            raise _invalid(path, f"`{text}` is not a version: a whole number from 0")
-        return int(text), None
+        return version_of(path, str(versions[0])), None
     if "timestampasof" in given:
         if asked.get("timestampOption") is None:
-            raise _invalid(
-                path,
-                f"`{given['timestampasof']}` is not a timestamp: write 2026-01-31 or 2026-01-31 12:30:00",
-            )
+            refuse_timestamp(path, given["timestampasof"])
         return None, int(asked["timestampOption"])
     return None, asked.get("timestamp")
-
-
-def _invalid(path: str, reason: str) -> InvalidTimeTravelError:
-    return InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason)

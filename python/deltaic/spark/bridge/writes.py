@@ -27,7 +27,7 @@ def save(asked: dict[str, Any], data: Any) -> None:
     path = next((value for name, value in given.items() if name.lower() == "path"), None)
     if path is None:
         reason = "a write needs one: save(path)"
-        raise InvalidArgumentError(f"path: {reason}", argument="path", reason=reason)
+        raise InvalidArgumentError.of("path", reason)
     columns = given.get("__partition_columns")
     partition_by = json.loads(columns) if columns else None
     spark = session_of({"session": data.sparkSession()})

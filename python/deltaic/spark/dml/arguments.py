@@ -32,7 +32,7 @@ def check_values(argument: str, given: Any) -> Mapping[str, Any]:
         TypeError: they are no dict, or in it is something else than SQL text and Columns by name.
     """
     if given is None:
-        raise _invalid(argument, "cannot be None: give columns and their values")
+        raise InvalidArgumentError.of(argument, "cannot be None: give columns and their values")
     if not isinstance(given, dict):
         raise TypeError(f"'{argument}' must be a dict, found to be {type(given)}")
     for name, value in given.items():
@@ -43,7 +43,7 @@ def check_values(argument: str, given: Any) -> Mapping[str, Any]:
             message = f"Values of dict in '{argument}' must contain only Spark SQL Columns or strings"
             raise TypeError(f"{message}, found '{value}' of type '{type(value)}'")
     if not given:
-        raise _invalid(argument, "nothing is set: give columns and their values")
+        raise InvalidArgumentError.of(argument, "nothing is set: give columns and their values")
     return given
 
 
@@ -55,13 +55,9 @@ def check_merge(source: Any, condition: Any) -> None:
         TypeError: the source is no DataFrame, or the condition is neither SQL text nor a Column.
     """
     if source is None:
-        raise _invalid("source", "cannot be None: give the rows to merge")
+        raise InvalidArgumentError.of("source", "cannot be None: give the rows to merge")
     if not isinstance(source, DataFrame):
         raise TypeError(f"Type of 'source' in merge must be DataFrame, found to be {type(source)}")
     if condition is None:
-        raise _invalid("condition", "cannot be None: say which rows match")
+        raise InvalidArgumentError.of("condition", "cannot be None: say which rows match")
     check_condition(condition)
-
-
-def _invalid(argument: str, reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)

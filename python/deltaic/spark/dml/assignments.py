@@ -40,16 +40,20 @@ class Assignments:
 
     def __init__(self, op: Operation, given: Mapping[str, Any], argument: str = "set") -> None:
         if not given:
-            raise _invalid(argument, "nothing is set: give columns and their values")
+            raise InvalidArgumentError.of(argument, "nothing is set: give columns and their values")
         self._op = op
         self.all: list[Assignment] = []
         for target, value in given.items():
             path, field = _resolve(op, target, argument)
             clash = next((a for a in self.all if _overlap(a.path, path)), None)
             if clash is not None:
-                raise _invalid(argument, f"`{'.'.join(clash.path)}` and `{target}` set the same value")
+                raise InvalidArgumentError.of(
+                    argument, f"`{'.'.join(clash.path)}` and `{target}` set the same value"
+                )
             if argument != "set" and len(path) > 1:
-                raise _invalid(argument, f"`{target}` is a field: a new row is given whole columns")
+                raise InvalidArgumentError.of(
+                    argument, f"`{target}` is a field: a new row is given whole columns"
+                )
             top = op.written[path[0]]
             if IDENTITY in top.metadata and not top.metadata.get(_EXPLICIT, False):
                 reason = f"`{top.name}` is GENERATED ALWAYS AS IDENTITY: it cannot be set"
@@ -226,7 +230,9 @@ def _resolve(op: Operation, target: str, argument: str) -> tuple[tuple[str, ...]
             level = found.dataType
         if found is not None:
             return tuple(path), found
-    raise _invalid(argument, f"no column `{target}`. The table has {', '.join(op.written.names)}")
+    raise InvalidArgumentError.of(
+        argument, f"no column `{target}`. The table has {', '.join(op.written.names)}"
+    )
 
 
 def _readings(op: Operation, target: str) -> Iterator[list[str]]:
@@ -240,7 +246,3 @@ def _readings(op: Operation, target: str) -> Iterator[list[str]]:
 def _overlap(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
     shorter = min(len(a), len(b))
     return a[:shorter] == b[:shorter]
-
-
-def _invalid(argument: str, reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)

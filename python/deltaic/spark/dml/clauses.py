@@ -100,4 +100,4 @@ def first_true(F: Any, clauses: Iterable[tuple[int, Any]]) -> Any:  # noqa: N803
 
 
 def _invalid(reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"clauses: {reason}", argument="clauses", reason=reason)
+    return InvalidArgumentError.of("clauses", reason)

@@ -198,7 +198,7 @@ def star_values(op: Operation, clause: Clause, source: Source) -> dict[str, Any]
         elif not op.evolving and not made:
             name = f"{clause.when}{clause.action.capitalize()}All"
             reason = f"the source has no column `{field.name}`"
-            raise InvalidArgumentError(f"{name}: {reason}", argument=name, reason=reason)
+            raise InvalidArgumentError.of(name, reason)
     return values
 
 

@@ -53,7 +53,7 @@ def deduplicate(
     ref = ref_of(table)
     if ref.spark is None:
         reason = "a path is of no session: give a DeltaTable"
-        raise InvalidArgumentError(f"table: {reason}", argument="table", reason=reason)
+        raise InvalidArgumentError.of("table", reason)
 
     def duplicates(op: Operation) -> Any:
         F = op.functions  # noqa: N806 (its usual name)

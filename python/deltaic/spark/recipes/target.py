@@ -29,4 +29,4 @@ def ref_of(table: object, spark: Any = None) -> TableRef:
     if isinstance(table, DeltaTable):
         return replace(table._ref, spark=spark or table._ref.spark, alias=TARGET)
     reason = f"a {type(table).__name__} is neither a path nor a DeltaTable"
-    raise InvalidArgumentError(f"table: {reason}", argument="table", reason=reason)
+    raise InvalidArgumentError.of("table", reason)

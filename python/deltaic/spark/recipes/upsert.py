@@ -105,7 +105,7 @@ def upsert_batch(
         >>> rows.writeStream.foreachBatch(deltaic.upsert_batch(path, "id")).start()  # doctest: +SKIP
     """
     if optimize_every is not None and optimize_every < 1:
-        raise _invalid("optimize_every", f"{optimize_every} is less than 1")
+        raise InvalidArgumentError.of("optimize_every", f"{optimize_every} is less than 1")
     # without the session: on Spark Connect the function goes to the server
     ref = replace(ref_of(table), spark=None)
 
@@ -172,9 +172,7 @@ def _query_of(df: DataFrame) -> str:
 
     query = None if is_connect(df) else df.sparkSession.sparkContext.getLocalProperty(_QUERY)
     if query is None:
-        raise _invalid("query_id", "Spark does not tell which query this is: give a name for it")
+        raise InvalidArgumentError.of(
+            "query_id", "Spark does not tell which query this is: give a name for it"
+        )
     return str(query)
-
-
-def _invalid(argument: str, reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"{argument}: {reason}", argument=argument, reason=reason)
