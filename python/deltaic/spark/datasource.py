@@ -10,7 +10,7 @@ import datetime as dt
 import json
 import uuid
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ClassVar
 from zoneinfo import ZoneInfo
 
@@ -38,6 +38,7 @@ from deltaic.spark.options import CATALOGS_OWN, WriteOptions
 from deltaic.spark.routes.arrow import Task
 from deltaic.spark.settings import Settings
 from deltaic.spark.split_read import BYTES_PER_PARTITION, read_group
+from deltaic.spark.stream_datasource import DeltaStreamReader, DeltaStreamWriter, query_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,6 +46,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _READ_OPTIONS = frozenset({"path", "versionasof", "timestampasof"}) | changes.OPTIONS
+_STREAM_OPTIONS = frozenset(
+    {
+        "maxfilespertrigger",
+        "maxbytespertrigger",
+        "ignoredeletes",
+        "ignorechanges",
+        "ignorefiledeletion",
+        "skipchangecommits",
+        "failondataloss",
+        "excluderegex",
+    }
+)
+_QUERY_OPTIONS = frozenset({"checkpointlocation", "queryname"})
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 
 
@@ -75,8 +89,8 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
 
     @_plainly
     def schema(self) -> StructType:
-        """The schema of the version that is asked for."""
-        return StructType.fromJson(json.loads(self.scan().schema))
+        """The schema of the version that is asked for. Spark does not say whether it asks for a stream."""
+        return StructType.fromJson(json.loads(self.scan(_STREAM_OPTIONS).schema))
 
     def reader(self, schema: StructType) -> DeltaReader:
         """Reads the columns of `schema` by name."""
@@ -90,6 +104,22 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         options = WriteOptions.parse(path, dict(self.options)).in_session(Settings.read(self.settings))
         return DeltaWriter(path, schema, mode, options)
 
+    def streamReader(self, schema: StructType) -> DeltaStreamReader:  # noqa: N802 (Spark's name)
+        """Follows the table."""
+        path, options = self._path(), {name.lower(): value for name, value in self.options.items()}
+        since = options.get("startingtimestamp")
+        millis = _millis(path, since, self.settings.get("spark.sql.session.timeZone", "UTC"))
+        return DeltaStreamReader(path, options, millis, schema, _groups, partial(_rows, schema))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DeltaStreamWriter:  # noqa: FBT001, N802
+        """Appends the rows of each batch, or overwrites with them."""
+        path, given = self._path(), {name.lower(): value for name, value in self.options.items()}
+        app_id = given.pop("txnappid", None)
+        query = query_of(path, given, app_id)
+        rest = {name: value for name, value in given.items() if name not in _QUERY_OPTIONS}
+        options = WriteOptions.parse(path, rest)
+        return DeltaStreamWriter(path, schema, "overwrite" if overwrite else "append", options, query)
+
     def _path(self) -> str:
         path: str | None = self.options.get("path")
         if not path:
@@ -100,10 +130,13 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
             )
         return local(path)
 
-    def scan(self) -> Any:
-        """The plan of a read: schema and files of a version, or of the changes of versions."""
+    def scan(self, more: frozenset[str] = frozenset()) -> Any:
+        """The plan of a read: schema and files of a version, or of the changes of versions.
+
+        `more` are options that say nothing here.
+        """
         path = self._path()
-        unknown = sorted(k for k in self.options if k.lower() not in _READ_OPTIONS | CATALOGS_OWN)
+        unknown = sorted(k for k in self.options if k.lower() not in _READ_OPTIONS | CATALOGS_OWN | more)
         if unknown:
             what = f"the read option `{unknown[0]}`"
             raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
@@ -193,14 +226,22 @@ class DeltaReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no typ
                 )
                 message = f"the data does not fit the table `{scan.root}`: {reason}"
                 raise SchemaMismatchError(message, path=scan.root, reason=reason)
-        # Spark wants one partition at least
-        return [DeltaPartition(group) for group in scan.splits(BYTES_PER_PARTITION)] or [DeltaPartition(b"")]
+        return _groups([scan])
 
     def read(self, partition: DeltaPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a group of files."""
-        if not partition.files:
-            return
-        yield from read_group(partition.files, self.schema)
+        return _rows(self.schema, partition)
+
+
+def _rows(schema: StructType, partition: DeltaPartition) -> Iterator[pa.RecordBatch]:
+    if partition.files:
+        yield from read_group(partition.files, schema)
+
+
+def _groups(parts: Sequence[Any]) -> Sequence[DeltaPartition]:
+    """Groups of files of about the same number of bytes. Spark wants one partition at least."""
+    groups = [group for part in parts for group in part.splits(BYTES_PER_PARTITION)]
+    return [DeltaPartition(group) for group in groups] or [DeltaPartition(b"")]
 
 
 @dataclass

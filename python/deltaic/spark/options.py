@@ -131,6 +131,11 @@ class WriteOptions:
             defaults=settings.defaults,
         )
 
+    def for_batch(self, txn: tuple[str, int] | None) -> WriteOptions:
+        """For a batch of a stream, which records an application and its version."""
+        app_id, version = (None, None) if txn is None else txn
+        return replace(self, txn_app_id=app_id, txn_version=version, dynamic_partitions=False)
+
 
 _KNOWN = frozenset(
     {

@@ -170,6 +170,11 @@ class DeltaSpark:
         """Writes the rows of a query with a DataFrameWriter."""
         self._ask({"write": str(path), "query": query, "mode": mode, "options": options, "by": by})
 
+    def stream(self, path: Path, to: Path, checkpoint: Path, **options: str) -> None:
+        """Streams what is there from one table into another."""
+        paths = {"stream": str(path), "to": str(to), "checkpoint": str(checkpoint)}
+        self._ask({**paths, "options": options})
+
     def call(self, path: Path | str, *calls: list[Any]) -> tuple[dict[str, Any], list[str]]:
         """Schema and rows (JSON) of what methods give, each called on what the one before gave."""
         answer = self._ask({"table": str(path), "calls": calls})

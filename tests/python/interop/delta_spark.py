@@ -4,7 +4,8 @@ One request a line on stdin, one answer a line on stdout, both JSON: `{"sql": te
 `{"read": path, "options": {...}, "where": condition, "into": folder}` writes the rows of a table as Parquet,
 `{"write": path, "query": text, "mode": mode, "options": {...}, "by": [...]}` writes the rows of a query with a
 DataFrameWriter, `{"table": path, "calls": [[method, argument …], …]}` calls one method after the other, beginning
-with the `DeltaTable` of the path, and answers with schema and rows of the DataFrame at the end.
+with the `DeltaTable` of the path, and answers with schema and rows of the DataFrame at the end,
+`{"stream": path, "to": path, "checkpoint": folder, "options": {...}}` streams what is there into another table.
 """
 
 import json
@@ -56,6 +57,10 @@ def main() -> None:
                 if request["by"]:
                     writer = writer.partitionBy(*request["by"])
                 writer.save(request["write"])
+            elif "stream" in request:
+                rows = spark.readStream.format("delta").options(**request["options"]).load(request["stream"])
+                query = rows.writeStream.format("delta").option("checkpointLocation", request["checkpoint"])
+                query.trigger(availableNow=True).start(request["to"]).awaitTermination()
             elif "table" in request:
                 from delta.tables import DeltaTable
 

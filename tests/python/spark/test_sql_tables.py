@@ -224,3 +224,18 @@ def test_statements_that_spark_does_not_know(spark: SparkSession, place: Path, t
     spark.sql(f"CONVERT TO DELTA parquet.`{tmp_path}/pq` PARTITIONED BY (k BIGINT)")
     assert spark.table(f"delta.`{tmp_path}/pq`").count() == 3
     assert deltaic.sql(spark, "SELECT count(*) AS n FROM made").collect()[0].n == 4
+
+
+def test_a_table_that_is_refreshed_by_name(spark: SparkSession, tmp_path: Path) -> None:
+    spark.sql(f"CREATE TABLE refreshed (id LONG) USING delta LOCATION '{tmp_path}'")
+    try:
+        for name in ("refreshed", "spark_catalog.default.refreshed", f"delta.`{tmp_path}`"):
+            spark.catalog.refreshTable(name)
+            spark.sql(f"REFRESH TABLE {name}")
+        spark.table("refreshed").cache()
+        spark.sql("INSERT INTO refreshed VALUES (1)")
+        spark.catalog.refreshTable("refreshed")
+        assert spark.table("refreshed").count() == 1
+    finally:
+        spark.sql("UNCACHE TABLE IF EXISTS refreshed")
+        spark.sql("DROP TABLE refreshed")

@@ -8,19 +8,28 @@ import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableProvider;
 import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.execution.streaming.Sink;
+import org.apache.spark.sql.execution.streaming.Source;
 import org.apache.spark.sql.sources.BaseRelation;
 import org.apache.spark.sql.sources.CreatableRelationProvider;
 import org.apache.spark.sql.sources.DataSourceRegister;
 import org.apache.spark.sql.sources.RelationProvider;
+import org.apache.spark.sql.sources.StreamSinkProvider;
+import org.apache.spark.sql.sources.StreamSourceProvider;
+import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.Option;
+import scala.Tuple2;
+import scala.collection.immutable.Seq;
 
 /**
  * The format. Being a TableProvider makes statements that name a table go to the catalog; `read` and `write` with a path
  * fall back to the V1 interfaces, because the placeholder table has no capabilities.
  */
 public final class DeltaSource
-    implements DataSourceRegister, RelationProvider, CreatableRelationProvider, TableProvider {
+    implements DataSourceRegister, RelationProvider, CreatableRelationProvider, StreamSourceProvider, StreamSinkProvider,
+        TableProvider {
   public String shortName() {
     return Python.format();
   }
@@ -65,5 +74,25 @@ public final class DeltaSource
         return schema;
       }
     };
+  }
+
+  public Tuple2 sourceSchema(
+      SQLContext context, Option schema, String provider, scala.collection.immutable.Map parameters) {
+    StructType given = schema.isEmpty() ? null : (StructType) schema.get();
+    return new Tuple2(Python.format(), StreamSource.schema(Scala.map(parameters), given));
+  }
+
+  public Source createSource(
+      SQLContext context,
+      String metadataPath,
+      Option schema,
+      String provider,
+      scala.collection.immutable.Map parameters) {
+    return new StreamSource(context.sparkSession(), Scala.map(parameters));
+  }
+
+  public Sink createSink(
+      SQLContext context, scala.collection.immutable.Map parameters, Seq partitionColumns, OutputMode mode) {
+    return new StreamSink(Scala.map(parameters), partitionColumns, mode);
   }
 }

@@ -6,9 +6,12 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.TruncatableTable;
+import org.apache.spark.sql.connector.catalog.V2TableWithV1Fallback;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.StructType;
@@ -17,20 +20,23 @@ import org.apache.spark.sql.types.StructType;
  * A table as DataSource V2 names it. Reads of it become native scans (ResolveReads), writes become commands of ours or
  * refusals (RouteWrites): Spark itself never executes anything on it.
  */
-public final class DeltaTable implements Table, TruncatableTable {
+public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1Fallback {
   private final String label;
+  private final Identifier id;
   /** Null for the provider's placeholder, which has no capabilities and sends Spark to the V1 interfaces. */
   final OpenTable table;
   private final StructType schema;
 
-  DeltaTable(String label, OpenTable table) {
+  DeltaTable(String label, Identifier id, OpenTable table) {
     this.label = label;
+    this.id = id;
     this.table = table;
     this.schema = table.schema;
   }
 
   DeltaTable(StructType schema) {
     this.label = Python.format();
+    this.id = null;
     this.table = null;
     this.schema = schema;
   }
@@ -76,6 +82,19 @@ public final class DeltaTable implements Table, TruncatableTable {
     request.put("path", table.path);
     Python.call(request, null);
     return true;
+  }
+
+  /** For streams that name a table: Spark has only the V1 interfaces for ours. */
+  public CatalogTable v1Table() {
+    if (table == null || table.timeTravel) {
+      throw Refusal.of("a stream of " + label + (table == null ? "" : " at a version"), "load(path)", label);
+    }
+    return entry();
+  }
+
+  /** As the catalog describes it: what Spark asks of a relation that has a name (`spark.catalog.refreshTable`). */
+  CatalogTable entry() {
+    return CatalogEntry.of(id, table);
   }
 
   public String toString() {

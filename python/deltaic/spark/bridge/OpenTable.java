@@ -85,11 +85,7 @@ final class OpenTable {
    */
   static OpenTable open(String path, Map options, String version, Long micros) {
     HashMap request = new HashMap();
-    HashMap plain = new HashMap();
-    for (Iterator i = options.entrySet().iterator(); i.hasNext(); ) {
-      Map.Entry e = (Map.Entry) i.next();
-      plain.put(String.valueOf(e.getKey()).toLowerCase(Locale.ROOT), String.valueOf(e.getValue()));
-    }
+    HashMap plain = lowerCased(options);
     request.put("op", "open");
     request.put("path", path);
     request.put("options", plain);
@@ -105,13 +101,28 @@ final class OpenTable {
     return new OpenTable(path, answer, reopen);
   }
 
+  /** Options with their names in lower case. */
+  static HashMap lowerCased(Map options) {
+    HashMap plain = new HashMap();
+    for (Iterator i = options.entrySet().iterator(); i.hasNext(); ) {
+      Map.Entry e = (Map.Entry) i.next();
+      plain.put(String.valueOf(e.getKey()).toLowerCase(Locale.ROOT), String.valueOf(e.getValue()));
+    }
+    return plain;
+  }
+
   /** Milliseconds of a text, as Spark casts it in the session's time zone, or null. */
   private static Long millis(Object text) {
-    if (text == null) return null;
-    Literal literal = new Literal(UTF8String.fromString((String) text), StringType$.MODULE$);
+    Long micros = text == null ? null : micros((String) text);
+    return micros == null ? null : Long.valueOf(Math.floorDiv(micros.longValue(), 1000L));
+  }
+
+  /** Microseconds of a text, as Spark casts it in the session's time zone, or null. */
+  static Long micros(String text) {
+    Literal literal = new Literal(UTF8String.fromString(text), StringType$.MODULE$);
     String zone = SparkSession.active().conf().get("spark.sql.session.timeZone");
     Object value = new Cast(literal, TimestampType$.MODULE$, Option.apply(zone), EvalMode$.MODULE$.LEGACY()).eval(null);
-    return value == null ? null : Long.valueOf(Math.floorDiv(((Long) value).longValue(), 1000L));
+    return (Long) value;
   }
 
   /** A request of `op` about this version. */

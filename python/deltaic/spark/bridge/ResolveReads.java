@@ -54,10 +54,12 @@ public final class ResolveReads extends Rule {
   }
 
   private LogicalPlan read(DataSourceV2Relation node) {
-    OpenTable table = ((DeltaTable) node.table()).table;
+    DeltaTable named = (DeltaTable) node.table();
+    OpenTable table = named.table;
     if (node.options().getBoolean("readChangeFeed", false) || node.options().getBoolean("readChangeData", false)) {
       return changes(session, table.path, node.options().asCaseSensitiveMap());
     }
-    return new LogicalRelation(table.relation(session), node.output(), Scala.nothing(), false, Scala.nothing());
+    return new LogicalRelation(
+        table.relation(session), node.output(), scala.Option.apply(named.entry()), false, Scala.nothing());
   }
 }

@@ -50,14 +50,14 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
   }
 
   private static Table byPath(Identifier id, String version, Long micros) {
-    return new DeltaTable(label(id), OpenTable.open(id.name(), new HashMap(), version, micros));
+    return new DeltaTable(label(id), id, OpenTable.open(id.name(), new HashMap(), version, micros));
   }
 
   private static Table wrap(Identifier id, Table table, String version, Long micros) {
     if (!(table instanceof V1Table) || !ours(((V1Table) table).v1Table())) return table;
     CatalogTable entry = ((V1Table) table).v1Table();
     Map options = new HashMap(Scala.map(entry.storage().properties()));
-    return new DeltaTable(label(id), OpenTable.open(location(entry.location()), options, version, micros));
+    return new DeltaTable(label(id), id, OpenTable.open(location(entry.location()), options, version, micros));
   }
 
   public Table loadTable(Identifier id) throws NoSuchTableException {

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import UnsupportedError
-from deltaic.spark.bridge import definitions, errors, rows, statements, tables, writes
+from deltaic.spark.bridge import definitions, errors, rows, sinks, statements, streams, tables, writes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,5 +51,13 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "truncate": rows.truncate,
     "parse": statements.parse,
     "statement": statements.execute,
+    "streamSchema": lambda asked, _: streams.schema(asked),
+    "streamOpen": lambda asked, _: streams.open_source(asked),
+    "streamLatest": lambda asked, _: streams.latest(asked),
+    "streamAvailableNow": lambda asked, _: streams.available_now(asked),
+    "streamBatch": lambda asked, _: streams.batch(asked),
+    "streamStop": lambda asked, _: streams.stop(asked),
+    "sinkOpen": lambda asked, _: sinks.check(asked),
+    "sinkAdd": sinks.add_batch,
     "refuse": _refuse,
 }

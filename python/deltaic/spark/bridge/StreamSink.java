@@ -1,0 +1,40 @@
+package deltaic.spark;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.execution.streaming.Sink;
+import org.apache.spark.sql.streaming.OutputMode;
+import scala.collection.immutable.Seq;
+
+/** A table as a streaming sink: each batch is one commit, which also says that the batch is done. */
+final class StreamSink implements Sink {
+  private final HashMap given = new HashMap();
+
+  StreamSink(Map options, Seq partitionColumns, OutputMode mode) {
+    given.put("options", OpenTable.lowerCased(options));
+    given.put("partitioning", new ArrayList(Scala.list(partitionColumns)));
+    given.put("mode", mode.toString().toLowerCase(Locale.ROOT));
+    HashMap request = new HashMap(given);
+    request.put("op", "sinkOpen");
+    Python.call(request, null);
+  }
+
+  public void addBatch(long batch, Dataset data) {
+    org.apache.spark.sql.classic.Dataset rows = (org.apache.spark.sql.classic.Dataset) data;
+    org.apache.spark.sql.classic.SparkSession session = (org.apache.spark.sql.classic.SparkSession) rows.sparkSession();
+    HashMap request = new HashMap(given);
+    request.put("op", "sinkAdd");
+    request.put("batch", Long.valueOf(batch));
+    // the thread of a query carries its id, which is the same after a restart
+    request.put("query", session.sparkContext().getLocalProperty("sql.streaming.queryId"));
+    // the frame is a stream still and cannot be written: its rows, as Spark plans them for this batch, can
+    Python.call(request, session.internalCreateDataFrame(rows.queryExecution().toRdd(), rows.schema(), false));
+  }
+
+  public String toString() {
+    return "Delta[" + ((Map) given.get("options")).get("path") + "]";
+  }
+}

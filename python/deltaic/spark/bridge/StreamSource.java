@@ -1,0 +1,125 @@
+package deltaic.spark;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.UUID;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.connector.read.streaming.ReadAllAvailable;
+import org.apache.spark.sql.connector.read.streaming.ReadLimit;
+import org.apache.spark.sql.connector.read.streaming.ReadMaxFiles;
+import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation$;
+import org.apache.spark.sql.execution.streaming.Source;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+import scala.Option;
+
+/** A table as a streaming source. The core says how far a batch goes and which files it has; Spark scans them. */
+final class StreamSource implements Source, SupportsTriggerAvailableNow {
+  private final SparkSession session;
+  private final String path;
+  private final StructType schema;
+  /** By which Python knows this source. */
+  private final String id = UUID.randomUUID().toString();
+
+  StreamSource(SparkSession session, Map options) {
+    this.session = session;
+    HashMap request = request(options, "streamOpen");
+    this.path = (String) request.get("path");
+    request.put("stream", id);
+    this.schema = schemaOf((String) Python.call(request, null));
+  }
+
+  /** The schema that a stream with these options has; the options are checked. */
+  static StructType schema(Map options, StructType given) {
+    HashMap request = request(options, "streamSchema");
+    if (given != null && given.length() > 0) request.put("given", given.json());
+    return schemaOf((String) Python.call(request, null));
+  }
+
+  private static StructType schemaOf(String described) {
+    return (StructType) DataType.fromJson(Python.read(described).get("schema").toString());
+  }
+
+  private static HashMap request(Map options, String op) {
+    HashMap plain = OpenTable.lowerCased(options);
+    Object path = plain.get("path");
+    if (path == null) {
+      throw Refusal.of("readStream.format(\"" + Python.format() + "\") without a path", "load(path)", "");
+    }
+    HashMap request = new HashMap();
+    request.put("op", op);
+    request.put("path", path);
+    request.put("options", plain);
+    Object since = plain.get("startingtimestamp");
+    Long micros = since == null ? null : OpenTable.micros((String) since);
+    // the first whole millisecond that is not before it
+    if (micros != null) request.put("since", Long.valueOf(-Math.floorDiv(-micros.longValue(), 1000L)));
+    return request;
+  }
+
+  private HashMap request(String op) {
+    HashMap request = new HashMap();
+    request.put("op", op);
+    request.put("stream", id);
+    return request;
+  }
+
+  public StructType schema() {
+    return schema;
+  }
+
+  public Option getOffset() {
+    throw new UnsupportedOperationException("latestOffset(start, limit) is what this source has");
+  }
+
+  /** As the options of the stream say. */
+  private static final class OptionsLimit implements ReadLimit {}
+
+  public ReadLimit getDefaultReadLimit() {
+    return new OptionsLimit();
+  }
+
+  public org.apache.spark.sql.connector.read.streaming.Offset latestOffset(
+      org.apache.spark.sql.connector.read.streaming.Offset start, ReadLimit limit) {
+    HashMap request = request("streamLatest");
+    request.put("start", start == null ? null : start.json());
+    request.put("everything", Boolean.valueOf(limit instanceof ReadAllAvailable));
+    if (limit instanceof ReadMaxFiles) request.put("maxFiles", Integer.valueOf(((ReadMaxFiles) limit).maxFiles()));
+    Object latest = Python.call(request, null);
+    return latest == null ? null : new StreamOffset((String) latest);
+  }
+
+  public void prepareForTriggerAvailableNow() {
+    Python.call(request("streamAvailableNow"), null);
+  }
+
+  public Dataset getBatch(Option start, org.apache.spark.sql.execution.streaming.Offset end) {
+    HashMap request = request("streamBatch");
+    request.put("start",
+        start.isEmpty() ? null : ((org.apache.spark.sql.execution.streaming.Offset) start.get()).json());
+    request.put("end", end.json());
+    Dataset rows = null;
+    for (Iterator i = Python.read((String) Python.call(request, null)).elements(); i.hasNext(); ) {
+      HashMap lent = new HashMap();
+      lent.put("deltaicrelation", ((JsonNode) i.next()).asText());
+      HadoopFsRelation relation = OpenTable.open(path, lent, null, null).relation(session);
+      Dataset part = org.apache.spark.sql.classic.Dataset$.MODULE$.ofRows(
+          (org.apache.spark.sql.classic.SparkSession) session, LogicalRelation$.MODULE$.apply(relation, true));
+      rows = rows == null ? part : rows.union(part);
+    }
+    return rows;
+  }
+
+  public void stop() {
+    Python.call(request("streamStop"), null);
+  }
+
+  public String toString() {
+    return "Delta[" + path + "]";
+  }
+}

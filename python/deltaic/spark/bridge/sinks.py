@@ -1,0 +1,62 @@
+"""The streaming sink for the JVM: each batch is one commit, which also says that the batch is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deltaic.exceptions import InvalidArgumentError, UnsupportedError
+from deltaic.spark.bridge.options import split_storage
+from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.names import local
+from deltaic.spark.options import WriteOptions
+
+# what Spark itself puts among the options of a query
+_SPARKS_OWN = frozenset({"path", "checkpointlocation", "queryname"})
+_MODES = {"append": "append", "complete": "overwrite"}
+
+
+def check(asked: dict[str, Any]) -> None:
+    """Checks what can be checked before the query starts.
+
+    Raises:
+        UnsupportedError: for an output mode or an option that is not supported, by its name.
+        InvalidArgumentError: without a path, and for an option that makes no sense here.
+    """
+    path, options, _ = _given(asked)
+    if asked["mode"] not in _MODES:
+        what = f"the output mode `{asked['mode']}`"
+        message = f"`{path}`: {what} is not supported: use append or complete, or foreachBatch with a merge"
+        raise UnsupportedError(message, path=path, what=what)
+    given = WriteOptions.parse(path, options)
+    for name, is_given, instead in (
+        ("txnAppId", given.txn_app_id is not None, "the query has its own"),
+        ("replaceWhere", given.replace_where is not None, "use foreachBatch"),
+        ("overwriteSchema", given.overwrite_schema and asked["mode"] == "append", "it is for complete"),
+    ):
+        if is_given:
+            raise InvalidArgumentError.of(name, f"not for a stream: {instead}")
+
+
+def add_batch(asked: dict[str, Any], data: Any) -> None:
+    """Writes a batch, unless it was committed before. `data` is a Java Dataset."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    from deltaic.spark.writer import save
+
+    path, options, storage = _given(asked)
+    options |= {"txnappid": asked["query"], "txnversion": str(asked["batch"])}
+    if asked["mode"] == "complete":
+        # every batch is the whole result
+        options["partitionoverwritemode"] = "static"
+    spark = session_of({"session": data.sparkSession()})
+    by = asked["partitioning"] or None
+    save(spark, DataFrame(data, spark), path, _MODES[asked["mode"]], by, options, storage or None)
+
+
+def _given(asked: dict[str, Any]) -> tuple[str, dict[str, str], dict[str, str]]:
+    options, storage = split_storage(asked["options"])
+    path = options.get("path")
+    if not path:
+        reason = "a stream needs one: start(path), or toTable(name)"
+        raise InvalidArgumentError.of("path", reason)
+    return local(path), {name: value for name, value in options.items() if name not in _SPARKS_OWN}, storage

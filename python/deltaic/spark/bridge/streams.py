@@ -1,0 +1,135 @@
+"""Streaming sources for the JVM: the core says how far a batch goes and which files it has."""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from typing import Any
+
+from deltaic import _core
+from deltaic.exceptions import SchemaMismatchError
+from deltaic.spark.bridge import tables
+from deltaic.spark.bridge.options import split_storage
+from deltaic.spark.names import local
+
+# batches whose files Spark may still ask for: the one that runs, and the last one, which a restart asks for again
+_KEPT = 3
+
+_lock = threading.Lock()
+_open: dict[str, _Stream] = {}
+
+
+class _Stream:
+    """A source of a query, with the batches that it gave last."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self._given: list[list[str]] = []
+
+    def lend(self, parts: list[Any]) -> list[str]:
+        """Makes the parts of a batch known as relations; the names of those."""
+        relations = [_Relation(part) for part in parts]
+        names = [relation.identity for relation in relations]
+        for relation in relations:
+            tables.lend(relation.identity, relation)
+        self._given.append(names)
+        self._take_back(len(self._given) - _KEPT)
+        return names
+
+    def close(self) -> None:
+        """No plan may ask any more."""
+        self._take_back(len(self._given))
+
+    def _take_back(self, oldest: int) -> None:
+        for _ in range(oldest):
+            for name in self._given.pop(0):
+                tables.take_back(name)
+
+
+class _Relation:
+    """Files of a batch, as the bridge asks for them: see `SparkTable` in the core."""
+
+    def __init__(self, part: Any) -> None:
+        self.identity = f"deltaic-{uuid.uuid4()}"
+        self._part = part
+
+    def describe(self) -> str:
+        """Schema, partitioning and properties as JSON."""
+        return str(self._part.describe(self.identity))
+
+    def files(self, predicate: str | None) -> bytes:
+        """All files: which of them a filter leaves, Spark sees in their footers."""
+        del predicate
+        return bytes(self._part.files())
+
+    def size(self) -> int:
+        """Bytes of all files."""
+        return int(self._part.size())
+
+
+def schema(asked: dict[str, Any]) -> str:
+    """What a stream with these options reads, as JSON. The options are checked.
+
+    Raises:
+        SchemaMismatchError: when the user gives another schema.
+    """
+    source = _source(asked)
+    described = str(source.describe())
+    if "given" in asked:
+        own, given = json.loads(described)["schema"], json.loads(asked["given"])
+        if [(f["name"], f["type"]) for f in own["fields"]] != [
+            (f["name"], f["type"]) for f in given["fields"]
+        ]:
+            path = asked["path"]
+            reason = "a stream has the schema of its table: leave `.schema(…)` out"
+            raise SchemaMismatchError(
+                f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason
+            )
+    return described
+
+
+def open_source(asked: dict[str, Any]) -> str:
+    """Opens a source of a query under its name, and describes it as JSON."""
+    source = _source(asked)
+    with _lock:
+        _open[asked["stream"]] = _Stream(source)
+    return str(source.describe())
+
+
+def latest(asked: dict[str, Any]) -> str | None:
+    """How far the next batch goes."""
+    source = _named(asked).source
+    offset: str | None = source.latest(
+        asked["start"], everything=asked["everything"], max_files=asked.get("maxFiles")
+    )
+    return offset
+
+
+def available_now(asked: dict[str, Any]) -> None:
+    """The query takes what is there and stops."""
+    _named(asked).source.stop_at_what_is_there()
+
+
+def batch(asked: dict[str, Any]) -> str:
+    """The files of a batch, as names of relations."""
+    stream = _named(asked)
+    return json.dumps(stream.lend(stream.source.batch(asked["start"], asked["end"])))
+
+
+def stop(asked: dict[str, Any]) -> None:
+    """The query has ended."""
+    with _lock:
+        stream = _open.pop(asked["stream"], None)
+    if stream is not None:
+        stream.close()
+
+
+def _named(asked: dict[str, Any]) -> _Stream:
+    with _lock:
+        return _open[asked["stream"]]
+
+
+def _source(asked: dict[str, Any]) -> Any:
+    options, storage = split_storage(asked["options"])
+    return _core.StreamSource(local(asked["path"]), options, asked.get("since"), storage)
