@@ -33,6 +33,7 @@ from deltaic.exceptions import (
     UnsupportedError,
 )
 from deltaic.spark import changes, writer
+from deltaic.spark.change_stream import with_changes
 from deltaic.spark.names import local
 from deltaic.spark.options import CATALOGS_OWN, WriteOptions
 from deltaic.spark.routes.arrow import Task
@@ -90,6 +91,12 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
     @_plainly
     def schema(self) -> StructType:
         """The schema of the version that is asked for. Spark does not say whether it asks for a stream."""
+        given = {name.lower(): value for name, value in self.options.items()}
+        begins = given.get("startingversion", given.get("startingtimestamp", "latest"))
+        if changes.wanted(given) and begins.lower() == "latest":
+            # only a stream may begin so
+            now = _core.Table(self._path(), None, None, {}).schema_json()
+            return StructType.fromJson(with_changes(json.loads(now)))
         return StructType.fromJson(json.loads(self.scan(_STREAM_OPTIONS).schema))
 
     def reader(self, schema: StructType) -> DeltaReader:
@@ -197,9 +204,10 @@ def _millis(path: str, timestamp: str | dt.datetime | None, time_zone: str) -> i
 
 @dataclass
 class DeltaPartition(InputPartition):  # type: ignore[misc]  # pyspark has no types
-    """A group of files."""
+    """A group of files, and where a stream gives changes the commit (version, time) that inserted all of the rows."""
 
     files: bytes
+    inserted: tuple[int, int] | None = None
 
 
 class DeltaReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no types
@@ -235,13 +243,17 @@ class DeltaReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no typ
 
 def _rows(schema: StructType, partition: DeltaPartition) -> Iterator[pa.RecordBatch]:
     if partition.files:
-        yield from read_group(partition.files, schema)
+        yield from read_group(partition.files, schema, inserted=partition.inserted)
 
 
 def _groups(parts: Sequence[Any]) -> Sequence[DeltaPartition]:
     """Groups of files of about the same number of bytes. Spark wants one partition at least."""
-    groups = [group for part in parts for group in part.splits(BYTES_PER_PARTITION)]
-    return [DeltaPartition(group) for group in groups] or [DeltaPartition(b"")]
+    groups = [
+        DeltaPartition(group, getattr(part, "inserted", None))
+        for part in parts
+        for group in part.splits(BYTES_PER_PARTITION)
+    ]
+    return groups or [DeltaPartition(b"")]
 
 
 @dataclass

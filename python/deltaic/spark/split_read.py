@@ -16,6 +16,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from deltaic import _core
 from deltaic.exceptions import DeltaError
+from deltaic.spark.change_stream import COLUMNS
 from deltaic.spark.failures import telling
 from deltaic.spark.native_read import FILE, ROW, native_read, spelled
 
@@ -66,13 +67,31 @@ class _Reader:
             raise telling(error) from None
 
 
-def read_group(group: bytes, schema: StructType, *, located: bool = False) -> Iterator[pa.RecordBatch]:
-    """The rows of a group of files in columns of `schema`; with `located` the last two are `FILE` and `ROW`."""
+def read_group(
+    group: bytes, schema: StructType, *, located: bool = False, inserted: tuple[int, int] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a group of files in columns of `schema`; with `located` the last two are `FILE` and `ROW`.
+
+    With `inserted`, the version and time of a commit, the last three are those of changes.
+    """
     wanted = to_arrow_schema(schema, **_ZONE)
-    columns = wanted.names[:-2] if located else wanted.names
+    columns = wanted.names[:-2] if located else wanted.names[: -len(COLUMNS)] if inserted else wanted.names
     places = (FILE, ROW) if located else None
     for batch in pa.RecordBatchReader.from_stream(_core.read_split(group, columns, places)):
-        yield _fitted(_spelled(batch) if located else batch, wanted)
+        if located:
+            yield _fitted(_spelled(batch), wanted)
+        elif inserted:
+            yield _fitted(_told(batch, *inserted), wanted)
+        else:
+            yield _fitted(batch, wanted)
+
+
+def _told(batch: pa.RecordBatch, version: int, millis: int) -> pa.RecordBatch:
+    """With the commit that inserted the rows."""
+    at = pa.scalar(millis * 1000, pa.timestamp("us", "UTC"))
+    for (name, _), value in zip(COLUMNS, ("insert", version, at), strict=True):
+        batch = batch.append_column(name, pa.repeat(value, batch.num_rows))
+    return batch
 
 
 def _spelled(batch: pa.RecordBatch) -> pa.RecordBatch:

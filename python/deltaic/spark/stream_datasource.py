@@ -18,9 +18,9 @@ from pyspark.sql.datasource import DataSourceStreamReader, WriterCommitMessage
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from deltaic import _core
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError
 from deltaic.spark import writer
+from deltaic.spark.change_stream import open_stream
 from deltaic.spark.names import local
 from deltaic.spark.routes.arrow import Task
 
@@ -67,7 +67,7 @@ class DeltaStreamReader(DataSourceStreamReader, _Mixin):  # type: ignore[misc]  
     @property
     def _source(self) -> Any:
         if self._opened is None:
-            self._opened = _core.StreamSource(*self._given)
+            self._opened = open_stream(*self._given)
             there = StructType.fromJson(json.loads(self._opened.schema))
             if [(f.name, f.dataType) for f in there.fields] != [
                 (f.name, f.dataType) for f in self._schema.fields

@@ -142,7 +142,6 @@ def test_where_a_stream_begins(spark: SparkSession, table: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"readChangeFeed": "true"}, exceptions.UnsupportedError),
         ({"schemaTrackingLocation": "/x"}, exceptions.UnsupportedError),
         ({"versionAsOf": "1"}, exceptions.InvalidArgumentError),
         ({"maxFilesPerTrigger": "0"}, exceptions.InvalidArgumentError),
@@ -238,3 +237,54 @@ def test_a_stream_of_a_table_by_name(spark: SparkSession, table: Path, tmp_path:
     finally:
         spark.sql("DROP TABLE streamed")
     assert ids(spark, tmp_path / "to") == [0, 0, 1, 1, 2, 2]
+
+
+def changed(rows: Any) -> list[tuple[Any, ...]]:
+    return sorted((r._commit_version, r._change_type, r.id) for r in rows.collect())
+
+
+@pytest.mark.parametrize(
+    "properties", [{}, {"delta.enableDeletionVectors": "true"}], ids=["files", "vectors"]
+)
+def test_changes_come_after_the_rows_that_are_there(
+    spark: SparkSession, tmp_path: Path, properties: dict[str, str]
+) -> None:
+    path, to = tmp_path / "t", tmp_path / "to"
+    rows = spark.range(4).selectExpr("id", "id % 2 AS p").repartition(2)
+    options = {"delta.enableChangeDataFeed": "true", **properties}
+    rows.write.format("delta").partitionBy("p").options(**options).save(str(path))
+    feed = {"readChangeFeed": "true", "maxFilesPerTrigger": "1"}
+    run(stream(spark, path, **feed), to, tmp_path / "c")
+    table = DeltaTable.forPath(spark, str(path))
+    table.delete("id = 0")
+    table.update("id = 1", {"id": "10"})
+    append(spark, path, [7])
+    run(stream(spark, path, **feed), to, tmp_path / "c")
+    found = deltaic.read(spark, str(to))
+    assert changed(found) == [
+        *((0, "insert", i) for i in range(4)),
+        (1, "delete", 0),
+        (2, "update_postimage", 10),
+        (2, "update_preimage", 1),
+        (3, "insert", 7),
+    ]
+    assert found.columns == ["id", "p", "_change_type", "_commit_version", "_commit_timestamp"]
+    times = {c["version"]: c["timestamp"].timestamp() for c in deltaic.Table(str(path)).history()}
+    assert all(times[r._commit_version] == r._commit_timestamp.timestamp() for r in found.collect())
+    # one batch for each file that was there, and one for each version
+    assert [(o["reservoirVersion"], o["index"]) for o in offsets(tmp_path / "c")][-4:] == [
+        (1, -1),
+        (2, -1),
+        (3, -1),
+        (4, -1),
+    ]
+    run(stream(spark, path, readChangeFeed="true", startingVersion="1"), tmp_path / "to2", tmp_path / "c2")
+    batch = spark.read.format("delta").options(readChangeFeed="true", startingVersion="1").load(str(path))
+    assert changed(deltaic.read(spark, str(tmp_path / "to2"))) == changed(batch)
+
+
+def test_changes_that_are_not_recorded(spark: SparkSession, table: Path) -> None:
+    with pytest.raises(exceptions.ChangesNotRecordedError):
+        stream(spark, table, readChangeFeed="true")
+    with pytest.raises(exceptions.InvalidArgumentError, match="skipChangeCommits"):
+        stream(spark, table, readChangeFeed="true", skipChangeCommits="true")

@@ -7,10 +7,10 @@ import threading
 import uuid
 from typing import Any
 
-from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError
 from deltaic.spark.bridge import tables
 from deltaic.spark.bridge.options import split_storage
+from deltaic.spark.change_stream import open_stream
 from deltaic.spark.names import local
 
 # batches whose files Spark may still ask for: the one that runs, and the last one, which a restart asks for again
@@ -27,15 +27,14 @@ class _Stream:
         self.source = source
         self._given: list[list[str]] = []
 
-    def lend(self, parts: list[Any]) -> list[str]:
-        """Makes the parts of a batch known as relations; the names of those."""
+    def lend(self, parts: list[Any]) -> list[dict[str, Any]]:
+        """Makes the parts of a batch known as relations: names, and the commit that inserted all of the rows."""
         relations = [_Relation(part) for part in parts]
-        names = [relation.identity for relation in relations]
         for relation in relations:
             tables.lend(relation.identity, relation)
-        self._given.append(names)
+        self._given.append([relation.identity for relation in relations])
         self._take_back(len(self._given) - _KEPT)
-        return names
+        return [{"name": r.identity, "inserted": getattr(r.part, "inserted", None)} for r in relations]
 
     def close(self) -> None:
         """No plan may ask any more."""
@@ -52,20 +51,20 @@ class _Relation:
 
     def __init__(self, part: Any) -> None:
         self.identity = f"deltaic-{uuid.uuid4()}"
-        self._part = part
+        self.part = part
 
     def describe(self) -> str:
         """Schema, partitioning and properties as JSON."""
-        return str(self._part.describe(self.identity))
+        return str(self.part.describe(self.identity))
 
     def files(self, predicate: str | None) -> bytes:
         """All files: which of them a filter leaves, Spark sees in their footers."""
         del predicate
-        return bytes(self._part.files())
+        return bytes(self.part.files())
 
     def size(self) -> int:
         """Bytes of all files."""
-        return int(self._part.size())
+        return int(self.part.size())
 
 
 def schema(asked: dict[str, Any]) -> str:
@@ -112,7 +111,7 @@ def available_now(asked: dict[str, Any]) -> None:
 
 
 def batch(asked: dict[str, Any]) -> str:
-    """The files of a batch, as names of relations."""
+    """The files of a batch, as relations."""
     stream = _named(asked)
     return json.dumps(stream.lend(stream.source.batch(asked["start"], asked["end"])))
 
@@ -132,4 +131,4 @@ def _named(asked: dict[str, Any]) -> _Stream:
 
 def _source(asked: dict[str, Any]) -> Any:
     options, storage = split_storage(asked["options"])
-    return _core.StreamSource(local(asked["path"]), options, asked.get("since"), storage)
+    return open_stream(local(asked["path"]), options, asked.get("since"), storage)
