@@ -210,10 +210,9 @@ pub static FEATURES: &[Feature] = &[
         used_by: &[Use::True("delta.enableVariantShredding")],
         automatic: true,
         instead: Some("variantShredding-preview"),
-        reads: false,
         ..reader("variantShredding")
     },
-    Feature { reads: false, ..reader("variantShredding-preview") },
+    Feature { requires: &["variantType"], ..reader("variantShredding-preview") },
     Feature {
         used_by: &[Use::Type(is_variant)],
         automatic: true,

@@ -13,6 +13,7 @@ use arrow::datatypes::{
 use arrow::error::ArrowError;
 
 use super::calendar::{rebase_dates, rebase_instants};
+use super::variant::unshredded;
 
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 
@@ -41,6 +42,8 @@ pub(crate) enum Convert {
     List(FieldRef, Box<Convert>),
     /// Keys and values; the field is that of the entries.
     Map(FieldRef, Box<Convert>, Box<Convert>),
+    /// A variant, parts of which stand in columns of their own; the fields are those of the binary form.
+    Unshred(Fields),
 }
 
 /// The conversion of a primitive, or `None` when the table cannot hold such values.
@@ -137,6 +140,7 @@ impl Convert {
                 let (offsets, nulls) = (source.offsets().clone(), source.nulls().cloned());
                 Arc::new(MapArray::try_new(field.clone(), offsets, entries, nulls, false)?)
             }
+            Convert::Unshred(fields) => unshredded(array, fields)?,
         })
     }
 }

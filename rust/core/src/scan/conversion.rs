@@ -5,7 +5,7 @@ use arrow::datatypes::{DataType as Arrow, Fields};
 use super::calendar::Calendar;
 use super::cast::{Convert, primitive};
 use super::matching::Matcher;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::schema::{DataType, StructField, StructType, arrow_type};
 
 /// What decides the conversions of one file.
@@ -18,7 +18,7 @@ impl Conversion<'_> {
     /// How an array of type `file` becomes one of `data_type`.
     ///
     /// # Errors
-    /// [`Error::DataFile`] when the table's type cannot hold it, [`Error::Unsupported`] for a shredded variant.
+    /// [`Error::DataFile`] when the table's type cannot hold it.
     pub(super) fn of(&self, data_type: &DataType, file: &Arrow, at: &str) -> Result<Convert> {
         let target = arrow_type(data_type);
         // fields are told by more than their Arrow type: an equal struct may have them in another order
@@ -91,17 +91,14 @@ impl Conversion<'_> {
         wanted.fields.iter().map(convert).collect()
     }
 
-    /// An unshredded variant: two binary fields, in either order.
+    /// A variant: two binary fields, in either order, or values that stand in typed columns as well.
     fn variant(&self, fields: &Fields, target: Arrow, at: &str) -> Result<Convert> {
-        if fields.iter().any(|f| f.name() == "typed_value") {
-            return Err(Error::Unsupported {
-                path: self.matcher.path.to_owned(),
-                what: format!("the shredded variant of column `{at}`"),
-            });
-        }
         let Arrow::Struct(to) = target else {
             return Err(self.matcher.error(format!("column `{at}` is no variant")));
         };
+        if fields.find("typed_value").is_some() {
+            return Ok(Convert::Unshred(to));
+        }
         let children = to
             .iter()
             .map(|part| {

@@ -26,6 +26,7 @@ mod split;
 mod stream;
 #[cfg(test)]
 pub(crate) mod testing;
+mod variant;
 
 pub(crate) use calendar::Calendar;
 pub use deletion_vector::DeletionVector;

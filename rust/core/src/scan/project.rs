@@ -39,7 +39,7 @@ impl Projection {
     ///
     /// # Errors
     /// [`Error::DataFile`] for a column that the table's type cannot hold, for names or ids that are ambiguous, and
-    /// for a file without field ids in a table that maps by id; [`Error::Unsupported`] for a shredded variant.
+    /// for a file without field ids in a table that maps by id.
     pub(crate) fn new(
         path: &str,
         schema: &StructType,
@@ -364,28 +364,18 @@ mod tests {
     }
 
     #[test]
-    fn a_shredded_variant_is_refused_by_name() {
+    fn an_unshredded_variant_has_its_parts_in_any_order() {
         let bytes = |v: &[u8]| Arc::new(arrow::array::BinaryArray::from_vec(vec![v])) as ArrayRef;
-        let variant = |extra: Option<&str>| {
-            let mut parts = vec![
-                (Arc::new(Field::new("value", Arrow::Binary, false)), bytes(&[12, 1])),
-                (Arc::new(Field::new("metadata", Arrow::Binary, false)), bytes(&[1, 0, 0])),
-            ];
-            if let Some(name) = extra {
-                parts.push((Arc::new(Field::new(name, Arrow::Int64, true)), longs(&[1])));
-            }
-            let array = StructArray::from(parts);
-            batch(vec![(Field::new("v", array.data_type().clone(), true), Arc::new(array))])
-        };
+        let parts = vec![
+            (Arc::new(Field::new("value", Arrow::Binary, false)), bytes(&[12, 1])),
+            (Arc::new(Field::new("metadata", Arrow::Binary, false)), bytes(&[1, 0, 0])),
+        ];
+        let array = StructArray::from(parts);
+        let file = batch(vec![(Field::new("v", array.data_type().clone(), true), Arc::new(array))]);
         let table = schema(&field("v", r#""variant""#));
         assert_eq!(
-            read(&table, ColumnMappingMode::None, &variant(None)).unwrap(),
+            read(&table, ColumnMappingMode::None, &file).unwrap(),
             ["{metadata: 010000, value: 0c01}"]
-        );
-        let error = read(&table, ColumnMappingMode::None, &variant(Some("typed_value"))).unwrap_err();
-        assert!(
-            error.to_string().ends_with("the shredded variant of column `v` is not supported"),
-            "{error}"
         );
     }
 
