@@ -5,6 +5,16 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    NumericType,
+    StringType,
+    TimestampNTZType,
+    TimestampType,
+)
+
 from deltaic import _core
 from deltaic.exceptions import CommitStateUnknownError, DeltaError, InvalidArgumentError
 from deltaic.predicates import columns_of, from_sql
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
 
 # rows that come to the driver without a second thought
 _FEW_ROWS = 1000
+_FLAT = (NumericType, StringType, BinaryType, BooleanType, DateType, TimestampType, TimestampNTZType)
 
 
 @raises_sparks
@@ -216,4 +227,15 @@ def _route(df: Any, plan: Any) -> str:
     if direct.small(df, _FEW_ROWS):
         return "driver"
     # rows that need more than a rename are rearranged by the core
-    return "direct" if plan.direct else "arrow"
+    if not plan.direct:
+        return "arrow"
+    # Spark's writer sorts the rows of each task by partition, the core does not. Where executors are other machines,
+    # they may lack deltaic.
+    if plan.partition_columns and df.sparkSession.sparkContext._jsc.sc().isLocal() and _is_flat(df):
+        return "arrow"
+    return "direct"
+
+
+def _is_flat(df: Any) -> bool:
+    """Whether Arrow takes all columns as they are: fields that must not be null are refused in a null struct."""
+    return all(isinstance(f.dataType, _FLAT) for f in df.schema.fields)

@@ -111,6 +111,29 @@ fn more_partitions_than_open_files_lose_no_row() {
 }
 
 #[test]
+fn partitions_that_come_in_turns_have_few_files() {
+    let rows_of = |ids: std::ops::Range<i64>, p: fn(i64) -> i64| {
+        let values = Int64Array::from_iter_values(ids.clone().map(p));
+        let ids = Int64Array::from_iter_values(ids);
+        Ok(batch([("id", Arc::new(ids) as ArrayRef), ("p", Arc::new(values))]))
+    };
+    // all in each batch; few in each batch, and all again and again; one after the other
+    let turns: [(i64, fn(i64) -> i64, u64); 3] =
+        [(300, |i| i % 150, 150), (10, |i| i % 150, 150 + 150), (10, |i| i / 20, 150)];
+    for (length, p, most) in turns {
+        let (_, location) = place();
+        let batches = (0..3_000 / length).map(|n| rows_of(n * length..(n + 1) * length, p)).collect();
+        let result = deltaic::write::write(&location, reader(batches), &partitioned(&["p"])).unwrap();
+        assert_eq!(result.rows, 3_000);
+        assert!(result.files <= most, "{} files of batches of {length}", result.files);
+        let rows = by_value(&location);
+        assert_eq!(rows.len(), 150);
+        assert!(rows.iter().all(|(key, ids)| ids.len() == 20
+            && ids.iter().all(|id| p(*id).to_string() == *key.as_ref().unwrap())));
+    }
+}
+
+#[test]
 fn rows_of_many_small_batches_keep_their_order_in_a_partition() {
     let (_, location) = place();
     let small = |start: i64| {

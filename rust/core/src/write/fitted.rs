@@ -10,7 +10,7 @@ use super::parquet_writer::{DataFiles, WrittenData};
 use super::plan::WritePlan;
 use super::rules::{Rules, incomplete_schema};
 use super::sorter::Sorter;
-use super::split::Splitter;
+use super::split::{PartitionKey, Splitter};
 use super::text_limits::limit_batch;
 use super::uploads::Uploads;
 use crate::error::{Error, Result};
@@ -43,6 +43,8 @@ pub(crate) fn fit_rows(plan: &WritePlan, rules: &mut Rules, given: &RecordBatch)
 
 /// Writes fitted rows into data files, one open file a partition. Where the write or the table asks for optimized writes, rows wait for
 /// all others of their partition, so that these are in one file up to the target size, however many partitions there are.
+/// They begin to wait, too, when rows of more partitions than files can be open come in turns: otherwise each batch would
+/// leave a file of few rows in every partition.
 pub(crate) struct FittedWriter<'a> {
     path: String,
     files: DataFiles<'a>,
@@ -74,15 +76,19 @@ impl<'a> FittedWriter<'a> {
     pub(crate) fn write(&mut self, fitted: &RecordBatch) -> Result<()> {
         match &mut self.waiting {
             Some(waiting) => waiting.push(fitted, &self.splitter.partition_values(fitted)),
-            None => self.write_now(fitted),
+            None => {
+                let parts = self.splitter.split(&self.path, fitted)?;
+                if self.files.would_crowd(parts.iter().map(|(key, _)| key)) {
+                    let waiting = self.waiting.insert(ByPartition::new());
+                    return waiting.push(fitted, &self.splitter.partition_values(fitted));
+                }
+                self.write_parts(parts)
+            }
         }
     }
 
-    fn write_now(&mut self, fitted: &RecordBatch) -> Result<()> {
-        for (key, rows) in self.splitter.split(&self.path, fitted)? {
-            self.files.write(key, &rows)?;
-        }
-        Ok(())
+    fn write_parts(&mut self, parts: Vec<(PartitionKey, RecordBatch)>) -> Result<()> {
+        parts.into_iter().try_for_each(|(key, rows)| self.files.write(key, &rows))
     }
 
     /// Closes the files.
@@ -93,7 +99,8 @@ impl<'a> FittedWriter<'a> {
         if let Some(waiting) = self.waiting.take() {
             self.files.partitions_in_turn();
             for batch in waiting.sorter.finish()? {
-                self.write_now(&batch?)?;
+                let parts = self.splitter.split(&self.path, &batch?)?;
+                self.write_parts(parts)?;
             }
         }
         self.files.finish()

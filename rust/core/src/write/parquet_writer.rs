@@ -1,6 +1,6 @@
 //! Data files: one open Parquet file a partition, a bounded number of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::concat_batches;
@@ -49,6 +49,8 @@ pub(super) struct DataFiles<'a> {
     /// Folder of the table that all files go into.
     folder: Option<&'a str>,
     open: HashMap<PartitionKey, OpenFile>,
+    /// Partitions whose file was closed for that of another one.
+    crowded_out: HashSet<PartitionKey>,
     clock: u64,
     number: usize,
     done: Vec<WrittenData>,
@@ -132,6 +134,7 @@ impl<'a> DataFiles<'a> {
             max_rows: options.max_rows_per_file.unwrap_or(u64::MAX).max(1),
             folder,
             open: HashMap::new(),
+            crowded_out: HashSet::new(),
             clock: 0,
             number: 0,
             done: Vec::new(),
@@ -142,6 +145,11 @@ impl<'a> DataFiles<'a> {
     /// From now on all rows of a partition come before those of the next.
     pub(super) fn partitions_in_turn(&mut self) {
         self.in_turn = true;
+    }
+
+    /// Whether files would be closed for others again and again, since more partitions come in turns than files are open.
+    pub(super) fn would_crowd<'k>(&self, keys: impl ExactSizeIterator<Item = &'k PartitionKey>) -> bool {
+        keys.len() > MAX_OPEN || keys.into_iter().any(|k| self.crowded_out.contains(k))
     }
 
     /// Appends rows to the open file of a partition.
@@ -156,6 +164,8 @@ impl<'a> DataFiles<'a> {
             self.clock += 1;
             if !self.open.contains_key(&key) {
                 if self.open.len() >= MAX_OPEN {
+                    let longest_ago = self.open.values().min_by_key(|f| f.last_used).map(|f| f.key.clone());
+                    self.crowded_out.extend(longest_ago);
                     self.close_by(|f| std::cmp::Reverse(f.last_used))?;
                 }
                 let file = self.create(key.clone())?;
