@@ -58,6 +58,11 @@ pub(crate) fn add_columns(
 }
 
 #[pyfunction]
+pub(crate) fn cluster_by(py: Python<'_>, table: &Table, columns: Vec<Vec<String>>) -> PyResult<u64> {
+    run(py, table, Alteration::ClusterBy(columns))
+}
+
+#[pyfunction]
 pub(crate) fn drop_columns(py: Python<'_>, table: &Table, paths: Vec<Vec<String>>) -> PyResult<u64> {
     run(py, table, Alteration::DropColumns(paths))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deltaic::actions::Add;
 use deltaic::schema::StructType;
-use deltaic::write::{SpreadWrite, WriteMode, WriteOptions, WrittenFile, footer_adds};
+use deltaic::write::{DefineMode, Defines, SpreadWrite, WriteMode, WriteOptions, WrittenFile, footer_adds};
 use deltaic::{Error, Result};
 use pyo3::prelude::*;
 
@@ -35,7 +35,7 @@ impl WritePlan {
 #[pymethods]
 impl WritePlan {
     #[new]
-    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, user_metadata=None, txn=None, compression=None, max_records_per_file=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, engine=None, storage_options=None))]
+    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, user_metadata=None, txn=None, compression=None, max_records_per_file=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, engine=None, storage_options=None, defines=None, description=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -60,12 +60,23 @@ impl WritePlan {
         defaults: Option<BTreeMap<String, String>>,
         engine: Option<String>,
         storage_options: Option<BTreeMap<String, String>>,
+        defines: Option<(String, Vec<Vec<String>>, bool)>,
+        description: Option<String>,
     ) -> PyResult<Self> {
         read(py, move || {
             let data = StructType::from_json(&schema)?;
             let (predicate, text) = replace_where.unzip();
+            let defines = match defines {
+                Some((mode, cluster_by, managed)) => {
+                    Some(Defines { mode: DefineMode::parse(&mode)?, cluster_by, managed })
+                }
+                None => None,
+            };
             let options = WriteOptions {
-                mode: WriteMode::parse(&mode)?,
+                mode: match &defines {
+                    Some(defines) => defines.write_mode(),
+                    None => WriteMode::parse(&mode)?,
+                },
                 replace_where: predicate.as_deref().map(parse_predicate).transpose()?,
                 replace_where_text: text,
                 dynamic_partitions,
@@ -85,6 +96,8 @@ impl WritePlan {
                 user_metadata,
                 app_transaction: txn,
                 engine,
+                defines,
+                description,
                 ..WriteOptions::default()
             };
             let inner = SpreadWrite::plan(&path, storage_options.unwrap_or_default(), &data, options)?;

@@ -55,6 +55,12 @@ pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definit
         Alteration::AddConstraint { name, expression } => {
             Operation::new("ADD CONSTRAINT").with("name", name).with("expr", expression)
         }
+        Alteration::ClusterBy(columns) => {
+            let shown = |paths: &[Vec<String>]| paths.iter().map(|p| dotted(p)).collect::<Vec<_>>().join(",");
+            Operation::new("CLUSTER BY")
+                .with("oldClusteringColumns", shown(&old.clustering))
+                .with("newClusteringColumns", shown(columns))
+        }
         Alteration::DropConstraint { name, .. } => {
             let operation = Operation::new("DROP CONSTRAINT").with("name", name);
             let all = constraints(&old.metadata);

@@ -8,7 +8,7 @@ use super::check_rows::check_rows;
 use crate::alter::properties::{SetOptions, set_properties, unset_properties};
 use crate::alter::row_tracking::needs_backfill;
 use crate::alter::{
-    CLUSTERING_DOMAIN, ColumnChange, Definition, NewColumn, add_columns, add_constraint, change_column,
+    CLUSTERING_DOMAIN, ColumnChange, Definition, NewColumn, add_columns, add_constraint, change_column, cluster_by,
     drop_columns, drop_constraint, iceberg_compat, rename_column,
 };
 use crate::conflict::IsolationLevel;
@@ -57,6 +57,9 @@ pub enum Alteration {
         /// Its expression.
         expression: String,
     },
+    /// Gives a table that is not partitioned other clustering columns, as paths, or none; see [`cluster_by`]. Files are
+    /// clustered when they are next optimized.
+    ClusterBy(Vec<Vec<String>>),
     /// Drops a CHECK constraint; see [`drop_constraint`].
     DropConstraint {
         /// Its name.
@@ -106,7 +109,8 @@ fn attempt(location: &Location, alteration: &Alteration) -> Result<u64> {
     if needs_backfill(&old, &new) && backfill(&snapshot)? {
         (snapshot, old, new) = newest(location, alteration)?;
     }
-    if new.protocol == old.protocol && new.metadata == old.metadata {
+    let same_clustering = new.clustering == old.clustering;
+    if new.protocol == old.protocol && new.metadata == old.metadata && same_clustering {
         return Ok(snapshot.version());
     }
     let mut txn = Transaction::begin(&snapshot, operation(alteration, &old, &new)?);
@@ -127,6 +131,9 @@ fn attempt(location: &Location, alteration: &Alteration) -> Result<u64> {
     }
     if new.metadata != old.metadata {
         txn.set_metadata(new.metadata);
+    }
+    if let (Alteration::ClusterBy(columns), false) = (alteration, same_clustering) {
+        txn.domain(cluster_by(&old, columns)?.1);
     }
     Ok(txn.commit()?.version)
 }
@@ -161,6 +168,8 @@ fn altered(table: &Definition, alteration: &Alteration) -> Result<Definition> {
         Alteration::RenameColumn { path, name } => rename_column(table, path, name),
         Alteration::ChangeColumn(change) => change_column(table, change),
         Alteration::AddConstraint { name, expression } => add_constraint(table, name, expression),
+        Alteration::ClusterBy(columns) if columns.is_empty() && table.clustering.is_empty() => Ok(table.clone()),
+        Alteration::ClusterBy(columns) => Ok(cluster_by(table, columns)?.0),
         Alteration::DropConstraint { name, if_exists } => drop_constraint(table, name, *if_exists),
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use arrow::array::RecordBatchReader;
 
+use super::define::{DefineMode, TableSpec};
 use super::fitted::{FittedWriter, fit_rows};
 use super::mode::{WriteMode, WriteOptions, WriteResult};
 use super::overwrite::{Replaced, check_rows, stage};
@@ -229,7 +230,7 @@ fn land(
     options: &WriteOptions,
 ) -> Result<WriteResult> {
     let NewFiles { adds, marks, .. } = new;
-    let mut txn = plan.transaction(operation(options))?;
+    let mut txn = plan.transaction(operation(plan, options))?;
     define(&mut txn, plan, options);
     let generated = marks.keys().cloned().collect();
     txn.advance_identities(IdentityValues { written: marks, generated })?;
@@ -262,6 +263,7 @@ fn land(
 
 /// Stages the definition that the write gives the table, where it is another.
 fn define(txn: &mut Transaction, plan: &WritePlan, options: &WriteOptions) {
+    plan.domains.iter().for_each(|domain| txn.domain(domain.clone()));
     let Some(snapshot) = txn.snapshot().cloned() else { return };
     if *snapshot.protocol() != plan.protocol {
         txn.set_protocol(plan.protocol.clone());
@@ -325,7 +327,15 @@ fn same_files(ours: &StructType, theirs: &StructType) -> bool {
         && ours.fields.iter().zip(&theirs.fields).all(|(o, t)| t.nullable || !o.nullable)
 }
 
-fn operation(options: &WriteOptions) -> Operation {
+fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
+    if let Some(defines) = &options.defines {
+        let name = match defines.mode {
+            DefineMode::Create | DefineMode::CreateIfNotExists => "CREATE TABLE AS SELECT",
+            DefineMode::Replace => "REPLACE TABLE AS SELECT",
+            DefineMode::CreateOrReplace => "CREATE OR REPLACE TABLE AS SELECT",
+        };
+        return TableSpec::of(plan.schema.clone(), options, defines).operation(name, &plan.metadata);
+    }
     let mut operation = Operation::new("WRITE")
         .with("mode", options.mode.name())
         .with_encoded("partitionBy", options.partition_by.clone());

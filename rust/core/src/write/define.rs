@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::Utc;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::create::{new_table, wanted};
 use super::features::check_writer;
-use super::mode::WriteOptions;
+use super::mode::{Defines, WriteOptions};
 use super::plan::{Target, plan};
+use super::schema::as_nullable;
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::{
     Asked, CLUSTERING_DOMAIN, Change, Definition, cluster_by, joined_protocol, settle, without_mapping,
@@ -21,7 +23,7 @@ use crate::store::Location;
 use crate::txn::{Operation, Transaction, retried};
 
 /// What becomes of a table that is there, and of a place without one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DefineMode {
     /// Makes a table; [`Error::TableAlreadyExists`] where there is one.
     Create,
@@ -128,10 +130,17 @@ fn attempt(location: &Location, spec: &TableSpec, mode: DefineMode, budget: Dura
     }
 }
 
-fn make(location: &Location, spec: &TableSpec, budget: Duration) -> Result<Defined> {
+/// A new table, and the action that says how it is clustered.
+///
+/// # Errors
+/// As [`define_table`].
+pub(super) fn made(spec: &TableSpec) -> Result<(Definition, Option<DomainMetadata>)> {
     let (protocol, metadata) = new_table(&spec.schema, &spec.options())?;
-    let new = Definition::of(&protocol, &metadata)?;
-    let (new, domain) = spec.clustered(new)?;
+    spec.clustered(Definition::of(&protocol, &metadata)?)
+}
+
+fn make(location: &Location, spec: &TableSpec, budget: Duration) -> Result<Defined> {
+    let (new, domain) = made(spec)?;
     check(location, &new.protocol, &new.metadata)?;
     let operation = spec.operation("CREATE TABLE", &new.metadata);
     let mut txn = Transaction::create(location, new.protocol, new.metadata, operation);
@@ -143,7 +152,11 @@ fn make(location: &Location, spec: &TableSpec, budget: Duration) -> Result<Defin
     Ok(Defined { version: landed.version, created: true, replaced: false, warnings: landed.warnings })
 }
 
-fn replace(table: &Snapshot, spec: &TableSpec, mode: DefineMode, budget: Duration) -> Result<Defined> {
+/// What a table becomes that is replaced, and the action that says how it is clustered.
+///
+/// # Errors
+/// As [`define_table`].
+pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition, Option<DomainMetadata>)> {
     let location = table.location();
     check_writer(&location.root().to_string(), table.protocol())?;
     let domains = table.domain_metadata()?;
@@ -168,6 +181,12 @@ fn replace(table: &Snapshot, spec: &TableSpec, mode: DefineMode, budget: Duratio
     // a schema that did not change is not written again by `settle`, and this metadata is new
     new.metadata.schema_string = new.schema.to_json();
     check(location, &new.protocol, &new.metadata)?;
+    let gone = clustering.map(|domain| DomainMetadata { removed: true, ..domain.clone() });
+    Ok((new, domain.or(gone)))
+}
+
+fn replace(table: &Snapshot, spec: &TableSpec, mode: DefineMode, budget: Duration) -> Result<Defined> {
+    let (new, domain) = replaced(table, spec)?;
     let name = match mode {
         DefineMode::CreateOrReplace => "CREATE OR REPLACE TABLE",
         _ => "REPLACE TABLE",
@@ -178,12 +197,11 @@ fn replace(table: &Snapshot, spec: &TableSpec, mode: DefineMode, budget: Duratio
         txn.remove_file(&add, true);
     }
     txn.replaces_all_files();
-    if new.protocol != old.protocol {
+    if new.protocol != *table.protocol() {
         txn.set_protocol(new.protocol);
     }
     txn.set_metadata(new.metadata);
-    let gone = clustering.map(|domain| DomainMetadata { removed: true, ..domain.clone() });
-    domain.or(gone).into_iter().for_each(|domain| txn.domain(domain));
+    domain.into_iter().for_each(|domain| txn.domain(domain));
     txn.set_engine(spec.engine.clone());
     txn.set_user_metadata(spec.user_metadata.clone());
     txn.set_budget(budget);
@@ -218,7 +236,22 @@ impl TableSpec {
         Ok((new, Some(domain)))
     }
 
-    fn operation(&self, name: &str, metadata: &Metadata) -> Operation {
+    /// Of a write that defines the table.
+    pub(super) fn of(schema: StructType, options: &WriteOptions, defines: &Defines) -> Self {
+        TableSpec {
+            schema: if options.all_nullable { as_nullable(&schema) } else { schema },
+            partition_by: options.partition_by.clone(),
+            cluster_by: defines.cluster_by.clone(),
+            configuration: options.configuration.clone(),
+            name: options.name.clone(),
+            description: options.description.clone(),
+            managed: defines.managed,
+            engine: options.engine.clone(),
+        }
+    }
+
+    /// The operation, as the history shows it.
+    pub(super) fn operation(&self, name: &str, metadata: &Metadata) -> Operation {
         let clustering: Vec<String> = self.cluster_by.iter().map(|path| path.join(".")).collect();
         Operation::new(name)
             .with("isManaged", self.managed.to_string())

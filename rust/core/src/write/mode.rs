@@ -4,6 +4,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use super::define::DefineMode;
 use crate::predicate::Predicate;
 
 /// What a write does when a table is, or is not, there. Every mode creates a table where there is none.
@@ -109,6 +110,31 @@ pub struct WriteOptions {
     pub engine: Option<String>,
     /// How long a commit that loses races tries again.
     pub commit_budget: Duration,
+    /// The write says what the table is, too. [`WriteOptions::mode`] follows from it.
+    pub defines: Option<Defines>,
+}
+
+/// CREATE TABLE … AS SELECT and REPLACE TABLE … AS SELECT: the table gets the columns of the data, and partition columns,
+/// properties and description from the options. A table that is replaced gets them as [`super::define_table`] does it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Defines {
+    /// What becomes of a table that is there.
+    pub mode: DefineMode,
+    /// Clustering columns, as paths.
+    pub cluster_by: Vec<Vec<String>>,
+    /// Whether a catalog owns the files, for the history.
+    pub managed: bool,
+}
+
+impl Defines {
+    /// The mode of the write.
+    pub fn write_mode(&self) -> WriteMode {
+        match self.mode {
+            DefineMode::Create => WriteMode::ErrorIfExists,
+            DefineMode::CreateIfNotExists => WriteMode::Ignore,
+            DefineMode::Replace | DefineMode::CreateOrReplace => WriteMode::Overwrite,
+        }
+    }
 }
 
 impl Default for WriteOptions {
@@ -138,6 +164,7 @@ impl Default for WriteOptions {
             app_transaction: None,
             engine: None,
             commit_budget: Duration::from_secs(300),
+            defines: None,
         }
     }
 }
@@ -145,7 +172,8 @@ impl Default for WriteOptions {
 impl WriteOptions {
     /// Whether the table gets the columns of the data.
     pub(super) fn replaces_schema(&self) -> bool {
-        self.mode == WriteMode::Overwrite && self.overwrite_schema && self.replace_where.is_none()
+        let all = self.mode == WriteMode::Overwrite && self.replace_where.is_none();
+        all && (self.overwrite_schema || self.defines.is_some())
     }
 }
 

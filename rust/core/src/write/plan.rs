@@ -7,15 +7,16 @@ use arrow::datatypes::{Schema, SchemaRef};
 use super::assign::check_assignable;
 use super::compression::{Codec, codec};
 use super::create::new_table;
+use super::define::{DefineMode, TableSpec, made, replaced};
 use super::evolution::{check_no_definition, evolved};
 use super::features::check_writer;
 use super::fit::physical_schema;
-use super::mode::{WriteMode, WriteOptions};
+use super::mode::{Defines, WriteMode, WriteOptions};
 use super::overwrite::check_options;
 use super::rules::Rules;
 use super::stats_columns::StatsColumns;
 use super::text_limits::{Limits, limits_of};
-use crate::actions::{Metadata, Protocol};
+use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::{check_partition_columns, iceberg_compat};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
@@ -58,6 +59,8 @@ pub struct WritePlan {
     pub stats: StatsColumns,
     /// The version that was found; none where there is no table, and in a plan that has travelled.
     pub(super) snapshot: Option<Snapshot>,
+    /// What is said of the table beside its metadata, by a write that defines it.
+    pub(super) domains: Vec<DomainMetadata>,
     /// [`WriteOptions::rules_held`].
     pub(super) rules_held: bool,
     /// Whether the rows of a partition are gathered before they are written, as the write or else the table asks for it.
@@ -84,8 +87,21 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
         Ok(snapshot) => snapshot,
         Err(Error::TableNotFound { .. }) => {
             check_no_definition(options, "create a table")?;
-            let (protocol, metadata) = new_table(data, options)?;
-            let plan = plan(location, Target::New, protocol, metadata, options)?;
+            let (protocol, metadata, domain) = match &options.defines {
+                Some(Defines { mode: DefineMode::Replace, .. }) => {
+                    return Err(Error::TableNotFound { path: location.root().to_string() });
+                }
+                Some(defines) => {
+                    let (new, domain) = made(&TableSpec::of(data.clone(), options, defines))?;
+                    (new.protocol, new.metadata, domain)
+                }
+                None => {
+                    let (protocol, metadata) = new_table(data, options)?;
+                    (protocol, metadata, None)
+                }
+            };
+            let mut plan = plan(location, Target::New, protocol, metadata, options)?;
+            plan.domains.extend(domain);
             check_writer(&location.root().to_string(), &plan.protocol)?;
             check_options(&plan, options)?;
             return Ok(plan);
@@ -109,6 +125,14 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     if matches!(target, Target::Skip(_)) {
         let (protocol, metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
         return plan(location, target, protocol, metadata, options);
+    }
+    if let Some(defines) = &options.defines {
+        let (new, domain) = replaced(&snapshot, &TableSpec::of(data.clone(), options, defines))?;
+        let mut plan = plan(location, target, new.protocol, new.metadata, options)?;
+        plan.domains.extend(domain);
+        check_options(&plan, options)?;
+        plan.snapshot = Some(snapshot);
+        return Ok(plan);
     }
     let (protocol, metadata) = evolved(&snapshot, data, options)?;
     let mut plan = plan(location, target, protocol, metadata, options)?;
@@ -159,6 +183,7 @@ pub(crate) fn plan(
         physical_partition_columns: schema.physical_names(&partition_columns, mode),
         stats: StatsColumns::of(&data, &metadata, mode, has_vectors)?,
         snapshot: None,
+        domains: Vec::new(),
         rules_held: options.rules_held,
         optimize_write: options
             .optimize_write
