@@ -128,8 +128,10 @@ fn partitions_that_come_in_turns_have_few_files() {
         assert!(result.files <= most, "{} files of batches of {length}", result.files);
         let rows = by_value(&location);
         assert_eq!(rows.len(), 150);
-        assert!(rows.iter().all(|(key, ids)| ids.len() == 20
-            && ids.iter().all(|id| p(*id).to_string() == *key.as_ref().unwrap())));
+        assert!(
+            rows.iter().all(|(key, ids)| ids.len() == 20
+                && ids.iter().all(|id| p(*id).to_string() == *key.as_ref().unwrap()))
+        );
     }
 }
 

@@ -8,8 +8,8 @@ use super::check_rows::check_rows;
 use crate::alter::properties::{SetOptions, set_properties, unset_properties};
 use crate::alter::row_tracking::needs_backfill;
 use crate::alter::{
-    CLUSTERING_DOMAIN, ColumnChange, Definition, NewColumn, add_columns, add_constraint, change_column, cluster_by,
-    drop_columns, drop_constraint, iceberg_compat, rename_column,
+    CLUSTERING_DOMAIN, ColumnChange, Definition, NewColumn, add_columns, add_constraint, change_column,
+    cluster_by, drop_columns, drop_constraint, iceberg_compat, rename_column,
 };
 use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result};
@@ -168,7 +168,9 @@ fn altered(table: &Definition, alteration: &Alteration) -> Result<Definition> {
         Alteration::RenameColumn { path, name } => rename_column(table, path, name),
         Alteration::ChangeColumn(change) => change_column(table, change),
         Alteration::AddConstraint { name, expression } => add_constraint(table, name, expression),
-        Alteration::ClusterBy(columns) if columns.is_empty() && table.clustering.is_empty() => Ok(table.clone()),
+        Alteration::ClusterBy(columns) if columns.is_empty() && table.clustering.is_empty() => {
+            Ok(table.clone())
+        }
         Alteration::ClusterBy(columns) => Ok(cluster_by(table, columns)?.0),
         Alteration::DropConstraint { name, if_exists } => drop_constraint(table, name, *if_exists),
     }

@@ -246,6 +246,8 @@ impl TableSpec {
             name: options.name.clone(),
             description: options.description.clone(),
             managed: defines.managed,
+            defaults: options.defaults.clone(),
+            user_metadata: options.user_metadata.clone(),
             engine: options.engine.clone(),
         }
     }

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
 use super::define::DefineMode;
+use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 
 /// What a write does when a table is, or is not, there. Every mode creates a table where there is none.
