@@ -2,36 +2,109 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, StructArray};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, StructArray};
 use arrow::compute::cast;
-use arrow::datatypes::Fields;
+use arrow::datatypes::{DataType, Fields};
 use arrow::error::ArrowError;
-use parquet_variant_compute::{VariantArray, unshred_variant};
+use parquet_variant::{
+    ObjectFieldBuilder, Variant, VariantBuilderExt, VariantDecimal4, VariantDecimal8, VariantMetadata,
+};
+use parquet_variant_compute::{VariantArray, VariantValueArrayBuilder, unshred_variant};
 
 /// The same values in their binary form, whose parts are `fields`: `metadata` as the file has it, and `value` with what
-/// stood in typed columns put back.
+/// stood in typed columns put back. Numbers take the fewest bytes, as they had before they went into typed columns.
 ///
 /// # Errors
 /// When the typed columns have types that no variant has, or bytes are no variant.
 pub(super) fn unshredded(array: &ArrayRef, fields: &Fields) -> Result<ArrayRef, ArrowError> {
     let variants = unshred_variant(&VariantArray::try_new(array)?)?;
+    let part = |name: &str| {
+        let column = variants.inner().column_by_name(name);
+        column.ok_or_else(|| ArrowError::SchemaError(format!("a shredded variant has no `{name}`")))
+    };
+    let metadata = cast(part("metadata")?, &DataType::Binary)?;
+    let values = cast(part("value")?, &DataType::Binary)?;
+    let values = narrow_values(metadata.as_binary(), values.as_binary(), array)?;
     let parts = fields
         .iter()
-        .map(|field| {
-            let part = variants.inner().column_by_name(field.name()).ok_or_else(|| {
-                ArrowError::SchemaError(format!("a shredded variant has no `{}`", field.name()))
-            })?;
-            cast(part, field.data_type())
+        .map(|field| match field.name().as_str() {
+            "metadata" => cast(&metadata, field.data_type()),
+            "value" => cast(&values, field.data_type()),
+            other => Err(ArrowError::SchemaError(format!("a shredded variant has no `{other}`"))),
         })
         .collect::<Result<Vec<_>, _>>()?;
     Ok(Arc::new(StructArray::try_new(fields.clone(), parts, array.nulls().cloned())?))
+}
+
+/// The values with narrow numbers; those of null variants are empty.
+fn narrow_values(
+    metadata: &BinaryArray,
+    values: &BinaryArray,
+    of: &ArrayRef,
+) -> Result<ArrayRef, ArrowError> {
+    let mut out = VariantValueArrayBuilder::new(values.len());
+    for row in 0..values.len() {
+        if of.is_null(row) {
+            out.append_value(Variant::Null);
+            continue;
+        }
+        let names = VariantMetadata::try_new(metadata.value(row))?;
+        let variant = Variant::try_new_with_metadata(names.clone(), values.value(row))?;
+        append(&mut out.builder_ext(&names), variant)?;
+    }
+    Ok(Arc::new(out.build()?))
+}
+
+fn append(to: &mut impl VariantBuilderExt, value: Variant<'_, '_>) -> Result<(), ArrowError> {
+    match value {
+        Variant::Object(object) => {
+            let mut fields = to.try_new_object()?;
+            for field in object.iter_try() {
+                let (name, value) = field?;
+                append(&mut ObjectFieldBuilder::new(name, &mut fields), value)?;
+            }
+            fields.finish();
+        }
+        Variant::List(list) => {
+            let mut items = to.try_new_list()?;
+            for item in list.iter_try() {
+                append(&mut items, item?)?;
+            }
+            items.finish();
+        }
+        plain => to.append_value(narrow(plain)),
+    }
+    Ok(())
+}
+
+/// A number in the fewest bytes that hold it.
+fn narrow<'m, 'v>(value: Variant<'m, 'v>) -> Variant<'m, 'v> {
+    let whole = |n: i64| {
+        let small = i8::try_from(n).map(Variant::Int8).or_else(|_| i16::try_from(n).map(Variant::Int16));
+        small.or_else(|_| i32::try_from(n).map(Variant::Int32)).unwrap_or(Variant::Int64(n))
+    };
+    let decimal = |digits: i128, scale: u8| {
+        let four = i32::try_from(digits).ok().and_then(|n| VariantDecimal4::try_new(n, scale).ok());
+        let eight = || i64::try_from(digits).ok().and_then(|n| VariantDecimal8::try_new(n, scale).ok());
+        four.map(Variant::from).or_else(|| eight().map(Variant::from))
+    };
+    match &value {
+        Variant::Int16(n) => whole(i64::from(*n)),
+        Variant::Int32(n) => whole(i64::from(*n)),
+        Variant::Int64(n) => whole(*n),
+        Variant::Decimal8(d) => decimal(i128::from(d.integer()), d.scale()).unwrap_or(value),
+        Variant::Decimal16(d) => decimal(d.integer(), d.scale()).unwrap_or(value),
+        _ => value,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::{ArrayRef, AsArray, BinaryArray, Int64Array, RecordBatch, StringArray, StructArray};
+    use arrow::array::{
+        Array, ArrayRef, AsArray, BinaryArray, Int64Array, RecordBatch, StringArray, StructArray,
+    };
     use arrow::buffer::NullBuffer;
     use arrow::datatypes::{DataType as Arrow, Field, Fields, Schema};
     use parquet_variant_compute::{VariantArray, json_to_variant, shred_variant, variant_to_json};
@@ -107,6 +180,24 @@ mod tests {
         ];
         let got = read(shredded(&json, &object)).unwrap();
         assert_eq!(got.iter().map(Option::as_deref).collect::<Vec<_>>(), json);
+    }
+
+    #[test]
+    fn numbers_take_the_fewest_bytes_wherever_they_stand() {
+        use parquet_variant::{Variant, VariantDecimal4, VariantDecimal16};
+        let wide = VariantDecimal16::try_new(12_345, 2).unwrap();
+        assert_eq!(super::narrow(wide.into()), VariantDecimal4::try_new(12_345, 2).unwrap().into());
+        let wider = Variant::from(VariantDecimal16::try_new(i128::from(i64::MAX) * 10, 2).unwrap());
+        assert_eq!(super::narrow(wider.clone()), wider);
+        for (n, bytes) in [(5, 2), (-300, 3), (70_000, 5), (1_i64 << 40, 9)] {
+            let parts = shredded(&[Some(&n.to_string())], &Arrow::Int64);
+            let fields = Fields::from(vec![
+                Field::new("metadata", Arrow::Binary, false),
+                Field::new("value", Arrow::Binary, false),
+            ]);
+            let got = super::unshredded(&(Arc::new(parts) as ArrayRef), &fields).unwrap();
+            assert_eq!(got.as_struct().column(1).as_binary::<i32>().value(0).len(), bytes, "{n}");
+        }
     }
 
     #[test]
