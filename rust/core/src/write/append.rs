@@ -128,10 +128,21 @@ pub(super) fn fill(
 /// # Cost
 /// That of the commit; on a local file system the sync of each file and its folders.
 pub fn commit_adds(plan: &WritePlan, adds: Vec<Add>, options: &WriteOptions) -> Result<WriteResult> {
+    make_durable(plan, &adds)?;
     commit_made(plan, adds, &[], options)
 }
 
-/// As [`commit_adds`], of files with values that were made for these identity columns (logical names). Their marks come
+/// Files that others wrote are made durable: a commit never names a file that a power cut could still take.
+///
+/// # Errors
+/// What the store says.
+pub(super) fn make_durable<'a>(plan: &WritePlan, adds: impl IntoIterator<Item = &'a Add>) -> Result<()> {
+    let (store, root) = (plan.location.store(), plan.location.root());
+    let files: Vec<_> = adds.into_iter().map(|add| add.path.resolve(root)).collect::<Result<_>>()?;
+    if files.is_empty() { Ok(()) } else { store.make_durable(root, &files) }
+}
+
+/// As [`commit_adds`], of durable files with values that were made for these identity columns (logical names). Their marks come
 /// from the statistics, which these columns always have.
 ///
 /// # Errors
@@ -145,10 +156,6 @@ pub(super) fn commit_made(
     if let Target::Skip(version) = plan.target {
         return Ok(WriteResult::skipped(version));
     }
-    // a commit never names a file that a power cut could still take
-    let (store, root) = (plan.location.store(), plan.location.root());
-    let files: Vec<_> = adds.iter().map(|add| add.path.resolve(root)).collect::<Result<_>>()?;
-    store.make_durable(root, &files)?;
     let rows = adds.iter().filter_map(num_records).map(i64::unsigned_abs).sum();
     let marks = marks_of(plan, &adds, identities)?;
     let compaction = AutoCompact::of(plan, &adds);

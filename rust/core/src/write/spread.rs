@@ -1,9 +1,12 @@
 //! Writes that are spread over processes: a plan that travels, files that each task writes, and one commit.
 
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use arrow::array::RecordBatchReader;
 use serde::{Deserialize, Serialize};
 
-use super::append::{commit_made, fill};
+use super::append::{commit_made, fill, make_durable};
 use super::frame_columns::FrameColumns;
 use super::mode::{WriteOptions, WriteResult};
 use super::plan::{Target, WritePlan, plan, plan_write};
@@ -11,7 +14,7 @@ use super::row_rules::RowRules;
 use super::rules::Rules;
 use super::schema::from_arrow;
 use super::uploads::Uploads;
-use crate::actions::{Add, Cdc, Metadata, ObjectPath, Protocol};
+use crate::actions::{Add, Cdc, LogPath, Metadata, ObjectPath, Protocol};
 use crate::error::{Error, Result};
 use crate::schema::{StructField, StructType};
 use crate::store::{Location, StorageOptions};
@@ -28,6 +31,8 @@ pub struct SpreadWrite {
     options: WriteOptions,
     /// Columns behind those of the table.
     more: Vec<StructField>,
+    /// Files that this process wrote, which are durable.
+    written: Arc<Mutex<HashSet<LogPath>>>,
 }
 
 /// What travels.
@@ -60,14 +65,21 @@ impl SpreadWrite {
         let location = Location::open(uri, &storage)?;
         let plan = plan_write(&location, data, &options)?;
         if matches!(plan.target, Target::Skip(_)) {
-            return Ok(SpreadWrite { plan, rules: RowRules::default(), storage, options, more: Vec::new() });
+            return Ok(SpreadWrite {
+                plan,
+                rules: RowRules::default(),
+                storage,
+                options,
+                more: Vec::new(),
+                written: Arc::default(),
+            });
         }
         let rules = RowRules::of(&plan, data)?;
         if let (false, [first, ..]) = (options.rules_held, rules.identities.as_slice()) {
             let what = format!("making values of the identity column `{}` in many tasks", first.column);
             return Err(Error::Unsupported { path: uri.to_owned(), what });
         }
-        Ok(SpreadWrite { plan, rules, storage, options, more: Vec::new() })
+        Ok(SpreadWrite { plan, rules, storage, options, more: Vec::new(), written: Arc::default() })
     }
 
     /// A write of rows that an engine made of those of the table, or new ones, with `more` columns behind those of the
@@ -82,7 +94,7 @@ impl SpreadWrite {
         let options = WriteOptions { rules_held: true, ..options };
         let mut plan = plan.with_columns(more.clone());
         plan.rules_held = true;
-        SpreadWrite { plan, rules, storage, options, more }
+        SpreadWrite { plan, rules, storage, options, more, written: Arc::default() }
     }
 
     /// Whether there is nothing to write: see [`Target::Skip`].
@@ -142,7 +154,7 @@ impl SpreadWrite {
         let more = StructType::from_json(&packed.more)?.fields;
         let Packed { protocol, metadata, rules, options, storage, .. } = packed;
         let plan = plan(&location, target, protocol, metadata, &options)?.with_columns(more.clone());
-        Ok(SpreadWrite { plan, rules, storage, options, more })
+        Ok(SpreadWrite { plan, rules, storage, options, more, written: Arc::default() })
     }
 
     /// Writes data into files, below `folder` of the table where one is given, and returns their actions with
@@ -156,7 +168,10 @@ impl SpreadWrite {
         let mut rules = Rules::of(&self.plan, &from_arrow(&data.schema())?)?;
         let written = fill(&self.plan, data, &mut rules, &uploads, &self.options, folder)?;
         uploads.keep();
-        Ok(written.into_iter().map(|w| w.add).collect())
+        let adds: Vec<Add> = written.into_iter().map(|w| w.add).collect();
+        let mut known = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        known.extend(adds.iter().map(|add| add.path.clone()));
+        Ok(adds)
     }
 
     /// Commits the files of all tasks in one version.
@@ -165,6 +180,8 @@ impl SpreadWrite {
     /// As [`commit_adds`](super::commit_adds).
     pub fn commit(&self, adds: Vec<Add>) -> Result<WriteResult> {
         let identities: Vec<String> = self.rules.identities.iter().map(|i| i.column.clone()).collect();
+        let known = self.written.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        make_durable(&self.plan, adds.iter().filter(|add| !known.contains(&add.path)))?;
         commit_made(&self.plan, adds, &identities, &self.options)
     }
 
