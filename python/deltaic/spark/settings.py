@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from deltaic import time_travel, times
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.spark.bridge.sessions import java_class
 from deltaic.spark.frame import is_connect
 
 if TYPE_CHECKING:
@@ -117,9 +118,7 @@ def _all(spark: Any) -> Mapping[str, str]:
     if is_connect(spark):
         settings: dict[str, str] = spark.conf.getAll
         return settings
-    # one by one, as PySpark takes them from the JVM, they would take longer than a small write
-    mapper = spark._jvm.com.fasterxml.jackson.databind.ObjectMapper()
-    found: dict[str, str] = json.loads(mapper.writeValueAsString(spark._jsparkSession.conf().getAllAsJava()))
+    found: dict[str, str] = json.loads(java_class(spark, "SessionSettings").of(spark._jsparkSession))
     return found
 
 

@@ -187,7 +187,7 @@ def _write(
         if rules:
             # one task counts without gaps
             df = table_rows(df.coalesce(1), columns, rules, path, tasks=1)
-        return driver.write(df, plan, folder)
+        return driver.write(df, plan)
     if rules:
         tasks = task_count(df) if rules.identities else 1
         df = table_rows(df, columns, rules, path, tasks=tasks)
@@ -224,7 +224,7 @@ def _route(df: Any, plan: Any) -> str:
     if is_connect(df):
         # the server plans; the client knows only that a frame is its own local data
         return "driver" if type(getattr(df, "_plan", None)).__name__ == "LocalRelation" else "arrow"
-    if direct.small(df, _FEW_ROWS):
+    if driver.small(df):
         return "driver"
     # rows that need more than a rename are rearranged by the core
     if not plan.direct:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import ArithmeticException
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -41,3 +43,54 @@ def test_every_task_has_one_file_in_each_of_many_partitions(spark: SparkSession,
     data.write.format("delta").partitionBy("p").save(str(tmp_path / "t"))
     assert len(list((tmp_path / "t").rglob("part-*.parquet"))) == 400
     assert spark.read.format("delta").load(str(tmp_path / "t")).where("id % 200 = p").count() == 60_000
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT 1 AS id, TIMESTAMP '2024-05-01 12:00:00' AS at, ARRAY(1, NULL) AS l, MAP('k', 1.5BD) AS m",
+        "SELECT * FROM VALUES (1, 'a'), (2, NULL) AS v(id, s) WHERE id > 0",
+        "SELECT id, named_struct('x', CAST(id AS DOUBLE), 'd', DATE '2024-05-01') AS s FROM range(-3, 900, 7)",
+        "SELECT id, uuid() AS u, rand() AS r FROM range(3)",
+    ],
+)
+def test_rows_that_the_optimizer_holds_are_written_without_a_job(
+    spark: SparkSession, query: str, tmp_path: Path, setting: Callable[[str, str], None]
+) -> None:
+    setting("spark.sql.session.timeZone", "Asia/Tokyo")
+    path = str(tmp_path / "t")
+    context = spark.sparkContext
+    context.setJobGroup(path, "a write of few rows")
+    try:
+        df = spark.sql(query)
+        df.write.format("delta").save(path)
+        assert not list(context.statusTracker().getJobIdsForGroup(path))
+    finally:
+        context._jsc.clearJobGroup()
+    written = spark.read.format("delta").load(path)
+    assert [f.dataType.simpleString() for f in written.schema] == [
+        f.dataType.simpleString() for f in df.schema
+    ]
+    if "rand" in query:
+        assert written.where("length(u) = 36 AND r BETWEEN 0 AND 1").count() == 3
+    else:
+        assert sorted(map(str, written.collect())) == sorted(map(str, df.collect()))
+
+
+def test_a_value_that_cannot_be_computed_leaves_no_table(spark: SparkSession, tmp_path: Path) -> None:
+    df = spark.range(3).selectExpr("1 / (id - 1) AS x")
+    with pytest.raises(ArithmeticException, match="DIVIDE_BY_ZERO"):
+        df.write.format("delta").save(str(tmp_path / "t"))
+    assert not list(tmp_path.rglob("*.parquet"))
+    assert not (tmp_path / "t" / "_delta_log").exists()
+
+
+@pytest.mark.parametrize("rows", [3, 3000])
+@pytest.mark.parametrize("by", [[], ["p"]])
+def test_variants_on_every_route(spark: SparkSession, rows: int, by: list[str], tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    value = 'parse_json(concat(\'{"id":\', id, \',"s":[null,1.5,"x"]}\')) AS v'
+    spark.range(rows).selectExpr("id", "id % 2 AS p", value).write.format("delta").partitionBy(*by).save(path)
+    written = spark.read.format("delta").load(path)
+    assert written.schema["v"].dataType.simpleString() == "variant"
+    assert written.where("variant_get(v, '$.id', 'long') = id AND v:s[2]::string = 'x'").count() == rows

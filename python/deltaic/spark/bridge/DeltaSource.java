@@ -17,6 +17,7 @@ import org.apache.spark.sql.sources.RelationProvider;
 import org.apache.spark.sql.sources.StreamSinkProvider;
 import org.apache.spark.sql.sources.StreamSourceProvider;
 import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.Option;
@@ -53,6 +54,11 @@ public final class DeltaSource
       throw Refusal.of("reading format \"" + Python.format() + "\" without exactly one path", "load(path)", "");
     }
     return OpenTable.open((String) path, options, null, null).relation(context.sparkSession());
+  }
+
+  /** The core names what it does not write. */
+  public boolean supportsDataType(DataType type) {
+    return true;
   }
 
   /** Hands mode, options and rows to Python. Spark asks for a relation back, but only to look for stale caches. */

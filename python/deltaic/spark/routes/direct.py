@@ -114,9 +114,3 @@ def _relative(listed: list[dict[str, Any]], folder: str) -> list[str]:
     """
     paths = [unquote(entry["path"]) for entry in listed]
     return [path[path.rindex(f"/{folder}/") + 1 :] for path in paths]
-
-
-def small(df: Any, most_rows: int) -> bool:
-    """Whether the optimizer knows that the result of a classic DataFrame has few rows. No job runs."""
-    known = df._jdf.queryExecution().optimizedPlan().maxRows()
-    return bool(known.isDefined()) and int(known.get()) <= most_rows

@@ -1,18 +1,41 @@
-"""The driver route: a small result comes to the driver as Arrow, and the core writes it there."""
+"""The driver route: a small result comes to the driver as Arrow, and the core writes it there.
+
+What the optimizer reduces to rows that it holds itself, such as literals, VALUES and ranges, takes no job: compiling
+and running one takes several times as long as the whole write of a row.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
-from deltaic.spark.frame import functions, quoted
+from deltaic.spark.bridge.sessions import java_class
+from deltaic.spark.frame import functions, is_connect, quoted
+
+# rows that come to the driver without a second thought
+_FEW_ROWS = 1000
 
 
-def write(df: Any, plan: Any, folder: str) -> list[str]:
-    """Writes the rows of a small DataFrame below `folder`; the `add` actions of the files, with statistics."""
-    adds: list[str] = plan.write(_with_nullable_fields(df).toArrow(), folder)
+def write(df: Any, plan: Any) -> list[str]:
+    """Writes the rows of a small DataFrame; the `add` actions of the files, with statistics."""
+    adds: list[str] = plan.write(_rows(_with_nullable_fields(df)))
     return adds
+
+
+def small(df: Any) -> bool:
+    """Whether the optimizer knows that the result of a classic DataFrame has few rows. No job runs."""
+    most = java_class(df.sparkSession, "SmallRows").most(df._jdf)
+    return bool(0 <= most <= _FEW_ROWS)
+
+
+def _rows(df: Any) -> Any:
+    if not is_connect(df):
+        stream = java_class(df.sparkSession, "SmallRows").arrow(df._jdf, _FEW_ROWS)
+        if stream is not None:
+            return pa.ipc.open_stream(stream).read_all()
+    return df.toArrow()
 
 
 def _with_nullable_fields(df: Any) -> Any:

@@ -1,0 +1,70 @@
+package deltaic.spark;
+
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation$;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
+import org.apache.spark.sql.catalyst.plans.logical.Range;
+import org.apache.spark.sql.execution.arrow.ArrowConverters$;
+import scala.Function1;
+import scala.collection.Iterator;
+
+/** Rows that the driver has, or can count up, itself: literals, VALUES, a range, and what is computed of one of these. */
+public final class SmallRows {
+  /** Bytes of a batch: as many as there are. */
+  private static final long ALL = Long.MAX_VALUE;
+
+  private SmallRows() {}
+
+  /** How many rows the optimizer knows that there are at most; -1 when it does not. */
+  public static long most(Dataset data) {
+    scala.Option most = data.queryExecution().optimizedPlan().maxRows();
+    return most.isDefined() ? ((Number) most.get()).longValue() : -1;
+  }
+
+  /** An Arrow stream of the rows, at most so many, without a job; null where one is needed. */
+  public static byte[] arrow(Dataset data, final int most) {
+    LogicalPlan plan = (LogicalPlan) data.queryExecution().optimizedPlan().transformUp(
+        new scala.runtime.AbstractPartialFunction() {
+          public boolean isDefinedAt(Object node) {
+            return node instanceof OneRowRelation
+                || node instanceof Range && ((Range) node).numElements().toLong() <= most;
+          }
+
+          public Object applyOrElse(Object node, Function1 otherwise) {
+            return isDefinedAt(node) ? listed((LogicalPlan) node) : otherwise.apply(node);
+          }
+        });
+    plan = (LogicalPlan) ConvertToLocalRelation$.MODULE$.apply(plan);
+    if (!(plan instanceof LocalRelation)) return null;
+    int rows = ((LocalRelation) plan).data().size();
+    if (rows == 0 || rows > most) return null;
+    Iterator batches = ArrowConverters$.MODULE$.toBatchWithSchemaIterator(((LocalRelation) plan).data().iterator(),
+        data.schema(), most, ALL, data.sparkSession().sessionState().conf().sessionLocalTimeZone(), true, false);
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    while (batches.hasNext()) {
+      byte[] batch = (byte[]) batches.next();
+      out.write(batch, 0, batch.length);
+    }
+    return out.toByteArray();
+  }
+
+  /** The rows of a leaf. */
+  private static LocalRelation listed(LogicalPlan leaf) {
+    ArrayList rows = new ArrayList();
+    if (leaf instanceof Range) {
+      Range range = (Range) leaf;
+      long count = range.numElements().toLong();
+      for (long i = 0; i < count; i++) {
+        rows.add(RowFactory.create(new Object[] {Long.valueOf(range.start() + i * range.step())}));
+      }
+    } else {
+      rows.add(RowFactory.create(new Object[0]));
+    }
+    return LocalRelation.fromExternalRows(leaf.output(), Scala.seq(rows));
+  }
+}
