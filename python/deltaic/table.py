@@ -495,6 +495,21 @@ class Table(RowChanges, Maintenance):
         schema = None if data_type is None else columns_json({"column": data_type})
         return _core.change_column(self._core, _path(column), schema, nullable, comment, first, after)
 
+    def cluster_by(self, columns: Sequence[str | Sequence[str]]) -> int:
+        """Gives the table other clustering columns, or none, and returns the version of the commit.
+
+        Rows that are there stay where they are: `optimize` clusters them.
+
+        Args:
+            columns: Up to four names and paths of columns that have statistics.
+
+        Raises:
+            InvalidColumnChangeError: a column that is not there, or has no statistics.
+            InvalidArgumentError: more than four columns.
+            InvalidFeatureChangeError: the table is partitioned.
+        """
+        return _core.cluster_by(self._core, [_path(column) for column in columns])
+
     def add_constraint(self, name: str, expression: str) -> int:
         """Adds a CHECK constraint that every row of the table passes, and returns the version of the commit.
 

@@ -53,6 +53,8 @@ def alter(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
         _add_columns(table, changes)
     elif kinds == {"DeleteColumn"}:
         _drop_columns(table, changes)
+    elif kinds == {"ClusterBy"} and len(changes) == 1:
+        table.cluster_by(changes[0]["columns"])
     elif kinds == {"RenameColumn"} and len(changes) == 1:
         table.rename_column(changes[0]["column"], changes[0]["to"])
     else:

@@ -108,7 +108,7 @@ class WriteOptions:
         )
 
     def defining(self, definition: Definition) -> WriteOptions:
-        """Of a write that makes the table."""
+        """Of a write that makes or replaces the table."""
         return replace(self, configuration=definition.properties, dynamic_partitions=False)
 
     def in_session(self, settings: Settings) -> WriteOptions:

@@ -52,8 +52,8 @@ def save(
 
     All or nothing: until the commit, and after any failure, the table is as it was. Returns the new version,
     or `None` where there was nothing to do: mode `ignore` and a table that exists, an append of no rows, a
-    txnVersion that is already recorded. With a `definition` the table must be new, and gets its
-    properties.
+    txnVersion that is already recorded. With a `definition` the write makes or replaces the table, as its mode says,
+    and `mode` is not asked.
 
     Raises:
         TableAlreadyExistsError: in mode `errorifexists`.
@@ -72,7 +72,7 @@ def save(
     asked = WriteOptions.parse(path, options or {})
     given = asked.in_session(settings)
     if definition is not None:
-        given = given.defining(definition)
+        given, partition_by = given.defining(definition), definition.partition_by
     plan = make_plan(
         path,
         save_mode(path, mode),
@@ -82,6 +82,7 @@ def save(
         session.version,
         storage_options,
         rules_held=True,
+        definition=definition,
     )
     if given.replace_where is not None and not settings.replace_data_columns:
         _check_partitions_only(plan, given.replace_where)
@@ -120,6 +121,7 @@ def make_plan(
     storage_options: Mapping[str, str] | None,
     *,
     rules_held: bool,
+    definition: Definition | None = None,
 ) -> Any:
     """Every check of the core that needs no data. `schema` is the JSON of the frame's.
 
@@ -152,6 +154,8 @@ def make_plan(
         defaults=options.defaults,
         engine=f"Apache-Spark/{spark_version}",
         storage_options=None if storage_options is None else dict(storage_options),
+        defines=None if definition is None else (definition.mode, definition.cluster_by, definition.managed),
+        description=None if definition is None else definition.description,
     )
 
 

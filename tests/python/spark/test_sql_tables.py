@@ -11,6 +11,7 @@ from pyspark.errors import AnalysisException
 import deltaic
 from deltaic.exceptions import (
     InvalidArgumentError,
+    InvalidColumnChangeError,
     TableAlreadyExistsError,
     TableNotFoundError,
 )
@@ -110,6 +111,75 @@ def test_replace_keeps_the_history(spark: SparkSession, place: Path) -> None:
     assert spark.sql("SELECT a FROM made VERSION AS OF 1").collect()[0].a == 1
     with pytest.raises(AnalysisException, match="cannot be found"):
         spark.sql("REPLACE TABLE nothing (a INT) USING delta")
+
+
+def operation(place: Path) -> tuple[str, dict[str, str]]:
+    newest = deltaic.Table(place).history(1)[0]
+    return newest["operation"], newest["operationParameters"]
+
+
+def test_create_as_select_says_all_of_the_table(spark: SparkSession, place: Path) -> None:
+    spark.sql(
+        "CREATE TABLE made USING delta CLUSTER BY (id) COMMENT 'about' AS SELECT id, id % 2 AS p FROM range(5)"
+    )
+    table = deltaic.Table(place)
+    assert (table.version, table.metadata.description) == (0, "about")
+    assert table.detail()["clusteringColumns"] == ["id"]
+    name, parameters = operation(place)
+    assert name == "CREATE TABLE AS SELECT"
+    assert (parameters["clusterBy"], parameters["isManaged"]) == ('["id"]', "true")
+    assert parameters["description"] == "about"
+
+
+def test_replace_as_select_is_one_commit_or_nothing(spark: SparkSession, place: Path) -> None:
+    with pytest.raises(AnalysisException, match="cannot be found"):
+        spark.sql("REPLACE TABLE made USING delta AS SELECT 1 AS a")
+    spark.sql(
+        "CREATE OR REPLACE TABLE made USING delta PARTITIONED BY (p) AS SELECT id, id % 2 AS p FROM range(5)"
+    )
+    assert operation(place)[0] == "CREATE OR REPLACE TABLE AS SELECT"
+    files = sorted(place.rglob("*"))
+    with pytest.raises(Exception, match="no luck"):
+        spark.sql(
+            "REPLACE TABLE made USING delta AS SELECT id, CAST(raise_error('no luck') AS INT) AS x FROM range(3)"
+        )
+    assert sorted(f for f in place.rglob("*") if f.is_file()) == [f for f in files if f.is_file()]
+    # the rows of the table itself; what is not said is gone
+    spark.sql(
+        "REPLACE TABLE made USING delta CLUSTER BY (id) COMMENT 'new' AS SELECT id, p, id AS more FROM made"
+    )
+    table = deltaic.Table(place)
+    assert (table.version, table.partition_columns, table.metadata.description) == (1, [], "new")
+    assert operation(place)[0] == "REPLACE TABLE AS SELECT"
+    assert sorted(r.more for r in spark.table("made").collect()) == [0, 1, 2, 3, 4]
+    spark.range(2).writeTo("made").using("delta").tableProperty("k", "v").createOrReplace()
+    spark.range(3).writeTo("made").using("delta").replace()
+    table = deltaic.Table(place)
+    assert (table.version, table.schema.names, table.properties) == (3, ["id"], {})
+    assert spark.sql("SELECT count(*) AS n FROM made VERSION AS OF 2").collect()[0].n == 2
+    assert spark.table("made").count() == 3
+
+
+def test_by_path_as_select(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    for rows in (3, 4):
+        spark.sql(f"CREATE OR REPLACE TABLE delta.`{path}` USING delta AS SELECT id FROM range({rows})")
+        assert spark.table(f"delta.`{path}`").count() == rows
+    assert operation(path)[1]["isManaged"] == "false"
+
+
+def test_other_clustering_columns(spark: SparkSession, place: Path) -> None:
+    spark.sql("CREATE TABLE made (a INT, b STRUCT<c: INT>) USING delta")
+    for clause, columns in (("(b.c, a)", ["b.c", "a"]), ("(a)", ["a"]), ("NONE", [])):
+        spark.sql(f"ALTER TABLE made CLUSTER BY {clause}")
+        assert deltaic.Table(place).detail()["clusteringColumns"] == columns
+    assert operation(place) == ("CLUSTER BY", {"oldClusteringColumns": "a", "newClusteringColumns": ""})
+    assert deltaic.Table(place).version == 3
+    spark.sql("ALTER TABLE made CLUSTER BY NONE")
+    assert deltaic.Table(place).version == 3
+    assert deltaic.Table(place).cluster_by(["a", ["b", "c"]]) == 4
+    with pytest.raises(InvalidColumnChangeError):
+        spark.sql("ALTER TABLE made CLUSTER BY (nope)")
 
 
 def test_save_as_table_in_every_mode(spark: SparkSession, place: Path) -> None:

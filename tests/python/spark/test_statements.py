@@ -108,7 +108,6 @@ REFUSED: dict[str, Callable[[SparkSession, Path], object]] = {
     "insert into view": lambda s, p: s.sql("INSERT INTO target_view VALUES (100, '9', 1.5)"),
     "insertInto view": lambda s, p: _more(s).write.insertInto("target_view"),
     "insert overwrite view": lambda s, p: s.sql("INSERT OVERWRITE target_view VALUES (100, '9', 1.5)"),
-    "createOrReplace": lambda s, p: _more(s).writeTo("target").using("delta").createOrReplace(),
     "insert into a version": lambda s, p: s.sql(f"INSERT INTO delta.`{p}@v1` VALUES (100, '9', 1.5)"),
     "update view": lambda s, p: s.sql("UPDATE target_view SET x = 0"),
     "merge into view": lambda s, p: s.sql(
@@ -123,12 +122,6 @@ REFUSED: dict[str, Callable[[SparkSession, Path], object]] = {
     "years": lambda s, p: s.sql("CREATE TABLE other (a TIMESTAMP) USING delta PARTITIONED BY (years(a))"),
     "deep clone": lambda s, p: s.sql("CREATE TABLE other CLONE target"),
     "drop path": lambda s, p: s.sql(f"DROP TABLE delta.`{p}`"),
-    "replace as select": lambda s, p: s.sql("CREATE OR REPLACE TABLE target USING delta AS SELECT 1 AS a"),
-    "clustered as select": lambda s, p: s.sql(
-        "CREATE TABLE other USING delta CLUSTER BY (a) AS SELECT 1 AS a"
-    ),
-    "commented as select": lambda s, p: s.sql("CREATE TABLE other USING delta COMMENT 'x' AS SELECT 1 AS a"),
-    "cluster by": lambda s, p: s.sql("ALTER TABLE target CLUSTER BY (x)"),
 }
 
 

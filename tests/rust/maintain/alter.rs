@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deltaic::Error;
 use deltaic::alter::{ColumnChange, NewColumn, Position, SetOptions};
-use deltaic::maintain::{Alteration, alter_table};
+use deltaic::maintain::{Alteration, alter_table, clustering_columns};
 use deltaic::schema::{DataType, StructField};
 use serde_json::Value;
 
@@ -165,4 +165,28 @@ fn a_constraint_is_added_only_when_every_row_passes() {
     let snapshot = open(&location);
     let properties = &snapshot.metadata().configuration;
     assert_eq!(properties["delta.constraints.small"], "id < 3 AND p IN ('a', 'b')");
+}
+
+#[test]
+fn other_clustering_columns_are_a_commit_that_says_both() {
+    let (_, location) = place();
+    write(&location, &[("a", 1)], &WriteOptions { mode: WriteMode::Append, ..Default::default() }).unwrap();
+    alter_table(&location, &set(&[("delta.columnMapping.mode", "name")])).unwrap();
+    let by = |columns: &[&str]| {
+        Alteration::ClusterBy(columns.iter().map(|column| vec![(*column).to_owned()]).collect())
+    };
+    assert_eq!(alter_table(&location, &by(&[])).unwrap(), 1);
+    for (version, (old, new)) in (2..).zip([("", "id"), ("id", "p,id"), ("p,id", "")]) {
+        let columns: Vec<&str> = new.split(',').filter(|column| !column.is_empty()).collect();
+        assert_eq!(alter_table(&location, &by(&columns)).unwrap(), version);
+        let (name, parameters) = said(&location, version);
+        assert_eq!(name, "CLUSTER BY");
+        assert_eq!(parameters["oldClusteringColumns"], old);
+        assert_eq!(parameters["newClusteringColumns"], new);
+        let columns: Vec<Vec<String>> = columns.iter().map(|column| vec![(*column).to_owned()]).collect();
+        assert_eq!(clustering_columns(&open(&location)).unwrap(), columns);
+    }
+    assert_eq!(alter_table(&location, &by(&["nope"])).unwrap_err().kind(), "InvalidColumnChange");
+    let (_, partitioned) = table();
+    assert_eq!(alter_table(&partitioned, &by(&["id"])).unwrap_err().kind(), "InvalidFeatureChange");
 }

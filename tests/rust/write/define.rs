@@ -3,7 +3,7 @@
 use deltaic::Error;
 use deltaic::maintain::clustering_columns;
 use deltaic::schema::{DataType, StructField, StructType};
-use deltaic::write::{DefineMode, TableSpec, define_table};
+use deltaic::write::{DefineMode, Defines, TableSpec, define_table};
 
 use super::*;
 
@@ -140,4 +140,73 @@ fn what_a_table_cannot_be_changes_nothing() {
         assert_eq!(open(&location).version(), 0);
     }
     assert_eq!(DefineMode::parse("overwrite").unwrap_err().kind(), "InvalidArgument");
+}
+
+/// Of the rows of a query, clustered by `id`.
+fn with_rows(mode: DefineMode) -> WriteOptions {
+    let defines = Defines { mode, cluster_by: vec![vec!["id".into()]], managed: true };
+    WriteOptions {
+        mode: defines.write_mode(),
+        defines: Some(defines),
+        description: Some("about".into()),
+        configuration: [("owner".to_owned(), "me".to_owned())].into(),
+        ..Default::default()
+    }
+}
+
+#[test]
+fn each_mode_with_rows_is_one_commit() {
+    for mode in MODES {
+        let (_, location) = place();
+        match write(&location, &people(&[1, 2]), &with_rows(mode)) {
+            Err(error) => {
+                assert!(mode == DefineMode::Replace && error.kind() == "TableNotFound");
+                let old =
+                    TableSpec { partition_by: vec!["p".into()], ..configured(&["x", "p"], &[("old", "1")]) };
+                define_table(&location, &old, DefineMode::Create).unwrap();
+                write(&location, &people(&[1, 2]), &with_rows(mode)).unwrap();
+                assert_eq!(open(&location).version(), 1);
+            }
+            Ok(_) => assert_eq!(open(&location).version(), 0),
+        }
+        let now = open(&location);
+        assert_eq!(now.schema().fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["id", "name"]);
+        assert_eq!(clustering_columns(&now).unwrap(), [["id"]]);
+        assert_eq!(now.metadata().description.as_deref(), Some("about"));
+        assert!(now.metadata().partition_columns.is_empty() && !now.metadata().configuration.contains_key("old"));
+        assert_eq!(ids(&location), [1, 2]);
+        let (name, parameters) = operation(&location);
+        let shown = match mode {
+            DefineMode::Create | DefineMode::CreateIfNotExists => "CREATE TABLE AS SELECT",
+            DefineMode::Replace => "REPLACE TABLE AS SELECT",
+            DefineMode::CreateOrReplace => "CREATE OR REPLACE TABLE AS SELECT",
+        };
+        assert_eq!(name, shown);
+        assert_eq!(parameters["clusterBy"], r#"["id"]"#);
+        assert_eq!(parameters["isManaged"], "true");
+    }
+}
+
+#[test]
+fn rows_that_replace_a_table_leave_nothing_of_it_or_all() {
+    let (_, location) = place();
+    write(&location, &people(&[1, 2]), &with_rows(DefineMode::Create)).unwrap();
+    let error = write(&location, &people(&[3]), &with_rows(DefineMode::Create)).unwrap_err();
+    assert_eq!(error.kind(), "TableAlreadyExists");
+    write(&location, &people(&[3]), &with_rows(DefineMode::CreateIfNotExists)).unwrap();
+    assert_eq!((open(&location).version(), ids(&location)), (0, vec![1, 2]));
+    let plain = WriteOptions {
+        defines: Some(Defines { mode: DefineMode::Replace, cluster_by: vec![], managed: false }),
+        ..with_rows(DefineMode::Replace)
+    };
+    let before = objects(&location);
+    let other = batch([("other", Arc::new(Int64Array::from(vec![7])) as ArrayRef)]);
+    let wrong = WriteOptions { partition_by: vec!["nope".into()], ..plain.clone() };
+    assert_eq!(write(&location, &other, &wrong).unwrap_err().kind(), "InvalidArgument");
+    assert_eq!(objects(&location), before);
+    write(&location, &other, &plain).unwrap();
+    let now = open(&location);
+    assert_eq!((now.version(), files(&now)), (1, 1));
+    assert_eq!(clustering_columns(&now).unwrap(), Vec::<Vec<String>>::new());
+    assert_eq!(files(&Snapshot::open(location.clone(), At::Version(0)).unwrap()), 1);
 }

@@ -88,29 +88,10 @@ def create_as(asked: dict[str, Any], data: Any) -> None:
     if wanted.mode == "overwrite":
         save(spark, rows, path, "overwrite", wanted.partition_by or None, rest, storage or None)
         return
-    _check_query(path, wanted)
     said = {key: value for key, value in rest.items() if key.lower().startswith("delta.")}
     wanted = dataclasses.replace(wanted, properties={**wanted.properties, **said})
     rest = {key: value for key, value in rest.items() if key not in said}
     save(spark, rows, path, None, wanted.partition_by, rest, storage or None, definition=wanted)
-
-
-def _check_query(path: str, wanted: Definition) -> None:
-    """Refuses what one commit with the rows does not say yet."""
-    what = None
-    if wanted.mode != "create" and tables.exists(path):
-        what, instead = (
-            "REPLACE TABLE … AS SELECT",
-            "saveAsTable in the mode overwrite, or REPLACE TABLE and INSERT INTO",
-        )
-    elif wanted.mode == "replace":
-        raise TableNotFoundError(f"no Delta table at `{path}`; CREATE OR REPLACE TABLE makes one", path=path)
-    elif wanted.cluster_by:
-        what, instead = "CREATE TABLE … CLUSTER BY … AS SELECT", "CREATE TABLE … CLUSTER BY, then INSERT INTO"
-    elif wanted.description is not None:
-        what, instead = "CREATE TABLE … COMMENT … AS SELECT", "CREATE TABLE … COMMENT, then INSERT INTO"
-    if what is not None:
-        raise UnsupportedError(f"`{path}`: {what} is not supported: {instead}", path=path, what=what)
 
 
 def alter(asked: dict[str, Any], _: Any) -> None:

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::alter_table::Alteration;
+use super::detail::logical;
 use crate::alter::{Definition, Position, constraints};
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField, StructType};
@@ -57,8 +58,9 @@ pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definit
         }
         Alteration::ClusterBy(columns) => {
             let shown = |paths: &[Vec<String>]| paths.iter().map(|p| dotted(p)).collect::<Vec<_>>().join(",");
+            let before = old.clustering.iter().filter_map(|p| logical(&old.schema, p, old.column_mapping()));
             Operation::new("CLUSTER BY")
-                .with("oldClusteringColumns", shown(&old.clustering))
+                .with("oldClusteringColumns", shown(&before.collect::<Vec<_>>()))
                 .with("newClusteringColumns", shown(columns))
         }
         Alteration::DropConstraint { name, .. } => {

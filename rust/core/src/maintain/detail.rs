@@ -26,7 +26,8 @@ pub fn clustering_columns(snapshot: &Snapshot) -> Result<Vec<Vec<String>>> {
     physical_columns(domain)?.iter().map(logical).collect()
 }
 
-fn logical(schema: &StructType, path: &[String], mode: ColumnMappingMode) -> Option<Vec<String>> {
+/// The names of a path that is given by the names in files.
+pub(super) fn logical(schema: &StructType, path: &[String], mode: ColumnMappingMode) -> Option<Vec<String>> {
     let (first, rest) = path.split_first()?;
     let field = schema.fields.iter().find(|f| f.physical_name(mode) == first)?;
     let mut names = vec![field.name.clone()];
