@@ -29,6 +29,7 @@ _METADATA = {
 _NO_PROPERTIES = {
     "comment": ("COMMENT ON TABLE", "CREATE OR REPLACE TABLE gives another comment"),
     "location": ("ALTER TABLE … SET LOCATION", "DROP TABLE and CREATE TABLE … LOCATION"),
+    "collation": ("ALTER TABLE … DEFAULT COLLATION", "give the columns their collations"),
 }
 
 
@@ -57,6 +58,16 @@ def alter(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
         table.cluster_by(changes[0]["columns"])
     elif kinds == {"RenameColumn"} and len(changes) == 1:
         table.rename_column(changes[0]["column"], changes[0]["to"])
+    elif kinds == {"UpdateColumnDefaultValue"}:
+        raise _refusal(
+            table, "ALTER COLUMN … SET or DROP DEFAULT", "CREATE OR REPLACE TABLE gives columns defaults"
+        )
+    elif kinds == {"AddColumn", "DeleteColumn"}:
+        raise _refusal(
+            table,
+            "ALTER TABLE … REPLACE COLUMNS",
+            "write ADD COLUMNS and DROP COLUMNS, or CREATE OR REPLACE TABLE",
+        )
     else:
         raise _refusal(table, f"ALTER TABLE with {', '.join(sorted(kinds))} in one statement")
 

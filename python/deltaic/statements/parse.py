@@ -213,6 +213,8 @@ def _alter(words: Words) -> Statement | None:
         expression = words.raw_until(lambda: False, "a condition")
         words.need_sign(")")
         return AddConstraint(name, ".".join(constraint), expression)
+    if words.take("ADD") and words.follows("CHECK"):
+        words.refuse("CONSTRAINT and a name")
     if words.take("DROP", "CONSTRAINT"):
         if_exists = words.take("IF", "EXISTS")
         return DropConstraint(name, ".".join(words.name("the name of a constraint")), if_exists)

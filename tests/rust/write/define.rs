@@ -173,7 +173,9 @@ fn each_mode_with_rows_is_one_commit() {
         assert_eq!(now.schema().fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["id", "name"]);
         assert_eq!(clustering_columns(&now).unwrap(), [["id"]]);
         assert_eq!(now.metadata().description.as_deref(), Some("about"));
-        assert!(now.metadata().partition_columns.is_empty() && !now.metadata().configuration.contains_key("old"));
+        assert!(
+            now.metadata().partition_columns.is_empty() && !now.metadata().configuration.contains_key("old")
+        );
         assert_eq!(ids(&location), [1, 2]);
         let (name, parameters) = operation(&location);
         let shown = match mode {

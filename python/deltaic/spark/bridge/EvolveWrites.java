@@ -1,6 +1,8 @@
 package deltaic.spark;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.plans.logical.AppendData;
+import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
 import org.apache.spark.sql.catalyst.plans.logical.OverwritePartitionsDynamic;
@@ -25,12 +28,12 @@ import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
-import org.apache.spark.sql.types.StructType;
 import scala.Function1;
+import scala.Option;
 
 /**
- * Sends writes with the option `mergeSchema` to the writer, which adds the columns that the table lacks. It runs before
- * the resolution, in which Spark would refuse them: with the hints.
+ * Sends writes with the option `mergeSchema`, and INSERT WITH SCHEMA EVOLUTION, to the writer, which adds the columns that
+ * the table lacks. It runs before the resolution, in which Spark would refuse them: with the hints.
  */
 public final class EvolveWrites extends Rule {
   private final SparkSession session;
@@ -48,8 +51,10 @@ public final class EvolveWrites extends Rule {
       public Object applyOrElse(Object node, Function1 otherwise) {
         OpenTable table = target(node);
         if (table == null) return otherwise.apply(node);
+        if (node instanceof InsertIntoStatement) return insert((InsertIntoStatement) node, table);
         V2WriteCommand write = (V2WriteCommand) node;
-        if (!write.isByName()) write = write.withNewQuery(named(analyzed((LogicalPlan) write.query()), table.schema));
+        if (!write.isByName()) write = write.withNewQuery(
+            named(analyzed((LogicalPlan) write.query()), Arrays.asList((Object[]) table.schema.fieldNames())));
         return RouteWrites.write(write, table);
       }
     });
@@ -67,10 +72,60 @@ public final class EvolveWrites extends Rule {
       // other conditions are not resolved yet
       if (overwrite.deleteExpr().equals(Literal$.MODULE$.TrueLiteral())) options = Scala.map(overwrite.writeOptions());
     }
-    if (options == null || !merges(options)) return null;
-    Object relation = ((V2WriteCommand) node).table();
+    if (node instanceof InsertIntoStatement) {
+      InsertIntoStatement insert = (InsertIntoStatement) node;
+      if (!refused(insert) && !evolves(insert)) return null;
+    } else if (options == null || !merges(options)) {
+      return null;
+    }
+    Object relation =
+        node instanceof V2WriteCommand ? ((V2WriteCommand) node).table() : ((InsertIntoStatement) node).table();
     if (ResolveReads.isOurs(relation)) return ((DeltaTable) ((DataSourceV2Relation) relation).table()).table;
     return relation instanceof UnresolvedRelation ? named(((UnresolvedRelation) relation).multipartIdentifier()) : null;
+  }
+
+  /** WITH SCHEMA EVOLUTION, which Spark 4.3 has, or the option. */
+  private static boolean evolves(InsertIntoStatement insert) {
+    if (insert.productArity() > 8 && Boolean.TRUE.equals(insert.productElement(8))) return true;
+    return insert.table() instanceof UnresolvedRelation
+        && merges(((UnresolvedRelation) insert.table()).options().asCaseSensitiveMap());
+  }
+
+  /** Of what no DSv2 table takes. */
+  private static boolean refused(InsertIntoStatement insert) {
+    return insert.ifPartitionNotExists() || "ON or USING".equals(replaces(insert));
+  }
+
+  /** What follows REPLACE, which Spark 4.3 has here, or null. */
+  private static String replaces(InsertIntoStatement insert) {
+    Object criteria = insert.productArity() > 7 ? insert.productElement(7) : Scala.nothing();
+    if (((Option) criteria).isEmpty()) return null;
+    String kind = ((Option) criteria).get().getClass().getSimpleName();
+    return kind.equals("InsertReplaceWhere") ? "WHERE" : "ON or USING";
+  }
+
+  private LogicalPlan insert(InsertIntoStatement insert, OpenTable table) {
+    if (insert.ifPartitionNotExists()) {
+      throw Refusal.of("INSERT OVERWRITE … PARTITION … IF NOT EXISTS", "leave IF NOT EXISTS out", table.path);
+    }
+    String replaces = replaces(insert);
+    if ("WHERE".equals(replaces)) {
+      throw Refusal.of("INSERT WITH SCHEMA EVOLUTION … REPLACE WHERE", "ALTER TABLE … ADD COLUMNS first", table.path);
+    }
+    if (replaces != null) {
+      throw Refusal.of("INSERT INTO … REPLACE " + replaces, "MERGE INTO, or INSERT INTO … REPLACE WHERE", table.path);
+    }
+    if (!insert.partitionSpec().isEmpty()) {
+      throw Refusal.of("INSERT WITH SCHEMA EVOLUTION … PARTITION", "give the partition columns in the query", table.path);
+    }
+    if (table.timeTravel) throw Refusal.of("INSERT into an old version", "name the table without a version", table.path);
+    LogicalPlan query = analyzed((LogicalPlan) insert.query());
+    List columns = Scala.list(insert.userSpecifiedCols());
+    if (!columns.isEmpty()) query = named(query, columns);
+    else if (!insert.byName()) query = named(query, Arrays.asList((Object[]) table.schema.fieldNames()));
+    HashMap options = new HashMap();
+    options.put("mergeSchema", "true");
+    return RouteWrites.write(table, insert.overwrite() ? "overwrite" : "append", options, query);
   }
 
   private static boolean merges(Map options) {
@@ -107,14 +162,14 @@ public final class EvolveWrites extends Rule {
     return Dataset$.MODULE$.ofRows((org.apache.spark.sql.classic.SparkSession) session, query).queryExecution().analyzed();
   }
 
-  /** The query with the names of the table's columns, as far as there are; more columns keep theirs. */
-  private static LogicalPlan named(LogicalPlan query, StructType schema) {
+  /** The query with these names of columns, as far as there are; more columns keep theirs. */
+  private static LogicalPlan named(LogicalPlan query, List names) {
     List output = Scala.list(query.output());
     ArrayList columns = new ArrayList();
     for (int i = 0; i < output.size(); i++) {
       Expression column = (Expression) output.get(i);
-      if (i < schema.length()) {
-        columns.add(new Alias(column, schema.fields()[i].name(), NamedExpression.newExprId(), Scala.none(),
+      if (i < names.size()) {
+        columns.add(new Alias(column, (String) names.get(i), NamedExpression.newExprId(), Scala.none(),
             Scala.nothing(), Scala.none()));
       } else {
         columns.add(column);

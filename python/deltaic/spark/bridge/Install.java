@@ -32,6 +32,7 @@ public final class Install {
       if (rule == EvolveWrites.class) return new EvolveWrites((SparkSession) session);
       if (rule == KeepStars.class) return new KeepStars((SparkSession) session);
       if (rule == ResolveReads.class) return new ResolveReads((SparkSession) session);
+      if (rule == OtherStatements.class) return new OtherStatements();
       // the optimizer's last batch has no extension point of its own: it is open through the session's `experimental`
       inOptimizer((SparkSession) session);
       return new RouteWrites();
@@ -49,6 +50,7 @@ public final class Install {
     extensions.injectHintResolutionRule(new Builder(EvolveWrites.class));
     extensions.injectHintResolutionRule(new Builder(KeepStars.class));
     extensions.injectResolutionRule(new Builder(ResolveReads.class));
+    extensions.injectResolutionRule(new Builder(OtherStatements.class));
     extensions.injectPostHocResolutionRule(new Builder(RouteWrites.class));
     ChangesFunction.inLaterSessions(extensions);
   }
@@ -73,6 +75,7 @@ public final class Install {
     return append(analyzer, "hintResolutionRules", new KeepStars(session))
         & append(analyzer, "hintResolutionRules", new EvolveWrites(session))
         & append(analyzer, "extendedResolutionRules", new ResolveReads(session))
+        & append(analyzer, "extendedResolutionRules", new OtherStatements())
         & append(analyzer, "postHocResolutionRules", new RouteWrites());
   }
 

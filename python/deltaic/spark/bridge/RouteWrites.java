@@ -38,10 +38,11 @@ public final class RouteWrites extends Rule {
   public TreeNode apply(TreeNode plan) {
     return (TreeNode) ((LogicalPlan) plan).resolveOperators(new scala.runtime.AbstractPartialFunction() {
       public boolean isDefinedAt(Object node) {
-        return changes(node);
+        return changes(node) || BareFiles.writes(node);
       }
 
       public Object applyOrElse(Object node, Function1 otherwise) {
+        if (BareFiles.writes(node) && bareFiles(node) == null) BareFiles.check(node);
         return changes(node) ? route((LogicalPlan) node) : otherwise.apply(node);
       }
     });
@@ -132,14 +133,19 @@ public final class RouteWrites extends Rule {
       else options.put("replaceWhere", text(replaced));
     }
     options.putAll(Scala.map(optionsOf(node)));
+    return write(table, mode, options, (LogicalPlan) node.query());
+  }
+
+  /** A write of the rows of a query into a table. */
+  static LogicalPlan write(OpenTable table, String mode, HashMap options, LogicalPlan query) {
     options.put("path", table.path);
     HashMap request = new HashMap();
     request.put("op", "insert");
     request.put("path", table.path);
     request.put("mode", mode);
     request.put("options", options);
-    request.put("nulls", nulls((LogicalPlan) node.query()));
-    return DeltaCommand.write(request, (LogicalPlan) node.query());
+    request.put("nulls", nulls(query));
+    return DeltaCommand.write(request, query);
   }
 
   /** The columns that are null in every row: Spark makes those so that a statement leaves out. */

@@ -6,6 +6,9 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.AnalysisException;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
@@ -42,6 +45,21 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
 
   private static boolean ours(CatalogTable table) {
     return table.provider().isDefined() && Python.format().equalsIgnoreCase((String) table.provider().get());
+  }
+
+  /** Whether a name is a path, or the metastore knows a table of it as ours. */
+  static boolean isOurs(TableIdentifier name) {
+    if (name.database().isDefined() && isPath(Identifier.of(new String[] {(String) name.database().get()}, name.table()))) {
+      return true;
+    }
+    org.apache.spark.sql.catalyst.catalog.SessionCatalog metastore =
+        ((org.apache.spark.sql.classic.SparkSession) SparkSession.active()).sessionState().catalog();
+    try {
+      return !metastore.isTempView(name) && ours(metastore.getTableMetadata(name));
+    } catch (AnalysisException e) {
+      // there is none, and the statement itself will say it
+      return false;
+    }
   }
 
   /** The place of a table of the metastore, decoded. */
@@ -187,6 +205,11 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     request.put("changes", TableChanges.of(changes));
     Python.call(request, null);
     return loadTable(id);
+  }
+
+  public void renameTable(Identifier id, Identifier to) throws NoSuchTableException, TableAlreadyExistsException {
+    if (isPath(id)) throw Refusal.of("ALTER TABLE … RENAME by path", "move the folder", label(id));
+    super.renameTable(id, to);
   }
 
   /** Removes the name, and with it the files of a managed table. */

@@ -6,7 +6,17 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import UnsupportedError
-from deltaic.spark.bridge import definitions, errors, rows, sinks, statements, streams, tables, writes
+from deltaic.spark.bridge import (
+    definitions,
+    errors,
+    partitions,
+    rows,
+    sinks,
+    statements,
+    streams,
+    tables,
+    writes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +59,7 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "update": rows.update,
     "merge": rows.merge,
     "truncate": rows.truncate,
+    "partitions": partitions.partitions,
     "parse": statements.parse,
     "statement": statements.execute,
     "streamSchema": lambda asked, _: streams.schema(asked),

@@ -32,7 +32,9 @@ def describe(asked: dict[str, Any]) -> str:
     version, timestamp = time_travel(asked)
     _, storage = split_storage(asked["options"])
     table = _core.SparkTable(asked["path"], version, timestamp, storage)
-    return str(_keep(table).describe())
+    _keep(table)
+    # the kept one may have been asked for as the newest, which may be written to
+    return str(table.describe())
 
 
 def files(asked: dict[str, Any]) -> bytes:

@@ -1,0 +1,98 @@
+package deltaic.spark;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.analysis.ResolvedTable;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedPartitionSpec;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.ShowPartitions;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.execution.command.CreateTableLikeCommand;
+import org.apache.spark.sql.types.StringType$;
+import org.apache.spark.sql.types.StructType;
+import scala.Function1;
+import scala.Option;
+import scala.Product;
+
+/**
+ * Statements about one of our tables that neither read nor write its rows: SHOW PARTITIONS is answered from the log, and
+ * those that are about folders or about what a metastore keeps are refused, with what to write instead. A resolution rule.
+ */
+public final class OtherStatements extends Rule {
+  private static final Map REFUSED = new HashMap();
+
+  static {
+    refuse("LoadData", "LOAD DATA", "INSERT INTO … SELECT * FROM parquet.`path`");
+    refuse("RepairTable", "MSCK REPAIR TABLE", "nothing is to be repaired: the log knows the partitions");
+    refuse("RecoverPartitions", "ALTER TABLE … RECOVER PARTITIONS", "nothing is to be recovered: the log knows the partitions");
+    refuse("AddPartitions", "ALTER TABLE … ADD PARTITION", "INSERT INTO makes the partitions of its rows");
+    refuse("DropPartitions", "ALTER TABLE … DROP PARTITION", "DELETE FROM … WHERE");
+    refuse("RenamePartitions", "ALTER TABLE … RENAME TO PARTITION", "UPDATE … SET");
+    refuse("TruncatePartition", "TRUNCATE TABLE … PARTITION", "DELETE FROM … WHERE");
+    refuse("AnalyzeTable", "ANALYZE TABLE", "nothing is to be done: every write keeps statistics in the log");
+    refuse("AnalyzeColumn", "ANALYZE TABLE", "nothing is to be done: every write keeps statistics in the log");
+    refuse("SetTableSerDeProperties", "ALTER TABLE … SET SERDE", "ALTER TABLE … SET TBLPROPERTIES");
+    refuse("SetTableLocation", "ALTER TABLE … SET LOCATION", "DROP TABLE and CREATE TABLE … LOCATION");
+    refuse("CreateIndex", "CREATE INDEX", "OPTIMIZE … ZORDER BY, or ALTER TABLE … CLUSTER BY");
+    refuse("DropIndex", "DROP INDEX", "a table has no indexes");
+  }
+
+  private static void refuse(String node, String statement, String instead) {
+    REFUSED.put(node, new String[] {statement, instead});
+  }
+
+  public TreeNode apply(TreeNode plan) {
+    return (TreeNode) ((LogicalPlan) plan).resolveOperators(new scala.runtime.AbstractPartialFunction() {
+      public boolean isDefinedAt(Object node) {
+        return about(node) != null || likeOurs(node) != null;
+      }
+
+      public Object applyOrElse(Object node, Function1 otherwise) {
+        if (likeOurs(node) != null) {
+          throw Refusal.of("CREATE TABLE … LIKE", "CREATE TABLE … AS SELECT … WHERE false, or SHALLOW CLONE", likeOurs(node));
+        }
+        OpenTable table = about(node);
+        if (table == null) return otherwise.apply(node);
+        if (node instanceof ShowPartitions) return partitions((ShowPartitions) node, table);
+        String[] told = (String[]) REFUSED.get(node.getClass().getSimpleName());
+        throw Refusal.of(told[0], told[1], table.path);
+      }
+    });
+  }
+
+  /** The table of ours that such a statement is about, or null. */
+  private static OpenTable about(Object node) {
+    if (!(node instanceof ShowPartitions) && !REFUSED.containsKey(node.getClass().getSimpleName())) return null;
+    Object named = ((LogicalPlan) node).children().apply(0);
+    if (!(named instanceof ResolvedTable) || !(((ResolvedTable) named).table() instanceof DeltaTable)) return null;
+    return ((DeltaTable) ((ResolvedTable) named).table()).table;
+  }
+
+  /** The table that a CREATE TABLE … LIKE would make or follow, where one of them is ours; or null. */
+  private static String likeOurs(Object node) {
+    if (node instanceof CreateTableLikeCommand) {
+      CreateTableLikeCommand like = (CreateTableLikeCommand) node;
+      if (isOurs(like.provider()) || SessionCatalog.isOurs(like.sourceTable())) return like.sourceTable().unquotedString();
+    }
+    // Spark 4.3
+    if (!node.getClass().getSimpleName().equals("CreateTableLike")) return null;
+    Object source = ((LogicalPlan) node).children().apply(1);
+    boolean ours = source instanceof ResolvedTable && ((ResolvedTable) source).table() instanceof DeltaTable;
+    boolean provided = isOurs((Option) ((Product) node).productElement(3)) || isOurs((Option) ((Product) node).productElement(2));
+    return (ours || provided) && ((LogicalPlan) source).resolved() ? "" : null;
+  }
+
+  private static boolean isOurs(Option provider) {
+    return provider.isDefined() && Python.format().equalsIgnoreCase((String) provider.get());
+  }
+
+  private static LogicalPlan partitions(ShowPartitions node, OpenTable table) {
+    HashMap request = table.request("partitions");
+    request.put("path", table.path);
+    if (node.pattern().isDefined() && node.pattern().get() instanceof UnresolvedPartitionSpec) {
+      request.put("spec", new HashMap(Scala.map(((UnresolvedPartitionSpec) node.pattern().get()).spec())));
+    }
+    return DeltaCommand.of(request, null, new StructType().add("partition", StringType$.MODULE$, false));
+  }
+}
