@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import deltaic
+from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,17 +37,23 @@ def offsets(checkpoint: Path) -> list[str]:
     return [f.read_text().splitlines()[-1] for f in files]
 
 
-def cut(to: Path, checkpoint: Path, batches: int) -> None:
-    """Makes a finished query one that was stopped after so many batches, each of which was a commit."""
+def cut(to: Path, checkpoint: Path, batches: int) -> Path:
+    """Makes a finished query one that was stopped after so many batches, each of which was a commit.
+
+    The table as it was then is a copy: in the place of the other one commits would be gone.
+    """
     for folder in ("offsets", "commits"):
         for file in (checkpoint / folder).iterdir():
             name = file.name.removeprefix(".").removesuffix(".crc")
             if name.isdigit() and int(name) >= batches:
                 file.unlink()
-    for file in (to / "_delta_log").iterdir():
+    copy = to.with_name("copy")
+    shutil.copytree(to, copy)
+    for file in (copy / "_delta_log").iterdir():
         number = file.name.removeprefix(".").split(".")[0]
         if number.isdigit() and int(number) >= batches:
             file.unlink()
+    return copy
 
 
 @pytest.fixture
@@ -67,8 +75,11 @@ def ours(spark: SparkSession) -> Callable[..., None]:
     return stream
 
 
-@pytest.mark.parametrize("first", ["deltaic", "delta-spark"])
-@pytest.mark.parametrize("options", [{}, {"startingVersion": "0"}], ids=["table", "version"])
+@pytest.mark.parametrize(
+    ("first", "options"),
+    [("deltaic", {}), ("delta-spark", {}), ("delta-spark", {"startingVersion": "0"})],
+    ids=["deltaic", "delta-spark", "delta-spark-from-a-version"],
+)
 def test_the_other_goes_on_with_the_checkpoint(
     spark: SparkSession,
     delta_spark: DeltaSpark,
@@ -84,8 +95,8 @@ def test_the_other_goes_on_with_the_checkpoint(
     one(source, to, checkpoint, **limited)
     whole = offsets(checkpoint)
     assert ids(spark, to) == [0, 1, 2, 3, 4]
-    cut(to, checkpoint, 2)
-    assert len(ids(spark, to)) == 2
+    to = cut(to, checkpoint, 2)
+    assert 0 < len(ids(spark, to)) < 5
     other(source, to, checkpoint, **limited)
     assert ids(spark, to) == [0, 1, 2, 3, 4]
     assert offsets(checkpoint) == whole
@@ -124,3 +135,22 @@ def test_both_write_the_same_offsets(
         stream(source, tmp_path / name, tmp_path / f"c-{name}", **LIMITED)
         written.append([json.loads(o) for o in offsets(tmp_path / f"c-{name}")])
     assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("first", ["deltaic", "delta-spark"])
+def test_the_other_goes_on_with_changes(
+    spark: SparkSession, delta_spark: DeltaSpark, ours: Callable[..., None], tmp_path: Path, first: str
+) -> None:
+    one, other = (ours, delta_spark.stream) if first == "deltaic" else (delta_spark.stream, ours)
+    path, to, checkpoint = tmp_path / "from", tmp_path / "to", tmp_path / "checkpoint"
+    feed = {"delta.enableChangeDataFeed": "true"}
+    spark.range(4).repartition(2).write.format("delta").options(**feed).save(str(path))
+    limited = {**LIMITED, "readChangeFeed": "true"}
+    one(path, to, checkpoint, **limited)
+    DeltaTable.forPath(spark, str(path)).update("id = 1", {"id": "10"})
+    DeltaTable.forPath(spark, str(path)).delete("id = 2")
+    other(path, to, checkpoint, **limited)
+    append(spark, path, 5)
+    one(path, to, checkpoint, **limited)
+    told = [tuple(r) for r in deltaic.table_changes(spark, str(path), 0).collect()]
+    assert sorted(map(tuple, deltaic.read(spark, str(to)).collect())) == sorted(told)
