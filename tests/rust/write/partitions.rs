@@ -112,13 +112,14 @@ fn more_partitions_than_open_files_lose_no_row() {
 
 #[test]
 fn partitions_that_come_in_turns_have_few_files() {
-    let rows_of = |ids: std::ops::Range<i64>, p: fn(i64) -> i64| {
+    type Partition = fn(i64) -> i64;
+    let rows_of = |ids: std::ops::Range<i64>, p: Partition| {
         let values = Int64Array::from_iter_values(ids.clone().map(p));
         let ids = Int64Array::from_iter_values(ids);
         Ok(batch([("id", Arc::new(ids) as ArrayRef), ("p", Arc::new(values))]))
     };
     // all in each batch; few in each batch, and all again and again; one after the other
-    let turns: [(i64, fn(i64) -> i64, u64); 3] =
+    let turns: [(i64, Partition, u64); 3] =
         [(300, |i| i % 150, 150), (10, |i| i % 150, 150 + 150), (10, |i| i / 20, 150)];
     for (length, p, most) in turns {
         let (_, location) = place();

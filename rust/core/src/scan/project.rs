@@ -168,7 +168,7 @@ mod tests {
     use std::sync::Arc;
 
     use arrow::array::{
-        Array, ArrayRef, Int32Array, Int64Array, ListArray, MapArray, RecordBatch, StringArray, StructArray,
+        Array, ArrayRef, Int32Array, ListArray, MapArray, RecordBatch, StringArray, StructArray,
     };
     use arrow::buffer::{NullBuffer, OffsetBuffer};
     use arrow::datatypes::{DataType as Arrow, Field, Fields, Schema};
@@ -187,10 +187,6 @@ mod tests {
 
     fn ints(values: &[i32]) -> ArrayRef {
         Arc::new(Int32Array::from(values.to_vec()))
-    }
-
-    fn longs(values: &[i64]) -> ArrayRef {
-        Arc::new(Int64Array::from(values.to_vec()))
     }
 
     fn batch(columns: Vec<(Field, ArrayRef)>) -> RecordBatch {
@@ -367,15 +363,15 @@ mod tests {
     fn an_unshredded_variant_has_its_parts_in_any_order() {
         let bytes = |v: &[u8]| Arc::new(arrow::array::BinaryArray::from_vec(vec![v])) as ArrayRef;
         let parts = vec![
-            (Arc::new(Field::new("value", Arrow::Binary, false)), bytes(&[12, 1])),
             (Arc::new(Field::new("metadata", Arrow::Binary, false)), bytes(&[1, 0, 0])),
+            (Arc::new(Field::new("value", Arrow::Binary, false)), bytes(&[12, 1])),
         ];
         let array = StructArray::from(parts);
         let file = batch(vec![(Field::new("v", array.data_type().clone(), true), Arc::new(array))]);
         let table = schema(&field("v", r#""variant""#));
         assert_eq!(
             read(&table, ColumnMappingMode::None, &file).unwrap(),
-            ["{metadata: 010000, value: 0c01}"]
+            ["{value: 0c01, metadata: 010000}"]
         );
     }
 

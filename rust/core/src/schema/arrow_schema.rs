@@ -9,7 +9,8 @@ pub fn to_arrow_schema(schema: &StructType) -> Schema {
     Schema::new(fields(schema))
 }
 
-/// The Arrow type of a Delta type. A variant is a struct of `metadata` and `value`, both binary.
+/// The Arrow type of a Delta type. A variant is a struct of `value` and `metadata`, both binary, in Spark's
+/// order.
 pub fn arrow_type(data_type: &DataType) -> Arrow {
     match data_type {
         DataType::String => Arrow::Utf8,
@@ -27,8 +28,8 @@ pub fn arrow_type(data_type: &DataType) -> Arrow {
         DataType::TimestampNtz => Arrow::Timestamp(TimeUnit::Microsecond, None),
         DataType::Void => Arrow::Null,
         DataType::Variant => Arrow::Struct(Fields::from(vec![
-            Field::new("metadata", Arrow::Binary, false),
             Field::new("value", Arrow::Binary, false),
+            Field::new("metadata", Arrow::Binary, false),
         ])),
         DataType::Struct(s) => Arrow::Struct(fields(s)),
         DataType::Array(a) => {

@@ -79,11 +79,6 @@ impl Nested<'_> {
                 ];
                 Arrow::Map(Arc::new(Field::new("key_value", Arrow::Struct(pair.into()), false)), false)
             }
-            // the order in which Spark writes the two parts
-            DataType::Variant => Arrow::Struct(
-                vec![Field::new("value", Arrow::Binary, false), Field::new("metadata", Arrow::Binary, false)]
-                    .into(),
-            ),
             primitive => arrow_type(primitive),
         }
     }
