@@ -198,6 +198,8 @@ class History:
             properties["delta.enableRowTracking"] = "true"
         if self._mapped:
             properties["delta.columnMapping.mode"] = "name"
+            # delta-spark gives no table its first rows that has both
+            properties["delta.enableChangeDataFeed"] = "false"
         query = self._rows(self._columns)
         return Write("create", query, "errorifexists", properties, self._by, self._route())
 
