@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,9 @@ except ImportError:  # before PySpark 4.2
 _ArrowWriter = getattr(datasource, "DataSourceStreamArrowWriter", None)
 _Writer: Any = _ArrowWriter or datasource.DataSourceStreamWriter
 _Mixin: Any = object if limits is None else limits.SupportsTriggerAvailableNow
+
+
+_ROWS_OF_A_BATCH = 10_000
 
 
 class DeltaStreamReader(DataSourceStreamReader, _Mixin):  # type: ignore[misc]  # pyspark has no types
@@ -196,7 +200,9 @@ def _shape(plan: Any) -> str:
 
 
 def _batches(rows: Iterator[Any], schema: StructType) -> Iterator[pa.RecordBatch]:
-    from pyspark.sql.connect.conversion import LocalDataToArrowConversion
+    from pyspark.sql.conversion import LocalDataToArrowConversion
 
-    table = LocalDataToArrowConversion.convert(list(rows), schema, use_large_var_types=False)
-    yield from table.cast(to_arrow_schema(schema)).to_batches()
+    wanted = to_arrow_schema(schema)
+    while some := list(islice(rows, _ROWS_OF_A_BATCH)):
+        table = LocalDataToArrowConversion.convert(some, schema, use_large_var_types=False)
+        yield from table.cast(wanted).to_batches()
