@@ -155,6 +155,11 @@ class DeltaSpark:
         for statement in statements:
             self._ask({"sql": statement})
 
+    def answer(self, statement: str) -> tuple[dict[str, Any], list[str]]:
+        """Runs a statement: schema and rows (JSON) of its answer."""
+        answer = self._ask({"sql": statement, "answer": True})
+        return answer["schema"], answer["rows"]
+
     def read(self, path: Path | str, **options: str) -> pa.Table:
         """The rows of a table."""
         return self.read_where(path, "true", **options)

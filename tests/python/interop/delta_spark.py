@@ -1,6 +1,7 @@
 """A delta-spark in a process of its own: it runs on another Python, PySpark and class path than the tests.
 
-One request a line on stdin, one answer a line on stdout, both JSON: `{"sql": text}` runs a statement,
+One request a line on stdin, one answer a line on stdout, both JSON: `{"sql": text}` runs a statement, which with
+`"answer": true` answers with its schema and rows,
 `{"read": path, "options": {...}, "where": condition, "into": folder}` writes the rows of a table as Parquet,
 `{"write": path, "query": text, "mode": mode, "options": {...}, "by": [...]}` writes the rows of a query with a
 DataFrameWriter, `{"table": path, "calls": [[method, argument …], …]}` calls one method after the other, beginning
@@ -50,7 +51,10 @@ def main() -> None:
         answer = {}
         try:
             if "sql" in request:
-                spark.sql(request["sql"])
+                found = spark.sql(request["sql"])
+                if request.get("answer"):
+                    rows = [json.dumps(row.asDict(recursive=True), default=str) for row in found.collect()]
+                    answer = {"schema": found.schema.jsonValue(), "rows": rows}
             elif "write" in request:
                 writer = spark.sql(request["query"]).write.format("delta").mode(request["mode"])
                 writer = writer.options(**request["options"])

@@ -151,6 +151,7 @@ def test_a_statement_runs_once(spark: SparkSession, path: str) -> None:
 def test_truncate(spark: SparkSession, path: str) -> None:
     spark.sql("TRUNCATE TABLE people")
     assert ids(spark) == []
+    assert deltaic.Table(path).history(1)[0]["operation"] == "TRUNCATE"
     assert deltaic.Table(path).version == 1
 
 

@@ -61,7 +61,7 @@ def merge(asked: dict[str, Any], data: Any) -> str:
 
 def truncate(asked: dict[str, Any], _: Any) -> None:
     """TRUNCATE TABLE: a delete of all rows."""
-    delete_rows(_ref(asked, None))
+    delete_rows(_ref(asked, None), truncates=True)
 
 
 def _ref(asked: dict[str, Any], data: Any) -> TableRef:

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from deltaic.spark.dml.ref import TableRef
 
 
-def delete(ref: TableRef, condition: Any = None) -> dict[str, int]:
+def delete(ref: TableRef, condition: Any = None, *, truncates: bool = False) -> dict[str, int]:
     """Deletes the rows for which a condition is true, all rows without one; the metrics of the commit.
 
     All or nothing, in one commit; nothing is committed where no row matches, and the metrics are empty then. A row
     for which the condition is null stays. No data is read where the whole table goes or where partition values
     decide. Elsewhere the rows are found in one pass; they are marked in deletion vectors where the table has
-    `delta.enableDeletionVectors`, or the rows that stay are written into new files, with their row ids.
+    `delta.enableDeletionVectors`, or the rows that stay are written into new files, with their row ids. The history
+    says TRUNCATE where the statement was that.
 
     Raises:
         InvalidPredicateError: for a condition that is not deterministic.
@@ -32,7 +33,8 @@ def delete(ref: TableRef, condition: Any = None) -> dict[str, int]:
         AnalysisException: of Spark, for what is no condition on this table.
     """
     parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}
-    with Operation(ref, "DELETE", parameters) as op:
+    name, said = ("TRUNCATE", {}) if truncates else ("DELETE", parameters)
+    with Operation(ref, name, said) as op:
         if op.is_done():
             return {}
         by_vectors = bool(op.dml.uses_vectors)

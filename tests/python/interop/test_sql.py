@@ -1,0 +1,172 @@
+"""The same SQL statements by deltaic and by delta-spark: answers, rows, schema and history are the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import DeltaSpark, Same
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A statement that answers with numbers of files and bytes: their columns are compared, and not they."""
+
+    text: str
+    is_said_alike: bool = True
+    """Whether the history says the same."""
+
+
+# `{t}` is the table by its path, `{d}` its folder, and `{n}` a name of it in the catalog
+SCRIPTS: dict[str, list[str | Numbers]] = {
+    "rows": [
+        """CREATE TABLE {t} (id BIGINT NOT NULL, p STRING COMMENT 'part', x DOUBLE) USING delta PARTITIONED BY (p)
+           COMMENT 'about' TBLPROPERTIES ('k' = 'v', 'delta.enableChangeDataFeed' = 'true')""",
+        "INSERT INTO {t} VALUES (1, 'a', 1.0), (2, 'b', 2.0), (3, 'c', 3.0)",
+        "INSERT INTO {t} BY NAME SELECT 4.0D AS x, 4L AS id, 'd' AS p",
+        "INSERT INTO {t} PARTITION (p = 'e') VALUES (5, 5.0)",
+        "INSERT INTO {t} REPLACE WHERE p = 'a' SELECT 9L, 'a', 9D",
+        "INSERT OVERWRITE {t} PARTITION (p = 'b') SELECT 6L, 6D",
+        "SELECT * FROM {t} VERSION AS OF 1 ORDER BY id",
+        "SELECT count(*) AS n FROM delta.`{d}@v2`",
+        "UPDATE {t} SET x = x + 1, p = upper(p) WHERE id > 4",
+        "DELETE FROM {t} WHERE id = 3 OR p = 'd'",
+        "DELETE FROM {t} WHERE id = 77",
+        """MERGE INTO {t} AS t USING (SELECT 5L AS id, 'm' AS p, 0D AS x UNION ALL SELECT 20L, 'n', 1D) AS s
+           ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED AND s.x > 0 THEN INSERT *
+           WHEN NOT MATCHED BY SOURCE AND t.x > 8 THEN DELETE""",
+        """MERGE WITH SCHEMA EVOLUTION INTO {t} AS t USING (SELECT 20L AS id, 'new' AS more) AS s ON t.id = s.id
+           WHEN MATCHED THEN UPDATE SET *""",
+        "SELECT id, p, x, more, _change_type, _commit_version FROM table_changes('delta.`{d}`', 6) ORDER BY ALL",
+        "TRUNCATE TABLE {t}",
+        "DESCRIBE TABLE {t}",
+        "SHOW COLUMNS IN {t}",
+    ],
+    "alter": [
+        "CREATE TABLE {t} (id INT, x DOUBLE, s STRUCT<a: INT>) USING delta",
+        "INSERT INTO {t} VALUES (1, 1.0, named_struct('a', 1))",
+        "ALTER TABLE {t} SET TBLPROPERTIES ('a' = '1', 'b' = '2')",
+        "ALTER TABLE {t} UNSET TBLPROPERTIES ('a')",
+        "ALTER TABLE {t} ADD COLUMN y INT COMMENT 'y' FIRST",
+        "ALTER TABLE {t} ADD COLUMNS (s.b STRING)",
+        "ALTER TABLE {t} ADD COLUMNS (z DATE, zz INT)",
+        "ALTER TABLE {t} ALTER COLUMN y COMMENT 'other'",
+        "ALTER TABLE {t} ALTER COLUMN y AFTER id",
+        "ALTER TABLE {t} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name', 'delta.enableTypeWidening' = 'true')",
+        "ALTER TABLE {t} RENAME COLUMN y TO renamed",
+        "ALTER TABLE {t} DROP COLUMNS (z, zz)",
+        "ALTER TABLE {t} ALTER COLUMN id TYPE BIGINT",
+        "ALTER TABLE {t} ADD CONSTRAINT small CHECK (id < 100)",
+        "ALTER TABLE {t} DROP CONSTRAINT small",
+        "ALTER TABLE {t} CLUSTER BY (id, s.a)",
+        "ALTER TABLE {t} CLUSTER BY (x)",
+        "ALTER TABLE {t} CLUSTER BY NONE",
+        "INSERT INTO {t} VALUES (5000000000, 3, 2.0, named_struct('a', 2, 'b', 'c'))",
+        "SELECT * FROM {t} ORDER BY id",
+    ],
+    "as select": [
+        """CREATE TABLE {t} USING delta CLUSTER BY (id) COMMENT 'about' TBLPROPERTIES ('k' = 'v')
+           AS SELECT id, id % 3 AS p FROM range(10)""",
+        "CREATE OR REPLACE TABLE {t} USING delta CLUSTER BY (p) COMMENT 'new' AS SELECT * FROM {t} WHERE id < 5",
+        "REPLACE TABLE {t} USING delta TBLPROPERTIES ('l' = 'w') AS SELECT id, 'x' AS y FROM {t}",
+        "CREATE TABLE {n} USING delta LOCATION '{d}'",
+        "INSERT INTO {n} SELECT 7, 'y'",
+        "REPLACE TABLE {n} (a INT) USING delta TBLPROPERTIES ('k' = 'v')",
+        "CREATE OR REPLACE TABLE {n} (a INT, b STRING) USING delta CLUSTER BY (a)",
+        "INSERT INTO {n} SELECT 7, 'y'",
+        "SELECT * FROM {n}",
+        "DROP TABLE {n}",
+        "SELECT * FROM {t}",
+    ],
+    "maintain": [
+        """CREATE TABLE {t} USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')
+           AS SELECT id, id % 3 AS p FROM range(10)""",
+        "INSERT INTO {t} VALUES (100, 1)",
+        Numbers("OPTIMIZE {t}"),
+        Numbers("OPTIMIZE {t} ZORDER BY (p)"),
+        "DELETE FROM {t} WHERE id = 3",
+        # in the history it is an OPTIMIZE
+        Numbers("REORG TABLE {t} APPLY (PURGE)", is_said_alike=False),
+        Numbers("RESTORE TABLE {t} TO VERSION AS OF 1"),
+        Numbers("VACUUM {t} DRY RUN"),
+        "GENERATE symlink_format_manifest FOR TABLE delta.`{d}`",
+        Numbers("DESCRIBE DETAIL {t}"),
+        "SELECT count(*) AS n FROM {t}",
+        Numbers("CREATE TABLE delta.`{d}/../cloned` SHALLOW CLONE {t}"),
+        "SELECT count(*) AS n FROM delta.`{d}/../cloned`",
+    ],
+}
+
+
+def place(folder: Path, text: str, name: str) -> str:
+    path = folder / "t"
+    return text.replace("{t}", f"delta.`{path}`").replace("{d}", str(path)).replace("{n}", name)
+
+
+def history(folder: Path) -> Any:
+    """The newest operation. What it says of conditions are texts of two engines: they are left out."""
+    if not (folder / "t" / "_delta_log").exists():
+        return None
+    newest = deltaic.Table(folder / "t").history(1)[0]
+    parameters = {key: read(value) for key, value in newest["operationParameters"].items()}
+    if newest["operation"] in {"DELETE", "UPDATE", "MERGE"}:
+        parameters = dict.fromkeys(parameters)
+    if newest["operation"] == "CHANGE COLUMN":
+        # delta-spark says it in the schema only
+        parameters["column"]["metadata"].pop("delta.typeChanges", None)
+    return newest["version"], newest["operation"], parameters
+
+
+def read(value: Any) -> Any:
+    """JSON, as far as it is."""
+    try:
+        return json.loads(value)
+    except (TypeError, ValueError):
+        return value
+
+
+def schema(folder: Path) -> Any:
+    if not (folder / "t" / "_delta_log").exists():
+        return None
+    text = json.dumps([(f.name, f.type, f.nullable, f.metadata) for f in deltaic.Table(folder / "t").schema])
+    # names in files are drawn
+    return re.sub(r"col-[0-9a-f-]{36}", "col", text)
+
+
+def answer(frame: Any) -> tuple[Any, list[str]]:
+    return frame.schema.jsonValue(), [
+        json.dumps(row.asDict(recursive=True), default=str) for row in frame.collect()
+    ]
+
+
+def columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [(field["name"], field["type"]) for field in schema["fields"]]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_statements(
+    spark: SparkSession, delta_spark: DeltaSpark, same: Same, tmp_path: Path, script: str
+) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    for statement in SCRIPTS[script]:
+        text = statement.text if isinstance(statement, Numbers) else statement
+        found_schema, found = answer(spark.sql(place(ours, text, "sql_ours")))
+        expected_schema, expected = delta_spark.answer(place(theirs, text, "sql_theirs"))
+        assert columns(found_schema) == columns(expected_schema), text
+        if not isinstance(statement, Numbers):
+            assert found == expected, text
+        if not isinstance(statement, Numbers) or statement.is_said_alike:
+            assert history(ours) == history(theirs), text
+        assert schema(ours) == schema(theirs), text
+        same(*(pa.table(deltaic.Table(folder / "t").to_arrow()) for folder in (ours, theirs)))
