@@ -38,7 +38,9 @@ def test_a_query_copies_a_table_and_goes_on(spark: Any, connect: Any, tmp_path: 
     for name in (f"{last}", f".{last}.crc"):
         (checkpoint / "commits" / name).unlink(missing_ok=True)
     append(connect, source, [3, 4], files=2)
-    run(stream(connect, source), to, checkpoint)
+    for _ in range(1 if TOLD else 2):
+        # where a source is not told, Spark ends with the batch that was begun
+        run(stream(connect, source), to, checkpoint)
     assert ids(connect, to) == [0, 1, 3, 4]
     append(connect, source, [5])
     run(stream(spark, source), to, checkpoint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -54,6 +55,19 @@ def test_what_is_there_then_what_comes(spark: SparkSession, table: Path, tmp_pat
     append(spark, table, [3, 4], files=2)
     run(stream(spark, table, **limited), to, checkpoint)
     assert ids(spark, to) == [0, 1, 2, 3, 4]
+
+
+def test_options_that_choose_commits_and_files(spark: SparkSession, table: Path, tmp_path: Path) -> None:
+    DeltaTable.forPath(spark, str(table)).delete("id = 1")
+    ignoring = {"startingVersion": "0", "ignoreDeletes": "true"}
+    run(stream(spark, table, maxBytesPerTrigger="1b", **ignoring), tmp_path / "to", tmp_path / "c")
+    assert ids(spark, tmp_path / "to") == [0, 1, 2]
+    # one file at least
+    assert len(offsets(tmp_path / "c")) >= 3
+    first = (table / "_delta_log" / f"{0:020}.json").read_text()
+    (name,) = [json.loads(line)["add"]["path"] for line in first.splitlines() if "add" in json.loads(line)]
+    run(stream(spark, table, excludeRegex=f"{name}$", **ignoring), tmp_path / "to2", tmp_path / "c2")
+    assert ids(spark, tmp_path / "to2") == [1, 2]
 
 
 def test_one_batch_with_the_trigger_once(spark: SparkSession, table: Path, tmp_path: Path) -> None:
