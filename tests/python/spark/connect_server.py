@@ -30,6 +30,8 @@ def connect_server(folder: Path, *paths: str) -> Iterator[str]:
     settings = {
         "spark.connect.grpc.binding.port": port,
         "spark.driver.bindAddress": "127.0.0.1",
+        # as in the settings of all tests
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.host": "127.0.0.1",
         "spark.log.level": "OFF",
         "spark.sql.session.timeZone": "UTC",
