@@ -77,8 +77,8 @@ def ours(spark: SparkSession) -> Callable[..., None]:
 
 @pytest.mark.parametrize(
     ("first", "options"),
-    [("deltaic", {}), ("delta-spark", {}), ("delta-spark", {"startingVersion": "0"})],
-    ids=["deltaic", "delta-spark", "delta-spark-from-a-version"],
+    [("deltaic", {}), ("delta-spark", {"startingVersion": "0"})],
+    ids=["deltaic", "delta-spark"],
 )
 def test_the_other_goes_on_with_the_checkpoint(
     spark: SparkSession,

@@ -245,12 +245,17 @@ def test_another_table_in_the_place_is_an_error(spark: SparkSession, table: Path
 
 def test_a_stream_of_a_table_by_name(spark: SparkSession, table: Path, tmp_path: Path) -> None:
     spark.sql(f"CREATE TABLE streamed USING delta LOCATION '{table}'")
+    spark.sql("ALTER TABLE streamed SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
+    append(spark, table, [9])
+    feed = {"readChangeFeed": "true", "startingVersion": "4"}
     try:
+        run(spark.readStream.options(**feed).table("streamed"), tmp_path / "fed", tmp_path / "c3")
         run(spark.readStream.table("streamed"), tmp_path / "to", tmp_path / "c")
         run(spark.readStream.table(f"delta.`{table}`"), tmp_path / "to", tmp_path / "c2")
     finally:
         spark.sql("DROP TABLE streamed")
-    assert ids(spark, tmp_path / "to") == [0, 0, 1, 1, 2, 2]
+    assert ids(spark, tmp_path / "to") == [0, 0, 1, 1, 2, 2, 9, 9]
+    assert changed(deltaic.read(spark, str(tmp_path / "fed"))) == [(4, "insert", 9)]
 
 
 def changed(rows: Any) -> list[tuple[Any, ...]]:

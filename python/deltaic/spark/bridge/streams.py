@@ -10,7 +10,7 @@ from typing import Any
 from deltaic.exceptions import SchemaMismatchError
 from deltaic.spark.bridge import tables
 from deltaic.spark.bridge.options import split_storage
-from deltaic.spark.change_stream import open_stream
+from deltaic.spark.change_stream import COLUMNS, open_stream
 from deltaic.spark.names import local
 
 # batches whose files Spark may still ask for: the one that runs, and the last one, which a restart asks for again
@@ -76,10 +76,12 @@ def schema(asked: dict[str, Any]) -> str:
     source = _source(asked)
     described = str(source.describe())
     if "given" in asked:
-        own, given = json.loads(described)["schema"], json.loads(asked["given"])
-        if [(f["name"], f["type"]) for f in own["fields"]] != [
-            (f["name"], f["type"]) for f in given["fields"]
-        ]:
+        own, given = (
+            [(field["name"], field["type"]) for field in said["fields"]]
+            for said in (json.loads(described)["schema"], json.loads(asked["given"]))
+        )
+        # for a table that is named Spark gives that of the table
+        if given not in (own, [f for f in own if f not in COLUMNS]):
             path = asked["path"]
             reason = "a stream has the schema of its table: leave `.schema(…)` out"
             raise SchemaMismatchError(
