@@ -131,7 +131,10 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         path: str | None = self.options.get("path")
         if not path:
             raise InvalidArgumentError(
-                "path: missing; give the location of the table to load(…) or save(…)",
+                "path: missing; give the location of the table to load(…) or save(…): on Spark Connect the catalog "
+                "does not say where a table is, and deltaic.save(df, path), deltaic.read(spark, path) and "
+                "deltaic.sql(spark, statement) take the place of saveAsTable, writeTo, insertInto, INSERT and "
+                "spark.table",
                 argument="path",
                 reason="missing",
             )

@@ -15,6 +15,7 @@ from deltaic.spark.as_sparks import as_sparks
 _FAILED = "\0failed\0"
 # an exception that nobody comes for (Spark swallows some) is dropped when so many younger ones are kept
 _KEPT = 64
+_UNDECLARED = "java.lang.reflect.UndeclaredThrowableException"
 
 _lock = threading.Lock()
 _numbers = itertools.count()
@@ -49,5 +50,8 @@ class _Converter:
             kept = None if number is None else _kept.pop(number, None)
         if kept is not None:
             return kept
+        # the parser's proxy wraps what Spark's interface of parsers does not declare, such as AnalysisException
+        if error.getClass().getName() == _UNDECLARED:
+            error = error.getCause()
         converted: BaseException = self._otherwise(error)
         return converted
