@@ -148,6 +148,11 @@ class SchemaMismatchError(DeltaError, ValueError):
     path: str
     reason: str
 
+    @classmethod
+    def of(cls, path: str, reason: str) -> SchemaMismatchError:
+        """The error of a table, whose message says why."""
+        return cls(f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason)
+
 
 class ReplaceWhereMismatchError(DeltaError, ValueError):
     """A row that the condition of an overwrite does not match: the next overwrite would not replace it."""

@@ -201,8 +201,7 @@ class DeltaTableBuilder:
         elif (given or self._partition_by) and self._partition_by != table.partition_columns:
             reason = f"the builder partitions by {self._partition_by}, the table by {table.partition_columns}"
         if reason is not None:
-            message = f"the data does not fit the table `{path}`: {reason}"
-            raise SchemaMismatchError(message, path=path, reason=reason)
+            raise SchemaMismatchError.of(path, reason)
         return table
 
     def _define(self, path: str, mode: str, *, managed: bool) -> None:

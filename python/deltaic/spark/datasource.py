@@ -235,8 +235,7 @@ class DeltaReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no typ
                 reason = (
                     f"the given schema has `{field.simpleString()}`, but not the table {table.simpleString()}"
                 )
-                message = f"the data does not fit the table `{scan.root}`: {reason}"
-                raise SchemaMismatchError(message, path=scan.root, reason=reason)
+                raise SchemaMismatchError.of(scan.root, reason)
         return _groups([scan])
 
     def read(self, partition: DeltaPartition) -> Iterator[pa.RecordBatch]:

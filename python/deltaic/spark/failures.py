@@ -104,8 +104,7 @@ def raise_known(
     text = str(error)
     if (found := _GUARD.search(text)) is not None:
         reason = f"{_reason(columns[int(found[1])], found[2])}: {_from_hex(found[3])}"
-        message = f"the data does not fit the table `{path}`: {reason}"
-        raise SchemaMismatchError(message, path=path, reason=reason) from error
+        raise SchemaMismatchError.of(path, reason) from error
     if (found := _RULE.search(text)) is not None:
         check, row = rules.checks[int(found[1])], _from_hex(found[2])
         message = f"a row breaks the {check.rule} of `{path}`: `{check.expression}` does not hold for {row}"

@@ -42,7 +42,6 @@ _ArrowWriter = getattr(datasource, "DataSourceStreamArrowWriter", None)
 _Writer: Any = _ArrowWriter or datasource.DataSourceStreamWriter
 _Mixin: Any = object if limits is None else limits.SupportsTriggerAvailableNow
 
-
 _ROWS_OF_A_BATCH = 10_000
 
 
@@ -76,11 +75,8 @@ class DeltaStreamReader(DataSourceStreamReader, _Mixin):  # type: ignore[misc]  
             if [(f.name, f.dataType) for f in there.fields] != [
                 (f.name, f.dataType) for f in self._schema.fields
             ]:
-                path = self._given[0]
                 reason = f"a stream has the schema of its table, {there.simpleString()}"
-                raise SchemaMismatchError(
-                    f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason
-                )
+                raise SchemaMismatchError.of(self._given[0], reason)
         return self._opened
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 (Spark's name)
@@ -151,9 +147,7 @@ class DeltaStreamWriter(_Writer):  # type: ignore[misc]  # pyspark has no types
         if any(m.adds and m.table != _shape(plan) for m in written):
             self._discard(plan, written)
             reason = "its columns or partitioning changed while a batch was written: start the query again"
-            raise SchemaMismatchError(
-                f"the data does not fit the table `{self._path}`: {reason}", path=self._path, reason=reason
-            )
+            raise SchemaMismatchError.of(self._path, reason)
         adds = [add for m in written for add in m.adds]
         writer.commit(plan, adds, str(uuid.uuid4()))
 
@@ -179,9 +173,7 @@ def query_of(path: str, options: dict[str, str], given: str | None) -> str:
     checkpoint = options.get("checkpointlocation")
     if not checkpoint:
         reason = f"a stream into `{path}` needs .option('checkpointLocation', …) or .option('txnAppId', …)"
-        raise InvalidArgumentError(
-            f"checkpointLocation: {reason}", argument="checkpointLocation", reason=reason
-        )
+        raise InvalidArgumentError.of("checkpointLocation", reason)
     try:
         # the id that the query has on a classic session, too
         text = Path(local(checkpoint), "metadata").read_text(encoding="utf-8")

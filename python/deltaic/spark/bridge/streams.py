@@ -82,11 +82,8 @@ def schema(asked: dict[str, Any]) -> str:
         )
         # for a table that is named Spark gives that of the table
         if given not in (own, [f for f in own if f not in COLUMNS]):
-            path = asked["path"]
             reason = "a stream has the schema of its table: leave `.schema(…)` out"
-            raise SchemaMismatchError(
-                f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason
-            )
+            raise SchemaMismatchError.of(asked["path"], reason)
     return described
 
 

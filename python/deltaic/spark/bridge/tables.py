@@ -68,13 +68,13 @@ def check_registration(asked: dict[str, Any]) -> None:
     wanted = _columns(json.loads(asked["schema"]))
     there = _columns(facts["schema"])
     if wanted and wanted != there:
-        raise _mismatch(
+        raise SchemaMismatchError.of(
             path, f"CREATE TABLE {asked['name']} gives the columns {wanted}, the table has {there}"
         )
     partitioning = asked["partitioning"]
     if partitioning and partitioning != facts["partitionColumns"]:
         is_partitioned = f"the table is partitioned by {facts['partitionColumns']}"
-        raise _mismatch(
+        raise SchemaMismatchError.of(
             path, f"CREATE TABLE {asked['name']} is partitioned by {partitioning}, {is_partitioned}"
         )
 
@@ -91,12 +91,6 @@ def take_back(identity: str) -> None:
 
 def _columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(field["name"], field["type"]) for field in schema["fields"]]
-
-
-def _mismatch(path: str, reason: str) -> SchemaMismatchError:
-    return SchemaMismatchError(
-        f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason
-    )
 
 
 def _keep(table: Any) -> Any:

@@ -57,8 +57,7 @@ class Assignments:
             top = op.written[path[0]]
             if IDENTITY in top.metadata and not top.metadata.get(_EXPLICIT, False):
                 reason = f"`{top.name}` is GENERATED ALWAYS AS IDENTITY: it cannot be set"
-                message = f"the data does not fit the table `{op.ref.path}`: {reason}"
-                raise SchemaMismatchError(message, path=op.ref.path, reason=reason)
+                raise SchemaMismatchError.of(op.ref.path, reason)
             if isinstance(value, str) and value.strip().upper() == "DEFAULT" and len(path) == 1:
                 value = str(field.metadata.get(DEFAULT, "NULL"))
             self.all.append(Assignment(path, value, field.dataType))
