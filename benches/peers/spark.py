@@ -32,6 +32,8 @@ WORK = {
     "merge by rewrite": 1.5,
     "optimize": 5,
     "count": 5,
+    "micro-batches": 3,
+    "stream start": 5,
     "scan": None,
     "scan deleted": None,
 }
@@ -145,7 +147,7 @@ def measure(options: argparse.Namespace, works: list[str], folder: Path) -> dict
                 "files": max(int(100_000 * scale), COMMITS),
             }
             source = folder / f"many-files-{sizes['files']}"
-            if "count" in works and not source.exists():
+            if {"count", "stream start"} & {*works} and not source.exists():
                 many_files(source, sizes["files"])
             for process in processes.values():
                 process.ask("sizes", sizes)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 APPENDS = 100
+BATCHES = 40
+BATCH_ROWS = 100
 PARTITIONS = 50
 VECTORS = "delta.enableDeletionVectors"
 FIELDS = "id long, k int, ts timestamp, x double, d decimal(12,2), s string"
@@ -139,6 +141,14 @@ class Engine:
             self.folder.parent / f"many-files-{self.files}" / "_delta_log", self.path / "_delta_log"
         )
 
+    def batches(self) -> None:
+        """A table of commits of a few rows each, in one file, that a stream reads one by one; and an empty one."""
+        source = self.folder / "batches"
+        if not source.exists():
+            for n in range(BATCHES):
+                self.write(self.data(n * BATCH_ROWS, (n + 1) * BATCH_ROWS, tasks=1), source)
+        self.empty()
+
     def deleted(self) -> None:
         self.large(vectors=True)
         self.table().delete("id % 100 = 3")
@@ -174,6 +184,26 @@ class Engine:
     def count(self) -> None:
         self.read().count()
 
+    def micro_batches(self) -> None:
+        """From one table into another, a commit a batch."""
+        stream = self.stream(self.folder / "batches", 1).format("delta").outputMode("append")
+        stream = stream.option("checkpointLocation", f"{self.path}-checkpoint").trigger(availableNow=True)
+        stream.start(str(self.path)).awaitTermination()
+
+    def stream_start(self) -> None:
+        """Until the first batch of a few files is through."""
+        query = self.stream(self.path, 10).format("noop").start()
+        while not query.recentProgress:
+            if (error := query.exception()) is not None:
+                raise error
+            time.sleep(0.005)
+        query.stop()
+
+    def stream(self, path: Path, files: int) -> Any:
+        """A writer of the rows of a table, so many files a batch."""
+        reader = self.spark.readStream.format("delta").option("maxFilesPerTrigger", files)
+        return reader.load(str(path)).writeStream
+
     def scan(self) -> None:
         self.read().write.format("noop").mode("overwrite").save()
 
@@ -204,6 +234,8 @@ WORK: dict[str, tuple[Callable[[Engine], None], Callable[[Engine], None]]] = {
     "merge by rewrite": (lambda e: e.large(vectors=False), Engine.merge),
     "optimize": (Engine.many_small, Engine.optimize),
     "count": (Engine.many_files, Engine.count),
+    "micro-batches": (Engine.batches, Engine.micro_batches),
+    "stream start": (Engine.many_files, Engine.stream_start),
     "scan": (lambda e: e.large(vectors=True), Engine.scan),
     "scan parquet": (lambda e: e.large(vectors=True), Engine.scan_parquet),
     "scan deleted": (Engine.deleted, Engine.scan),

@@ -16,6 +16,7 @@ __all__ = [
     "add_columns",
     "add_constraint",
     "change_column",
+    "cluster_by",
     "convert",
     "create",
     "delete_rows",

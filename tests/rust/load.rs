@@ -119,6 +119,22 @@ fn every_version_is_what_the_commits_up_to_it_say() {
     assert_eq!(open(&table, At::Latest).unwrap().report().checkpoint_version, Some(5));
 }
 
+/// Commits are read in batches of 65,536 actions.
+#[test]
+fn t22_no_file_of_a_commit_that_fills_its_batches_is_lost() {
+    for count in [65_535, 65_536, 65_537, 131_073] {
+        let mut table = TableBuilder::temp();
+        table.create(&actions::schema(&[("id", "long")]), &[], &[]);
+        let name = |n: usize| format!("f{n}");
+        table.commit(&(0..count).map(|n| actions::add(&name(n))).collect::<Vec<_>>());
+        table.commit(&[actions::remove(&name(0)), actions::remove(&name(count - 1))]);
+        for (version, left) in [(1, 0..count), (2, 1..count - 1)] {
+            let found = files(&open(&table, At::Version(version)).unwrap()).unwrap();
+            assert_eq!(found.len(), left.len(), "version {version} of {count}");
+        }
+    }
+}
+
 #[test]
 fn opening_reads_no_file_action() {
     let table = table();

@@ -235,7 +235,8 @@ def _route(df: Any, plan: Any) -> str:
         return "arrow"
     # Spark's writer sorts the rows of each task by partition, the core does not. Where executors are other machines,
     # they may lack deltaic.
-    if plan.partition_columns and df.sparkSession.sparkContext._jsc.sc().isLocal() and _is_flat(df):
+    is_local = df.sparkSession.sparkContext._jsc.sc().isLocal()
+    if plan.partition_columns and is_local and arrow.is_possible() and _is_flat(df):
         return "arrow"
     return "direct"
 

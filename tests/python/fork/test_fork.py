@@ -53,7 +53,7 @@ assert use(root) == (2, 35)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_forked_child_reads(root, when):
+def test_t38_a_forked_child_reads(root, when):
     """In a fresh process, so that nothing of this test run has started a thread."""
     command = [sys.executable, "-c", IN_A_CHILD, str(root), when]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

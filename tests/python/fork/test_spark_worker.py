@@ -17,7 +17,7 @@ def root(tmp_path_factory):
     return str(root)
 
 
-def test_a_table_is_read_in_a_map(spark, root):
+def test_t38_a_table_is_read_in_a_map(spark, root):
     def count(version):
         import pyarrow
 

@@ -21,7 +21,7 @@ def total(table):
     return pa.table(table.to_arrow()).num_rows, pa.table(table.files()).num_rows, len(table.history())
 
 
-def test_sixteen_threads_open_one_table(root):
+def test_t38_sixteen_threads_open_one_table(root):
     barrier = threading.Barrier(16)
 
     def work(_):

@@ -35,7 +35,7 @@ def values(door: Any, path: str, *columns: str) -> dict[Any, Any]:
     return {r[0]: r[1] if len(columns) == 1 else tuple(r)[1:] for r in rows}
 
 
-def test_several_matches_are_an_error_that_shows_keys(door: Any, tmp_path: Path) -> None:
+def test_t36_several_matches_are_an_error_that_shows_keys(door: Any, tmp_path: Path) -> None:
     path = make(door, tmp_path / "t", "vectors")
     table = DeltaTable.forPath(door, path).alias("t")
     source = door.sql("SELECT 7L AS id, 1 AS m UNION ALL SELECT 7L, 2 UNION ALL SELECT 8L, 3").alias("s")
@@ -56,6 +56,25 @@ def test_several_matches_are_an_error_that_shows_keys(door: Any, tmp_path: Path)
     ).execute()
     assert metrics(path)["numTargetRowsDeleted"] == 2
     assert not {7, 8} & values(door, path, "n").keys()
+
+
+def test_t36_a_merge_that_runs_again_changes_nothing(door: Any, tmp_path: Path) -> None:
+    path = make(door, tmp_path / "t", "vectors")
+    source = door.sql("SELECT 7L AS id, 70 AS n UNION ALL SELECT 1000L, 71").alias("s")
+
+    def merge() -> dict[str, int]:
+        merge = DeltaTable.forPath(door, path).alias("t").merge(source, "t.id = s.id")
+        merge = merge.whenMatchedUpdate("NOT t.n <=> s.n", {"n": "s.n"})
+        merge.whenNotMatchedInsert(values={"id": "s.id", "n": "s.n"}).execute()
+        return metrics(path)
+
+    first = merge()
+    assert (first["numTargetRowsUpdated"], first["numTargetRowsInserted"]) == (1, 1)
+    rows, version, files = values(door, path, "n"), versions(path), data_files(path)
+    merge()
+    assert (versions(path), data_files(path)) == (version, files)
+    assert values(door, path, "n") == rows
+    assert (rows[7], rows[1000]) == (70, 71)
 
 
 def test_clauses_have_an_order(spark: Any, tmp_path: Path) -> None:

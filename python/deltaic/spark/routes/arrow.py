@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
+from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,11 @@ class Task:
         reader = pa.RecordBatchReader.from_batches(first.schema, chain([first], rows))
         adds: list[str] = _core.WritePlan.from_bytes(self.plan).write(reader, self.folder)
         return adds
+
+
+def is_possible() -> bool:
+    """Whether this Python has what PySpark wants for functions over Arrow."""
+    return find_spec("pandas") is not None
 
 
 def write(df: Any, plan: Any, folder: str) -> list[str]:
