@@ -36,6 +36,7 @@ _LEFT_OUT = {
     "interop": {
         "rewrite",
         "ids",
+        "names",
         "in-commit timestamps",
         "typeWidening",
         "columnMapping",

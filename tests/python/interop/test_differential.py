@@ -30,7 +30,7 @@ _SEED = os.environ.get("DELTAIC_DIFFERENTIAL_SEED")
 _COUNT = os.environ.get("DELTAIC_DIFFERENTIAL_COUNT")
 SEEDS = [int(_SEED)] if _SEED else list(range(int(_COUNT or 1)))
 # of the sample, since a step of both takes seconds
-STEPS = None if _SEED or _COUNT else 8
+STEPS = None if _SEED or _COUNT else 5
 
 Facts = tuple[list[tuple[str, Any]], list[str]]
 
