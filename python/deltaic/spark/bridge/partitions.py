@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from deltaic import _core
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark import frames
 from deltaic.spark.bridge.options import split_storage
@@ -11,8 +12,6 @@ from deltaic.spark.bridge.sessions import session_of
 from deltaic.table import Table
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
-# what Spark does not write as it is
-_ESCAPED = frozenset("\"#%'*/:=?\\{[]^\x7f") | {chr(code) for code in range(0x20)}
 
 
 def partitions(asked: dict[str, Any], data: Any) -> Any:
@@ -29,12 +28,9 @@ def partitions(asked: dict[str, Any], data: Any) -> Any:
         for batch in _batches(table)
         for values in batch.column("partition_values").to_pylist()
     }
+    named = [list(zip(columns, values, strict=True)) for values in found]
     shown = sorted(
-        "/".join(
-            f"{_escaped(column)}={_escaped(value)}" for column, value in zip(columns, values, strict=True)
-        )
-        for values in found
-        if wanted.items() <= dict(zip(columns, values, strict=True)).items()
+        _core.partition_folder(values) for values in named if wanted.items() <= dict(values).items()
     )
     return frames.frame(session_of(data), frames.PARTITIONS, [{"partition": text} for text in shown])._jdf
 
@@ -56,9 +52,3 @@ def _batches(table: Table) -> Any:
     import pyarrow as pa
 
     return pa.RecordBatchReader.from_stream(table.files())
-
-
-def _escaped(text: str | None) -> str:
-    if not text:
-        return _NULL
-    return "".join(f"%{ord(c):02X}" if c in _ESCAPED else c for c in text)

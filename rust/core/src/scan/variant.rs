@@ -18,12 +18,8 @@ use parquet_variant_compute::{VariantArray, VariantValueArrayBuilder, unshred_va
 /// When the typed columns have types that no variant has, or bytes are no variant.
 pub(super) fn unshredded(array: &ArrayRef, fields: &Fields) -> Result<ArrayRef, ArrowError> {
     let variants = unshred_variant(&VariantArray::try_new(array)?)?;
-    let part = |name: &str| {
-        let column = variants.inner().column_by_name(name);
-        column.ok_or_else(|| ArrowError::SchemaError(format!("a shredded variant has no `{name}`")))
-    };
-    let metadata = cast(part("metadata")?, &DataType::Binary)?;
-    let values = cast(part("value")?, &DataType::Binary)?;
+    let metadata = cast(variants.metadata_column(), &DataType::Binary)?;
+    let values = cast(variants.value_column(), &DataType::Binary)?;
     let values = narrow_values(metadata.as_binary(), values.as_binary(), array)?;
     let parts = fields
         .iter()
@@ -36,15 +32,15 @@ pub(super) fn unshredded(array: &ArrayRef, fields: &Fields) -> Result<ArrayRef, 
     Ok(Arc::new(StructArray::try_new(fields.clone(), parts, array.nulls().cloned())?))
 }
 
-/// The values with narrow numbers; those of null variants are empty.
+/// The values with narrow numbers. Where the variant itself is null, what stands for its value is a variant, too.
 fn narrow_values(
     metadata: &BinaryArray,
     values: &BinaryArray,
-    of: &ArrayRef,
+    variants: &ArrayRef,
 ) -> Result<ArrayRef, ArrowError> {
     let mut out = VariantValueArrayBuilder::new(values.len());
     for row in 0..values.len() {
-        if of.is_null(row) {
+        if variants.is_null(row) {
             out.append_value(Variant::Null);
             continue;
         }

@@ -164,9 +164,8 @@ impl<'a> DataFiles<'a> {
             self.clock += 1;
             if !self.open.contains_key(&key) {
                 if self.open.len() >= MAX_OPEN {
-                    let longest_ago = self.open.values().min_by_key(|f| f.last_used).map(|f| f.key.clone());
-                    self.crowded_out.extend(longest_ago);
-                    self.close_by(|f| std::cmp::Reverse(f.last_used))?;
+                    let closed = self.close_by(|f| std::cmp::Reverse(f.last_used))?;
+                    self.crowded_out.extend(closed);
                 }
                 let file = self.create(key.clone())?;
                 self.open.insert(key.clone(), file);
@@ -181,7 +180,7 @@ impl<'a> DataFiles<'a> {
                     // that of a partition all rows of which came
                     true => self.close_by(|f| std::cmp::Reverse(f.last_used))?,
                     false => self.close_by(OpenFile::memory)?,
-                }
+                };
             }
         }
         Ok(())
@@ -198,11 +197,13 @@ impl<'a> DataFiles<'a> {
         Ok(self.done)
     }
 
-    fn close_by<K: Ord>(&mut self, rank: impl Fn(&OpenFile) -> K) -> Result<()> {
-        match self.open.iter().max_by_key(|(_, f)| rank(f)).map(|(key, _)| key.clone()) {
-            Some(key) => self.close(&key),
-            None => Ok(()),
+    /// Closes the file that ranks highest, and tells of which partition it was.
+    fn close_by<K: Ord>(&mut self, rank: impl Fn(&OpenFile) -> K) -> Result<Option<PartitionKey>> {
+        let highest = self.open.iter().max_by_key(|(_, f)| rank(f)).map(|(key, _)| key.clone());
+        if let Some(key) = &highest {
+            self.close(key)?;
         }
+        Ok(highest)
     }
 
     fn close(&mut self, key: &PartitionKey) -> Result<()> {
