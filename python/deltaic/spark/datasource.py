@@ -91,7 +91,7 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
     @_plainly
     def schema(self) -> StructType:
         """The schema of the version that is asked for. Spark does not say whether it asks for a stream."""
-        given = {name.lower(): value for name, value in self.options.items()}
+        given = self._given()
         begins = given.get("startingversion", given.get("startingtimestamp", "latest"))
         if changes.wanted(given) and begins.lower() == "latest":
             # only a stream may begin so
@@ -113,19 +113,25 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
 
     def streamReader(self, schema: StructType) -> DeltaStreamReader:  # noqa: N802 (Spark's name)
         """Follows the table."""
-        path, options = self._path(), {name.lower(): value for name, value in self.options.items()}
-        since = options.get("startingtimestamp")
-        millis = _millis(path, since, self.settings.get("spark.sql.session.timeZone", "UTC"))
+        path, options = self._path(), self._given()
+        millis = _millis(path, options.get("startingtimestamp"), self._time_zone())
         return DeltaStreamReader(path, options, millis, schema, _groups, partial(_rows, schema))
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DeltaStreamWriter:  # noqa: FBT001, N802
         """Appends the rows of each batch, or overwrites with them."""
-        path, given = self._path(), {name.lower(): value for name, value in self.options.items()}
+        path, given = self._path(), self._given()
         app_id = given.pop("txnappid", None)
         query = query_of(path, given, app_id)
         rest = {name: value for name, value in given.items() if name not in _QUERY_OPTIONS}
         options = WriteOptions.parse(path, rest)
         return DeltaStreamWriter(path, schema, "overwrite" if overwrite else "append", options, query)
+
+    def _given(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in self.options.items()}
+
+    def _time_zone(self) -> str:
+        zone: str = self.settings.get("spark.sql.session.timeZone", "UTC")
+        return zone
 
     def _path(self) -> str:
         path: str | None = self.options.get("path")
@@ -150,14 +156,12 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         if unknown:
             what = f"the read option `{unknown[0]}`"
             raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
-        given = {name.lower(): value for name, value in self.options.items()}
+        given = self._given()
         if changes.wanted(given):
-            return plan_changes(path, given, self.settings.get("spark.sql.session.timeZone", "UTC"))
+            return plan_changes(path, given, self._time_zone())
         version = self.options.get("versionasof")
         timestamp = self.options.get("timestampasof")
-        return plan_scan(
-            path, version, timestamp, None, self.settings.get("spark.sql.session.timeZone", "UTC")
-        )
+        return plan_scan(path, version, timestamp, None, self._time_zone())
 
 
 def plan_scan(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.spark import columns, frames
 from deltaic.spark.as_sparks import all_raise_sparks
 from deltaic.spark.reports import hadoop_path
-from deltaic.spark.settings import checks_zorder_statistics
+from deltaic.spark.settings import checks_zorder_statistics, user_metadata
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from deltaic.maintain import CurveStats, OptimizeResult
     from deltaic.spark.dml.ref import TableRef
 
-_USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 
 
@@ -97,7 +96,7 @@ def optimized(ref: TableRef, where: list[str], **how: Any) -> dict[str, Any]:
     started = time.time_ns()
     done = table.optimize(
         " AND ".join(f"({text})" for text in where) or None,
-        user_metadata=ref.spark.conf.get(_USER_METADATA, None),
+        user_metadata=user_metadata(ref.spark),
         **how,
     )
     metrics = {

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _DELTA = "spark.databricks.delta."
+_USER_METADATA = _DELTA + "commitInfo.userMetadata"
 _DEFAULTS = _DELTA + "properties.defaults."
 _TXN_VERSION = _DELTA + "write.txnVersion"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
@@ -69,7 +70,7 @@ class Settings:
             InvalidArgumentError: for a value that makes no sense.
         """
         return cls(
-            user_metadata=given.get(_DELTA + "commitInfo.userMetadata"),
+            user_metadata=given.get(_USER_METADATA),
             merge_schema=_switch(given, _DELTA + "schema.autoMerge.enabled") is True,
             dynamic_partitions=given.get(_OVERWRITE_MODE, "").lower() == "dynamic",
             optimize_write=_switch(given, _DELTA + "optimizeWrite.enabled"),
@@ -89,6 +90,12 @@ class Settings:
         """Takes the version of the application away from the session, if it is for one commit only."""
         if self.txn is not None and self.txn_ends:
             spark.conf.unset(_TXN_VERSION)
+
+
+def user_metadata(spark: Any) -> str | None:
+    """`Settings.user_metadata` alone."""
+    found: str | None = spark.conf.get(_USER_METADATA, None)
+    return found
 
 
 def checks_retention(spark: Any) -> bool:

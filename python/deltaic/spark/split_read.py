@@ -75,15 +75,17 @@ def read_group(
     With `inserted`, the version and time of a commit, the last three are those of changes.
     """
     wanted = to_arrow_schema(schema, **_ZONE)
-    columns = wanted.names[:-2] if located else wanted.names[: -len(COLUMNS)] if inserted else wanted.names
-    places = (FILE, ROW) if located else None
-    for batch in pa.RecordBatchReader.from_stream(_core.read_split(group, columns, places)):
-        if located:
-            yield _fitted(_spelled(batch), wanted)
-        elif inserted:
-            yield _fitted(_told(batch, *inserted), wanted)
-        else:
-            yield _fitted(batch, wanted)
+    made = 2 if located else len(COLUMNS) if inserted else 0
+    columns = wanted.names[: len(wanted.names) - made]
+    batches = pa.RecordBatchReader.from_stream(
+        _core.read_split(group, columns, (FILE, ROW) if located else None)
+    )
+    if located:
+        batches = map(_spelled, batches)
+    elif inserted:
+        batches = (_told(batch, *inserted) for batch in batches)
+    for batch in batches:
+        yield _fitted(batch, wanted)
 
 
 def _told(batch: pa.RecordBatch, version: int, millis: int) -> pa.RecordBatch:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from deltaic.spark.definition import Definition
 
-# rows that come to the driver without a second thought
-_FEW_ROWS = 1000
 _FLAT = (NumericType, StringType, BinaryType, BooleanType, DateType, TimestampType, TimestampNTZType)
 
 

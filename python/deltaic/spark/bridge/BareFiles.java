@@ -37,13 +37,12 @@ final class BareFiles {
 
   /** Refuses a command whose place is in a Delta table, and one that writes a folder `USING delta`. */
   static void check(Object node) {
-    if (node instanceof InsertIntoDataSourceDirCommand) {
-      InsertIntoDataSourceDirCommand directory = (InsertIntoDataSourceDirCommand) node;
-      if (directory.provider().equalsIgnoreCase(Python.format())) {
-        throw Refusal.of("INSERT OVERWRITE DIRECTORY … USING " + Python.format(), "INSERT OVERWRITE delta.`path`", place(node) + "");
-      }
-    }
     Path place = place(node);
+    if (node instanceof InsertIntoDataSourceDirCommand
+        && ((InsertIntoDataSourceDirCommand) node).provider().equalsIgnoreCase(Python.format())) {
+      throw Refusal.of("INSERT OVERWRITE DIRECTORY … USING " + Python.format(), "INSERT OVERWRITE delta.`path`",
+          String.valueOf(place));
+    }
     String table = place == null ? null : tableAround(place);
     if (table != null) throw Refusal.of("a write of files of another format into a Delta table", INSTEAD, table);
   }

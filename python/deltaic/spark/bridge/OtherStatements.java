@@ -49,8 +49,9 @@ public final class OtherStatements extends Rule {
       }
 
       public Object applyOrElse(Object node, Function1 otherwise) {
-        if (likeOurs(node) != null) {
-          throw Refusal.of("CREATE TABLE … LIKE", "CREATE TABLE … AS SELECT … WHERE false, or SHALLOW CLONE", likeOurs(node));
+        String like = likeOurs(node);
+        if (like != null) {
+          throw Refusal.of("CREATE TABLE … LIKE", "CREATE TABLE … AS SELECT … WHERE false, or SHALLOW CLONE", like);
         }
         OpenTable table = about(node);
         if (table == null) return otherwise.apply(node);
