@@ -7,12 +7,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyspark.sql.functions
-from pyspark.sql.types import StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DateType,
+    MapType,
+    NumericType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from deltaic.spark import failures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+_FLAT = (NumericType, StringType, BinaryType, BooleanType, DateType, TimestampType, TimestampNTZType)
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,27 @@ def quoted(name: str) -> str:
 def is_connect(of: Any) -> bool:
     """Whether a session or DataFrame is one of Spark Connect."""
     return type(of).__module__.startswith("pyspark.sql.connect")
+
+
+def is_local(of: Any) -> bool:
+    """Whether the tasks of a classic session or DataFrame run in its own process."""
+    session = getattr(of, "sparkSession", of)
+    return bool(session.sparkContext._jsc.sc().isLocal())
+
+
+def arrow_takes(schema: StructType) -> bool:
+    """Whether Arrow takes rows as they are: fields that must not be null are refused in a null struct."""
+    return all(_arrow_takes(field.dataType) for field in schema.fields)
+
+
+def _arrow_takes(kind: DataType) -> bool:
+    if isinstance(kind, StructType):
+        return arrow_takes(kind) and all(field.nullable for field in kind.fields)
+    if isinstance(kind, ArrayType):
+        return _arrow_takes(kind.elementType)
+    if isinstance(kind, MapType):
+        return _arrow_takes(kind.keyType) and _arrow_takes(kind.valueType)
+    return isinstance(kind, _FLAT)
 
 
 def functions(of: Any) -> Any:

@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-
-from pyspark.sql.types import (
-    BinaryType,
-    BooleanType,
-    DateType,
-    NumericType,
-    StringType,
-    TimestampNTZType,
-    TimestampType,
-)
 
 from deltaic import _core
 from deltaic.exceptions import CommitStateUnknownError, DeltaError, InvalidArgumentError
 from deltaic.predicates import columns_of, from_sql
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.failures import raise_known
-from deltaic.spark.frame import WriteColumn, functions, is_connect, quoted
+from deltaic.spark.frame import WriteColumn, arrow_takes, functions, is_connect, is_local, quoted
 from deltaic.spark.options import WriteOptions, save_mode
 from deltaic.spark.routes import arrow, direct, driver
 from deltaic.spark.rules import RowRules, table_rows, task_count
 from deltaic.spark.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from deltaic.spark.definition import Definition
-
-_FLAT = (NumericType, StringType, BinaryType, BooleanType, DateType, TimestampType, TimestampNTZType)
 
 
 @raises_sparks
@@ -100,12 +89,30 @@ def write_rows(df: Any, plan: Any, path: str, folder: str, options: WriteOptions
         DeltaError: as `save`.
     """
     columns, rules = WriteColumn.all_of(plan.columns), RowRules.of(plan.rules)
-    try:
+    with _known(path, columns, rules, options.replace_where):
         return _write(df, plan, columns, rules, folder, options)
+
+
+def held_rows(df: Any, plan: Any, path: str) -> Any:
+    """The rows of a small DataFrame as the table has them, in an Arrow table.
+
+    Raises:
+        DeltaError: as `save`.
+    """
+    columns, rules = WriteColumn.all_of(plan.columns), RowRules.of(plan.rules)
+    with _known(path, columns, rules, None):
+        return driver.rows(_on_driver(df, columns, rules, path))
+
+
+@contextmanager
+def _known(path: str, columns: list[WriteColumn], rules: RowRules, replaced: str | None) -> Iterator[None]:
+    """An error of Spark for a row that the table does not take is raised as what it is."""
+    try:
+        yield
     except DeltaError:
         raise
     except Exception as error:
-        raise_known(error, path, columns, rules, options.replace_where)
+        raise_known(error, path, columns, rules, replaced)
         raise
 
 
@@ -186,16 +193,21 @@ def _write(
         rows = _gathered(rows, plan, [c.name for c in columns if c.partition])
         return direct.write(rows, plan, columns, folder, options)
     if route == "driver":
-        if rules:
-            # one task counts without gaps
-            df = table_rows(df.coalesce(1), columns, rules, path, tasks=1)
-        return driver.write(df, plan)
+        return driver.write(_on_driver(df, columns, rules, path), plan, folder)
     if rules:
         tasks = task_count(df) if rules.identities else 1
         df = table_rows(df, columns, rules, path, tasks=tasks)
     named = [c.name if rules else c.source for c in columns if c.partition]
     df = _gathered(df, plan, [name for name in named if name is not None])
     return arrow.write(df, plan, folder)
+
+
+def _on_driver(df: Any, columns: list[WriteColumn], rules: RowRules, path: str) -> Any:
+    """The rows of a small DataFrame as the table has them."""
+    if not rules:
+        return df
+    # one task counts without gaps
+    return table_rows(df.coalesce(1) if rules.identities else df, columns, rules, path, tasks=1)
 
 
 def _gathered(rows: Any, plan: Any, partition_by: Sequence[str]) -> Any:
@@ -233,12 +245,6 @@ def _route(df: Any, plan: Any) -> str:
         return "arrow"
     # Spark's writer sorts the rows of each task by partition, the core does not. Where executors are other machines,
     # they may lack deltaic.
-    is_local = df.sparkSession.sparkContext._jsc.sc().isLocal()
-    if plan.partition_columns and is_local and arrow.is_possible() and _is_flat(df):
+    if plan.partition_columns and is_local(df) and arrow.is_possible() and arrow_takes(df.schema):
         return "arrow"
     return "direct"
-
-
-def _is_flat(df: Any) -> bool:
-    """Whether Arrow takes all columns as they are: fields that must not be null are refused in a null struct."""
-    return all(isinstance(f.dataType, _FLAT) for f in df.schema.fields)

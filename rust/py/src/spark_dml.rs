@@ -1,23 +1,23 @@
 //! `Dml`: a delete, update or merge whose rows Spark looks at and writes, and that is committed here.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::array::{Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
-use deltaic::dml::{DmlOptions, SpreadDml};
+use deltaic::dml::{DmlOptions, Part, SpreadDml};
 use deltaic::predicate::Predicate;
 use deltaic::scan::handover;
 use deltaic::schema::StructType;
 use deltaic::store::Location;
 use deltaic::txn::Operation;
-use deltaic::{Error, Result};
+use deltaic::{Cancel, Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::Value;
 
 use crate::arrow::import;
-use crate::runtime::write;
+use crate::runtime::{stoppable, write};
 use crate::spark_scan::ScanPlan;
 use crate::spark_write::{WritePlan, actions};
 use crate::stream::{Batches, Stream};
@@ -153,12 +153,15 @@ impl Dml {
         self.with(py, |dml| serde_json::to_string(&dml.counts()).map_err(|e| invalid("counts", &e)))
     }
 
-    /// What the bridge asks of a relation of the candidates, or of the touched files: see `SparkTable`.
-    fn describe(&self, py: Python<'_>, identity: &str, row_ids: bool) -> PyResult<String> {
+    /// What the bridge asks of a relation of a `part` of the files: see `SparkTable`.
+    fn describe(&self, py: Python<'_>, part: &str, identity: &str, row_ids: bool) -> PyResult<String> {
         self.with(py, |dml| {
             let mut facts = handover::describe(dml.snapshot());
             facts["identity"] = identity.into();
             facts["timeTravel"] = true.into();
+            if part_of(part)? == Part::Left {
+                facts["deletionVectors"] = true.into();
+            }
             let more = if row_ids { dml.row_id_columns()? } else { Vec::new() };
             for column in more {
                 let field = serde_json::json!({"name": column.name, "type": "long", "nullable": true, "metadata": {}});
@@ -172,8 +175,8 @@ impl Dml {
         })
     }
 
-    /// The files of the version that may have rows of the predicate, as `SparkTable.files`; with `part` `touched` or
-    /// `left` only those.
+    /// The files of a `part`, as `SparkTable.files`: of `all`, those that may have rows of the predicate; those that are
+    /// `touched`; or those of them of which rows are `left`, without the rows that are meant.
     #[pyo3(signature = (part, predicate=None))]
     fn files<'py>(
         &self,
@@ -181,16 +184,9 @@ impl Dml {
         part: &str,
         predicate: Option<&str>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let block = self.with(py, |dml| {
-            let predicate = predicate.map(parsed).transpose()?;
-            let only: Option<HashSet<String>> = match part {
-                "all" => None,
-                part => {
-                    let files = dml.touched_files(part == "left");
-                    Some(files.into_iter().map(|f| f.path.as_str().to_owned()).collect())
-                }
-            };
-            handover::encode_some(dml.snapshot(), predicate, only.as_ref())
+        let block = self.with(py, |dml| match part_of(part)? {
+            Part::All => handover::encode(dml.snapshot(), predicate.map(parsed).transpose()?),
+            part => handover::encode_adds(dml.snapshot(), &dml.files(part)?),
         })?;
         Ok(PyBytes::new(py, &block))
     }
@@ -200,15 +196,31 @@ impl Dml {
         self.with(py, |dml| handover::total_size(dml.snapshot()))
     }
 
-    /// The plan of a read of files: of those that may have rows of the predicate (`all`), `touched` or `left`.
+    /// The plan of a read of the files of a `part`.
     fn scan(&self, py: Python<'_>, part: &str, row_ids: bool) -> PyResult<ScanPlan> {
         self.with(py, |dml| {
-            let files = match part {
-                "all" => dml.candidates()?,
-                part => dml.touched_files(part == "left"),
-            };
+            let files = dml.files(part_of(part)?)?;
             let more = if row_ids { dml.row_id_columns()? } else { Vec::new() };
             Ok(ScanPlan::of(dml.snapshot().clone(), dml.storage().clone(), files, more))
+        })
+    }
+
+    /// The rows that are meant, read in this process, as an Arrow stream: the columns of the table and those of row ids.
+    fn matched_rows(&self, py: Python<'_>) -> PyResult<Stream> {
+        let (schema, batches) = self.stoppable(py, SpreadDml::matched_rows)?;
+        Ok(Stream::new(
+            schema,
+            Arc::new(move || Ok(Box::new(batches.clone().into_iter().map(Ok)) as Batches)),
+        ))
+    }
+
+    /// Writes the rows that are left of the touched files into new ones, in this process, and among them `new` ones.
+    #[pyo3(signature = (new=None))]
+    fn copy_left(&self, py: Python<'_>, new: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let new = new.map(import).transpose()?;
+        self.stoppable(py, |dml, cancel| {
+            let new = new.into_iter().flatten().collect::<std::result::Result<_, _>>();
+            dml.copy_left(new.map_err(|e| Error::arrow("new rows", e))?, cancel)
         })
     }
 
@@ -216,7 +228,7 @@ impl Dml {
     /// `default_row_commit_version`.
     fn row_id_bases(&self, py: Python<'_>) -> PyResult<Stream> {
         let batch = self.with(py, |dml| {
-            let files = dml.touched_files(false);
+            let files = dml.files(Part::Touched)?;
             let root = dml.snapshot().location().root().clone();
             let paths =
                 files.iter().map(|f| f.path.resolve(&root).map(|p| format!("{}{}", p.prefix(), p.key())));
@@ -320,6 +332,15 @@ impl Dml {
     ) -> PyResult<T> {
         write(py, || work(self.lock().as_mut().ok_or_else(over)?))
     }
+
+    /// As `with`, for work on data, which Ctrl-C stops.
+    fn stoppable<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut SpreadDml, &Cancel) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        stoppable(py, |cancel| work(self.lock().as_mut().ok_or_else(over)?, cancel))
+    }
 }
 
 fn over() -> Error {
@@ -327,6 +348,13 @@ fn over() -> Error {
         argument: "operation".into(),
         reason: "it is over: it was committed or discarded".into(),
     }
+}
+
+fn part_of(name: &str) -> Result<Part> {
+    Part::of(name).ok_or_else(|| Error::InvalidArgument {
+        argument: "part".into(),
+        reason: format!("`{name}` is none of all, touched and left"),
+    })
 }
 
 fn parsed(json: &str) -> Result<Predicate> {

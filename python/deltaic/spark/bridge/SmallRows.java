@@ -20,10 +20,11 @@ public final class SmallRows {
 
   private SmallRows() {}
 
-  /** How many rows the optimizer knows that there are at most; -1 when it does not. */
-  public static long most(Dataset data) {
-    scala.Option most = data.queryExecution().optimizedPlan().maxRows();
-    return most.isDefined() ? ((Number) most.get()).longValue() : -1;
+  /** Whether the optimizer knows that there are at most `few` rows, or `held` where it has them. */
+  public static boolean small(Dataset data, int few, int held) {
+    LogicalPlan plan = data.queryExecution().optimizedPlan();
+    scala.Option most = plan.maxRows();
+    return most.isDefined() && ((Number) most.get()).longValue() <= (plan instanceof LocalRelation ? held : few);
   }
 
   /** An Arrow stream of the rows, at most so many, without a job; null where one is needed. */

@@ -95,31 +95,20 @@ class Assignments:
         given = {a.path for a in self.all}
         return [f for f in self._op.written.fields if GENERATION in f.metadata and (f.name,) not in given]
 
-    def new_rows(self, rows: Any, matched: Any = None) -> Any:
-        """The rows with their new values, in the columns of the table, and behind them the other columns of the rows.
-
-        Where `matched`, a boolean column, is not true, a row stays as it is.
-        """
+    def new_rows(self, rows: Any) -> Any:
+        """The rows with their new values, in the columns of the table, and behind them the other columns."""
         op, F = self._op, self._op.functions  # noqa: N806 (its usual name)
         more = [c for c in rows.columns if c not in set(op.schema.names)]
         new = self.new_values(self.stored(rows))
-        columns = []
-        for field in op.schema.fields:
-            old = old_value(op, field)
-            columns.append(
-                (_either(F, matched, new[field.name], old) if field.name in new else old).alias(field.name)
-            )
-        rows = rows.select(*columns, *(F.col(quoted(c)) for c in more))
+        columns = [new[f.name] if f.name in new else old_value(op, f) for f in op.schema.fields]
+        names = [f.name for f in op.schema.fields]
+        rows = rows.select(
+            *(c.alias(n) for c, n in zip(columns, names, strict=True)), *(F.col(quoted(c)) for c in more)
+        )
         anew = {f.name: F.expr(f.metadata[GENERATION]).cast(f.dataType) for f in self.generated()}
         if not anew:
             return rows
-        columns = []
-        for field in op.schema.fields:
-            old = F.col(quoted(field.name))
-            columns.append(
-                (_either(F, matched, anew[field.name], old) if field.name in anew else old).alias(field.name)
-            )
-        return rows.select(*columns, *(F.col(quoted(c)) for c in more))
+        return rows.select(*(anew[c].alias(c) if c in anew else F.col(quoted(c)) for c in [*names, *more]))
 
     @property
     def _ansi(self) -> bool:
@@ -136,10 +125,6 @@ def old_value(op: Operation, field: StructField) -> Any:
     return Storing(F, ansi=True, fills=True).stored(
         F.col(name), op.schema[field.name].dataType, field.dataType
     )
-
-
-def _either(F: Any, matched: Any, new: Any, old: Any) -> Any:  # noqa: N803 (its usual name)
-    return new if matched is None else F.when(matched, new).otherwise(old)
 
 
 def _replaced(

@@ -49,7 +49,7 @@ def check_deterministic(op: Operation, condition: Any, values: Sequence[Any] = (
 
 def _analyzed(op: Operation, condition: Any) -> Any:
     """The condition in a classic session, resolved on the rows of the table: a Catalyst expression."""
-    return op.rows().where(op.column(condition))._jdf.queryExecution().analyzed().condition()
+    return op.meant(condition)._jdf.queryExecution().analyzed().condition()
 
 
 def _may_be_of_partitions(op: Operation, condition: Any) -> bool:
@@ -99,7 +99,7 @@ def take_partitions(op: Operation, condition: Any) -> bool:
     numbers = [row[0] for row in df.collect()]
     if not op.connect and numbers:
         # plans the scan, which asks for files, and runs nothing
-        op.rows().where(op.column(condition))._jdf.queryExecution().toRdd().getNumPartitions()
+        op.meant(condition)._jdf.queryExecution().toRdd().getNumPartitions()
         op.dml.set_predicate(op.asked())
     op.dml.take_partitions(numbers)
     return True

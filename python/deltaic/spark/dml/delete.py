@@ -10,6 +10,7 @@ from deltaic.spark.dml import metrics
 from deltaic.spark.dml.change_data import changes
 from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
+from deltaic.spark.dml.rewriting import rewrite
 from deltaic.spark.dml.touched import take_matches
 
 if TYPE_CHECKING:
@@ -45,22 +46,9 @@ def delete(ref: TableRef, condition: Any = None, *, truncates: bool = False) -> 
             return {}
         scanned, rewriting = op.millis(), time.monotonic()
         if by_rows and not by_vectors:
-            _rewrite(op, condition)
+            rewrite(op)
+            if op.dml.has_change_feed:
+                op.write_changes(changes(op, op.matched(condition), "delete"))
         measured = metrics.of_delete(op.counts(), by_vectors=by_vectors, by_rows=by_rows)
         times = {"scanTimeMs": scanned, "rewriteTimeMs": op.millis(rewriting) if by_rows else 0}
         return op.commit({**measured, **times}, by_vectors=by_vectors)
-
-
-def _rewrite(op: Operation, condition: Any) -> None:
-    """Writes the rows that stay, and where the table wants them those that go as changes."""
-    F = op.functions  # noqa: N806 (its usual name)
-    counts = op.counts()
-    if counts["touchedFiles"] != counts["emptiedFiles"]:
-        rows = op.rows("left", row_ids=True)
-        # not the opposite of the condition: a row for which it is null stays
-        stay = rows.where(~F.coalesce(op.column(condition), F.lit(False)))
-        op.write_data(stay.select(*op.table_columns(), *op.row_id_columns()), changed=False)
-    op.expect_rows((counts["touchedRows"] or 0) - (counts["matchedRows"] or 0), condition)
-    if op.dml.has_change_feed:
-        gone = op.rows("touched").where(op.column(condition))
-        op.write_changes(changes(op, gone, "delete"))

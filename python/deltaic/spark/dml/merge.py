@@ -7,15 +7,15 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.dml import metrics
-from deltaic.spark.dml.assignments import DEFAULT, GENERATION, IDENTITY, Assignments, old_value
+from deltaic.spark.dml.assignments import DEFAULT, GENERATION, IDENTITY, Assignments
 from deltaic.spark.dml.change_data import changes
 from deltaic.spark.dml.clauses import DELETE, MATCHED, NOT_MATCHED_BY_SOURCE, UPDATE, Clauses, first_true
 from deltaic.spark.dml.evolution import evolve
 from deltaic.spark.dml.matches import CLAUSE, OLD, Matches, star_values
 from deltaic.spark.dml.operation import Operation
+from deltaic.spark.dml.rewriting import rewrite
 from deltaic.spark.dml.source import SOURCE_ROW, Source
 from deltaic.spark.frame import quoted
-from deltaic.spark.native_read import FILE, ROW
 from deltaic.spark.rules import NUMBER, identity_value, numbered, task_count
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from deltaic.spark.dml.ref import TableRef
 
 _TARGET = "__deltaic_target"
-_FILE, _ROW, _SEEN = "__deltaic_new_file", "__deltaic_new_row", "__deltaic_seen"
+_SEEN = "__deltaic_seen"
 # rows that one file should have at least
 _FULL = 500_000
 
@@ -98,7 +98,7 @@ def merge(
         touched = bool(op.counts()["touchedFiles"])
         by_vectors = bool(op.dml.uses_vectors)
         if touched:
-            (_write_new if by_vectors else _rewrite)(op, matches)
+            _write_new(op, matches, by_vectors=by_vectors)
         kept = op.counts()["addedRows"] or 0
         if touched and op.dml.has_change_feed:
             _write_changes(op, matches)
@@ -141,45 +141,18 @@ def _in_full_files(op: Operation, rows: Any, number: int) -> Any:
     return rows.coalesce(max(1, -(-number // _FULL)))
 
 
-def _write_new(op: Operation, matches: Matches) -> None:
-    """Writes the updated rows and no others."""
+def _write_new(op: Operation, matches: Matches, *, by_vectors: bool) -> None:
+    """Writes the updated rows, and where rows are not marked as deleted those that are left of their files."""
     number = sum(matches.counts[i] for i in matches.updates)
-    if not number:
-        return
-    F, rows = op.functions, matches.of(UPDATE)  # noqa: N806 (its usual name)
-    columns = op.table_columns()
-    if op.row_ids:
-        # a row that changed takes the commit version of its new file
-        rows = op.with_row_ids(rows)
-        columns += [F.col(quoted(op.row_ids[0])), F.lit(None).cast("bigint").alias(op.row_ids[1])]
-    op.write_data(_in_full_files(op, rows.select(*columns), number), changed=True)
-
-
-def _rewrite(op: Operation, matches: Matches) -> None:
-    """Writes the files with changed rows anew: each row as it is to be."""
-    F, counts = op.functions, op.counts()  # noqa: N806 (its usual name)
-    if not matches.updates and counts["touchedFiles"] == counts["emptiedFiles"]:
-        return
-    new = [
-        F.col(quoted(f.name)).alias(f"{_SEEN}_{i}")
-        for i, f in enumerate(op.written.fields)
-        if matches.updates
-    ]
-    places = F.col(FILE).alias(_FILE), F.col(ROW).alias(_ROW)
-    changed = matches.of(UPDATE, DELETE).select(*places, CLAUSE, *new)
-    rows = op.rows("touched" if matches.updates else "left", row_ids=True)
-    rows = rows.join(changed, (F.col(FILE) == F.col(_FILE)) & (F.col(ROW) == F.col(_ROW)), "left")
-    is_new = F.col(CLAUSE).isin([*matches.updates])
-    rows = rows.where(F.col(CLAUSE).isNull() | is_new)
-    columns = []
-    for i, field in enumerate(op.written.fields):
-        old = old_value(op, field)
-        value = F.when(is_new, F.col(f"{_SEEN}_{i}")).otherwise(old) if matches.updates else old
-        columns.append(value.alias(field.name))
-    if op.row_ids:
-        row_id, version = op.row_id_columns()
-        columns += [row_id, F.when(F.col(CLAUSE).isNull(), version).alias(op.row_ids[1])]
-    op.write_data(rows.select(*columns), changed=True)
+    new = None
+    if number:
+        rows = matches.of(UPDATE)
+        new = _in_full_files(op, op.with_row_ids(rows) if op.row_ids else rows, number)
+        new = new.select(*op.changed_columns())
+    if not by_vectors:
+        rewrite(op, new, number)
+    elif new is not None:
+        op.write_data(new, changed=True)
 
 
 def _write_changes(op: Operation, matches: Matches) -> None:

@@ -8,13 +8,13 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.types import StructType
+from pyspark.sql.types import LongType, StructField, StructType
 
 from deltaic import _core
 from deltaic.exceptions import InvalidPredicateError
 from deltaic.spark import writer
 from deltaic.spark.dml.relation import Relation
-from deltaic.spark.frame import functions, is_connect, quoted
+from deltaic.spark.frame import arrow_takes, functions, is_connect, is_local, quoted
 from deltaic.spark.native_read import FILE, ROW, by_spelling, with_places
 from deltaic.spark.options import WriteOptions
 from deltaic.spark.rules import RowRules
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from deltaic.spark.rules import Sequence
 
 _BASE, _VERSION = "__deltaic_base_row_id", "__deltaic_row_commit_version"
+# rows, and bytes of files, that the driver holds
+_FEW_ROWS, _FEW_BYTES = 100_000, 16 << 20
 
 
 class Operation:
@@ -52,6 +54,8 @@ class Operation:
         self.spark = ref.spark
         self.connect = is_connect(ref.spark)
         self.functions = functions(ref.spark)
+        self.in_process = not self.connect and is_local(ref.spark)
+        """Whether tasks run in this process."""
         if self.connect:
             from deltaic.spark.connect import list_quickly
 
@@ -81,6 +85,7 @@ class Operation:
         """The version that was made. None after a commit: the application transaction was recorded meanwhile."""
         self.row_ids: list[str] = self.dml.row_id_columns
         self._relations: list[Relation] = []
+        self._meant: tuple[Any, Any] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -122,6 +127,14 @@ class Operation:
         """The columns of the table as it will be, in its order."""
         return [self.functions.col(quoted(f.name)) for f in self.written.fields]
 
+    def changed_columns(self) -> list[Any]:
+        """The columns of rows that have new values, as they are written: the commit version is that of the new file."""
+        if not self.row_ids:
+            return self.table_columns()
+        row_id, version = self.row_ids
+        of_file = self.functions.lit(None).cast("bigint").alias(version)
+        return [*self.table_columns(), self.functions.col(quoted(row_id)), of_file]
+
     def row_id_columns(self) -> list[Any]:
         """The columns of row ids and row commit versions, where rows keep them."""
         return [self.functions.col(quoted(name)) for name in self.row_ids]
@@ -129,9 +142,9 @@ class Operation:
     def rows(self, part: str = "all", *, row_ids: bool = False) -> Any:
         """The rows of the table, and where each is (`FILE`, `ROW`), under the alias of the user.
 
-        `part` says of which files: of `all`, of those that were `touched`, or of those touched ones of which rows are
-        `left`. With `row_ids`, where rows keep them, also their row ids and row commit versions. A filter on these
-        rows prunes the files.
+        `part` says which: those of `all` files, those of files that were `touched`, or of these the rows that are
+        `left` when those that are meant are gone. With `row_ids`, where rows keep them, also their row ids and row
+        commit versions. A filter on these rows prunes the files.
         """
         df = self.stored_rows(part, row_ids=row_ids)
         if row_ids and self.row_ids:
@@ -157,6 +170,40 @@ class Operation:
 
     def _connect_rows(self, part: str, *, row_ids: bool) -> Any:
         return planned_rows(self.spark, self.dml.scan(part, row_ids), located=True)
+
+    def meant(self, condition: Any) -> Any:
+        """The rows of all files for which a condition is true. A classic session resolves it once."""
+        if self._meant is not None and self._meant[0] is condition:
+            return self._meant[1]
+        rows = self.rows().where(self.column(condition))
+        if not self.connect:
+            # on Spark Connect the files are listed when the rows are asked for
+            self._meant = condition, rows
+        return rows
+
+    def matched(self, condition: Any) -> Any:
+        """The rows that were taken, with their row ids where rows keep them; `condition` is true for them.
+
+        Few are held by a session whose tasks run in its own process: the pages that have them are read, without a job.
+        """
+        if not self._holds_matched():
+            rows = self.rows("touched", row_ids=True)
+            return rows if condition is None else rows.where(self.column(condition))
+        rows = pa.table(pa.RecordBatchReader.from_stream(self.dml.matched_rows()))
+        ids = [StructField(name, LongType()) for name in self.row_ids]
+        df = self.spark.createDataFrame(rows, StructType([*self.schema.fields, *ids]))
+        return df if self.ref.alias is None else df.alias(self.ref.alias)
+
+    def _holds_matched(self) -> bool:
+        if not self.in_process or not arrow_takes(self.schema):
+            return False
+        return self.holds(self.counts()["matchedRows"] or 0)
+
+    def holds(self, rows: int) -> bool:
+        """Whether the driver holds so many rows of touched files."""
+        counts = self.counts()
+        bytes_, of = counts["touchedBytes"] or 0, counts["touchedRows"] or 0
+        return 0 < rows <= _FEW_ROWS and bytes_ * rows < _FEW_BYTES * of
 
     def with_row_ids(self, df: Any) -> Any:
         """Rows of touched files with the row ids and versions that they have.

@@ -21,7 +21,7 @@ class Relation:
 
     def describe(self) -> str:
         """Schema, partitioning and properties as JSON."""
-        return str(self._dml.describe(self.identity, self._row_ids))
+        return str(self._dml.describe(self.part, self.identity, self._row_ids))
 
     def files(self, predicate: str | None) -> bytes:
         """The files that may hold a row for which the predicate is true."""

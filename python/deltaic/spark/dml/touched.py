@@ -23,7 +23,7 @@ def find_touched(op: Operation, condition: Any) -> tuple[int, int]:
     Only files that may have such rows are read, and of them the columns of the condition.
     """
     prune(op, condition)
-    return take(op, op.rows().where(op.column(condition)))
+    return take(op, op.meant(condition))
 
 
 def take_matches(op: Operation, condition: Any) -> bool:

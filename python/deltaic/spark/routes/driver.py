@@ -14,28 +14,33 @@ from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 from deltaic.spark.bridge.sessions import java_class
 from deltaic.spark.frame import functions, is_connect, quoted
 
-# rows that come to the driver without a second thought
-_FEW_ROWS = 1000
+# rows that come to the driver without a second thought, and those that are not sent away where it has them already
+_FEW_ROWS, _HELD_ROWS = 1000, 100_000
 
 
-def write(df: Any, plan: Any) -> list[str]:
-    """Writes the rows of a small DataFrame; the `add` actions of the files, with statistics."""
-    adds: list[str] = plan.write(_rows(_with_nullable_fields(df)))
+def write(df: Any, plan: Any, folder: str) -> list[str]:
+    """Writes the rows of a small DataFrame; the `add` actions of the files, with statistics.
+
+    The files need no folder of their own, since the core knows them: they are beside `folder`.
+    """
+    beside = folder.rpartition("/")[0]
+    adds: list[str] = plan.write(rows(df), beside or None)
     return adds
 
 
-def small(df: Any) -> bool:
-    """Whether the optimizer knows that the result of a classic DataFrame has few rows. No job runs."""
-    most = java_class(df.sparkSession, "SmallRows").most(df._jdf)
-    return bool(0 <= most <= _FEW_ROWS)
-
-
-def _rows(df: Any) -> Any:
+def rows(df: Any) -> Any:
+    """The rows of a small DataFrame as an Arrow table."""
+    df = _with_nullable_fields(df)
     if not is_connect(df):
-        stream = java_class(df.sparkSession, "SmallRows").arrow(df._jdf, _FEW_ROWS)
+        stream = java_class(df.sparkSession, "SmallRows").arrow(df._jdf, _HELD_ROWS)
         if stream is not None:
             return pa.ipc.open_stream(stream).read_all()
     return df.toArrow()
+
+
+def small(df: Any) -> bool:
+    """Whether the optimizer knows that the result of a classic DataFrame has few rows, or holds them. No job runs."""
+    return bool(java_class(df.sparkSession, "SmallRows").small(df._jdf, _FEW_ROWS, _HELD_ROWS))
 
 
 def _with_nullable_fields(df: Any) -> Any:

@@ -20,6 +20,8 @@ use crate::write::{FittedWriter, RowIds, Rules, WritePlan, fit_rows};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change<'a> {
     Delete,
+    /// They leave, or become these rows, which are held to the rules. That is told by other files.
+    Elsewhere(&'a [RecordBatch]),
     Update(&'a Assignments),
 }
 
@@ -52,7 +54,8 @@ pub(super) fn rewrite(
         Some(row_ids) => attempt.plan.with_columns(row_ids.columns()),
         None => attempt.plan.clone(),
     };
-    let changes = attempt.feeds_changes().then(|| change_data::plan(&attempt.plan));
+    let tells = attempt.feeds_changes() && !matches!(change, Change::Elsewhere(_));
+    let changes = tells.then(|| change_data::plan(&attempt.plan));
     let wanted = |t: &&Touched| changes.is_some() || matches!(change, Change::Update(_)) || !t.is_whole();
     let touched: Vec<&Touched> = touched.iter().filter(wanted).collect();
     let scan = RowScan::new(
@@ -67,8 +70,18 @@ pub(super) fn rewrite(
     task.rules()?;
     let pool = runtime::pool()?;
     let share = touched.len().div_ceil(pool.current_num_threads()).max(1);
-    let written: Vec<Rewritten> =
-        pool.install(|| touched.par_chunks(share).map(|files| task.run(files)).collect::<Result<_>>())?;
+    let new = match change {
+        Change::Elsewhere(new) => new,
+        _ => &[],
+    };
+    let mut shares: Vec<(&[&Touched], &[RecordBatch])> =
+        touched.chunks(share).map(|f| (f, &[][..])).collect();
+    match shares.first_mut() {
+        Some((_, rows)) => *rows = new,
+        None => shares.push((&[], new)),
+    }
+    let run = |(files, new): (&[&Touched], &[RecordBatch])| task.run(files, new);
+    let written: Vec<Rewritten> = pool.install(|| shares.into_par_iter().map(run).collect::<Result<_>>())?;
     Ok(written.into_iter().fold(Rewritten::default(), |mut all, one| {
         all.adds.extend(one.adds);
         all.cdc.extend(one.cdc);
@@ -93,7 +106,7 @@ impl Task<'_> {
     /// The rules for new rows.
     fn rules(&self) -> Result<Rules> {
         match self.change {
-            Change::Delete => Ok(Rules::none(&self.plan)),
+            Change::Delete | Change::Elsewhere(_) => Ok(Rules::none(&self.plan)),
             Change::Update(assignments) => Rules::of_update(&self.plan, |place| assignments.sets(place)),
         }
     }
@@ -108,7 +121,8 @@ impl Task<'_> {
         }
     }
 
-    fn run(&self, files: &[&Touched]) -> Result<Rewritten> {
+    /// Rewrites files, with `new` rows in the first of those that it writes.
+    fn run(&self, files: &[&Touched], new: &[RecordBatch]) -> Result<Rewritten> {
         let uploads = &self.attempt.uploads;
         let options = &self.attempt.write;
         let mut writer = Writer {
@@ -119,6 +133,9 @@ impl Task<'_> {
             rules: self.rules()?,
             copied: 0,
         };
+        for batch in new {
+            writer.data.write(&fit_rows(&self.plan, &mut writer.as_they_are, batch)?)?;
+        }
         for file in files {
             for batch in PlacedRows::open(&self.scan, &file.add, self.passed_over(file).as_ref())? {
                 self.attempt.check()?;

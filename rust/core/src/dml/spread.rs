@@ -38,7 +38,7 @@ const BUCKET: i64 = 32_768;
 /// with it, unless the table has it or may have it.
 #[derive(Debug)]
 pub struct SpreadDml {
-    job: Job,
+    pub(super) job: Job,
     storage: StorageOptions,
     operation: Operation,
     options: DmlOptions,
@@ -47,9 +47,9 @@ pub struct SpreadDml {
     /// Whether it depends on every row of the table.
     reads_all: bool,
     /// Files all of whose rows are meant, as far as that is known without reading them.
-    whole: Vec<Add>,
-    touched: Vec<Touched>,
-    adds: Vec<Add>,
+    pub(super) whole: Vec<Add>,
+    pub(super) touched: Vec<Touched>,
+    pub(super) adds: Vec<Add>,
     cdc: Vec<Cdc>,
     /// Folders of the table that files of this operation alone are in.
     folders: Vec<String>,
@@ -306,12 +306,6 @@ impl SpreadDml {
                 Err(invalid(format!("version {version} has no file `{file}` that may have such rows")))
             }
         }
-    }
-
-    /// The files with rows that are meant. With `left`, only those of which rows would be left.
-    pub fn touched_files(&self, left: bool) -> Vec<Add> {
-        let some = self.touched.iter().filter(|t| !left || !t.is_whole()).map(|t| t.add.clone());
-        some.chain(self.whole.iter().filter(|_| !left).cloned()).collect()
     }
 
     /// A plan by which the engine writes rows into data files: the columns of the table and behind them those of

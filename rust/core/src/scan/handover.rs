@@ -9,7 +9,7 @@
 //! | groups | `i32` count; for each one the partition values, in the order of the partition columns, as text |
 //! | files | `i32` count; for each one group `i32`, size `i64`, modification time `i64` (ms), 1 if the path follows the root and 0 if it is a whole URI, path as text, deletion vector as a serialized 32-bit roaring bitmap or null |
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, MapArray, StringArray};
@@ -82,19 +82,7 @@ pub fn total_size(snapshot: &Snapshot) -> Result<i64> {
 /// Those of [`Snapshot::files`] and [`DeletionVector::load`]; [`Error::Unsupported`] for more than 2³¹ files or bytes of
 /// a value, and for a deletion vector with positions of more than 32 bits.
 pub fn encode(snapshot: &Snapshot, predicate: Option<Predicate>) -> Result<Vec<u8>> {
-    encode_some(snapshot, predicate, None)
-}
-
-/// [`encode`] of these files only, by their path as the log has it; of all without them.
-///
-/// # Errors
-/// As [`encode`].
-pub fn encode_some(
-    snapshot: &Snapshot,
-    predicate: Option<Predicate>,
-    only: Option<&HashSet<String>>,
-) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::new(snapshot, only);
+    let mut encoder = Encoder::new(snapshot);
     for batch in snapshot.files(FilesRequest { predicate, ..FilesRequest::default() })? {
         encoder.add(&batch?)?;
     }
@@ -115,7 +103,7 @@ pub fn encode_adds(snapshot: &Snapshot, files: &[Add]) -> Result<Vec<u8>> {
 /// # Errors
 /// As [`encode_adds`].
 pub(crate) fn encode_valued(snapshot: &Snapshot, files: &[Add], columns: &[String]) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::new(snapshot, None);
+    let mut encoder = Encoder::new(snapshot);
     let vectors = files.iter().enumerate().filter_map(|(i, f)| Some((i, f.deletion_vector.clone()?)));
     let vectors = encoder.vectors(vectors.collect())?;
     let mut key = Vec::new();
@@ -135,7 +123,6 @@ pub(crate) fn encode_valued(snapshot: &Snapshot, files: &[Add], columns: &[Strin
 
 struct Encoder<'a> {
     snapshot: &'a Snapshot,
-    only: Option<&'a HashSet<String>>,
     root: String,
     /// Physical names of the partition columns, as the log has them.
     columns: Arc<[String]>,
@@ -147,10 +134,9 @@ struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    fn new(snapshot: &'a Snapshot, only: Option<&'a HashSet<String>>) -> Self {
+    fn new(snapshot: &'a Snapshot) -> Self {
         Encoder {
             snapshot,
-            only,
             root: spark_uri(snapshot.location().root()),
             columns: snapshot
                 .schema()
@@ -166,14 +152,13 @@ impl<'a> Encoder<'a> {
     fn add(&mut self, batch: &FileBatch) -> Result<()> {
         let columns = batch.to_record_batch()?;
         let modified = columns.column(3).as_primitive::<Int64Type>();
-        let taken = (0..batch.num_files()).filter(|row| self.takes(batch, *row));
-        let vectors =
-            self.vectors(taken.filter_map(|row| Some((row, batch.deletion_vector(row)?))).collect())?;
+        let rows = 0..batch.num_files();
+        let vectors = rows.clone().filter_map(|row| Some((row, batch.deletion_vector(row)?)));
+        let vectors = self.vectors(vectors.collect())?;
         let names = self.columns.clone();
         let values = Values::new(batch.partition_values(), &names);
         let mut key = Vec::new();
         let mut last: Option<(Vec<u8>, u32)> = None;
-        let rows: Vec<usize> = (0..batch.num_files()).filter(|row| self.takes(batch, *row)).collect();
         for row in rows {
             key.clear();
             values.encode(row, &mut key)?;
@@ -202,10 +187,6 @@ impl<'a> Encoder<'a> {
         }
         self.files = next(self.files)?;
         Ok(())
-    }
-
-    fn takes(&self, batch: &FileBatch, row: usize) -> bool {
-        self.only.is_none_or(|only| only.contains(batch.paths().value(row)))
     }
 
     /// The number of the group with these encoded values.

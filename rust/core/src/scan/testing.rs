@@ -93,7 +93,7 @@ pub(super) fn text(array: &ArrayRef, row: usize) -> String {
 }
 
 /// The rows as text, columns separated by bars; null is empty.
-pub(super) fn lines(batch: &RecordBatch) -> Vec<String> {
+pub(crate) fn lines(batch: &RecordBatch) -> Vec<String> {
     let row = |i| batch.columns().iter().map(|c| text(c, i)).collect::<Vec<_>>().join("|");
     (0..batch.num_rows()).map(row).collect()
 }
@@ -115,7 +115,7 @@ pub(super) fn mapped(name: &str, data_type: &str, physical: &str, id: i32) -> St
 }
 
 /// A number and a name in each row; every third name is null.
-pub(super) fn numbers(rows: i64) -> RecordBatch {
+pub(crate) fn numbers(rows: i64) -> RecordBatch {
     let ids = Int64Array::from_iter_values(0..rows);
     let names = StringArray::from_iter((0..rows).map(|i| (i % 3 != 0).then(|| format!("n{i}"))));
     RecordBatch::try_from_iter_with_nullable([
