@@ -30,21 +30,35 @@ SPARK_SETTINGS = {
 }
 
 
-# kinds of tables and features that CI, which has an hour, leaves to `DELTAIC_TESTS=all`: beside delta-spark, where each
-# operation takes seconds, and on Spark Connect, where the same plans come by another door
-_LEFT_OUT = {
-    "interop": {
-        "rewrite",
-        "ids",
-        "names",
-        "in-commit timestamps",
-        "typeWidening",
-        "columnMapping",
-        "v2Checkpoint",
-        "inCommitTimestamp",
-    },
-    "connect": {"rewrite", "rewrite with feed and row ids"},
-}
+# what CI, which has an hour, leaves to `DELTAIC_TESTS=all`, beside tests that are marked as `long`: in a folder,
+# in a file or by a door, tests with one of these values of a parameter. What they show of one kind of table, route
+# or door, others show of another.
+_LEFT_OUT: list[tuple[str, str, set[str]]] = [
+    # beside delta-spark each operation takes seconds
+    ("interop", "kind", {"rewrite", "ids", "names", "in-commit timestamps"}),
+    (
+        "interop",
+        "feature",
+        {"typeWidening", "columnMapping", "v2Checkpoint", "inCommitTimestamp", "rowTracking"},
+    ),
+    ("interop", "route", {"arrow", "driver"}),
+    ("interop", "policy", {"classic"}),
+    ("interop", "checkpoint", {"V1", "V1 with struct statistics"}),
+    ("interop", "script", {"maintain", "as select"}),
+    ("interop", "mode", {"name"}),
+    # the same plans come by another door
+    ("connect", "kind", {"rewrite", "rewrite with feed and row ids"}),
+    ("test_delete", "door", {"connect"}),
+    ("test_merge", "door", {"connect"}),
+    ("test_merge_rules", "door", {"connect"}),
+    ("test_recipes", "door", {"connect"}),
+    ("test_update", "door", {"connect"}),
+    ("test_write_overwrite", "door", {"connect"}),
+    ("test_write_rules", "door", {"connect"}),
+    # sessions of their own
+    ("test_concurrent_jobs", "kind", {"partitions", "partitions by vectors"}),
+    ("test_write_retries", "route", {"arrow", "driver"}),
+]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -58,10 +72,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_left_out(item: pytest.Item) -> bool:
-    given = item.callspec.params if hasattr(item, "callspec") else {}
-    of_table = {value for value in (given.get("kind"), given.get("feature")) if isinstance(value, str)}
-    where = "interop" if "interop" in item.path.parts else str(given.get("door"))
-    return bool(of_table & _LEFT_OUT.get(where, set()))
+    given: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+    here = {*item.path.parts, item.path.stem, str(given.get("door"))}
+    return item.get_closest_marker("long") is not None or any(
+        where in here and isinstance(given.get(name), str) and given[name] in values
+        for where, name, values in _LEFT_OUT
+    )
 
 
 @pytest.fixture(scope="session", autouse=True)

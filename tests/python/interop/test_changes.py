@@ -109,6 +109,7 @@ def test_a_rename_and_a_drop_end_a_range(
             ours.changes(start, end)
 
 
+@pytest.mark.long
 def test_times_choose_the_versions_of_delta_spark(delta_spark: Any, same: Any, tmp_path: Path) -> None:
     path = tmp_path / "t"
     _table(delta_spark, path, "vectors")

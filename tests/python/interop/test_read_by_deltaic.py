@@ -47,11 +47,11 @@ def test_every_type_of_delta_spark(delta_spark: Any, every_type: pa.Table, same:
     same(deltaic.Table(str(tmp_path / "t")).to_arrow(), every_type)
 
 
-@pytest.mark.parametrize("properties", CHECKPOINTS.values(), ids=CHECKPOINTS.keys())
-def test_checkpoints_of_delta_spark(properties: str, delta_spark: Any, same: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("checkpoint", CHECKPOINTS)
+def test_checkpoints_of_delta_spark(checkpoint: str, delta_spark: Any, same: Any, tmp_path: Path) -> None:
     path = tmp_path / "t"
     delta_spark.sql(
-        f"CREATE TABLE delta.`{path}` (id LONG, day DATE) USING delta PARTITIONED BY (day) {properties}",
+        f"CREATE TABLE delta.`{path}` (id LONG, day DATE) USING delta PARTITIONED BY (day) {CHECKPOINTS[checkpoint]}",
         *(
             f"INSERT INTO delta.`{path}` VALUES ({n}, DATE'2026-01-0{n}'), ({10 * n}, NULL)"
             for n in range(1, 6)
