@@ -27,7 +27,6 @@ __all__ = [
     "fsck",
     "generate_manifest",
     "optimize",
-    "partition_folder",
     "read_split",
     "rename_column",
     "reset_application",
@@ -60,7 +59,6 @@ def create(
     managed: bool,
     engine: str | None,
 ) -> tuple[int, bool, bool]: ...
-def partition_folder(values: list[tuple[str, str | None]]) -> str: ...
 def write(
     uri: str,
     data: object,

@@ -149,9 +149,6 @@ NOTHING = T.StructType([])
 PATHS = _struct(("path", T.StringType()))
 """A path a row, of a VACUUM in SQL."""
 
-PARTITIONS = _struct(("partition", T.StringType()))
-"""A partition a row."""
-
 CLONE = _longs(
     "source_table_size",
     "source_num_of_files",

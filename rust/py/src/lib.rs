@@ -56,7 +56,7 @@ mod _core {
     #[pymodule_export]
     use crate::verify::verify;
     #[pymodule_export]
-    use crate::write::{create, partition_folder, write};
+    use crate::write::{create, write};
 
     /// Version of the extension.
     #[pymodule_export]

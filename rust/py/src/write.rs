@@ -15,12 +15,6 @@ use crate::arrow::import;
 use crate::runtime;
 use crate::table::parse_predicate;
 
-/// The folder of a partition, given by the names and the texts of its values: `a=1/b=x%2Fy`, as Spark escapes it.
-#[pyfunction]
-pub(crate) fn partition_folder(values: Vec<(String, Option<String>)>) -> String {
-    core::partition_folder(values.iter().map(|(name, value)| (name.as_str(), value.as_deref())))
-}
-
 /// Makes a table without rows, of a schema as JSON, or replaces one, by the mode. The version, whether it was made, and
 /// whether one was replaced.
 #[pyfunction]

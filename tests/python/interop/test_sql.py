@@ -28,7 +28,8 @@ class Numbers:
     """Whether the history says the same."""
 
 
-# `{t}` is the table by its path, `{d}` its folder, and `{n}` a name of it in the catalog
+# `{t}` is the table by its path, `{d}` its folder, `{n}` a name of it in the catalog, `{newest}` the time of its last
+# commit
 SCRIPTS: dict[str, list[str | Numbers]] = {
     "rows": [
         """CREATE TABLE {t} (id BIGINT NOT NULL, p STRING COMMENT 'part', x DOUBLE) USING delta PARTITIONED BY (p)
@@ -106,11 +107,34 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
         Numbers("CREATE TABLE delta.`{d}/../cloned` SHALLOW CLONE {t}"),
         "SELECT count(*) AS n FROM delta.`{d}/../cloned`",
     ],
+    "facts": [
+        """CREATE TABLE {n} (id BIGINT, p STRING) USING delta PARTITIONED BY (p) LOCATION '{d}'
+           TBLPROPERTIES ('k' = 'v')""",
+        "INSERT INTO {n} VALUES (1, 'a'), (2, 'b')",
+        "SHOW TBLPROPERTIES {n} ('k')",
+        "SHOW PARTITIONS {n}",
+        "SELECT * FROM {n} TIMESTAMP AS OF '{newest}' ORDER BY id",
+        "SELECT id FROM {n} FOR SYSTEM_VERSION AS OF 1 WHERE p = 'b'",
+        "ALTER TABLE {n} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')",
+        "DELETE FROM {n} WHERE id = 1",
+        Numbers("DESCRIBE HISTORY {n}"),
+        Numbers("DESCRIBE HISTORY {n} LIMIT 2"),
+        "SELECT * FROM {n}",
+        "DROP TABLE {n}",
+    ],
+    "convert": [
+        "INSERT OVERWRITE DIRECTORY '{d}' USING parquet SELECT id, id * 2 AS x FROM range(10)",
+        "CONVERT TO DELTA parquet.`{d}`",
+        "INSERT INTO {t} VALUES (20, 40)",
+        "SELECT count(*) AS n, sum(x) AS x FROM {t}",
+    ],
 }
 
 
 def place(folder: Path, text: str, name: str) -> str:
     path = folder / "t"
+    if "{newest}" in text:
+        text = text.replace("{newest}", str(deltaic.Table(path).history(1)[0]["timestamp"]))
     return text.replace("{t}", f"delta.`{path}`").replace("{d}", str(path)).replace("{n}", name)
 
 
@@ -169,4 +193,5 @@ def test_statements(
         if not isinstance(statement, Numbers) or statement.is_said_alike:
             assert history(ours) == history(theirs), text
         assert schema(ours) == schema(theirs), text
-        same(*(pa.table(deltaic.Table(folder / "t").to_arrow()) for folder in (ours, theirs)))
+        if schema(theirs) is not None:
+            same(*(pa.table(deltaic.Table(folder / "t").to_arrow()) for folder in (ours, theirs)))

@@ -9,8 +9,6 @@ import org.apache.spark.sql.catalyst.plans.logical.ShowPartitions;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.command.CreateTableLikeCommand;
-import org.apache.spark.sql.types.StringType$;
-import org.apache.spark.sql.types.StructType;
 import scala.Function1;
 import scala.Option;
 import scala.Product;
@@ -94,6 +92,6 @@ public final class OtherStatements extends Rule {
     if (node.pattern().isDefined() && node.pattern().get() instanceof UnresolvedPartitionSpec) {
       request.put("spec", new HashMap(Scala.map(((UnresolvedPartitionSpec) node.pattern().get()).spec())));
     }
-    return DeltaCommand.of(request, null, new StructType().add("partition", StringType$.MODULE$, false));
+    return DeltaCommand.of(request, null, table.partitionSchema());
   }
 }

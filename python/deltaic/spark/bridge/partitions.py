@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+from pyspark.sql.types import StructType
 
 from deltaic import _core
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.spark import frames
 from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.frame import quoted
 from deltaic.table import Table
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 def partitions(asked: dict[str, Any], data: Any) -> Any:
-    """The partitions that have rows, as `p=1/q=2` and in order; a Java Dataset.
+    """The values of the partition columns that files have, in order, in columns of their types; a Java Dataset.
 
     Raises:
         InvalidArgumentError: the table is not partitioned, or PARTITION names no partition column.
@@ -23,16 +28,15 @@ def partitions(asked: dict[str, Any], data: Any) -> Any:
     _, storage = split_storage(asked["options"])
     table = Table(asked["path"], asked["version"], storage_options=storage)
     columns, wanted = table.partition_columns, _wanted(table, asked.get("spec") or {})
-    found = {
-        tuple(dict(values).get(column) for column in columns)
-        for batch in _batches(table)
-        for values in batch.column("partition_values").to_pylist()
-    }
-    named = [list(zip(columns, values, strict=True)) for values in found]
-    shown = sorted(
-        _core.partition_folder(values) for values in named if wanted.items() <= dict(values).items()
-    )
-    return frames.frame(session_of(data), frames.PARTITIONS, [{"partition": text} for text in shown])._jdf
+    plan = _core.ScanPlan(asked["path"], asked["version"], None, None, storage)
+    files = pa.table(pa.RecordBatchReader.from_stream(plan.files()))
+    values = files.select([f"p{i}" for i in range(len(columns))]).rename_columns(columns)
+    fields = {f.name: f for f in StructType.fromJson(json.loads(plan.schema)).fields}
+    found = session_of(data).createDataFrame(values, StructType([fields[c] for c in columns])).distinct()
+    for column, value in wanted.items():
+        given = F.col(quoted(column))
+        found = found.where(given.isNull() if value is None else given.eqNullSafe(F.lit(value)))
+    return found.orderBy(*(F.col(quoted(c)) for c in columns))._jdf
 
 
 def _wanted(table: Table, spec: dict[str, str]) -> dict[str, str | None]:
@@ -46,9 +50,3 @@ def _wanted(table: Table, spec: dict[str, str]) -> dict[str, str | None]:
             reason = f"SHOW PARTITIONS: `{name}` is none of the partition columns {table.partition_columns}"
             raise InvalidArgumentError.of("statement", reason)
     return {columns[name.lower()]: None if value == _NULL else value for name, value in spec.items()}
-
-
-def _batches(table: Table) -> Any:
-    import pyarrow as pa
-
-    return pa.RecordBatchReader.from_stream(table.files())

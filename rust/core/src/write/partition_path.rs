@@ -60,7 +60,7 @@ pub(super) fn unescape(text: &str) -> String {
 }
 
 /// `a=1/b=__HIVE_DEFAULT_PARTITION__`, decoded: what the store is given, and what `LogPath::encode` then encodes.
-pub fn folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
+pub(crate) fn folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
     let mut out = String::new();
     for (column, value) in values {
         if !out.is_empty() {
