@@ -45,11 +45,13 @@ def _metrics(path: Path) -> dict[str, str]:
 def test_the_same_statements_do_the_same(
     spark: Any, delta_spark: Any, same: Any, kind: str, tmp_path: Path
 ) -> None:
-    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    write_parts(ours, KINDS[kind], by=["p"])
-    shutil.copytree(ours, theirs)
-    table = DeltaTable.forPath(spark, str(ours))
-    for statement, given in STEPS:
+    theirs = tmp_path / "theirs"
+    write_parts(theirs, KINDS[kind], by=["p"])
+    for number, (statement, given) in enumerate(STEPS):
+        # from the same files, which the two make of new rows as they like
+        ours = tmp_path / f"ours-{number}"
+        shutil.copytree(theirs, ours)
+        table = DeltaTable.forPath(spark, str(ours))
         delta_spark.sql(statement.format(t=f"delta.`{theirs}`"))
         (table.update if "set" in given else table.delete)(**given)
         expected = delta_spark.read(theirs)
