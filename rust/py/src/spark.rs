@@ -79,6 +79,12 @@ impl SparkTable {
         Ok(PyBytes::new(py, &block))
     }
 
+    /// Rows that are not deleted, where the statistics tell.
+    fn rows(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        let snapshot = self.snapshot.clone();
+        read(py, move || handover::total_rows(&snapshot))
+    }
+
     /// Bytes of all files.
     fn size(&self, py: Python<'_>) -> PyResult<i64> {
         let snapshot = self.snapshot.clone();

@@ -35,6 +35,7 @@ import scala.Option;
  */
 final class FileLists {
   private static final int REMEMBERED = 4;
+  private static final long UNASKED = Long.MIN_VALUE;
   private static final long BLOCK = 128L * 1024 * 1024;
   private static final HashMap SHARED = new HashMap();
 
@@ -42,6 +43,7 @@ final class FileLists {
   private final SparkSession session;
   private final LinkedHashMap remembered = new LinkedHashMap(8, 0.75f, true);
   private long size = -1;
+  private long rows = UNASKED;
   /** Code of each deletion vector that was broadcast, by file: number of the broadcast << 32 | position in it. */
   private final HashMap codes = new HashMap();
   /**
@@ -103,6 +105,12 @@ final class FileLists {
   synchronized long size() {
     if (size < 0) size = ((Number) Python.call(table.request("size"), null)).longValue();
     return size;
+  }
+
+  /** Rows that are not deleted; -1 where the log does not tell. */
+  synchronized long rows() {
+    if (rows == UNASKED) rows = ((Number) Python.call(table.request("rows"), null)).longValue();
+    return rows;
   }
 
   /** Reads the layout that rust/core/src/scan/handover.rs writes. */

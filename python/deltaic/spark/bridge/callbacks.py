@@ -49,6 +49,7 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "open": lambda asked, _: tables.describe(asked),
     "plan": lambda asked, _: tables.files(asked),
     "size": lambda asked, _: tables.size(asked),
+    "rows": lambda asked, _: tables.rows(asked),
     "exists": lambda asked, _: tables.exists(asked["path"]),
     "create": definitions.create,
     "createAs": definitions.create_as,

@@ -47,6 +47,13 @@ def size(asked: dict[str, Any]) -> int:
     return int(_again(asked).size())
 
 
+def rows(asked: dict[str, Any]) -> int:
+    """Rows that are not deleted; -1 where statistics do not tell, or the relation is not the whole table."""
+    table = _again(asked)
+    known = table.rows() if isinstance(table, _core.SparkTable) else None
+    return -1 if known is None else int(known)
+
+
 def exists(path: str) -> bool:
     """Whether there is a table."""
     try:

@@ -26,6 +26,7 @@ use crate::predicate::Predicate;
 use crate::replay::{FileBatch, FilesRequest};
 use crate::schema::{ColumnMappingMode, DataType, FIELD_ID, StructField, StructType};
 use crate::snapshot::Snapshot;
+use crate::txn::row_ids::num_records_of;
 
 /// Where Spark's Parquet reader looks for field ids.
 const PARQUET_FIELD_ID: &str = "parquet.field.id";
@@ -74,6 +75,31 @@ pub fn total_size(snapshot: &Snapshot) -> Result<i64> {
         total += batch?.sizes().values().iter().sum::<i64>();
     }
     Ok(total)
+}
+
+/// Rows of the snapshot that are not deleted; none where the statistics of a file do not tell how many it has.
+///
+/// # Errors
+/// Those of [`Snapshot::files`].
+pub fn total_rows(snapshot: &Snapshot) -> Result<Option<u64>> {
+    let mut total = 0;
+    for batch in snapshot.files(FilesRequest { stats: true, ..FilesRequest::default() })? {
+        let batch = batch?;
+        let columns = batch.to_record_batch()?;
+        let Some(stats) = columns.column_by_name("stats").and_then(|c| c.as_string_view_opt()) else {
+            return Ok(None);
+        };
+        let rows = |file: usize| {
+            let deleted = batch.deletion_vector(file).map_or(0, |vector| vector.cardinality);
+            let rows = stats.is_valid(file).then(|| num_records_of(stats.value(file))).flatten()?;
+            u64::try_from(rows.checked_sub(deleted)?).ok()
+        };
+        match (0..batch.num_files()).into_par_iter().map(rows).sum::<Option<u64>>() {
+            Some(rows) => total += rows,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(total))
 }
 
 /// The files that may hold a row for which `predicate` is true, as the block that the module describes.
