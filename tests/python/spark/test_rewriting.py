@@ -14,6 +14,7 @@ from deltaic.spark.dml import operation
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 pytestmark = pytest.mark.spark
@@ -159,3 +160,32 @@ def test_more_rows_than_the_driver_holds_get_their_values(
     merged.whenMatchedUpdate(set={"n": "2"}).execute()
     expected = {i: (p, 2 if 10 <= i < 30 else 1 if i >= 20 else n, a) for i, (p, n, a) in before.items()}
     assert _rows(spark, path) == expected
+
+
+@pytest.mark.parametrize("kind", ["rewrite", "everything"])
+@pytest.mark.usefixtures("where")
+def test_values_of_every_type_stay_as_they_are(
+    spark: Any, kind: str, setting: Callable[[str, str], None], tmp_path: Path
+) -> None:
+    setting("spark.sql.session.timeZone", "America/New_York")
+    path = str(tmp_path / "t")
+    properties = ", ".join(f"'{name}' = '{value}'" for name, value in KINDS[kind].items()) or "'k' = 'v'"
+    spark.sql(
+        f"""CREATE TABLE delta.`{path}` (id BIGINT, c CHAR(5), v VARCHAR(5), flag BOOLEAN, b TINYINT, f FLOAT,
+            d DECIMAL(38,10), bin BINARY, day DATE, at TIMESTAMP, ntz TIMESTAMP_NTZ, a ARRAY<INT>,
+            m MAP<STRING, STRUCT<x: INT>>, s STRUCT<at: TIMESTAMP, l: ARRAY<STRING>>, n INT)
+            USING delta PARTITIONED BY (day) TBLPROPERTIES ({properties})"""
+    )
+    spark.sql(
+        f"""INSERT INTO delta.`{path}` SELECT id, 'ab', 'cd', id % 2 = 0, id, id / 4, id / 7,
+            CAST(CAST(id AS STRING) AS BINARY), DATE'1582-10-15' + CAST(id % 2 AS INT),
+            TIMESTAMP'1969-12-31 23:59:59.999999' + make_interval(0, 0, 0, CAST(id AS INT)),
+            TIMESTAMP_NTZ'2024-11-03 01:30:00', array(1, NULL), map('k', named_struct('x', 1)),
+            IF(id % 4 = 1, NULL, named_struct('at', TIMESTAMP'2024-11-03 01:30:00', 'l', array('x'))), 0
+            FROM range(0, 40, 1, 2)"""
+    )
+    before = spark.read.format("delta").load(path).drop("n").orderBy("id").collect()
+    DeltaTable.forPath(spark, path).update("id % 10 = 3", {"n": "id"})
+    after = spark.read.format("delta").load(path)
+    assert after.drop("n").orderBy("id").collect() == before
+    assert {r.id: r.n for r in after.where("n > 0").collect()} == {i: i for i in (3, 13, 23, 33)}

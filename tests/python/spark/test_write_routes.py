@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import ArithmeticException
@@ -75,6 +76,19 @@ def test_rows_that_the_optimizer_holds_are_written_without_a_job(
         assert written.where("length(u) = 36 AND r BETWEEN 0 AND 1").count() == 3
     else:
         assert sorted(map(str, written.collect())) == sorted(map(str, df.collect()))
+
+
+def test_rows_of_the_driver_are_written_without_a_job(spark: SparkSession, tmp_path: Path) -> None:
+    path, context = str(tmp_path / "t"), spark.sparkContext
+    df = spark.createDataFrame(pa.table({"id": range(5000), "s": ["x", None] * 2500}))
+    context.setJobGroup(path, "a write of rows that are here")
+    try:
+        df.selectExpr("id + 1 AS id", "s").write.format("delta").save(path)
+        assert not list(context.statusTracker().getJobIdsForGroup(path))
+    finally:
+        context._jsc.clearJobGroup()
+    written = spark.read.format("delta").load(path)
+    assert written.selectExpr("count(s)", "sum(id)", "max(id)").first() == (2500, 12_502_500, 5000)
 
 
 def test_a_value_that_cannot_be_computed_leaves_no_table(spark: SparkSession, tmp_path: Path) -> None:
