@@ -227,7 +227,8 @@ class DropColumn(Step):
 
 
 def _where(condition: str | None) -> str:
-    return "" if condition is None else f" WHERE {condition}"
+    # `WHERE (c)` is an alias with names of columns to Spark's grammar
+    return "" if condition is None else f" WHERE true AND {condition}"
 
 
 def _assignments(values: Values) -> str:
