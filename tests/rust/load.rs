@@ -204,6 +204,74 @@ fn t14_broken_hints_checksums_and_compacted_files_are_passed_over() {
 }
 
 #[test]
+fn t14_a_checkpoint_in_the_place_of_another_or_twice_is_passed_over() {
+    for (form, doubled) in [
+        (CheckpointForm::V2Json(0), true),
+        (CheckpointForm::V2Json(0), false),
+        (CheckpointForm::V2Parquet(2), false),
+        (CheckpointForm::MultiPart(2), false),
+    ] {
+        let table = table();
+        let spec = CheckpointSpec { hint: false, ..CheckpointSpec::of(form) };
+        table.checkpoint(3, &spec);
+        table.checkpoint(8, &spec);
+        let log = table.root().join("_delta_log");
+        let mut names: Vec<_> = fs::read_dir(&log).unwrap().map(|e| e.unwrap().path()).collect();
+        names.retain(|p| p.is_file() && p.to_str().unwrap().contains("checkpoint."));
+        names.sort();
+        let (from, to) = match form {
+            CheckpointForm::MultiPart(_) => (&names[2], &names[3]),
+            _ => (&names[0], &names[1]),
+        };
+        let body = match doubled {
+            true => fs::read(to).unwrap().repeat(2),
+            false => fs::read(from).unwrap(),
+        };
+        fs::write(to, body).unwrap();
+        let snapshot = open(&table, At::Latest).unwrap();
+        assert_eq!(files(&snapshot).unwrap(), expected(&table, 9), "{form:?}");
+        assert_eq!(snapshot.report().checkpoint_version, Some(3), "{form:?}");
+    }
+}
+
+#[test]
+fn t14_a_checksum_that_makes_no_table_is_passed_over() {
+    for (from, to) in [
+        ("\\\"type\\\":\\\"long\\\"", "\\\"type\\\":\\\"lonf\\\""),
+        ("\"minReaderVersion\":1", "\"minReaderVersion\":9"),
+    ] {
+        let table = table();
+        table.crc(9);
+        let path = table.root().join("_delta_log/00000000000000000009.crc");
+        let body = fs::read_to_string(&path).unwrap();
+        assert!(body.contains(from), "{body}");
+        fs::write(&path, body.replacen(from, to, 1)).unwrap();
+        let snapshot = open(&table, At::Latest).unwrap();
+        assert_eq!(files(&snapshot).unwrap(), expected(&table, 9));
+        assert!(snapshot.report().fallbacks[0].contains("09.crc"), "{:?}", snapshot.report().fallbacks);
+    }
+}
+
+#[test]
+fn a_newest_commit_that_is_lost_but_known_is_a_gap() {
+    for compacted in [false, true] {
+        let table = table();
+        let before = open(&table, At::Version(8)).unwrap();
+        match compacted {
+            true => table.compact(7, 9),
+            false => table.crc(9),
+        }
+        table.remove_log_file("00000000000000000009.json");
+        let error = open(&table, At::Latest).unwrap_err();
+        assert!(matches!(error, Error::LogGap { version: 9, .. }), "{error}");
+        // the listing of an update does not come by the compacted file, whose name begins with 7
+        let updated = before.update().map(|s| s.version());
+        assert!(compacted || matches!(updated, Err(Error::LogGap { version: 9, .. })), "{updated:?}");
+        assert_eq!(files(&open(&table, At::Version(8)).unwrap()).unwrap(), expected(&table, 8));
+    }
+}
+
+#[test]
 fn t14_a_broken_commit_is_an_error_that_names_it() {
     let whole =
         r#"{"add":{"path":"x","partitionValues":{},"size":1,"modificationTime":1,"dataChange":true}}"#;

@@ -37,23 +37,23 @@ pub(crate) fn unset_properties(
     run(py, table, Alteration::UnsetProperties { keys, if_exists })
 }
 
-/// The columns of a schema (JSON), one behind the other.
+/// The columns of schemas (JSON), those of each one behind the other: the schema, the path of the struct that they join,
+/// whether that is before all others, and the column that they come after.
 #[pyfunction]
 pub(crate) fn add_columns(
     py: Python<'_>,
     table: &Table,
-    schema: &str,
-    parent: Vec<String>,
-    first: bool,
-    after: Option<String>,
+    added: Vec<(String, Vec<String>, bool, Option<String>)>,
 ) -> PyResult<u64> {
-    let mut next = position(first, after);
-    let fields = columns_from_json(schema).map_err(|e| to_python(py, &e))?;
-    let columns = fields.into_iter().map(|field| {
-        let then = next.is_some().then(|| Position::After(field.name.clone()));
-        NewColumn { parent: parent.clone(), field, position: std::mem::replace(&mut next, then) }
-    });
-    let columns = columns.collect();
+    let mut columns = Vec::new();
+    for (schema, parent, first, after) in added {
+        let mut next = position(first, after);
+        for field in columns_from_json(&schema).map_err(|e| to_python(py, &e))? {
+            let then = next.is_some().then(|| Position::After(field.name.clone()));
+            let position = std::mem::replace(&mut next, then);
+            columns.push(NewColumn { parent: parent.clone(), field, position });
+        }
+    }
     run(py, table, Alteration::AddColumns(columns))
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn rename_column(py: Python<'_>, table: &Table, path: Vec<String>, na
     run(py, table, Alteration::RenameColumn { path, name })
 }
 
-/// `schema` has one column, of the new type; an empty comment takes the comment away.
+/// `schema` has one column, of the new type; an empty comment takes the comment away, and an empty default the default.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn change_column(
@@ -82,13 +82,16 @@ pub(crate) fn change_column(
     schema: Option<&str>,
     nullable: Option<bool>,
     comment: Option<String>,
+    default: Option<String>,
     first: bool,
     after: Option<String>,
 ) -> PyResult<u64> {
     let fields = schema.map(columns_from_json).transpose().map_err(|e| to_python(py, &e))?;
     let data_type = fields.into_iter().flatten().next().map(|field| field.data_type);
     let comment = comment.map(|text| (!text.is_empty()).then_some(text));
-    let change = ColumnChange { path, data_type, nullable, comment, position: position(first, after) };
+    let default = default.map(|text| (!text.is_empty()).then_some(text));
+    let position = position(first, after);
+    let change = ColumnChange { path, data_type, nullable, comment, default, position };
     run(py, table, Alteration::ChangeColumn(change))
 }
 

@@ -1,8 +1,9 @@
 //! `SparkTable`: one version of a table, for the bridge into classic Spark sessions.
 
+use arrow::array::RecordBatch;
 use deltaic::Error;
 use deltaic::predicate::Predicate;
-use deltaic::scan::handover;
+use deltaic::scan::{distinct_partitions, handover, partition_columns};
 use deltaic::snapshot::{At, Snapshot, parse_table_path};
 use deltaic::store::{Location, StorageOptions};
 use pyo3::prelude::*;
@@ -10,6 +11,7 @@ use pyo3::types::PyBytes;
 
 use crate::errors::to_python;
 use crate::runtime::read;
+use crate::stream::Stream;
 
 /// One version of a table as Spark needs it; see `rust/core/src/scan/handover.rs`.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -51,6 +53,7 @@ impl SparkTable {
             let identity = facts["identity"].as_str().unwrap_or_default().to_owned();
             if let Some(facts) = facts.as_object_mut() {
                 facts.insert("timeTravel".into(), travels.into());
+                facts.insert("rowTracking".into(), handover::row_tracking(&snapshot));
             }
             Ok(SparkTable { snapshot, facts: facts.to_string(), identity })
         })
@@ -77,6 +80,20 @@ impl SparkTable {
         let snapshot = self.snapshot.clone();
         let block = read(py, move || handover::encode(&snapshot, predicate))?;
         Ok(PyBytes::new(py, &block))
+    }
+
+    /// The different values of the partition columns, in columns of their types.
+    fn partitions(&self, py: Python<'_>) -> PyResult<Stream> {
+        let snapshot = self.snapshot.clone();
+        let batch = read(py, move || {
+            let all = distinct_partitions(&snapshot)?;
+            let columns = partition_columns(&snapshot, all.iter())?;
+            RecordBatch::try_from_iter_with_nullable(
+                columns.into_iter().map(|(name, values)| (name, values, true)),
+            )
+            .map_err(|e| Error::arrow("partition values", e))
+        })?;
+        Ok(Stream::of(batch))
     }
 
     /// Rows that are not deleted, where the statistics tell.

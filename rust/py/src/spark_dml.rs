@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arrow::array::{Int64Array, RecordBatch, StringArray};
-use arrow::datatypes::{DataType, Field, Schema};
 use deltaic::dml::{DmlOptions, Part, SpreadDml};
 use deltaic::predicate::Predicate;
-use deltaic::scan::handover;
+use deltaic::scan::{handover, row_id_bases};
 use deltaic::schema::StructType;
 use deltaic::store::Location;
 use deltaic::txn::Operation;
@@ -128,7 +126,7 @@ impl Dml {
 
     /// The different partition values as an Arrow stream, with their numbers in the column `number`.
     fn partitions(&self, py: Python<'_>, number: &str) -> PyResult<Stream> {
-        Ok(stream(self.with(py, |dml| dml.partitions(number))?))
+        Ok(Stream::of(self.with(py, |dml| dml.partitions(number))?))
     }
 
     /// All rows are meant.
@@ -139,6 +137,11 @@ impl Dml {
     /// All rows of these partitions are meant.
     fn take_partitions(&self, py: Python<'_>, numbers: Vec<usize>) -> PyResult<()> {
         self.with(py, |dml| dml.take_partitions(&numbers))
+    }
+
+    /// The rows for which a condition is true are meant; they are looked for here.
+    fn take_where(&self, py: Python<'_>, condition: &str) -> PyResult<()> {
+        self.with(py, |dml| dml.take_where(condition))
     }
 
     /// The rows of a table of bitmaps are meant. Their number, and how often they were found.
@@ -227,29 +230,9 @@ impl Dml {
     /// Where the row ids of the touched files begin, as an Arrow stream: `path`, `base_row_id` and
     /// `default_row_commit_version`.
     fn row_id_bases(&self, py: Python<'_>) -> PyResult<Stream> {
-        let batch = self.with(py, |dml| {
-            let files = dml.files(Part::Touched)?;
-            let root = dml.snapshot().location().root().clone();
-            let paths =
-                files.iter().map(|f| f.path.resolve(&root).map(|p| format!("{}{}", p.prefix(), p.key())));
-            let paths = paths.collect::<Result<Vec<_>>>()?;
-            let long = |name: &str| Field::new(name, DataType::Int64, true);
-            let schema = Schema::new(vec![
-                Field::new("path", DataType::Utf8, true),
-                long("base_row_id"),
-                long("default_row_commit_version"),
-            ]);
-            RecordBatch::try_new(
-                Arc::new(schema),
-                vec![
-                    Arc::new(StringArray::from(paths)),
-                    Arc::new(files.iter().map(|f| f.base_row_id).collect::<Int64Array>()),
-                    Arc::new(files.iter().map(|f| f.default_row_commit_version).collect::<Int64Array>()),
-                ],
-            )
-            .map_err(|e| Error::arrow("row ids of files", e))
-        })?;
-        Ok(stream(batch))
+        let batch =
+            self.with(py, |dml| row_id_bases(dml.snapshot().location().root(), &dml.files(Part::Touched)?))?;
+        Ok(Stream::of(batch))
     }
 
     /// A plan to write rows into data files below a folder of their own: rows of the table as they are, or `changed`.
@@ -364,9 +347,4 @@ fn parsed(json: &str) -> Result<Predicate> {
 
 fn invalid(argument: &str, error: &serde_json::Error) -> Error {
     Error::InvalidArgument { argument: argument.to_owned(), reason: error.to_string() }
-}
-
-fn stream(batch: RecordBatch) -> Stream {
-    let schema = batch.schema();
-    Stream::new(schema, Arc::new(move || Ok(Box::new(std::iter::once(Ok(batch.clone()))) as Batches)))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use deltaic::actions::Add;
 use deltaic::predicate::Predicate;
-use deltaic::scan::{Split, file_facts, splits, surviving_files};
+use deltaic::scan::{Split, file_facts, row_id_bases, row_id_columns, splits, surviving_files};
 use deltaic::schema::{ColumnMappingMode, DataType, StructField, stored_schema};
 use deltaic::snapshot::{At, Snapshot, parse_table_path};
 use deltaic::store::Location;
@@ -42,7 +42,7 @@ impl ScanPlan {
 #[pymethods]
 impl ScanPlan {
     #[new]
-    #[pyo3(signature = (path, version=None, timestamp_millis=None, predicate=None, storage_options=None))]
+    #[pyo3(signature = (path, version=None, timestamp_millis=None, predicate=None, storage_options=None, row_ids=false))]
     fn new(
         py: Python<'_>,
         path: String,
@@ -50,6 +50,7 @@ impl ScanPlan {
         timestamp_millis: Option<i64>,
         predicate: Option<String>,
         storage_options: Option<BTreeMap<String, String>>,
+        row_ids: bool,
     ) -> PyResult<Self> {
         read(py, move || {
             let options = storage_options.unwrap_or_default();
@@ -70,8 +71,9 @@ impl ScanPlan {
                 ),
             };
             let snapshot = Snapshot::open(Location::open(&uri, &options)?, at)?;
-            let files = Arc::new(surviving_files(&snapshot, predicate.as_ref())?);
-            Ok(ScanPlan { snapshot, options, files, more: Vec::new() })
+            let more = if row_ids { row_id_columns(&snapshot)?.to_vec() } else { Vec::new() };
+            let files = Arc::new(surviving_files(&snapshot, predicate.as_ref(), row_ids)?);
+            Ok(ScanPlan { snapshot, options, files, more })
         })
     }
 
@@ -93,6 +95,19 @@ impl ScanPlan {
         let mut schema = self.snapshot.schema().as_ref().clone();
         schema.fields.extend(self.more.iter().cloned());
         schema.to_json()
+    }
+
+    /// The columns by which files keep the row ids and row commit versions of rows, where they were asked for.
+    #[getter]
+    fn row_id_columns(&self) -> Vec<String> {
+        self.more.iter().map(|f| f.name.clone()).collect()
+    }
+
+    /// Where the row ids of the files begin, as an Arrow stream: `path`, `base_row_id` and
+    /// `default_row_commit_version`.
+    fn row_id_bases(&self, py: Python<'_>) -> PyResult<Stream> {
+        let (root, files) = (self.snapshot.location().root().clone(), self.files.clone());
+        Ok(Stream::of(read(py, move || row_id_bases(&root, &files))?))
     }
 
     /// Number of files that the predicate leaves.
@@ -152,9 +167,7 @@ impl ScanPlan {
     fn files(&self, py: Python<'_>) -> PyResult<Stream> {
         let (snapshot, files) = (self.snapshot.clone(), self.files.clone());
         let batch = read(py, move || file_facts(&snapshot, &files))?;
-        let schema = batch.schema();
-        let open = move || Ok(Box::new(std::iter::once(Ok(batch.clone()))) as Batches);
-        Ok(Stream::new(schema, Arc::new(open)))
+        Ok(Stream::of(batch))
     }
 }
 

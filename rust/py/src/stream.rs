@@ -37,6 +37,12 @@ impl Stream {
         Stream { schema, open, started: Mutex::new(None) }
     }
 
+    /// One batch.
+    pub(crate) fn of(batch: RecordBatch) -> Self {
+        let schema = batch.schema();
+        Stream::new(schema, Arc::new(move || Ok(Box::new(std::iter::once(Ok(batch.clone()))) as Batches)))
+    }
+
     /// The same, with the first scan started already.
     pub(crate) fn with_started(schema: SchemaRef, open: Open, started: Batches) -> Self {
         Stream { schema, open, started: Mutex::new(Some(started)) }

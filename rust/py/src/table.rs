@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::SchemaRef;
 use deltaic::conflict::TransactionRecord;
 use deltaic::maintain::clustering_columns;
 use deltaic::predicate::Predicate;
 use deltaic::replay::FilesRequest;
+use deltaic::scan::explain::{Shown, explain};
 use deltaic::scan::{ReadRequest, RowScan};
 use deltaic::schema::to_arrow_schema;
 use deltaic::snapshot::{At, Snapshot, parse_table_path};
@@ -199,19 +199,36 @@ impl Table {
         runtime::read(py, move || files::totals(&snapshot, request))
     }
 
-    /// The rows for which the predicate (JSON) is true.
-    #[pyo3(signature = (columns=None, predicate=None))]
+    /// Why a scan with the predicate (JSON) opens each file, or does not, as JSON.
+    #[pyo3(signature = (predicate, limit=None, kept=None))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        predicate: &str,
+        limit: Option<usize>,
+        kept: Option<bool>,
+    ) -> PyResult<String> {
+        let predicate = parse_predicate(predicate).map_err(|e| to_python(py, &e))?;
+        let snapshot = self.snapshot.clone();
+        let told = runtime::read(py, move || explain(&snapshot, &predicate, Shown { limit, kept }))?;
+        to_json(py, &told)
+    }
+
+    /// The rows for which the predicate (JSON) is true, with their row ids if asked.
+    #[pyo3(signature = (columns=None, predicate=None, row_ids=false))]
     fn rows(
         &self,
         py: Python<'_>,
         columns: Option<Vec<String>>,
         predicate: Option<&str>,
+        row_ids: bool,
     ) -> PyResult<Stream> {
-        let request = read_request(py, columns, predicate)?;
-        let schema = rows_schema(&self.snapshot, &request).map_err(|e| to_python(py, &e))?;
+        let request = ReadRequest { row_ids, ..read_request(py, columns, predicate)? };
+        // every check that needs no file is made now
+        let scan = RowScan::of(&self.snapshot, request.clone()).map_err(|e| to_python(py, &e))?;
         let snapshot = self.snapshot.clone();
         let open = move || -> Result<Batches> { Ok(Box::new(scan::read(&snapshot, request.clone())?)) };
-        Ok(Stream::new(schema, Arc::new(open)))
+        Ok(Stream::new(scan.schema().clone(), Arc::new(open)))
     }
 
     /// The changes up to this version, between two bounds that are each a version or a time.
@@ -295,16 +312,4 @@ impl Table {
         let options = self.options.clone();
         runtime::read(py, move || Ok(Table { snapshot: snapshot.update()?, options }))
     }
-}
-
-/// The schema of the rows, with every check that needs no file.
-fn rows_schema(snapshot: &Snapshot, request: &ReadRequest) -> Result<SchemaRef> {
-    let scan = RowScan::new(
-        snapshot.location().clone(),
-        snapshot.schema(),
-        snapshot.partition_columns(),
-        snapshot.column_mapping(),
-        request.clone(),
-    )?;
-    Ok(scan.schema().clone())
 }

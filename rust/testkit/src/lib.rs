@@ -1,6 +1,7 @@
 //! Test tools of deltaic: everything here is for tests and benches, never for a release.
 //!
 //! - [`FaultStore`] wraps any store and loses answers, tears reads and hides listings, by rule or by seed.
+//! - [`Image`] is a table in memory, to be damaged.
 //! - [`TableBuilder`] writes a Delta log and small data files by hand, also wrong ones.
 //! - [`LogGen`] streams logs of any size to disk.
 //! - [`store_conformance`] is what every [`deltaic::store::Store`] must pass.
@@ -15,6 +16,7 @@ mod clock;
 mod conformance;
 mod data;
 mod fault_store;
+mod image;
 mod log_gen;
 mod table_builder;
 
@@ -23,5 +25,6 @@ pub use clock::Clock;
 pub use conformance::store_conformance;
 pub use data::write_parquet;
 pub use fault_store::{Call, Fault, FaultStore, Op, Rule};
+pub use image::Image;
 pub use log_gen::LogGen;
 pub use table_builder::TableBuilder;

@@ -1,7 +1,8 @@
 //! Rows keep their ids wherever they go.
 
 use deltaic::maintain::{OptimizeOptions, optimize};
-use deltaic::scan::DeletionVector;
+use deltaic::predicate::{CompareOp, Literal, Predicate};
+use deltaic::scan::{DeletionVector, ROW_COMMIT_VERSION, ROW_ID, ReadRequest, read};
 use deltaic::verify::{VerifyOptions, verify};
 
 use super::*;
@@ -31,6 +32,29 @@ fn row_ids(location: &Location) -> BTreeMap<i64, (i64, i64)> {
                 }
                 at += 1;
             }
+        }
+    }
+    assert_eq!(read_row_ids(location, None), out);
+    let later = out.iter().filter(|(k, _)| **k >= 20).map(|(k, ids)| (*k, *ids)).collect();
+    let from_20 =
+        Predicate::Compare { op: CompareOp::Ge, column: vec!["k".into()], value: Literal::Long(20) };
+    assert_eq!(read_row_ids(location, Some(from_20)), later);
+    out
+}
+
+/// The same by a read that asks for them.
+fn read_row_ids(location: &Location, predicate: Option<Predicate>) -> BTreeMap<i64, (i64, i64)> {
+    let columns = Some(vec!["k".into()]);
+    let request = ReadRequest { columns, predicate, row_ids: true, batch_size: 7 };
+    let mut out = BTreeMap::new();
+    for batch in read(&open(location), request).unwrap() {
+        let batch = batch.unwrap();
+        let names: Vec<_> = batch.schema().fields().iter().map(|f| f.name().clone()).collect();
+        assert_eq!(names, ["k", ROW_ID, ROW_COMMIT_VERSION]);
+        let [keys, ids, versions] = [0, 1, 2].map(|i| batch.column(i).as_primitive::<Int64Type>().clone());
+        for row in 0..batch.num_rows() {
+            let ids = (ids.value(row), versions.value(row));
+            assert_eq!(out.insert(keys.value(row), ids), None);
         }
     }
     out
@@ -162,4 +186,15 @@ fn an_overwrite_of_some_rows_leaves_the_ids_of_the_others() {
         assert_eq!(info(&location, 1).other["tags"]["delta.rowTracking.preserved"], "true");
         assert_eq!(orphans(&location), Vec::<String>::new());
     }
+}
+
+#[test]
+fn row_ids_are_refused_where_there_are_none() {
+    let request = || ReadRequest { row_ids: true, ..ReadRequest::default() };
+    let refused = |location: &Location| read(&open(location), request()).unwrap_err().to_string();
+    let (_, location) = table(4, true, &[]);
+    assert_eq!(
+        refused(&location),
+        "row_ids: the table has none in this version: set `delta.enableRowTracking` to true, and rows get them"
+    );
 }

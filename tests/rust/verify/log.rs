@@ -324,6 +324,26 @@ fn a_damaged_or_wrong_hint_is_found() {
 }
 
 #[test]
+fn a_transaction_that_is_committed_twice_is_found() {
+    let mut table = create_filled();
+    for version in [7, 8] {
+        table.commit(&[actions::with(info(version), "txnId", "one"), mark(49)]);
+    }
+    let finding = only(&table, Kind::ContradictoryCommit);
+    assert!(finding.version == Some(8) && finding.found.contains("version 7"), "{finding}");
+}
+
+#[test]
+fn statistics_that_a_checkpoint_of_ours_has_otherwise_are_found() {
+    let table = create_filled();
+    let location = Location::open(&table.uri(), &StorageOptions::new()).unwrap();
+    checkpoint(&Snapshot::open(location, At::Latest).unwrap()).unwrap();
+    assert_eq!(found(&table), []);
+    edit(&table, "00000000000000000003.json", |text| text.replace("\\\"id\\\":29", "\\\"id\\\":28"));
+    assert!(only(&table, Kind::CheckpointDiffers).to_string().contains("28"));
+}
+
+#[test]
 fn in_commit_timestamps_must_be_there_and_grow() {
     let mut table = create_filled();
     table.commit(&[info(6), mark(49)]);

@@ -89,7 +89,7 @@ fn fill(table: &mut TableBuilder) {
 }
 
 /// [`fill`]ed, with a checkpoint of version 3, a compacted file of 4 to 6, and checksums of 3 and 6.
-fn whole(form: CheckpointForm) -> TableBuilder {
+pub(crate) fn whole(form: CheckpointForm) -> TableBuilder {
     let mut table = create();
     fill(&mut table);
     table.checkpoint(3, &CheckpointSpec::of(form));

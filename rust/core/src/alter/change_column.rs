@@ -1,7 +1,8 @@
-//! Changing a column: type, nullability, comment, place.
+//! Changing a column: type, nullability, comment, default, place.
 
 use super::add_column::Position;
 use super::clustering::check_statistics;
+use super::defaults::set_default;
 use super::paths::{position, refuse, resolve, same, struct_mut, type_mut};
 use super::references::refuse_if_used;
 use super::settle::{Change, settle};
@@ -20,6 +21,8 @@ pub struct ColumnChange {
     pub nullable: Option<bool>,
     /// Another comment; none inside takes it away.
     pub comment: Option<Option<String>>,
+    /// Another default; none inside takes it away. See [`set_default`].
+    pub default: Option<Option<String>>,
     /// Another place in its struct.
     pub position: Option<Position>,
 }
@@ -27,7 +30,7 @@ pub struct ColumnChange {
 impl ColumnChange {
     /// No change of this column.
     pub fn of(path: Vec<String>) -> Self {
-        ColumnChange { path, data_type: None, nullable: None, comment: None, position: None }
+        ColumnChange { path, data_type: None, nullable: None, comment: None, default: None, position: None }
     }
 }
 
@@ -36,7 +39,7 @@ impl ColumnChange {
 /// # Errors
 /// [`crate::Error::InvalidColumnChange`] for a type that the column cannot have, for nullability that is tightened, for a
 /// column that a CHECK constraint or a generated column refers to when its type changes, and for what elements, keys and
-/// values do not have.
+/// values do not have; as [`set_default`].
 pub fn change_column(table: &Definition, change: &ColumnChange) -> Result<Definition> {
     let path = resolve(&table.schema, &change.path)?;
     let mut new = table.clone();
@@ -72,7 +75,11 @@ pub fn change_column(table: &Definition, change: &ColumnChange) -> Result<Defini
     if change.position.is_some() {
         check_statistics(&new)?;
     }
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    let new = settle(Some(table), new, &Default::default(), Change::Alter)?;
+    match &change.default {
+        Some(expression) => set_default(&new, &path, expression.as_deref()),
+        None => Ok(new),
+    }
 }
 
 fn change_field(field: &mut StructField, change: &ColumnChange, path: &[String]) -> Result<()> {

@@ -253,15 +253,16 @@ pub(crate) fn empty_checksum() -> Checksum {
     }
 }
 
-/// Counts a file in (`1`) or out (`-1`), in all that is known.
+/// Counts a file in (`1`) or out (`-1`), in all that is known. Sizes that no file has may overflow on the way to a sum that
+/// does not.
 pub(crate) fn count(checksum: &mut Checksum, size: i64, deleted: Option<i64>, files: i64) {
     checksum.num_files += files;
-    checksum.table_size_bytes += files * size;
+    checksum.table_size_bytes = checksum.table_size_bytes.wrapping_add(files.wrapping_mul(size));
     if let Some(vectors) = &mut checksum.num_deletion_vectors_opt {
         *vectors += files * i64::from(deleted.is_some());
     }
     if let Some(rows) = &mut checksum.num_deleted_records_opt {
-        *rows += files * deleted.unwrap_or(0);
+        *rows = rows.wrapping_add(files.wrapping_mul(deleted.unwrap_or(0)));
     }
     if checksum.file_size_histogram.as_mut().is_some_and(|h| !count_size(h, size, files)) {
         checksum.file_size_histogram = None;

@@ -45,7 +45,7 @@ pub(super) fn count_size(histogram: &mut FileSizeHistogram, size: i64, files: i6
         return false;
     };
     *count += files;
-    *bytes += files * size;
+    *bytes = bytes.wrapping_add(files.wrapping_mul(size));
     true
 }
 

@@ -4,6 +4,7 @@ use arrow::array::{ArrayRef, RecordBatch, StringViewArray, StructArray};
 use arrow::datatypes::{Fields, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow_json::ReaderBuilder;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 /// Turns statistics in JSON into the columns of `stats_parsed`.
@@ -71,10 +72,10 @@ impl StatsParser {
     }
 }
 
-/// Whether a text can be a row: an object on one line.
+/// Whether a text can be a row: an object. The decoder takes some texts that are no JSON, and would make numbers of them.
 fn is_object(text: &str) -> bool {
     let text = text.trim();
-    text.len() > 2 && text.starts_with('{') && text.ends_with('}')
+    text.len() > 2 && text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 fn structure(batch: RecordBatch, rows: &[Option<&str>]) -> ArrayRef {
@@ -109,14 +110,15 @@ mod tests {
             Some(r#"{"numRecords":"many"}"#),
             Some(r#"{"numRecords":4,"minValues":{"x":"NaN"}}"#),
             Some("{}\n{}"),
+            Some(r#"{"minValues":{"x":5}"numRecords":3}"#),
         ]);
         let parsed = parser().parse(&texts).unwrap();
         let rows = parsed.as_struct();
         let records = rows.column(0).as_primitive::<Int64Type>();
         let mins = rows.column(1).as_struct().column(0).as_primitive::<Float64Type>();
         let nulls = rows.column(2).as_struct().column(0).as_primitive::<Int64Type>();
-        let valid: Vec<bool> = (0..7).map(|r| rows.is_valid(r)).collect();
-        assert_eq!(valid, [true, false, true, false, false, true, false]);
+        let valid: Vec<bool> = (0..8).map(|r| rows.is_valid(r)).collect();
+        assert_eq!(valid, [true, false, true, false, false, true, false, false]);
         assert_eq!((records.value(0), mins.value(0), nulls.value(0)), (1, 1.5, 0));
         assert_eq!((records.value(2), mins.is_valid(2), nulls.value(2)), (2, false, 7));
         assert!(records.value(5) == 4 && mins.value(5).is_nan());

@@ -11,9 +11,8 @@ use super::spread::SpreadDml;
 use crate::actions::Add;
 use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowScan};
+use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowIds, RowScan};
 use crate::store::runtime;
-use crate::write::RowIds;
 
 /// Which files an engine reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,10 +95,7 @@ impl SpreadDml {
             rows.map(|next| {
                 attempt.check()?;
                 let (batch, places) = next?;
-                match &row_ids {
-                    Some(row_ids) => row_ids.settle(&batch, add, &places),
-                    None => Ok(batch),
-                }
+                RowIds::settled(row_ids.as_ref(), batch, add, &places)
             })
             .collect()
         };
@@ -120,27 +116,14 @@ mod tests {
 
     use super::*;
     use crate::dml::DmlOptions;
-    use crate::scan::testing::{lines, numbers};
+    use crate::scan::testing::{lines, nine_rows};
     use crate::snapshot::{At, Snapshot};
     use crate::store::{Location, StorageOptions};
     use crate::txn::Operation;
-    use crate::write::{WriteMode, WriteOptions, write};
 
     /// A table of the rows 0 to 8 in three files, whose rows keep their ids.
     fn table() -> (tempfile::TempDir, Location) {
-        let dir = tempfile::tempdir().unwrap();
-        let location = Location::open(dir.path().to_str().unwrap(), &StorageOptions::new()).unwrap();
-        let batch = numbers(9);
-        for from in [0, 3, 6] {
-            let options = WriteOptions {
-                mode: WriteMode::Append,
-                configuration: [("delta.enableRowTracking".to_owned(), "true".to_owned())].into(),
-                ..WriteOptions::default()
-            };
-            let part = RecordBatchIterator::new([Ok(batch.slice(from, 3))], batch.schema());
-            write(&location, part, &options).unwrap();
-        }
-        (dir, location)
+        nine_rows(&[("delta.enableRowTracking", "true")])
     }
 
     /// A delete that takes one row of the first file and all of the second.

@@ -12,9 +12,9 @@ use super::change_data::{self, ChangeType, ChangeWriter};
 use super::touched::Touched;
 use crate::actions::{Add, Cdc};
 use crate::error::{Error, Result};
-use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowScan};
+use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowIds, RowScan};
 use crate::store::runtime;
-use crate::write::{FittedWriter, RowIds, Rules, WritePlan, fit_rows};
+use crate::write::{FittedWriter, Rules, WritePlan, fit_rows};
 
 /// What becomes of the rows that are meant.
 #[derive(Debug, Clone, Copy)]
@@ -140,10 +140,7 @@ impl Task<'_> {
             for batch in PlacedRows::open(&self.scan, &file.add, self.passed_over(file).as_ref())? {
                 self.attempt.check()?;
                 let (batch, places) = batch?;
-                let batch = match &self.row_ids {
-                    Some(row_ids) => row_ids.settle(&batch, &file.add, &places)?,
-                    None => batch,
-                };
+                let batch = RowIds::settled(self.row_ids.as_ref(), batch, &file.add, &places)?;
                 writer.write(&batch, &places.iter().map(|at| Some(file.matched.contains(*at))).collect())?;
             }
         }

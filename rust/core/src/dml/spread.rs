@@ -1,18 +1,19 @@
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchReader};
+use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchReader};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema};
+use arrow::datatypes::{DataType as Arrow, Int64Type};
 use roaring::{RoaringBitmap, RoaringTreemap};
 use serde::Serialize;
 
 use super::attempt::Attempt;
 use super::change_data;
+use super::condition::Condition;
 use super::job::Job;
 use super::options::DmlOptions;
 use super::removal::{candidates, rows_of};
-use super::touched::Touched;
+use super::touched::{Touched, find};
 use super::vectors::mark;
 use crate::actions::{Add, Cdc, LogPath, ObjectPath, PartitionValues};
 use crate::alter::{Definition, merge_schema};
@@ -20,15 +21,13 @@ use crate::conflict::IdentityValues;
 use crate::error::{Error, Result};
 use crate::maintain::definition;
 use crate::predicate::Predicate;
-use crate::scan::{DataFile, DeletionVector, partition};
-use crate::schema::{DataType, StructField, StructType};
+use crate::scan::{DataFile, DeletionVector, RowIds, distinct_partitions, partition_columns};
+use crate::schema::{StructField, StructType};
 use crate::snapshot::Snapshot;
 use crate::store::{Location, StorageOptions};
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction};
-use crate::write::{
-    RowIds, RowRules, SpreadWrite, Target, check_assignable, check_writer, marks_of, plan_existing,
-};
+use crate::write::{RowRules, SpreadWrite, Target, check_assignable, check_writer, marks_of, plan_existing};
 
 /// Rows of one bitmap of Spark's `bitmap_construct_agg`.
 const BUCKET: i64 = 32_768;
@@ -209,39 +208,13 @@ impl SpreadDml {
     /// # Errors
     /// As [`Snapshot::files`]; [`Error::InvalidSchema`] for a partition value that cannot be read.
     pub fn partitions(&self, number: &str) -> Result<RecordBatch> {
-        let snapshot = &self.job.snapshot;
-        let (schema, mode) = (snapshot.schema(), snapshot.column_mapping());
-        let all = self.distinct_partitions()?;
-        let (mut fields, mut columns): (Vec<Field>, Vec<ArrayRef>) = Default::default();
-        for name in snapshot.partition_columns() {
-            let (data_type, physical) = match schema.field(name) {
-                Some(field) => (&field.data_type, field.physical_name(mode)),
-                None => (&DataType::String, name.as_str()),
-            };
-            let values = all
-                .iter()
-                .map(|v| partition::parse(name, v.get(physical).and_then(Option::as_deref), data_type));
-            let values = values.collect::<Result<Vec<_>>>()?;
-            let column = match values.is_empty() {
-                true => partition::parse(name, None, data_type)?.slice(0, 0),
-                false => {
-                    let values: Vec<&dyn Array> = values.iter().map(AsRef::as_ref).collect();
-                    arrow::compute::concat(&values).map_err(|e| Error::arrow("partition values", e))?
-                }
-            };
-            fields.push(Field::new(name, column.data_type().clone(), true));
-            columns.push(column);
-        }
-        fields.push(Field::new(number, Arrow::Int64, false));
-        columns.push(Arc::new(Int64Array::from_iter_values(0..all.len() as i64)));
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
-            .map_err(|e| Error::arrow("partition values", e))
-    }
-
-    fn distinct_partitions(&self) -> Result<Vec<PartitionValues>> {
-        let files = self.job.snapshot.adds(None)?;
-        let all: BTreeSet<PartitionValues> = files.into_iter().map(|f| f.partition_values).collect();
-        Ok(all.into_iter().collect())
+        let all = distinct_partitions(&self.job.snapshot)?;
+        let mut columns = partition_columns(&self.job.snapshot, all.iter())?;
+        columns.push((number.to_owned(), Arc::new(Int64Array::from_iter_values(0..all.len() as i64))));
+        RecordBatch::try_from_iter_with_nullable(
+            columns.iter().map(|(name, values)| (name, values.clone(), name != number)),
+        )
+        .map_err(|e| Error::arrow("partition values", e))
     }
 
     /// All rows of all files are meant.
@@ -262,10 +235,31 @@ impl SpreadDml {
         if numbers.is_empty() {
             return Ok(());
         }
-        let all = self.distinct_partitions()?;
+        let all = distinct_partitions(&self.job.snapshot)?;
         let meant: HashSet<&PartitionValues> = numbers.iter().filter_map(|n| all.get(*n)).collect();
         let files = candidates(&self.job.attempt, &self.job.snapshot, None)?;
         self.whole = files.into_iter().filter(|f| meant.contains(&f.partition_values)).collect();
+        Ok(())
+    }
+
+    /// The rows for which a condition is true are meant. They are looked for here, in the files that may have them; the
+    /// condition is what is known of them, in place of [`SpreadDml::set_predicate`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidExpression`] for what is no condition on this table, and for a row that it cannot be computed for;
+    /// [`Error::AppendOnly`] when the table loses no rows; as [`crate::scan::read_file`] and [`Snapshot::files`].
+    ///
+    /// # Cost
+    /// The columns of the condition, in the row groups and pages that may match.
+    pub fn take_where(&mut self, condition: &str) -> Result<()> {
+        let attempt = &self.job.attempt;
+        let condition = Condition::new(Some(condition), &attempt.plan)?;
+        let files = candidates(attempt, &self.job.snapshot, condition.predicate())?;
+        match condition.is_by_partitions() {
+            true => self.whole = condition.whole_files(files)?,
+            false => self.touched = find(attempt, &condition, files)?,
+        }
+        self.predicate = condition.predicate().cloned();
         Ok(())
     }
 

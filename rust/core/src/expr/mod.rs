@@ -10,6 +10,7 @@ mod cast_text;
 mod coerce;
 mod compare;
 mod decimal;
+mod depth;
 mod eval;
 mod evaluator;
 mod kernel;

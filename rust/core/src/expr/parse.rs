@@ -7,6 +7,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 use super::ast::{Binary, Expr, Literal};
+use super::depth;
 use super::literal;
 use super::names::data_type;
 use crate::error::{Error, Result};
@@ -25,10 +26,13 @@ pub fn parse(text: &str) -> Result<Expr> {
     let mut parser = Parser::new(&dialect).with_tokens_with_locations(with_typed_numbers(tokens));
     let parsed = parser.parse_expr().map_err(|e| invalid(e.to_string()))?;
     let rest = parser.peek_token();
-    if rest.token != Token::EOF {
-        return Err(invalid(format!("`{rest}` is not understood")));
-    }
-    convert(&parsed).map_err(invalid)
+    depth::begin(text);
+    let converted = match rest.token {
+        Token::EOF => convert(&parsed),
+        _ => Err(format!("`{rest}` is not understood")),
+    };
+    depth::dismantle(parsed);
+    converted.map_err(invalid)
 }
 
 /// Only what an expression needs, and the precedence of `||` that Spark has. Other dialects know more syntax, whose
@@ -112,7 +116,7 @@ fn with_typed_numbers(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
 type Converted<T = Expr> = std::result::Result<T, String>;
 
 fn unknown<T>(what: impl std::fmt::Display) -> Converted<T> {
-    Err(format!("`{what}` is not supported"))
+    Err(format!("{} is not supported", depth::shown(what)))
 }
 
 fn boxed(expr: &sql::Expr) -> Converted<Box<Expr>> {
@@ -135,20 +139,26 @@ fn operand(expr: &sql::Expr) -> Converted {
         | S::IsFalse(_)
         | S::IsNotFalse(_)
         | S::IsDistinctFrom(..)
-        | S::IsNotDistinctFrom(..) => Err(format!("`{expr}` as an operand needs parentheses")),
+        | S::IsNotDistinctFrom(..) => Err(format!("{} as an operand needs parentheses", depth::shown(expr))),
         S::UnaryOp { op: sql::UnaryOperator::Not, .. } => {
-            Err(format!("`{expr}` as an operand needs parentheses"))
+            Err(format!("{} as an operand needs parentheses", depth::shown(expr)))
         }
         _ => convert(expr),
     }
 }
 
 fn convert(expr: &sql::Expr) -> Converted {
+    depth::deeper(1, || convert_here(expr))
+}
+
+fn convert_here(expr: &sql::Expr) -> Converted {
     use sql::Expr as S;
     Ok(match expr {
         S::Identifier(ident) => column(std::slice::from_ref(ident))?,
         S::CompoundIdentifier(parts) => column(parts)?,
-        S::CompoundFieldAccess { root, access_chain } => chain(root, access_chain)?,
+        S::CompoundFieldAccess { root, access_chain } => {
+            depth::deeper(access_chain.len(), || chain(root, access_chain))?
+        }
         S::Nested(inner) => convert(inner)?,
         S::Value(value) => Expr::Literal(literal::of_value(&value.value)?),
         S::TypedString(typed) => {
@@ -172,7 +182,7 @@ fn convert(expr: &sql::Expr) -> Converted {
         }
         S::Between { expr, negated, low, high } => {
             let (value, low, high) = (convert(expr)?, operand(low)?, operand(high)?);
-            let from = Expr::binary(Binary::Ge, value.clone(), low);
+            let from = Expr::binary(Binary::Ge, depth::copy(&value)?, low);
             Expr::binary(Binary::And, from, Expr::binary(Binary::Le, value, high)).not(*negated)
         }
         S::Like { negated, any: false, expr, pattern, escape_char } => {
@@ -198,7 +208,7 @@ fn convert(expr: &sql::Expr) -> Converted {
             let branches = conditions.iter().map(|when| {
                 let condition = convert(&when.condition)?;
                 let condition = match &of {
-                    Some(of) => Expr::binary(Binary::Eq, of.clone(), condition),
+                    Some(of) => Expr::binary(Binary::Eq, depth::copy(of)?, condition),
                     None => condition,
                 };
                 Ok((condition, convert(&when.result)?))
@@ -305,9 +315,15 @@ fn unary(op: sql::UnaryOperator, expr: &sql::Expr) -> Converted {
 
 fn binary(left: &sql::Expr, op: &sql::BinaryOperator, right: &sql::Expr) -> Converted {
     use sql::BinaryOperator as S;
+    if let Some(logical) = match op {
+        S::And => Some(Binary::And),
+        S::Or => Some(Binary::Or),
+        _ => None,
+    } {
+        let operands = depth::chain(op, left, right).into_iter().map(convert).collect::<Converted<_>>()?;
+        return depth::joined(logical, operands).ok_or_else(|| "an operator without operands".into());
+    }
     let op = match op {
-        S::And => return Ok(Expr::binary(Binary::And, convert(left)?, convert(right)?)),
-        S::Or => return Ok(Expr::binary(Binary::Or, convert(left)?, convert(right)?)),
         S::Eq => Binary::Eq,
         S::NotEq => Binary::Ne,
         S::Lt => Binary::Lt,

@@ -285,3 +285,29 @@ fn expressions_give_what_spark_gives() {
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
     assert_eq!(refused, REFUSED);
 }
+
+#[test]
+fn an_expression_may_be_long_and_not_too_deep() {
+    let value = |text: &str| texts(&Evaluator::new(text, &schema()).unwrap(), &rows()).unwrap()[0].clone();
+    for (op, last, result) in [(" OR ", "TRUE", "true"), (" AND ", "FALSE", "false")] {
+        let first = if op == " OR " { "FALSE" } else { "TRUE" };
+        let text = format!("{}{last}", [first, op].concat().repeat(20_000));
+        assert_eq!(value(&text).as_deref(), Some(result), "{op}");
+    }
+    for (before, after) in
+        [("", " + 1"), ("", " IS NULL"), ("", " OR b AND b"), ("(", ")"), ("-", ""), ("NOT ", "")]
+    {
+        let text = format!("{}1{}", before.repeat(5000), after.repeat(5000));
+        let error = Evaluator::new(&text, &schema()).err();
+        assert!(after.contains("OR") || error.is_some(), "{before}1{after}");
+    }
+    let long = format!("(b{}) = 1 IS NULL = 2", " OR b".repeat(20_000));
+    let error = Evaluator::new(&long, &schema()).map(drop).unwrap_err().to_string();
+    assert!(
+        error.ends_with("a part of it as an operand needs parentheses"),
+        "{}",
+        &error[error.len() - 200..]
+    );
+    let nested = (0..40).fold("1".to_owned(), |inner, _| format!("({inner} BETWEEN 0 AND 2)"));
+    assert!(Evaluator::new(&nested, &schema()).is_err());
+}

@@ -79,7 +79,12 @@ impl LastCheckpoint {
     /// # Errors
     /// [`Error::LogCorrupt`] when it is not the JSON of a hint.
     pub(crate) fn parse(body: &[u8], path: &ObjectPath) -> Result<Self> {
-        serde_json::from_slice(body).map_err(|e| Error::corrupt(path.to_string(), None, e.to_string()))
+        let broken = |reason: String| Error::corrupt(path.to_string(), None, reason);
+        let hint: Self = serde_json::from_slice(body).map_err(|e| broken(e.to_string()))?;
+        if i64::try_from(hint.version).is_err() {
+            return Err(broken(format!("no table has a version {}", hint.version)));
+        }
+        Ok(hint)
     }
 
     /// Whether the checksum in the text of a hint is that of the rest; a text without one is right.

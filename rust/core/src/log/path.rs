@@ -86,7 +86,8 @@ fn digits<T: std::str::FromStr>(text: &str, width: usize) -> Option<T> {
 
 fn parse(name: &str) -> Option<(u64, LogFileKind)> {
     let mut parts = name.split('.');
-    let version = digits(parts.next()?, 20)?;
+    // the versions of the protocol are signed
+    let version = digits(parts.next()?, 20).filter(|version| i64::try_from(*version).is_ok())?;
     let rest: Vec<&str> = parts.collect();
     let kind = match rest.as_slice() {
         ["json"] => LogFileKind::Commit,
@@ -105,7 +106,7 @@ fn parse(name: &str) -> Option<(u64, LogFileKind)> {
         }
         [end, "compacted", "json"] => {
             let end = digits(end, 20)?;
-            if end < version {
+            if end < version || i64::try_from(end).is_err() {
                 return None;
             }
             LogFileKind::Compacted { end }
@@ -156,6 +157,7 @@ mod tests {
             "00000000000000000010.checkpoint.not-a-uuid.parquet",
             "00000000000000000010.80a083e8-7026-4e79-81be-64bd76c43a11.json",
             "99999999999999999999.json",
+            "18446744073709551615.json",
         ] {
             assert_eq!(parse(name), None, "{name}");
         }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::bins::Bin;
 use super::feature_traces::{has_row_ids, unkept_vectors};
+use super::optimize::reorg;
 use super::rewrite_files::{note, write_all};
 use crate::actions::{Add, DomainMetadata, Remove};
 use crate::alter::drop_feature::{Step, clean_properties, unmapped, without_recorded_changes};
@@ -51,7 +52,7 @@ impl StepJob<'_> {
             Step::PurgeDeletionVectors => {
                 let mut files = self.snapshot.adds(None)?;
                 files.retain(|add| add.deletion_vector.is_some());
-                self.rewrite(reorg(), files, None)
+                self.rewrite(reorg(Vec::new()), files, None)
             }
             Step::KeepVectors => {
                 let mut txn = self.begin(Operation::new("Deletion Vector Tombstones"));
@@ -63,7 +64,7 @@ impl StepJob<'_> {
             }
             Step::RewriteWidenedFiles => {
                 let files = self.widened()?;
-                self.rewrite(reorg(), files, Some(without_recorded_changes(self.table)))
+                self.rewrite(reorg(Vec::new()), files, Some(without_recorded_changes(self.table)))
             }
             Step::RewriteMappedFiles => {
                 let files = self.snapshot.adds(None)?;
@@ -193,10 +194,6 @@ pub(super) fn remove_domains(txn: &mut Transaction, snapshot: &Snapshot, names: 
         }
     }
     Ok(())
-}
-
-fn reorg() -> Operation {
-    Operation::new("REORG").with_encoded("predicate", Vec::<String>::new()).with_json("applyPurge", true)
 }
 
 /// Whether a file has a type that the schema no longer has.

@@ -38,9 +38,16 @@ impl Layout {
     /// What the table and the caller ask for.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for columns that cannot be ordered by, and for what does not go with a clustered table;
+    /// [`Error::InvalidArgument`] for columns that cannot be ordered by, for what does not go with a clustered table, and
+    /// for an order where [`OptimizeOptions::purge`] asks for none;
     /// [`Error::InvalidSchema`] for clustering columns that the table does not have.
     pub(super) fn of(snapshot: &Snapshot, plan: &WritePlan, options: &OptimizeOptions) -> Result<Self> {
+        if options.purge {
+            return match options.zorder_by.is_empty() && !options.full {
+                true => Ok(Layout::Joined),
+                false => Err(invalid("purge", "it leaves the order of rows as it is".into())),
+            };
+        }
         let clusters = snapshot.protocol().supports("clustering");
         if clusters && let Some(predicate) = &options.predicate {
             return Err(invalid(

@@ -41,6 +41,9 @@ pub struct OptimizeOptions {
     pub min_size: Option<u64>,
     /// Files of which more than this share of the rows is deleted are written again.
     pub max_deleted_ratio: f64,
+    /// Whether files of which any row is deleted are written again without it, and nothing else is done: a REORG in the
+    /// history. The two fields above and the order of a clustered table do not count then.
+    pub purge: bool,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,
     /// Whether a writer started it by itself, after a commit: for the history.
@@ -61,6 +64,7 @@ impl Default for OptimizeOptions {
             target_size: None,
             min_size: None,
             max_deleted_ratio: 0.05,
+            purge: false,
             user_metadata: None,
             auto: false,
             commit_budget: Duration::from_secs(300),
@@ -144,6 +148,7 @@ fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> 
         .and_then(|text| parse_byte_size(text).ok());
     let target_size = options.target_size.or(own).unwrap_or(1 << 30);
     let bins = match &layout {
+        Layout::Joined if options.purge => bins(files, target_size, 0, 0.0),
         Layout::Joined => {
             let min_size = options.min_size.unwrap_or(target_size);
             bins(files, target_size, min_size, options.max_deleted_ratio)
@@ -254,6 +259,9 @@ impl OptimizeDone {
 /// The operation with delta-spark's parameters.
 fn operation(options: &OptimizeOptions, layout: &Layout) -> Operation {
     let predicates: Vec<String> = options.predicate.iter().map(ToString::to_string).collect();
+    if options.purge {
+        return reorg(predicates);
+    }
     let (zorder_by, cluster_by) = match layout {
         Layout::Joined => (Vec::new(), Vec::new()),
         Layout::ZOrdered(columns) => (columns.names.clone(), Vec::new()),
@@ -268,6 +276,11 @@ fn operation(options: &OptimizeOptions, layout: &Layout) -> Operation {
         Layout::Clustered(_) => operation.with_json("isFull", options.full),
         _ => operation,
     }
+}
+
+/// What rewrites files for something that they should not have, with delta-spark's parameters.
+pub(super) fn reorg(predicates: Vec<String>) -> Operation {
+    Operation::new("REORG").with_encoded("predicate", predicates).with_json("applyPurge", true)
 }
 
 /// A cube is full from 100 files of the target size on, and a new one is half as large again, as those of delta-spark are.

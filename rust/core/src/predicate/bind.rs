@@ -4,7 +4,7 @@ use super::literal::{Cast, cast};
 use super::scalar::Scalar;
 use super::{ColumnPath, CompareOp, Literal, Predicate};
 use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, DataType, StructType};
+use crate::schema::{COLLATIONS, ColumnMappingMode, DataType, StructType};
 
 /// A column that a predicate names, found in the schema of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -251,7 +251,7 @@ impl Columns for TableColumns<'_> {
             if depth + 1 == path.len() {
                 let data_type = field.data_type.clone();
                 let partition = depth == 0 && self.partition_columns.contains(&field.name);
-                let collated = field.metadata.contains_key("__COLLATIONS");
+                let collated = field.metadata.contains_key(COLLATIONS);
                 let opaque = opaque_type(&logical, &data_type)
                     .or_else(|| collated.then(|| format!("`{}` has a collation", logical.join("."))));
                 let was_float = field.metadata.get("delta.typeChanges").is_some_and(|changes| {

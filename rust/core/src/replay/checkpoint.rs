@@ -12,11 +12,11 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use rayon::prelude::*;
 
 use super::columns::{FileBatch, VECTOR, conform, map_at, vector_at};
-use super::tail::JsonCheckpoint;
+use super::tail::{JsonCheckpoint, check_heads};
 use crate::actions::{DomainMetadata, Format, LogPath, Metadata, ObjectPath, Protocol, Remove, Sidecar, Txn};
 use crate::error::{Error, Result};
 use crate::log::{Checkpoint, CheckpointFormat, LogFileKind};
-use crate::scan::DataFile;
+use crate::scan::{DataFile, guarded};
 use crate::store::{Location, runtime};
 
 /// Rows of a decoded batch.
@@ -50,6 +50,13 @@ pub(crate) struct NonFileActions {
     pub(crate) metadata: Option<Metadata>,
     pub(crate) txns: Vec<Txn>,
     pub(crate) domains: Vec<DomainMetadata>,
+}
+
+/// What a V2 checkpoint says of itself: its sidecars, and the versions in its `checkpointMetadata`.
+#[derive(Debug, Default)]
+struct Head {
+    sidecars: Vec<Sidecar>,
+    versions: Vec<i64>,
 }
 
 impl CheckpointReader {
@@ -107,10 +114,32 @@ impl CheckpointReader {
             }
         }
         out.parquet = open_all(location, parquet, version)?;
+        let mut heads = Vec::new();
         for file in &out.parquet {
-            sidecars.extend(file.sidecars()?);
+            let head = file.head()?;
+            sidecars.extend(head.sidecars);
+            heads.extend(head.versions);
         }
+        out.has_one_of_each(&heads, version)?;
         Ok((out, sidecars))
+    }
+
+    /// A checkpoint has one protocol, one metadata and at most one `checkpointMetadata`: where it has two, a part took the
+    /// place of another.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`].
+    fn has_one_of_each(&self, heads: &[i64], version: u64) -> Result<()> {
+        let Some(first) = self.parquet.first() else { return Ok(()) };
+        let broken = |reason| Error::corrupt(first.file.path(), Some(version), reason);
+        check_heads(heads, version).map_err(broken)?;
+        for (action, leaf) in [("protocol", "minReaderVersion"), ("metaData", "id")] {
+            let count: u64 = self.parquet.iter().filter_map(|f| f.count(action, leaf)).sum();
+            if count > 1 {
+                return Err(broken(format!("it has `{action}` {count} times")));
+            }
+        }
+        Ok(())
     }
 
     /// Number of actions: rows of all files, and files in JSON.
@@ -215,11 +244,14 @@ impl CheckpointFile {
         };
         let file = DataFile::open(location, path, size).map_err(unreadable)?;
         let metadata = file.metadata(true).map_err(unreadable)?;
+        let rows = metadata.row_groups().iter().try_fold(0_i64, |sum, g| sum.checked_add(g.num_rows()));
+        if rows != Some(metadata.file_metadata().num_rows()) {
+            return Err(broken("its footer is damaged: its row groups have other rows than the file".into()));
+        }
         let options = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let plain =
-            ArrowReaderMetadata::try_new(metadata.clone(), options()).map_err(|e| broken(e.to_string()))?;
+        let plain = guarded(|| ArrowReaderMetadata::try_new(metadata.clone(), options())).map_err(broken)?;
         let options = options().with_schema(with_views(plain.schema()));
-        let reader = ArrowReaderMetadata::try_new(metadata, options).map_err(|e| broken(e.to_string()))?;
+        let reader = guarded(|| ArrowReaderMetadata::try_new(metadata, options)).map_err(broken)?;
         Ok(CheckpointFile { sidecar: None, file, version, reader })
     }
 
@@ -260,7 +292,7 @@ impl CheckpointFile {
         columns: &[Vec<&str>],
         selection: Option<RowSelection>,
     ) -> Result<Vec<RecordBatch>> {
-        let broken = |e: parquet::errors::ParquetError| {
+        let broken = |e: String| {
             Error::corrupt(self.file.path(), Some(self.version), format!("row group {row_group}: {e}"))
         };
         let schema = self.reader.parquet_schema();
@@ -276,10 +308,10 @@ impl CheckpointFile {
         if let Some(selection) = selection {
             builder = builder.with_row_selection(selection);
         }
-        let mut decoder = builder.build().map_err(broken)?;
+        let mut decoder = guarded(|| builder.build()).map_err(broken)?;
         let mut out = Vec::new();
         loop {
-            match decoder.try_decode().map_err(broken)? {
+            match guarded(|| decoder.try_decode()).map_err(broken)? {
                 DecodeResult::Data(batch) => out.push(batch),
                 DecodeResult::NeedsData(ranges) => {
                     let bytes = self.file.ranges(&ranges).map_err(|e| match e {
@@ -288,7 +320,7 @@ impl CheckpointFile {
                         }
                         other => other,
                     })?;
-                    decoder.push_ranges(ranges, bytes).map_err(broken)?;
+                    guarded(|| decoder.push_ranges(ranges, bytes)).map_err(broken)?;
                 }
                 DecodeResult::Finished => return Ok(out),
             }
@@ -373,18 +405,29 @@ impl CheckpointFile {
         Ok(())
     }
 
-    fn sidecars(&self) -> Result<Vec<Sidecar>> {
-        if self.field(&["sidecar"]).is_none() {
-            return Ok(Vec::new());
+    /// What only a V2 checkpoint has.
+    fn head(&self) -> Result<Head> {
+        let mut out = Head::default();
+        let actions = [("sidecar", "path"), ("checkpointMetadata", "version")];
+        for group in 0..self.metadata().num_row_groups() {
+            let here = actions.iter().filter(|(action, leaf)| self.may_hold(group, action, leaf));
+            let columns: Vec<Vec<&str>> = here.map(|(action, _)| vec![*action]).collect();
+            if columns.is_empty() {
+                continue;
+            }
+            for batch in self.decode(group, &columns, None)? {
+                let rows = |action: &str| batch.column_by_name(action).and_then(|c| c.as_struct_opt());
+                if let Some(s) = rows("sidecar") {
+                    let valid = (0..s.len()).filter(|row| s.is_valid(*row));
+                    out.sidecars.extend(valid.filter_map(|row| sidecar_at(s, row)));
+                }
+                if let Some(s) = rows("checkpointMetadata") {
+                    let valid = (0..s.len()).filter(|row| s.is_valid(*row));
+                    out.versions.extend(valid.filter_map(|row| long(s, "version", row)));
+                }
+            }
         }
-        self.all("sidecar", "path", |s, row| {
-            Some(Sidecar {
-                path: text(s, "path", row)?,
-                size_in_bytes: long(s, "sizeInBytes", row)?,
-                modification_time: long(s, "modificationTime", row).unwrap_or_default(),
-                tags: None,
-            })
-        })
+        Ok(out)
     }
 
     /// How many actions of a kind the file holds, by the null counts of a leaf that is never null in it; none where the
@@ -492,6 +535,15 @@ fn metadata_at(s: &StructArray, row: usize) -> Option<Metadata> {
         partition_columns: texts(s, "partitionColumns", row).unwrap_or_default(),
         configuration: pairs(s, "configuration", row),
         created_time: long(s, "createdTime", row),
+    })
+}
+
+fn sidecar_at(s: &StructArray, row: usize) -> Option<Sidecar> {
+    Some(Sidecar {
+        path: text(s, "path", row)?,
+        size_in_bytes: long(s, "sizeInBytes", row)?,
+        modification_time: long(s, "modificationTime", row).unwrap_or_default(),
+        tags: None,
     })
 }
 

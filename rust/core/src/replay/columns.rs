@@ -176,6 +176,11 @@ impl FileBatch {
         self.batch.column(1).as_map()
     }
 
+    /// The serialized value of a partition column, by its physical name; null where it is null or absent.
+    pub(crate) fn partition_value(&self, row: usize, name: &str) -> Option<String> {
+        map_at(self.partition_values(), row).remove(name).flatten()
+    }
+
     /// Sizes in bytes.
     pub fn sizes(&self) -> &arrow::array::Int64Array {
         self.batch.column(2).as_primitive::<Int64Type>()

@@ -45,6 +45,8 @@ pub struct FileStream {
     per_core: usize,
     /// Fields of the parsed statistics that are handed over as they are; none where they are not asked for.
     parsed: Fields,
+    /// Whether statistics stay null where they are not there as text.
+    texts_only: bool,
 }
 
 /// What is asked of every file.
@@ -95,6 +97,7 @@ impl FileStream {
             ready: VecDeque::new(),
             per_core: 2,
             parsed: Fields::empty(),
+            texts_only: false,
         }
     }
 
@@ -108,6 +111,12 @@ impl FileStream {
     /// just these. Only for listings with statistics.
     pub(crate) fn with_parsed(mut self, fields: &Fields) -> Self {
         self.parsed = fields.clone();
+        self
+    }
+
+    /// With the texts of the statistics alone: none is made where a file has but the parsed form.
+    pub(crate) fn texts_only(mut self) -> Self {
+        self.texts_only = true;
         self
     }
 
@@ -137,7 +146,8 @@ impl FileStream {
         let pool = runtime::pool()?;
         let wave: Vec<(usize, usize)> =
             self.units.drain(..self.units.len().min(self.per_core * pool.current_num_threads())).collect();
-        let (plan, source, parsed) = (&self.plan, &self.source, &self.parsed);
+        let (plan, source, texts_only) = (&self.plan, &self.source, self.texts_only);
+        let parsed = Some(&self.parsed).filter(|_| !texts_only);
         let read = |(index, group): (usize, usize)| {
             plan.row_group(&checkpoint.parquet[index], group, source, parsed)
         };
@@ -225,26 +235,29 @@ impl Plan {
     }
 
     /// Reads the live files of one row group: prunes by partition values, then by statistics of what is left, then
-    /// decodes the columns of what is left.
+    /// decodes the columns of what is left. Without `parsed`, statistics are the texts alone.
     fn row_group(
         &self,
         file: &CheckpointFile,
         group: usize,
         source: &ScanSource,
-        parsed: &Fields,
+        parsed: Option<&Fields>,
     ) -> Result<Vec<FileBatch>> {
         let counters = &source.counters;
         let rows = usize::try_from(file.metadata().row_group(group).num_rows()).unwrap_or_default();
         counters.checkpoint_rows(rows as u64);
         let mut keep: Option<BooleanBuffer> = None;
         if let Some(pruner) = &self.pruner {
-            if pruner.uses_partitions() {
-                let (kept, adds) = by_partition(pruner, file, group)?;
+            if pruner.uses_partitions()
+                && let Some((kept, adds)) = by_partition(pruner, file, group)?
+            {
                 counters.pruned_by_partition((adds - kept.count_set_bits()) as u64);
                 keep = Some(kept);
             }
-            if pruner.uses_stats() && keep.as_ref().is_none_or(|k| k.count_set_bits() > 0) {
-                let (kept, adds) = by_stats(pruner, file, group, keep.as_ref(), rows)?;
+            if pruner.uses_stats()
+                && keep.as_ref().is_none_or(|k| k.count_set_bits() > 0)
+                && let Some((kept, adds)) = by_stats(pruner, file, group, keep.as_ref(), rows)?
+            {
                 counters.pruned_by_stats((adds - kept.count_set_bits()) as u64);
                 keep = Some(kept);
             }
@@ -254,7 +267,8 @@ impl Plan {
         }
         let columns = file_columns(self.stats, self.extended);
         let mut wanted: Vec<Vec<&str>> = columns.iter().map(|c| vec!["add", c.field]).collect();
-        let from_struct = self.stats && file.field(&["add", "stats_parsed"]).is_some();
+        let from_struct = self.stats && parsed.is_some() && file.field(&["add", "stats_parsed"]).is_some();
+        let parsed = parsed.cloned().unwrap_or_default();
         if from_struct {
             wanted.push(vec!["add", "stats_parsed"]);
         }
@@ -344,8 +358,18 @@ fn and_valid(keep: BooleanBuffer, adds: &StructArray) -> BooleanBuffer {
     }
 }
 
-/// The rows of a row group that are `add`s whose partition values may match, and the number of `add`s.
-fn by_partition(pruner: &Pruner, file: &CheckpointFile, group: usize) -> Result<(BooleanBuffer, usize)> {
+/// Whether a checkpoint file has any of these columns: where it has none, nothing is known of its rows, and nothing decoded.
+fn has_any(file: &CheckpointFile, columns: &[Vec<&str>]) -> bool {
+    columns.iter().any(|c| file.field(c).is_some())
+}
+
+/// The rows of a row group that are `add`s whose partition values may match, and the number of `add`s; nothing where the
+/// file does not tell.
+fn by_partition(
+    pruner: &Pruner,
+    file: &CheckpointFile,
+    group: usize,
+) -> Result<Option<(BooleanBuffer, usize)>> {
     // a parsed timestamp may have been read in another zone, or be INT96: the text says more
     let timestamps = |c: &BoundColumn| c.data_type == crate::schema::DataType::Timestamp;
     let parsed = file.field(&["add", "partitionValues_parsed"]).is_some()
@@ -360,6 +384,9 @@ fn by_partition(pruner: &Pruner, file: &CheckpointFile, group: usize) -> Result<
     };
     let usable = parsed && columns.iter().all(|c| file.field(c).is_some());
     let columns = if usable || !parsed { columns } else { vec![vec!["add", "partitionValues"]] };
+    if !has_any(file, &columns) {
+        return Ok(None);
+    }
     let mut keep = BooleanBufferBuilder::new(0);
     let mut adds = 0;
     for batch in file.decode(group, &columns, None)? {
@@ -374,18 +401,18 @@ fn by_partition(pruner: &Pruner, file: &CheckpointFile, group: usize) -> Result<
         };
         keep.append_buffer(&and_valid(judged, rows));
     }
-    Ok((keep.finish(), adds))
+    Ok(Some((keep.finish(), adds)))
 }
 
 /// The rows of a row group, among those in `before`, that are `add`s whose statistics may match, and how many of
-/// `before` are `add`s.
+/// `before` are `add`s; nothing where the file does not tell.
 fn by_stats(
     pruner: &Pruner,
     file: &CheckpointFile,
     group: usize,
     before: Option<&BooleanBuffer>,
     rows: usize,
-) -> Result<(BooleanBuffer, usize)> {
+) -> Result<Option<(BooleanBuffer, usize)>> {
     let leaves = pruner.stats_leaves();
     let mut columns: Vec<Vec<&str>> = Vec::new();
     if file.field(&["add", "stats_parsed"]).is_some() {
@@ -405,6 +432,9 @@ fn by_stats(
     if !pruner.partition_columns().is_empty() {
         columns.push(vec!["add", "partitionValues"]);
     }
+    if !has_any(file, &columns) {
+        return Ok(None);
+    }
     let selection = before.map(|k| RowSelection::from_boolean_buffer(k.clone()));
     let mut judged = BooleanBufferBuilder::new(0);
     let mut adds = 0;
@@ -423,7 +453,7 @@ fn by_stats(
         });
     }
     let judged = judged.finish();
-    let Some(before) = before else { return Ok((judged, adds)) };
+    let Some(before) = before else { return Ok(Some((judged, adds))) };
     // back to positions in the row group
     let mut keep = BooleanBufferBuilder::new(rows);
     keep.append_n(rows, false);
@@ -432,5 +462,5 @@ fn by_stats(
             keep.set_bit(row, true);
         }
     }
-    Ok((keep.finish(), adds))
+    Ok(Some((keep.finish(), adds)))
 }

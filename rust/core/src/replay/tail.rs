@@ -9,8 +9,8 @@ use super::commits::{CHUNK, fetch};
 use super::json_adds::AddColumns;
 use super::keys::{KeyLayer, KeySet, key};
 use super::line::{AddLine, RemoveLine, for_each_action, for_each_line, parse_whole};
-use crate::actions::{DomainMetadata, Metadata, ObjectPath, Protocol, Sidecar, Txn};
-use crate::error::Result;
+use crate::actions::{CheckpointMetadata, DomainMetadata, Metadata, ObjectPath, Protocol, Sidecar, Txn};
+use crate::error::{Error, Result};
 use crate::log::LogFile;
 use crate::store::{Location, runtime};
 
@@ -43,6 +43,7 @@ struct Parsed<'a> {
     txns: Vec<Txn>,
     domains: Vec<DomainMetadata>,
     sidecars: Vec<Sidecar>,
+    heads: Vec<CheckpointMetadata>,
     protocol: Option<Protocol>,
     metadata: Option<Metadata>,
 }
@@ -53,13 +54,17 @@ fn parse<'a>(body: &'a [u8], file: &LogFile, dir: &ObjectPath) -> Result<Parsed<
     for_each_line(body, &path, Some(file.version), |line| {
         for_each_action(line, |action, value| {
             let parsed = match action {
-                "add" => parse_whole(value).map(|v| v.map(|v| out.files.push(FileAction::Add(v)))),
+                "add" => parse_whole(value).and_then(|v: Option<AddLine<'a>>| match v {
+                    Some(add) if add.path.is_empty() => Err("it has no path".to_owned()),
+                    add => Ok(add.map(|v| out.files.push(FileAction::Add(v)))),
+                }),
                 "remove" => parse_whole(value).map(|v| v.map(|v| out.files.push(FileAction::Remove(v)))),
                 "txn" => parse_whole(value).map(|v| v.map(|v| out.txns.push(v))),
                 "domainMetadata" => parse_whole(value).map(|v| v.map(|v| out.domains.push(v))),
                 "protocol" => parse_whole(value).map(|v| v.map(|v| out.protocol = Some(v))),
                 "metaData" => parse_whole(value).map(|v| v.map(|v| out.metadata = Some(v))),
                 "sidecar" => parse_whole(value).map(|v| v.map(|v| out.sidecars.push(v))),
+                "checkpointMetadata" => parse_whole(value).map(|v| v.map(|v| out.heads.push(v))),
                 _ => parse_whole::<serde::de::IgnoredAny>(value).map(|v| v.map(drop)),
             };
             parsed.map(|p| p.is_some()).map_err(|reason| format!("`{action}`: {reason}"))
@@ -174,6 +179,17 @@ pub(crate) fn without(batch: &FileBatch, keys: &KeySet, root: &ObjectPath) -> Re
     batch.filter(&live)
 }
 
+/// Compares the versions of the `checkpointMetadata` of a checkpoint with that of its name: a file that took the place of
+/// another one, or that holds its actions twice, is no checkpoint.
+pub(crate) fn check_heads(heads: &[i64], version: u64) -> Result<(), String> {
+    match heads {
+        [] => Ok(()),
+        [one] if u64::try_from(*one) == Ok(version) => Ok(()),
+        [one] => Err(format!("its `checkpointMetadata` is of version {one}")),
+        more => Err(format!("it has `checkpointMetadata` {} times", more.len())),
+    }
+}
+
 /// A V2 checkpoint in JSON: its `add`s as columns, its sidecars, and the keys of nothing (it is already reconciled).
 pub(crate) struct JsonCheckpoint {
     pub(crate) adds: Option<FileBatch>,
@@ -187,6 +203,9 @@ pub(crate) struct JsonCheckpoint {
 impl JsonCheckpoint {
     pub(crate) fn parse(body: &[u8], file: &LogFile, dir: &ObjectPath) -> Result<Self> {
         let parsed = parse(body, file, dir)?;
+        let heads: Vec<i64> = parsed.heads.iter().map(|head| head.version).collect();
+        check_heads(&heads, file.version)
+            .map_err(|reason| Error::corrupt(dir.join(&file.name).to_string(), Some(file.version), reason))?;
         let mut columns = AddColumns::new();
         for action in &parsed.files {
             if let FileAction::Add(add) = action {

@@ -14,6 +14,7 @@ use parquet::file::metadata::{
     ParquetStatisticsPolicy,
 };
 
+use super::guard::guarded;
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 use crate::store::{Location, Store};
@@ -47,6 +48,10 @@ impl DataFile {
             reason: format!("the log says {size} bytes"),
         })?;
         let mut file = DataFile { store, path, size, tail: Bytes::new() };
+        if size == 0 {
+            // no store has a range of nothing
+            return Err(file.error("it is empty (0 bytes)"));
+        }
         let tail = if size <= WHOLE { size } else { TAIL };
         let end = size - tail..size;
         file.tail = match file.get(std::slice::from_ref(&end)) {
@@ -95,8 +100,11 @@ impl DataFile {
             .push_range(self.size - self.tail.len() as u64..self.size, self.tail.clone())
             .map_err(damaged)?;
         loop {
-            match decoder.try_decode().map_err(damaged)? {
-                DecodeResult::Data(metadata) => return Ok(Arc::new(metadata)),
+            match guarded(|| decoder.try_decode()).map_err(|e| self.error(e))? {
+                DecodeResult::Data(metadata) => {
+                    self.check_footer(&metadata)?;
+                    return Ok(Arc::new(metadata));
+                }
                 DecodeResult::NeedsData(ranges) => {
                     let bytes = self.ranges(&ranges)?;
                     decoder.push_ranges(ranges, bytes).map_err(damaged)?;
@@ -104,6 +112,29 @@ impl DataFile {
                 DecodeResult::Finished => return Err(self.error("it has no footer")),
             }
         }
+    }
+
+    /// A footer whose bits were flipped may still decode: its numbers must be possible, because `parquet` panics where they are
+    /// not.
+    fn check_footer(&self, metadata: &ParquetMetaData) -> Result<()> {
+        let damaged = |what: &str| self.error(format!("its footer is damaged: {what}"));
+        for group in metadata.row_groups() {
+            if group.num_rows() < 0 {
+                return Err(damaged("a row group has less than no rows"));
+            }
+            for column in group.columns() {
+                let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+                let end = start.checked_add(column.compressed_size());
+                let within = end.and_then(|end| u64::try_from(end).ok()).is_some_and(|end| end <= self.size);
+                if start < 0 || column.compressed_size() < 0 || !within || column.num_values() < 0 {
+                    return Err(damaged(&format!(
+                        "column `{}` lies outside of the file",
+                        column.column_path()
+                    )));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Adds the page index to what `metadata(true)` gave, for these row groups: what is known of the pages of the leaves
@@ -144,7 +175,7 @@ impl DataFile {
     /// `None` for a page index that is damaged or too large.
     fn decode_page_index(&self, mut decoder: ParquetMetaDataPushDecoder) -> Result<Option<ParquetMetaData>> {
         loop {
-            match decoder.try_decode() {
+            match guarded(|| decoder.try_decode()) {
                 Ok(DecodeResult::Data(metadata)) => return Ok(Some(metadata)),
                 Ok(DecodeResult::NeedsData(ranges)) => {
                     let unfit = |r: &Range<u64>| r.end > self.size || r.end - r.start > MOST_INDEX;

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Builder, ListBuilder, RecordBatch, StringArray};
-use arrow::compute::concat;
 use arrow::datatypes::{Field, Schema};
 
 use super::deletion_vector::DeletionVector;
-use super::partition;
+use super::partition_values::partition_columns;
 use crate::actions::Add;
 use crate::error::{Error, Result};
-use crate::schema::DataType;
 use crate::snapshot::Snapshot;
 
 /// One row a file: `path`, its decoded URI; `deleted`, the deleted rows as bits (row `n` is bit `n % 64` of word
@@ -43,31 +41,12 @@ pub fn file_facts(snapshot: &Snapshot, files: &[Add]) -> Result<RecordBatch> {
         ("path".into(), Arc::new(StringArray::from(paths))),
         ("deleted".into(), Arc::new(deleted.finish())),
     ];
-    let schema = snapshot.schema();
-    let physical = schema.physical_names(snapshot.partition_columns(), snapshot.column_mapping());
-    for (i, (name, physical)) in snapshot.partition_columns().iter().zip(&physical).enumerate() {
-        let data_type = schema.field(name).map_or(&DataType::String, |f| &f.data_type);
-        columns.push((format!("p{i}"), values(files, name, physical, data_type)?));
-    }
+    let values = partition_columns(snapshot, files.iter().map(|f| &f.partition_values))?;
+    columns.extend(values.into_iter().enumerate().map(|(i, (_, values))| (format!("p{i}"), values)));
     let fields: Vec<Field> =
         columns.iter().map(|(n, a)| Field::new(n, a.data_type().clone(), true)).collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into_iter().map(|(_, a)| a).collect())
         .map_err(|e| Error::arrow("facts of files", e))
-}
-
-fn values(files: &[Add], name: &str, physical: &str, data_type: &DataType) -> Result<ArrayRef> {
-    let parsed = files
-        .iter()
-        .map(|f| {
-            let text = f.partition_values.get(physical).and_then(Option::as_deref);
-            partition::parse(name, text, data_type)
-        })
-        .collect::<Result<Vec<_>>>()?;
-    let Some(none) = parsed.is_empty().then(|| partition::parse(name, None, data_type)) else {
-        let parsed: Vec<_> = parsed.iter().map(AsRef::as_ref).collect();
-        return concat(&parsed).map_err(|e| Error::arrow("partition values", e));
-    };
-    Ok(none?.slice(0, 0))
 }
 
 /// The deleted rows as words of 64 bits.

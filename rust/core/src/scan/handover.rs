@@ -6,8 +6,9 @@
 //! | part | content |
 //! |---|---|
 //! | root | text: URI of the table |
+//! | row ids | one byte: 1 if each file has them, else 0 |
 //! | groups | `i32` count; for each one the partition values, in the order of the partition columns, as text |
-//! | files | `i32` count; for each one group `i32`, size `i64`, modification time `i64` (ms), 1 if the path follows the root and 0 if it is a whole URI, path as text, deletion vector as a serialized 32-bit roaring bitmap or null |
+//! | files | `i32` count; for each one group `i32`, size `i64`, modification time `i64` (ms), 1 if the path follows the root and 0 if it is a whole URI, path as text, deletion vector as a serialized 32-bit roaring bitmap or null; with row ids, `baseRowId` `i64` and `defaultRowCommitVersion` `i64`, -1 where there is none |
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use serde_json::{Value, json};
 
 use super::DeletionVector;
 use super::deletion_vector::Shared as SharedVectors;
+use super::row_ids::RowIds;
 use crate::actions::{Add, DeletionVectorDescriptor, LogPath, ObjectPath};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
@@ -65,6 +67,20 @@ pub fn describe(snapshot: &Snapshot) -> Value {
     })
 }
 
+/// The columns in which files keep the row ids and row commit versions of rows that came from other files, as `rowId` and
+/// `rowCommitVersion`; null where rows have no ids.
+pub fn row_tracking(snapshot: &Snapshot) -> Value {
+    match tracked(snapshot).map(|ids| ids.columns()) {
+        Some([row_id, version]) => json!({"rowId": row_id.name, "rowCommitVersion": version.name}),
+        None => Value::Null,
+    }
+}
+
+/// A table that does not name the columns can be read, without row ids.
+fn tracked(snapshot: &Snapshot) -> Option<RowIds> {
+    RowIds::of(snapshot.metadata()).ok().flatten()
+}
+
 /// Bytes of all files of the snapshot.
 ///
 /// # Errors
@@ -102,14 +118,17 @@ pub fn total_rows(snapshot: &Snapshot) -> Result<Option<u64>> {
     Ok(Some(total))
 }
 
-/// The files that may hold a row for which `predicate` is true, as the block that the module describes.
+/// The files that may hold a row for which `predicate` is true, as the block that the module describes, with row ids where
+/// rows have them.
 ///
 /// # Errors
 /// Those of [`Snapshot::files`] and [`DeletionVector::load`]; [`Error::Unsupported`] for more than 2³¹ files or bytes of
 /// a value, and for a deletion vector with positions of more than 32 bits.
 pub fn encode(snapshot: &Snapshot, predicate: Option<Predicate>) -> Result<Vec<u8>> {
     let mut encoder = Encoder::new(snapshot);
-    for batch in snapshot.files(FilesRequest { predicate, ..FilesRequest::default() })? {
+    encoder.row_ids = tracked(snapshot).is_some();
+    let request = FilesRequest { predicate, stats: false, extended: encoder.row_ids };
+    for batch in snapshot.files(request)? {
         encoder.add(&batch?)?;
     }
     Ok(encoder.finish())
@@ -150,6 +169,7 @@ pub(crate) fn encode_valued(snapshot: &Snapshot, files: &[Add], columns: &[Strin
 struct Encoder<'a> {
     snapshot: &'a Snapshot,
     root: String,
+    row_ids: bool,
     /// Physical names of the partition columns, as the log has them.
     columns: Arc<[String]>,
     /// Number of each group, by its encoded values.
@@ -164,6 +184,7 @@ impl<'a> Encoder<'a> {
         Encoder {
             snapshot,
             root: spark_uri(snapshot.location().root()),
+            row_ids: false,
             columns: snapshot
                 .schema()
                 .physical_names(snapshot.partition_columns(), snapshot.column_mapping())
@@ -185,6 +206,8 @@ impl<'a> Encoder<'a> {
         let values = Values::new(batch.partition_values(), &names);
         let mut key = Vec::new();
         let mut last: Option<(Vec<u8>, u32)> = None;
+        let long = |name| Some(columns.column_by_name(name)?.as_primitive::<Int64Type>());
+        let ids = ["base_row_id", "default_row_commit_version"].map(long);
         for row in rows {
             key.clear();
             values.encode(row, &mut key)?;
@@ -198,6 +221,10 @@ impl<'a> Encoder<'a> {
             };
             let (size, path) = (batch.sizes().value(row), batch.paths().value(row));
             self.file(group, size, modified.value(row), path, vectors.get(&row))?;
+            for column in ids.iter().filter(|_| self.row_ids) {
+                let known = column.filter(|c| c.is_valid(row)).map_or(-1, |c| c.value(row));
+                self.file_bytes.extend_from_slice(&known.to_be_bytes());
+            }
         }
         Ok(())
     }
@@ -263,6 +290,7 @@ impl<'a> Encoder<'a> {
         // a URI is far below the limit that `put` checks
         out.extend_from_slice(&(self.root.len() as u32).to_be_bytes());
         out.extend_from_slice(self.root.as_bytes());
+        out.push(self.row_ids.into());
         out.extend_from_slice(&(self.groups.len() as u32).to_be_bytes());
         out.extend_from_slice(&self.group_bytes);
         out.extend_from_slice(&self.files.to_be_bytes());
@@ -473,6 +501,7 @@ mod tests {
         let mut reader = Reader(&block);
         let root = reader.text().unwrap();
         assert_eq!(root, format!("file:{}", dir.path().display()));
+        assert_eq!(reader.bytes(1), [0]);
         let groups: Vec<_> = (0..reader.int()).map(|_| reader.text()).collect();
         assert_eq!(groups.len(), 2);
         let mut files = Vec::new();

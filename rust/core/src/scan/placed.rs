@@ -1,7 +1,5 @@
 //! Rows with their positions in the data file: what a deletion vector and a row id are made of.
 
-use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -15,8 +13,7 @@ use crate::error::Result;
 #[derive(Debug)]
 pub(crate) struct PlacedRows {
     rows: FileRows,
-    ranges: VecDeque<Range<u64>>,
-    total: u64,
+    places: Places,
 }
 
 impl PlacedRows {
@@ -30,28 +27,12 @@ impl PlacedRows {
     pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, without: Option<&DeletionVector>) -> Result<Self> {
         let mut places = Places::default();
         let rows = open_without(scan, add, without, Some(&mut places))?;
-        Ok(PlacedRows { rows, ranges: places.ranges, total: places.rows })
+        Ok(PlacedRows { rows, places })
     }
 
     /// Number of rows of the file, deleted ones included.
     pub(crate) fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// The positions of the next rows.
-    fn take(&mut self, mut rows: u64) -> Vec<u64> {
-        let mut out = Vec::with_capacity(usize::try_from(rows).unwrap_or(0));
-        while rows > 0 {
-            let Some(range) = self.ranges.front_mut() else { break };
-            let end = range.end.min(range.start + rows);
-            rows -= end - range.start;
-            out.extend(range.start..end);
-            range.start = end;
-            if range.is_empty() {
-                self.ranges.pop_front();
-            }
-        }
-        out
+        self.places.rows
     }
 }
 
@@ -63,7 +44,7 @@ impl Iterator for PlacedRows {
             Ok(batch) => batch,
             Err(error) => return Some(Err(error)),
         };
-        let places = self.take(batch.num_rows() as u64);
+        let places = self.places.take(batch.num_rows() as u64);
         Some(Ok((batch, places)))
     }
 }

@@ -169,7 +169,7 @@ proptest! {
             add.deletion_vector = Some(deleted.to_inline());
         }
         let names = ["n"].into_iter().chain(columns).map(str::to_owned).collect::<Vec<_>>();
-        let request = ReadRequest { columns: Some(names.clone()), predicate: Some(predicate.clone()), batch_size };
+        let request = ReadRequest { columns: Some(names.clone()), predicate: Some(predicate.clone()), batch_size, ..ReadRequest::default() };
         let got = read_all(&folder.scan_mapped(&table, &[], mode, request), &add).unwrap();
 
         let matches = filter_mask(&predicate, &rows).unwrap();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::compute::filter_record_batch;
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use parquet::DecodeResult;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader};
 use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder, RowGroupSelection};
@@ -15,10 +15,12 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::deletion_vector::{DeletionVector, Shared};
 use super::file::DataFile;
+use super::guard::guarded;
 use super::pages;
 use super::partition;
 use super::project::Projection;
 use super::request::{ReadRequest, resolve};
+use super::row_ids::{ROW_COMMIT_VERSION, ROW_ID, RowIds};
 use super::selection::{check_vector, left, positions, row_count, select};
 use super::skip::row_groups;
 use crate::actions::Add;
@@ -26,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::predicate::{Predicate, eval::filter_mask};
 use crate::prune::Pruner;
 use crate::schema::{ColumnMappingMode, StructType, to_arrow_schema};
+use crate::snapshot::Snapshot;
 use crate::store::Location;
 
 /// What all files of a read have in common: the columns, the filter, and where the table is.
@@ -42,10 +45,51 @@ pub struct RowScan {
     output: SchemaRef,
     predicate: Option<Predicate>,
     pruner: Option<Pruner>,
+    /// Their columns are the last ones that are read.
+    row_ids: Option<RowIds>,
     batch_size: usize,
 }
 
 impl RowScan {
+    /// Plans a read of a version. Nothing is read.
+    ///
+    /// # Errors
+    /// As [`RowScan::new`]; [`Error::InvalidArgument`] for row ids of a table without row tracking, or with a column of
+    /// their name.
+    pub fn of(snapshot: &Snapshot, request: ReadRequest) -> Result<Self> {
+        let row_ids = if request.row_ids { Some(RowIds::asked(snapshot.metadata())?) } else { None };
+        let scan = RowScan::new(
+            snapshot.location().clone(),
+            snapshot.schema(),
+            snapshot.partition_columns(),
+            snapshot.column_mapping(),
+            request,
+        )?;
+        match row_ids {
+            Some(row_ids) => scan.tracked(row_ids),
+            None => Ok(scan),
+        }
+    }
+
+    fn tracked(mut self, row_ids: RowIds) -> Result<Self> {
+        let made = [ROW_ID, ROW_COMMIT_VERSION];
+        let is_made = |name: &str| made.iter().any(|m| m.eq_ignore_ascii_case(name));
+        if let Some(field) = self.output.fields().iter().find(|f| is_made(f.name())) {
+            return Err(Error::InvalidArgument {
+                argument: "row_ids".into(),
+                reason: format!("the table has a column `{}` of its own: read without it", field.name()),
+            });
+        }
+        self.columns.fields.extend(row_ids.columns());
+        self.in_files.extend([true; 2]);
+        self.arrow = Arc::new(to_arrow_schema(&self.columns));
+        let made = made.map(|name| Arc::new(Field::new(name, arrow::datatypes::DataType::Int64, false)));
+        let output = self.output.fields().iter().cloned().chain(made);
+        self.output = Arc::new(Schema::new(output.collect::<Vec<_>>()));
+        self.row_ids = Some(row_ids);
+        Ok(self)
+    }
+
     /// Plans a read of a table with this schema. Nothing is read.
     ///
     /// # Errors
@@ -80,6 +124,7 @@ impl RowScan {
             requested,
             predicate: request.predicate,
             pruner,
+            row_ids: None,
             batch_size: request.batch_size,
         })
     }
@@ -111,6 +156,14 @@ pub struct FileRows {
     file: DataFile,
     columns: Vec<Source>,
     rows: Rows,
+    tracked: Option<Tracked>,
+}
+
+/// What tells the row ids of a file, where they are asked for.
+#[derive(Debug)]
+struct Tracked {
+    file: Add,
+    places: Places,
 }
 
 /// Where a column of the read comes from.
@@ -128,6 +181,24 @@ pub(super) struct Places {
     pub(super) rows: u64,
     /// Positions of those that are read, in their order.
     pub(super) ranges: VecDeque<Range<u64>>,
+}
+
+impl Places {
+    /// The positions of the next rows.
+    pub(super) fn take(&mut self, mut rows: u64) -> Vec<u64> {
+        let mut out = Vec::with_capacity(usize::try_from(rows).unwrap_or(0));
+        while rows > 0 {
+            let Some(range) = self.ranges.front_mut() else { break };
+            let end = range.end.min(range.start + rows);
+            rows -= end - range.start;
+            out.extend(range.start..end);
+            range.start = end;
+            if range.is_empty() {
+                self.ranges.pop_front();
+            }
+        }
+        out
+    }
 }
 
 /// What produces rows.
@@ -174,7 +245,7 @@ pub(super) fn open_without(
     let metadata = file.metadata(scan.pruner.is_some())?;
     check_vector(deleted, &metadata, &file)?;
     let mut unused = Places::default();
-    let wants_places = places.is_some();
+    let wants_places = places.is_some() || scan.row_ids.is_some();
     let places = places.unwrap_or(&mut unused);
     places.rows = row_count(&metadata);
 
@@ -209,7 +280,22 @@ pub(super) fn open_without(
         }
     };
     let columns = sources(scan, add, projection)?;
-    Ok(FileRows { scan: scan.clone(), file, columns, rows })
+    let tracked = scan.row_ids.is_some().then(|| tracked(add, places)).transpose()?;
+    Ok(FileRows { scan: scan.clone(), file, columns, rows, tracked })
+}
+
+fn tracked(add: &Add, places: &Places) -> Result<Tracked> {
+    let Add { path, base_row_id, default_row_commit_version, .. } = add;
+    if base_row_id.is_none() || default_row_commit_version.is_none() {
+        return Err(Error::DataFile {
+            path: path.as_str().to_owned(),
+            reason: "row tracking is on, and its `add` has no `baseRowId` or no `defaultRowCommitVersion`: rewrite the file"
+                .into(),
+        });
+    }
+    let (base_row_id, default_row_commit_version) = (*base_row_id, *default_row_commit_version);
+    let file = Add { path: path.clone(), base_row_id, default_row_commit_version, ..Add::default() };
+    Ok(Tracked { file, places: Places { rows: places.rows, ranges: places.ranges.clone() } })
 }
 
 fn decode(
@@ -224,7 +310,7 @@ fn decode(
     if let Some(supplied) = &projection.supplied {
         options = options.with_schema(supplied.clone());
     }
-    let reader = ArrowReaderMetadata::try_new(metadata, options).map_err(|e| file.error(e))?;
+    let reader = guarded(|| ArrowReaderMetadata::try_new(metadata, options)).map_err(|e| file.error(e))?;
     let decoder = ParquetPushDecoderBuilder::new_with_metadata(reader)
         .with_projection(projection.mask.clone())
         .with_batch_size(scan.batch_size)
@@ -277,11 +363,12 @@ impl FileRows {
                     return batch.map(Some).map_err(|e| self.file.error(e));
                 }
                 Rows::Decoded(decoder, reader) => {
-                    if let Some(batch) = reader.as_mut().and_then(Iterator::next) {
-                        return batch.map(Some).map_err(|e| self.file.error(e));
+                    let next = reader.as_mut().map(|r| guarded(|| r.next().transpose())).transpose();
+                    if let Some(batch) = next.map_err(|e| self.file.error(e))?.flatten() {
+                        return Ok(Some(batch));
                     }
                     *reader = None;
-                    match decoder.try_next_reader().map_err(|e| self.file.error(e))? {
+                    match guarded(|| decoder.try_next_reader()).map_err(|e| self.file.error(e))? {
                         DecodeResult::Data(next) => *reader = Some(next),
                         DecodeResult::NeedsData(ranges) => {
                             let bytes = self.file.ranges(&ranges)?;
@@ -329,20 +416,32 @@ impl FileRows {
             .map_err(|e| self.file.error(e))
     }
 
+    /// The batch with the row ids that its rows have, where they are asked for.
+    fn settled(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
+        let Some(tracked) = &mut self.tracked else { return Ok(batch) };
+        let places = tracked.places.take(batch.num_rows() as u64);
+        RowIds::settled(self.scan.row_ids.as_ref(), batch, &tracked.file, &places)
+    }
+
     /// The requested columns of the rows that match.
     fn filtered(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let scan = &self.scan;
-        let batch = match &scan.predicate {
-            None => return Ok(batch),
+        if scan.predicate.is_none() && scan.row_ids.is_none() {
+            return Ok(batch);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let made = if scan.row_ids.is_some() { 2 } else { 0 };
+        let (requested, last) = (&batch.columns()[..scan.requested], batch.num_columns() - made);
+        let columns = requested.iter().chain(&batch.columns()[last..]).cloned().collect();
+        let requested = RecordBatch::try_new_with_options(scan.output.clone(), columns, &options);
+        match &scan.predicate {
+            None => requested,
             Some(predicate) => {
                 let mask = filter_mask(predicate, &batch)?;
-                let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-                let columns = batch.columns()[..scan.requested].to_vec();
-                RecordBatch::try_new_with_options(scan.output.clone(), columns, &options)
-                    .and_then(|requested| filter_record_batch(&requested, &mask))
+                requested.and_then(|requested| filter_record_batch(&requested, &mask))
             }
-        };
-        batch.map_err(|e| Error::arrow("filtering rows", e))
+        }
+        .map_err(|e| Error::arrow("filtering rows", e))
     }
 }
 
@@ -359,7 +458,8 @@ impl Iterator for FileRows {
                     return Some(Err(error));
                 }
             };
-            match self.logical(&batch).and_then(|b| self.filtered(b)) {
+            let batch = self.logical(&batch).and_then(|b| self.settled(b));
+            match batch.and_then(|b| self.filtered(b)) {
                 Ok(batch) if batch.num_rows() == 0 => {}
                 Ok(batch) => return Some(Ok(batch)),
                 Err(error) => {
@@ -514,6 +614,27 @@ mod tests {
         let request = ReadRequest { predicate: Some(predicate), ..only(&["name"]) };
         let batch = read_all(&folder.scan(&numbers_schema(), &[], request), &add).unwrap();
         assert_eq!((batch.num_columns(), lines(&batch)), (1, vec!["".into(), "n8".into(), "".into()]));
+    }
+
+    #[test]
+    fn text_with_a_collation_is_not_compared_by_its_bytes() {
+        let folder = Folder::new();
+        let mut schema = numbers_schema();
+        schema.fields[1]
+            .metadata
+            .insert("__COLLATIONS".into(), serde_json::json!({"name": "spark.UTF8_LCASE"}));
+        let plan = |predicate| {
+            let request = ReadRequest { predicate: Some(predicate), ..only(&["id"]) };
+            RowScan::new(folder.location.clone(), &schema, &[], ColumnMappingMode::None, request)
+        };
+        let column = || vec!["name".to_owned()];
+        let value = Literal::String("N1".into());
+        let equal = Predicate::Compare { op: CompareOp::Eq, column: column(), value };
+        for predicate in [equal.clone(), Predicate::Not(Box::new(equal))] {
+            let error = plan(predicate).unwrap_err().to_string();
+            assert_eq!(error, "predicate `name = 'N1'`: `name` has a collation: filter its rows with Spark");
+        }
+        assert!(plan(Predicate::IsNull { column: column() }).is_ok());
     }
 
     #[test]

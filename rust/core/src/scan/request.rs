@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
 use crate::predicate::{ColumnPath, Predicate};
-use crate::schema::{DataType, StructField, StructType};
+use crate::schema::{COLLATIONS, DataType, StructField, StructType};
 
 /// Columns and rows to read.
 #[derive(Debug, Clone)]
@@ -14,13 +14,16 @@ pub struct ReadRequest {
     pub columns: Option<Vec<String>>,
     /// Rows to keep: exactly those for which it is true.
     pub predicate: Option<Predicate>,
+    /// Whether each row also tells its id and the version that it was last changed in, in the last two columns,
+    /// [`ROW_ID`](super::ROW_ID) and [`ROW_COMMIT_VERSION`](super::ROW_COMMIT_VERSION). Only of a whole version.
+    pub row_ids: bool,
     /// Most rows in a batch.
     pub batch_size: usize,
 }
 
 impl Default for ReadRequest {
     fn default() -> Self {
-        ReadRequest { columns: None, predicate: None, batch_size: 32 << 10 }
+        ReadRequest { columns: None, predicate: None, row_ids: false, batch_size: 32 << 10 }
     }
 }
 
@@ -46,6 +49,7 @@ pub(super) fn resolve(
     let mut paths = Vec::new();
     if let Some(predicate) = predicate {
         used(predicate, &mut paths)?;
+        check_collations(schema, predicate)?;
     }
     let mut extra: Vec<(&StructField, Vec<&[String]>)> = Vec::new();
     for path in paths {
@@ -76,6 +80,39 @@ fn requested(schema: &StructType, name: &str) -> Result<StructField> {
 
 fn listed(schema: &StructType) -> String {
     schema.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Text with a collation does not compare by its bytes, as rows do here: only whether it is null can be asked.
+fn check_collations(schema: &StructType, predicate: &Predicate) -> Result<()> {
+    match predicate {
+        Predicate::And(parts) | Predicate::Or(parts) => {
+            parts.iter().try_for_each(|p| check_collations(schema, p))
+        }
+        Predicate::Not(part) => check_collations(schema, part),
+        Predicate::Compare { column, .. }
+        | Predicate::In { column, .. }
+        | Predicate::StartsWith { column, .. } => match field_at(schema, column) {
+            Some(field) if field.metadata.contains_key(COLLATIONS) => Err(Error::InvalidPredicate {
+                predicate: predicate.to_string(),
+                reason: format!("`{}` has a collation: filter its rows with Spark", column.join(".")),
+            }),
+            _ => Ok(()),
+        },
+        Predicate::IsNull { .. }
+        | Predicate::IsNotNull { .. }
+        | Predicate::Constant(_)
+        | Predicate::Unknown(_) => Ok(()),
+    }
+}
+
+fn field_at<'s>(schema: &'s StructType, path: &[String]) -> Option<&'s StructField> {
+    let (first, rest) = path.split_first()?;
+    let field = schema.field(first)?;
+    match &field.data_type {
+        _ if rest.is_empty() => Some(field),
+        DataType::Struct(inner) => field_at(inner, rest),
+        _ => None,
+    }
 }
 
 /// The columns that a predicate uses.

@@ -22,6 +22,7 @@ const WORKERS: usize = 8;
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a column that is unknown or named twice,
+/// or for row ids of a table without row tracking,
 /// [`Error::InvalidPredicate`](crate::Error::InvalidPredicate) for a predicate that cannot be evaluated,
 /// and what the log itself gives. The stream gives the errors of [`read_file`](super::read_file) and ends with the first.
 ///
@@ -30,14 +31,9 @@ const WORKERS: usize = 8;
 /// batches of at most 8 files.
 pub fn read(snapshot: &Snapshot, request: ReadRequest) -> Result<RowStream> {
     let predicate = request.predicate.clone();
-    let scan = RowScan::new(
-        snapshot.location().clone(),
-        snapshot.schema(),
-        snapshot.partition_columns(),
-        snapshot.column_mapping(),
-        request,
-    )?;
-    let files = snapshot.files(FilesRequest { predicate, ..FilesRequest::default() })?;
+    let extended = request.row_ids;
+    let scan = RowScan::of(snapshot, request)?;
+    let files = snapshot.files(FilesRequest { predicate, extended, ..FilesRequest::default() })?;
     let (schema, scan) = (scan.schema().clone(), Arc::new(scan));
     let batches = files.map(move |batch| Ok((scan.clone(), batch?.adds().collect::<Result<Vec<Add>>>()?)));
     RowStream::start(schema, batches, workers(snapshot.location()))

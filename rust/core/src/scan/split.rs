@@ -78,13 +78,18 @@ pub(crate) fn splits_of(
     splits
 }
 
-/// The files of a version that a predicate leaves, without statistics.
+/// The files of a version that a predicate leaves, without statistics; with their row ids if asked.
 ///
 /// # Errors
 /// What the log gives, and [`Error::InvalidPredicate`] for a predicate on an unknown column.
-pub fn surviving_files(snapshot: &Snapshot, predicate: Option<&Predicate>) -> Result<Vec<Add>> {
+pub fn surviving_files(
+    snapshot: &Snapshot,
+    predicate: Option<&Predicate>,
+    row_ids: bool,
+) -> Result<Vec<Add>> {
     let mut files = Vec::new();
-    for batch in snapshot.files(FilesRequest { predicate: predicate.cloned(), ..FilesRequest::default() })? {
+    let request = FilesRequest { predicate: predicate.cloned(), stats: false, extended: row_ids };
+    for batch in snapshot.files(request)? {
         for add in batch?.adds() {
             files.push(Add { stats: None, tags: None, ..add? });
         }
@@ -242,29 +247,15 @@ fn mode_of(name: &str) -> ColumnMappingMode {
 
 #[cfg(test)]
 mod tests {
-    use arrow::array::RecordBatchIterator;
-
     use super::*;
     use crate::actions::LogPath;
     use crate::predicate::{CompareOp, Literal};
-    use crate::scan::testing::{lines, numbers};
+    use crate::scan::testing::{lines, nine_rows};
     use crate::snapshot::At;
-    use crate::write::{WriteMode, WriteOptions, write};
 
     /// A table of the rows 0 to 8 in three files, partitioned by nothing.
     fn table(configuration: &[(&str, &str)]) -> (tempfile::TempDir, Snapshot) {
-        let dir = tempfile::tempdir().unwrap();
-        let location = Location::open(dir.path().to_str().unwrap(), &StorageOptions::new()).unwrap();
-        let batch = numbers(9);
-        for from in [0, 3, 6] {
-            let options = WriteOptions {
-                mode: WriteMode::Append,
-                configuration: configuration.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect(),
-                ..WriteOptions::default()
-            };
-            let part = RecordBatchIterator::new([Ok(batch.slice(from, 3))], batch.schema());
-            write(&location, part, &options).unwrap();
-        }
+        let (dir, location) = nine_rows(configuration);
         let snapshot = Snapshot::open(location, At::Latest).unwrap();
         (dir, snapshot)
     }
@@ -294,7 +285,7 @@ mod tests {
     fn a_split_that_travelled_gives_the_rows_without_the_log() {
         for mode in ["none", "name", "id"] {
             let (dir, snapshot) = table(&[("delta.columnMapping.mode", mode)]);
-            let files = surviving_files(&snapshot, None).unwrap();
+            let files = surviving_files(&snapshot, None, false).unwrap();
             let sent: Vec<String> = splits(&snapshot, &StorageOptions::new(), &files, &[], 1)
                 .iter()
                 .map(|split| split.to_json().unwrap())
@@ -322,7 +313,7 @@ mod tests {
     #[test]
     fn rows_tell_where_they_are_and_deleted_ones_are_left_out() {
         let (dir, snapshot) = table(&[]);
-        let mut files = surviving_files(&snapshot, None).unwrap();
+        let mut files = surviving_files(&snapshot, None, false).unwrap();
         files[1].deletion_vector = Some(DeletionVector::from_iter([1]).to_inline());
         let split = splits(&snapshot, &StorageOptions::new(), &files, &[], i64::MAX).pop().unwrap();
         let rows = split.read_placed(Some(vec!["id".into()]), ["file", "row"]).unwrap();
@@ -350,7 +341,7 @@ mod tests {
         let (_dir, snapshot) = table(&[]);
         let predicate =
             Predicate::Compare { op: CompareOp::Ge, column: vec!["id".into()], value: Literal::Long(6) };
-        let files = surviving_files(&snapshot, Some(&predicate)).unwrap();
+        let files = surviving_files(&snapshot, Some(&predicate), false).unwrap();
         assert_eq!(files.len(), 1);
         // what a worker does not need does not travel
         assert!(files[0].stats.is_none() && files[0].tags.is_none());
@@ -359,7 +350,7 @@ mod tests {
     #[test]
     fn the_first_error_ends_a_split() {
         let (_dir, snapshot) = table(&[]);
-        let mut files = surviving_files(&snapshot, None).unwrap();
+        let mut files = surviving_files(&snapshot, None, false).unwrap();
         files.insert(1, Add { path: LogPath::from_log("gone.parquet"), ..files[0].clone() });
         let all = splits(&snapshot, &StorageOptions::new(), &files, &[], i64::MAX).pop().unwrap();
         let mut rows = all.read(None).unwrap();

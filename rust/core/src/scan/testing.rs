@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType as Arrow, TimestampMicrosecondType};
 use arrow::util::display::array_value_to_string;
@@ -14,6 +14,7 @@ use crate::actions::{Add, LogPath};
 use crate::error::Result;
 use crate::schema::{ColumnMappingMode, StructType};
 use crate::store::{Location, StorageOptions};
+use crate::write::{WriteMode, WriteOptions, write};
 
 /// A folder of data files.
 pub(super) struct Folder {
@@ -115,7 +116,7 @@ pub(super) fn mapped(name: &str, data_type: &str, physical: &str, id: i32) -> St
 }
 
 /// A number and a name in each row; every third name is null.
-pub(crate) fn numbers(rows: i64) -> RecordBatch {
+pub(super) fn numbers(rows: i64) -> RecordBatch {
     let ids = Int64Array::from_iter_values(0..rows);
     let names = StringArray::from_iter((0..rows).map(|i| (i % 3 != 0).then(|| format!("n{i}"))));
     RecordBatch::try_from_iter_with_nullable([
@@ -132,4 +133,21 @@ pub(super) fn numbers_schema() -> StructType {
 /// A read of these columns.
 pub(super) fn only(columns: &[&str]) -> ReadRequest {
     ReadRequest { columns: Some(columns.iter().map(|c| (*c).to_owned()).collect()), ..ReadRequest::default() }
+}
+
+/// A table of [`numbers`] 0 to 8, in three files.
+pub(crate) fn nine_rows(configuration: &[(&str, &str)]) -> (tempfile::TempDir, Location) {
+    let dir = tempfile::tempdir().unwrap();
+    let location = Location::open(dir.path().to_str().unwrap(), &StorageOptions::new()).unwrap();
+    let batch = numbers(9);
+    for from in [0, 3, 6] {
+        let options = WriteOptions {
+            mode: WriteMode::Append,
+            configuration: configuration.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect(),
+            ..WriteOptions::default()
+        };
+        let part = RecordBatchIterator::new([Ok(batch.slice(from, 3))], batch.schema());
+        write(&location, part, &options).unwrap();
+    }
+    (dir, location)
 }

@@ -14,4 +14,5 @@ pub(crate) use column_list::{format_column_list, parse_column_list};
 pub use column_mapping::{ColumnMappingMode, FIELD_ID, PHYSICAL_NAME};
 pub use physical::{SPARK_FIELD_ID, stored_schema};
 pub(crate) use type_changes::{TYPE_CHANGES, check as check_type_changes, is_widening, type_from_name};
+pub(crate) use types::COLLATIONS;
 pub use types::{ArrayType, CHAR_VARCHAR, DataType, MapType, StructField, StructType};

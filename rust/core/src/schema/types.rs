@@ -1,5 +1,7 @@
 use serde_json::{Map, Value};
 
+/// Field metadata key of text that compares otherwise than by its bytes.
+pub(crate) const COLLATIONS: &str = "__COLLATIONS";
 /// Field metadata key of the type that a column was declared with, where texts of limited length are in it.
 pub const CHAR_VARCHAR: &str = "__CHAR_VARCHAR_TYPE_STRING";
 

@@ -8,7 +8,7 @@ use super::report::Counters;
 use super::times::CommitTimes;
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
-use crate::log::{LastCheckpoint, Listing, LogFile, LogFileKind, LogSegment};
+use crate::log::{LastCheckpoint, Listing, LogFile, LogFileKind, LogSegment, commit_name};
 use crate::replay::{CheckpointReader, Checksum, scan_for_protocol_and_metadata};
 use crate::store::Location;
 
@@ -22,6 +22,40 @@ pub(super) struct Opened {
     pub(super) excluded: BTreeSet<String>,
     /// The checkpoint, where it had to be opened.
     pub(super) checkpoint: Option<Arc<CheckpointReader>>,
+    /// Newest version that a file of the listing knows of: a checksum or a compacted file may outlive its commit.
+    pub(super) known: u64,
+}
+
+/// The newest version that a checksum or a compacted file of a listing knows of.
+pub(super) fn known(listing: &Listing) -> u64 {
+    let of = |file: &LogFile| match file.kind {
+        LogFileKind::Checksum => file.version,
+        LogFileKind::Compacted { end } => end,
+        _ => 0,
+    };
+    listing.files.iter().map(of).max().unwrap_or(0)
+}
+
+/// The newest version is `version`, unless the commit after it is lost, which `known` tells: then the table is not what it was,
+/// and what is read or written on top of the version before would be wrong.
+///
+/// # Errors
+/// [`Error::LogGap`] for the first commit that is lost.
+///
+/// # Cost
+/// One HEAD, only where a newer version is known than the newest commit.
+pub(super) fn check_not_lost(location: &Location, version: u64, known: u64) -> Result<()> {
+    if known <= version {
+        return Ok(());
+    }
+    let missing = commit_name(version + 1);
+    match location.store().head(&location.log_dir().join(&missing)) {
+        Err(Error::NotFound { .. }) => {
+            Err(Error::LogGap { path: location.root().to_string(), version: version + 1, missing })
+        }
+        // it was made while the log was listed
+        found => found.map(drop),
+    }
 }
 
 /// Opens a version: one listing (from the hint on), one GET of a checksum or of the commits after the checkpoint.
@@ -44,7 +78,7 @@ pub(super) fn open(location: &Location, at: At, counters: &Counters) -> Result<O
                     reopen(location, &listing, version, files, counters)
                 }
                 Err(Retry::Never(error)) => Err(error),
-                Ok(opened) => Ok(opened),
+                Ok(opened) => Ok(Opened { known: known(&listing), ..opened }),
             }
         }
         // the listing from the hint on is not enough to tell what is wrong
@@ -92,7 +126,7 @@ pub(super) fn reopen(
         let segment = LogSegment::select(&table, listing, version, &excluded)?;
         let Some(segment) = segment else { return Err(Error::TableNotFound { path: table }) };
         match finish(location, segment, excluded.clone(), counters) {
-            Ok(opened) => return Ok(opened),
+            Ok(opened) => return Ok(Opened { known: known(listing), ..opened }),
             Err(Retry::Never(error)) => return Err(error),
             Err(Retry::Without(files)) => excluded.extend(files),
         }
@@ -157,7 +191,7 @@ fn finish(
         |action| Error::MissingAction { path: location.root().to_string(), version: segment.version, action };
     let protocol = protocol.ok_or_else(|| missing("protocol"))?;
     let metadata = metadata.ok_or_else(|| missing("metaData"))?;
-    Ok(Opened { segment, protocol, metadata, opened_from, excluded, checkpoint: reader })
+    Ok(Opened { segment, protocol, metadata, opened_from, excluded, checkpoint: reader, known: 0 })
 }
 
 /// A checkpoint that cannot be read is passed over; a store that fails is an error.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::at::At;
 use super::clock::commit_info;
-use super::load::{Opened, compacted, open, reopen};
+use super::load::{Opened, check_not_lost, compacted, known, open, reopen};
 use super::report::{Counters, Report};
 use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
 use crate::error::{Error, Result};
@@ -83,16 +83,39 @@ impl Snapshot {
     ///
     /// # Cost
     /// One GET of the hint, one listing from there, and one GET of the newest checksum, or of the commits after the
-    /// checkpoint and the footer of the checkpoint. A version by timestamp lists the whole log.
+    /// checkpoint and the footer of the checkpoint. A version by timestamp lists the whole log. One HEAD more where a file of
+    /// the log knows of a newer version than the newest commit.
     pub fn open(location: Location, at: At) -> Result<Self> {
         let started = Instant::now();
         let counters = Arc::new(Counters::default());
         let metered = location.metered(counters.meter.clone());
         let opened = open(&metered, at, &counters)?;
+        let (version, known, excluded) = (opened.segment.version, opened.known, opened.excluded.clone());
+        let checksum = opened.segment.checksum.clone().filter(|_| opened.opened_from == "checksum");
+        let snapshot = match (Snapshot::of(&location, &metered, &counters, opened), checksum) {
+            // a checksum repeats what the log says: where it makes no table, the log is asked itself
+            (Err(error), Some(checksum)) => {
+                let name = checksum.name;
+                counters.fell_back(format!("`{name}` was passed over: {error}"));
+                let without = excluded.into_iter().chain([name]).collect();
+                let listing = Listing::read(&metered, 0)?;
+                let again = reopen(&metered, &listing, Some(version), without, &counters);
+                Snapshot::of(&location, &metered, &counters, again.map_err(|_| error)?)?
+            }
+            (snapshot, _) => snapshot?,
+        };
+        if at == At::Latest {
+            check_not_lost(&metered, version, known)?;
+        }
         counters.opened(started.elapsed());
-        let Opened { segment, protocol, metadata, opened_from, excluded, checkpoint } = opened;
+        Ok(snapshot)
+    }
+
+    fn of(plain: &Location, metered: &Location, counters: &Arc<Counters>, opened: Opened) -> Result<Self> {
+        let Opened { segment, protocol, metadata, opened_from, excluded, checkpoint, .. } = opened;
         let state = State { segment, excluded, checkpoint, base: None, tail: None };
-        Snapshot::new(location, metered, protocol, metadata, opened_from, counters, state)
+        let (plain, location, counters) = (plain.clone(), metered.clone(), counters.clone());
+        Snapshot::new(plain, location, protocol, metadata, opened_from, counters, state)
     }
 
     fn new(
@@ -378,6 +401,7 @@ impl Snapshot {
         }
         if newer.is_empty() {
             drop(state);
+            check_not_lost(&location, self.version(), known(&listing))?;
             return Ok(self.clone());
         }
         if state.tail.is_none() && newest > self.version() {

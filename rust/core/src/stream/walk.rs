@@ -118,7 +118,7 @@ impl Source {
             Snapshot::open(self.location.clone(), At::Version(version))?
         };
         self.read.check(version, snapshot.metadata())?;
-        let mut files = surviving_files(&snapshot, None)?;
+        let mut files = surviving_files(&snapshot, None, false)?;
         files.par_sort_unstable_by(|a, b| {
             (a.modification_time, a.path.as_str()).cmp(&(b.modification_time, b.path.as_str()))
         });

@@ -1,5 +1,8 @@
 //! One walk over the log, oldest version first, that compares everything with everything before it.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use bytes::Bytes;
 use rayon::prelude::*;
 
@@ -29,6 +32,7 @@ pub(super) fn walk(location: &Location, log: &LogFiles, report: &mut VerifyRepor
         next: log.first,
         last: None,
         open: Vec::new(),
+        transactions: HashMap::new(),
         ordinal: 0,
         report,
     };
@@ -66,6 +70,8 @@ struct Walk<'a> {
     /// In-commit timestamp of the commit before.
     last: Option<i64>,
     open: Vec<Compaction>,
+    /// The version of each transaction, by a hash of its identifier.
+    transactions: HashMap<u64, u64>,
     ordinal: u32,
     report: &'a mut VerifyReport,
 }
@@ -157,6 +163,16 @@ impl Walk<'_> {
             let path = self.location.log_dir().join(&file.name);
             let expected = format!("one `{repeated}`");
             self.report.found(FindingKind::ContradictoryCommit, version, path, expected, "more than one");
+        }
+        if let Some(id) = &commit.txn_id {
+            let mut hasher = DefaultHasher::new();
+            id.hash(&mut hasher);
+            if let Some(before) = self.transactions.insert(hasher.finish(), version) {
+                let path = self.location.log_dir().join(&file.name);
+                let found = format!("`{id}`, which is that of version {before}");
+                let expected = "a `txnId` of its own";
+                self.report.found(FindingKind::ContradictoryCommit, version, path, expected, found);
+            }
         }
         let starting = self.log.compacted.iter().filter(|(_, file)| file.version == version);
         self.open.extend(starting.map(|(end, file)| Compaction {

@@ -12,14 +12,13 @@ use super::one_file::write_file;
 use super::overwrite::partition_key;
 use super::plan::WritePlan;
 use super::range_ids::Sample;
-use super::row_ids::RowIds;
 use super::sorter::Sorter;
 use super::source_rows::{SourceRows, Sources};
 use super::uploads::Uploads;
 use crate::actions::Add;
 use crate::alter::physical_path;
 use crate::error::{Error, Result};
-use crate::scan::{ReadRequest, RowScan, read_file};
+use crate::scan::{ReadRequest, RowIds, RowScan, read_file};
 use crate::schema::StructType;
 
 /// How rows are laid out.

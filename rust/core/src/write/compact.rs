@@ -3,11 +3,11 @@
 use super::one_file::write_file;
 use super::overwrite::partition_key;
 use super::plan::WritePlan;
-use super::row_ids::RowIds;
 use super::source_rows::{SourceRows, Sources};
 use super::uploads::Uploads;
 use crate::actions::Add;
 use crate::error::Result;
+use crate::scan::RowIds;
 
 /// A new file, and what its sources had.
 #[derive(Debug)]

@@ -27,7 +27,6 @@ mod partition_value;
 mod plan;
 mod range_ids;
 mod renumber;
-mod row_ids;
 mod row_rules;
 mod rules;
 mod schema;
@@ -62,7 +61,6 @@ pub(crate) use partition_path::{folder as partition_folder, values_of as partiti
 pub(crate) use partition_value::timestamp_from_folder;
 pub use plan::{Target, WritePlan, plan_write};
 pub(crate) use plan::{plan as plan_existing, plan_snapshot};
-pub(crate) use row_ids::RowIds;
 pub use row_rules::{Condition, Filled, RowRules, Sequence};
 pub(crate) use rules::Rules;
 pub use schema::{as_nullable, from_arrow};

@@ -6,10 +6,9 @@ use arrow::array::RecordBatch;
 
 use super::fit::fit_batch;
 use super::plan::WritePlan;
-use super::row_ids::RowIds;
 use crate::actions::Add;
 use crate::error::{Error, Result};
-use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowScan};
+use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowIds, RowScan};
 
 /// The rows of a data file, by their position in it.
 #[derive(Debug)]
@@ -80,10 +79,7 @@ impl<'a> Sources<'a> {
                 && let Some(next) = rows.next()
             {
                 let (batch, places) = next?;
-                let batch = match &self.row_ids {
-                    Some(row_ids) => row_ids.settle(&batch, file, &places)?,
-                    None => batch,
-                };
+                let batch = RowIds::settled(self.row_ids.as_ref(), batch, file, &places)?;
                 return self.fitted(&batch).map(Some);
             }
             if !self.advance()? {

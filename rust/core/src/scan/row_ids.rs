@@ -1,14 +1,20 @@
-//! Row ids and row commit versions of rows that move to other files (PROTOCOL.md, "Row Tracking").
+//! Row ids and row commit versions of rows (PROTOCOL.md, "Row Tracking").
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, new_null_array};
-use arrow::datatypes::{DataType as Arrow, Int64Type};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, new_null_array};
+use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema};
 
-use crate::actions::{Add, Metadata};
+use super::matching::BY_NAME;
+use crate::actions::{Add, Metadata, ObjectPath};
 use crate::error::{Error, Result};
-use crate::scan::BY_NAME;
 use crate::schema::{DataType, StructField};
+use crate::snapshot::Snapshot;
+
+/// The column of a read that has the row ids.
+pub const ROW_ID: &str = "_row_id";
+/// The column of a read that has the row commit versions.
+pub const ROW_COMMIT_VERSION: &str = "_row_commit_version";
 
 /// The columns by which files keep the ids of rows that came from other files.
 #[derive(Debug, Clone)]
@@ -41,6 +47,19 @@ impl RowIds {
         }))
     }
 
+    /// Of a table whose row ids are asked for.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] where row tracking is not on, [`Error::InvalidSchema`] as [`RowIds::of`].
+    pub(crate) fn asked(metadata: &Metadata) -> Result<Self> {
+        Self::of(metadata)?.ok_or_else(|| Error::InvalidArgument {
+            argument: "row_ids".into(),
+            reason:
+                "the table has none in this version: set `delta.enableRowTracking` to true, and rows get them"
+                    .into(),
+        })
+    }
+
     /// The columns, which come behind those of the table.
     pub(crate) fn columns(&self) -> [StructField; 2] {
         self.columns.clone()
@@ -50,7 +69,7 @@ impl RowIds {
     ///
     /// # Errors
     /// [`Error::Arrow`] for columns that are not those.
-    pub(crate) fn settle(&self, batch: &RecordBatch, file: &Add, places: &[u64]) -> Result<RecordBatch> {
+    fn settle(&self, batch: &RecordBatch, file: &Add, places: &[u64]) -> Result<RecordBatch> {
         let own = |column: &ArrayRef, row: usize| {
             let values = column.as_primitive_opt::<Int64Type>()?;
             values.is_valid(row).then(|| values.value(row))
@@ -62,6 +81,22 @@ impl RowIds {
         let versions = (0..places.len()).map(|row| own(&versions, row).or(file.default_row_commit_version));
         let (ids, versions): (Int64Array, Int64Array) = (ids.collect(), versions.collect());
         with_last_two(batch, [Arc::new(ids), Arc::new(versions)])
+    }
+
+    /// [`RowIds::settle`] where rows keep their ids; the rows as they are elsewhere.
+    ///
+    /// # Errors
+    /// As [`RowIds::settle`].
+    pub(crate) fn settled(
+        row_ids: Option<&Self>,
+        batch: RecordBatch,
+        file: &Add,
+        places: &[u64],
+    ) -> Result<RecordBatch> {
+        match row_ids {
+            Some(row_ids) => row_ids.settle(&batch, file, places),
+            None => Ok(batch),
+        }
     }
 
     /// Rows that this commit changes: their commit version is that of the file they go to.
@@ -85,4 +120,33 @@ fn with_last_two(batch: &RecordBatch, last: [ArrayRef; 2]) -> Result<RecordBatch
     let table = batch.num_columns().saturating_sub(2);
     let columns = batch.columns()[..table].iter().cloned().chain(last).collect();
     RecordBatch::try_new(batch.schema(), columns).map_err(|e| Error::arrow("row ids", e))
+}
+
+/// The columns by which the files of a version keep the row id and the row commit version of rows that came from other
+/// files.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] where row tracking is not on, [`Error::InvalidSchema`] when the table does not name them.
+pub fn row_id_columns(snapshot: &Snapshot) -> Result<[StructField; 2]> {
+    Ok(RowIds::asked(snapshot.metadata())?.columns())
+}
+
+/// Where the row ids of files begin, a row a file: `path`, its decoded URI, `base_row_id` and
+/// `default_row_commit_version`.
+///
+/// # Errors
+/// Those of paths that are none.
+pub fn row_id_bases(root: &ObjectPath, files: &[Add]) -> Result<RecordBatch> {
+    let path = |file: &Add| file.path.resolve(root).map(|p| format!("{}{}", p.prefix(), p.key()));
+    let paths = files.iter().map(path).collect::<Result<Vec<_>>>()?;
+    let long = |name: &str| Field::new(name, Arrow::Int64, true);
+    let schema = Schema::new(vec![
+        Field::new("path", Arrow::Utf8, true),
+        long("base_row_id"),
+        long("default_row_commit_version"),
+    ]);
+    let bases = files.iter().map(|f| f.base_row_id).collect::<Int64Array>();
+    let versions = files.iter().map(|f| f.default_row_commit_version).collect::<Int64Array>();
+    let columns: [ArrayRef; 3] = [Arc::new(StringArray::from(paths)), Arc::new(bases), Arc::new(versions)];
+    RecordBatch::try_new(Arc::new(schema), columns.to_vec()).map_err(|e| Error::arrow("row ids of files", e))
 }
