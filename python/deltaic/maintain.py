@@ -257,6 +257,7 @@ class Maintenance(Handle):
         *,
         min_size: int | None = None,
         max_deleted_ratio: float | None = None,
+        purge: bool = False,
         user_metadata: str | None = None,
         zorder_by: Sequence[str] = (),
         check_statistics: bool = True,
@@ -282,6 +283,8 @@ class Maintenance(Handle):
             min_size: Files below this size are joined; the target size where it is not given.
             max_deleted_ratio: Files of which more than this share of the rows is deleted are written again; 0.05 where
                 it is not given.
+            purge: Whether files of which any row is deleted are written again without it, and nothing else is done,
+                whatever the sizes and the order of a clustered table: a REORG in the history.
             user_metadata: Text that the history shows with the commit.
             zorder_by: Names of columns, such as `a` or `s.x`, or lists of them; not for a clustered table.
             check_statistics: Whether columns of `zorder_by` must have statistics: without them the order is of no use.
@@ -303,6 +306,7 @@ class Maintenance(Handle):
                 target_size,
                 min_size,
                 max_deleted_ratio,
+                purge,
                 user_metadata,
                 list(zorder_by),
                 check_statistics,

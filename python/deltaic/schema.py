@@ -21,7 +21,7 @@ class Field:
     nullable: bool
     """Whether it can be null."""
     metadata: dict[str, Any]
-    """Column metadata: column mapping, comment, generation …"""
+    """Column metadata: column mapping, comment, default value (`CURRENT_DEFAULT`), generation …"""
 
 
 class Schema:
@@ -72,7 +72,8 @@ def _tree(data_type: Any, indent: str) -> Iterator[str]:
         return
     if data_type["type"] == "struct":
         for field in data_type["fields"]:
-            yield f"{indent} |-- {field['name']}: {_name(field['type'])} (nullable = {_word(field['nullable'])})"
+            facts = [f"nullable = {_word(field['nullable'])}", *_made(field["metadata"])]
+            yield f"{indent} |-- {field['name']}: {_name(field['type'])} ({', '.join(facts)})"
             yield from _tree(field["type"], f"{indent} |   ")
     elif data_type["type"] == "array":
         element = data_type["elementType"]
@@ -84,6 +85,16 @@ def _tree(data_type: Any, indent: str) -> Iterator[str]:
         yield from _tree(key, f"{indent} |   ")
         yield f"{indent} |-- value: {_name(value)} (valueContainsNull = {_word(data_type['valueContainsNull'])})"
         yield from _tree(value, f"{indent} |   ")
+
+
+def _made(metadata: Mapping[str, Any]) -> Iterator[str]:
+    """What a column holds where a write does not say."""
+    for key, word in (("CURRENT_DEFAULT", "default"), ("delta.generationExpression", "generated")):
+        if key in metadata:
+            yield f"{word} = {metadata[key]}"
+    if "delta.identity.start" in metadata:
+        step = metadata.get("delta.identity.step", 1)
+        yield f"identity from {metadata['delta.identity.start']} by {step}"
 
 
 def _name(data_type: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from typing import Protocol as Interface
 
@@ -151,19 +152,50 @@ class Table(RowChanges, Maintenance):
         """Numbers of the files that `files(where)` lists, without listing them one by one."""
         return FileTotals(*self._core.files_totals(None if where is None else from_sql(where)))
 
-    def to_arrow(self, columns: Sequence[str] | None = None, where: str | None = None) -> ArrowStream:
+    def explain(self, where: str, *, limit: int | None = None, kept: bool | None = None) -> dict[str, Any]:
+        """Tells for each data file why a scan with `where` opens it or passes it over. No data file is read.
+
+        The verdicts are those of `files(where)` and of every scan. The dictionary has:
+
+        - `kept` and `dropped`: `files` and `bytes`;
+        - `parts`: for each `part` of `where` that drops files, how many (`files`, `bytes`), and `by` what: `partition
+          values`, `statistics`, typed values of a `checkpoint`, or, as a `constant`, whatever the file is;
+        - `undecided`: the tests of `where` that neither partition values nor statistics decide;
+        - `files`: for each file its `path`, `size`, and whether it is `kept`; then `why` (`may match`, or `no
+          statistics` of the columns), else the `causes`: parts of `where` that are true for none of its rows, with
+          `by` and `columns`. With it what the log says of the columns of `where`: `num_records`, and in `columns` the
+          `partition_value`, or `min`, `max` and `null_count` where they are there, numbers with a point as `Decimal`.
+
+        Args:
+            where: A condition in SQL.
+            limit: Tell of at most so many files; the totals are of all.
+            kept: Tell only of files that are kept, or only of those that are dropped.
+
+        Raises:
+            InvalidPredicateError: as for `files`.
+        """
+        found: dict[str, Any] = json.loads(
+            self._core.explain(from_sql(where), limit, kept), parse_float=Decimal
+        )
+        return found
+
+    def to_arrow(
+        self, columns: Sequence[str] | None = None, where: str | None = None, *, row_ids: bool = False
+    ) -> ArrowStream:
         """The rows, read file by file: memory is bounded by the batches in flight.
 
         Args:
             columns: Columns to read, in this order, instead of all.
             where: A condition in SQL; exactly the rows for which it is true are given.
+            row_ids: Whether each row also tells its id and the version that it was last changed in, in two more
+                columns, `_row_id` and `_row_commit_version`. A row keeps its id when it is updated or moves.
 
         Raises:
             InvalidPredicateError: `where` is no condition, names an unknown column, or cannot be evaluated here.
-            InvalidArgumentError: there is no such column.
+            InvalidArgumentError: there is no such column; or row ids of a version without `delta.enableRowTracking`.
         """
         return self._core.rows(
-            None if columns is None else list(columns), None if where is None else from_sql(where)
+            None if columns is None else list(columns), None if where is None else from_sql(where), row_ids
         )
 
     def changes(
@@ -443,7 +475,7 @@ class Table(RowChanges, Maintenance):
         """
         _one_place(first=first, after=after)
         schema = ddl.schema_json(columns) if isinstance(columns, str) else columns_json(columns)
-        return _core.add_columns(self._core, schema, _path(parent), first, after)
+        return _core.add_columns(self._core, [(schema, _path(parent), first, after)])
 
     def drop_columns(self, columns: str | Sequence[str | Sequence[str]]) -> int:
         """Drops columns, and returns the version of the commit.
@@ -475,6 +507,7 @@ class Table(RowChanges, Maintenance):
         data_type: str | None = None,
         nullable: bool | None = None,
         comment: str | None = None,
+        default: str | None = None,
         first: bool = False,
         after: str | None = None,
     ) -> int:
@@ -485,15 +518,20 @@ class Table(RowChanges, Maintenance):
             data_type: A wider type, in a table with `delta.enableTypeWidening`.
             nullable: Whether it can be null. Only `True` is a change.
             comment: Another comment; empty text takes it away.
+            default: Another SQL expression of what rows have that do not give the column; empty text takes it away.
+                Rows that are there stay as they are.
             first: Puts it before all others of its struct.
             after: Puts it behind this column of its struct.
 
         Raises:
             InvalidColumnChangeError: the column is not there, or cannot be changed so.
+            InvalidFeatureChangeError: for a default where the table does not have the feature allowColumnDefaults.
         """
         _one_place(first=first, after=after)
         schema = None if data_type is None else columns_json({"column": data_type})
-        return _core.change_column(self._core, _path(column), schema, nullable, comment, first, after)
+        return _core.change_column(
+            self._core, _path(column), schema, nullable, comment, default, first, after
+        )
 
     def cluster_by(self, columns: Sequence[str | Sequence[str]]) -> int:
         """Gives the table other clustering columns, or none, and returns the version of the commit.

@@ -46,6 +46,19 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
     ("interop", "checkpoint", {"V1", "V1 with struct statistics"}),
     ("interop", "script", {"maintain", "as select"}),
     ("interop", "mode", {"name"}),
+    (
+        "interop",
+        "case",
+        {
+            "append to partitions",
+            "every type in few rows a file",
+            "few rows a file",
+            "merge nested",
+            "other partitions",
+            "other partitions to overwrite",
+            "same rows",
+        },
+    ),
     # the same plans come by another door
     ("connect", "kind", {"rewrite", "rewrite with feed and row ids"}),
     ("test_delete", "door", {"connect"}),
@@ -55,6 +68,14 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
     ("test_update", "door", {"connect"}),
     ("test_write_overwrite", "door", {"connect"}),
     ("test_write_rules", "door", {"connect"}),
+    # small frames take the route `driver` by themselves, and Connect has but the other
+    ("test_doors", "route", {"arrow", "driver"}),
+    ("test_values_that_must_not_be", "route", {"direct", "driver"}),
+    ("test_write_overwrite", "route", {"arrow", "driver"}),
+    # what a recipe merges is merged by the tests of merges
+    ("test_recipes", "kind", {"rewrite", "rewrite with feed and row ids", "vectors"}),
+    ("test_merge_rules", "kind", {"rewrite"}),
+    ("test_connect_parity", "name", {"merge delete", "merge insert", "merge upsert", "update partitions"}),
     # sessions of their own
     ("test_concurrent_jobs", "kind", {"partitions", "partitions by vectors"}),
     ("test_write_retries", "route", {"arrow", "driver"}),

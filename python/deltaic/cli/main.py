@@ -37,6 +37,7 @@ _COMMANDS = {
     "delete": "delete:delete",
     "demo": "demo:demo",
     "diff": "diff:diff",
+    "explain": "explain:explain",
     "explain-conflict": "explain_conflict:explain_conflict",
     "files": "files:files",
     "fsck": "fsck:fsck",

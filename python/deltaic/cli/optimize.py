@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=0, max=1),
     help="Write files again of which more than this share of the rows is deleted; 0.05 unless given.",
 )
+@click.option("--purge", is_flag=True, help="Only write files again that have deleted rows, without these.")
 @click.option(
     "--zorder-by",
     metavar="COLUMNS",
@@ -45,6 +46,7 @@ def optimize(
     target_size: int | None,
     min_size: int | None,
     max_deleted_ratio: float | None,
+    purge: bool,
     zorder_by: str | None,
     without_statistics: bool,
     full: bool,
@@ -64,6 +66,7 @@ def optimize(
             target_size,
             min_size=min_size,
             max_deleted_ratio=max_deleted_ratio,
+            purge=purge,
             user_metadata=user_metadata,
             zorder_by=() if zorder_by is None else [zorder_by],
             check_statistics=not without_statistics,

@@ -17,8 +17,10 @@ _COLUMN = {
     "UpdateColumnType",
     "UpdateColumnNullability",
     "UpdateColumnComment",
+    "UpdateColumnDefaultValue",
     "UpdateColumnPosition",
 }
+_SAID = ("nullable", "comment", "default", "first", "after")
 _METADATA = {
     "GENERATION_EXPRESSION": "delta.generationExpression",
     "identity.start": "delta.identity.start",
@@ -27,7 +29,6 @@ _METADATA = {
 }
 # properties that stand for something else in Spark's catalog
 _NO_PROPERTIES = {
-    "comment": ("COMMENT ON TABLE", "CREATE OR REPLACE TABLE gives another comment"),
     "location": ("ALTER TABLE … SET LOCATION", "DROP TABLE and CREATE TABLE … LOCATION"),
     "collation": ("ALTER TABLE … DEFAULT COLLATION", "give the columns their collations"),
 }
@@ -58,10 +59,6 @@ def alter(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
         table.cluster_by(changes[0]["columns"])
     elif kinds == {"RenameColumn"} and len(changes) == 1:
         table.rename_column(changes[0]["column"], changes[0]["to"])
-    elif kinds == {"UpdateColumnDefaultValue"}:
-        raise _refusal(
-            table, "ALTER COLUMN … SET or DROP DEFAULT", "CREATE OR REPLACE TABLE gives columns defaults"
-        )
     elif kinds == {"AddColumn", "DeleteColumn"}:
         raise _refusal(
             table,
@@ -90,7 +87,7 @@ def _change_column(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
     for change in changes:
         if change["kind"] == "UpdateColumnNullability" and not change["nullable"]:
             raise _refusal(table, "ALTER COLUMN … SET NOT NULL", "add a CHECK constraint")
-        said |= {key: change[key] for key in ("nullable", "comment", "first", "after") if key in change}
+        said |= {key: change[key] for key in _SAID if key in change}
         if "field" in change:
             said["type"] = change["field"]
     _core.change_column(
@@ -99,28 +96,23 @@ def _change_column(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
         said.get("type"),
         said.get("nullable"),
         said.get("comment"),
+        said.get("default"),
         bool(said.get("first")),
         said.get("after"),
     )
 
 
 def _add_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
-    """One behind the other, where the first one is put."""
-    first = changes[0]
-    parent = list(first["column"][:-1])
-    before: str | None = None
-    fields = []
-    for change in changes:
-        place = (bool(change.get("first")), change.get("after"))
-        follows = place == (False, None) and not (first.get("first") or first.get("after"))
-        if change is not first and not follows and place != (False, before):
-            raise _refusal(table, "ALTER TABLE ADD COLUMNS at several places in one statement")
-        if list(change["column"][:-1]) != parent:
-            raise _refusal(table, "ALTER TABLE ADD COLUMNS to several structs in one statement")
-        fields += stored_columns(change["field"])["fields"]
-        before = change["column"][-1]
-    schema = json.dumps({"type": "struct", "fields": fields})
-    _core.add_columns(table._core, schema, parent, bool(first.get("first")), first.get("after"))
+    added = [
+        (
+            json.dumps(stored_columns(change["field"])),
+            list(change["column"][:-1]),
+            bool(change.get("first")),
+            change.get("after"),
+        )
+        for change in changes
+    ]
+    _core.add_columns(table._core, added)
 
 
 def _drop_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:

@@ -145,6 +145,7 @@ class ChangeStream:
         nothing = [Inserts(part, 0, 0) for part in self._source.batch(end, end)]
         goal = _Offset.of(end)
         at = self._begin(goal) if start is None else _Offset.of(start)
+        at, goal = self._settled(at), self._settled(goal)
         parts: list[Any] = []
         if at.initial or at.index > _BEFORE:
             upto = (
@@ -162,6 +163,16 @@ class ChangeStream:
             # delta-spark cut a version that only adds rows
             parts += self._inserts(at, goal)
         return parts or nothing
+
+    def _settled(self, offset: _Offset) -> _Offset:
+        """Behind the version, where its changes come as a whole: delta-spark names the last file of such a one."""
+        if offset.initial or offset.index == _BEFORE:
+            return offset
+        found = json.loads(
+            self._table(offset.version).changes(offset.version, None, offset.version, None).commits()
+        )
+        only_adds = found and all(commit["deletes"] == commit["cdc"] == 0 for commit in found)
+        return offset if only_adds else offset.before(offset.version + 1)
 
     def _begin(self, end: _Offset) -> _Offset:
         """Where the first batch of a query began, of which the checkpoint knows only the end."""

@@ -9,16 +9,18 @@ from weakref import WeakKeyDictionary, WeakSet
 from pyspark.sql.datasource import DataSource
 
 from deltaic.spark.failures import MISSING
+from deltaic.spark.settings import OUT_OF_RANGE
 
 # explicit files are checked one by one; above this number Spark starts a job with one task a file instead
 _LISTING = ("spark.sql.sources.parallelPartitionDiscovery.threshold", "1000000")
 
-# what a write asks the session for; the format can only know it from before
+# what a read or write asks the session for; the format can only know it from before
 _SETTINGS = (
     "spark.sql.session.timeZone",
     "spark.sql.sources.partitionOverwriteMode",
     "spark.databricks.delta.schema.autoMerge.enabled",
     "spark.databricks.delta.commitInfo.userMetadata",
+    OUT_OF_RANGE,
 )
 
 _listing: WeakSet[Any] = WeakSet()
@@ -38,7 +40,8 @@ def enable_connect(spark: Any) -> str:
     The name is `deltaic` where the server has the Delta JAR, whose `delta` cannot be replaced; a warning
     says so. The format follows the settings that the session has at this moment: its time zone, which is the one of a
     `timestampAsOf` without zone, `spark.sql.sources.partitionOverwriteMode`, and those of delta-spark for merging
-    schemas and for user metadata. Call it again after changing one; without a change that does nothing.
+    schemas, for user metadata and for changes of a range that is later than the table. Call it again after changing
+    one; without a change that does nothing.
 
     The server's Python must be able to import deltaic. The format reads every file of a version and leaves
     filters to Spark: `deltaic.read(spark, path, where=…)` is the one that prunes.

@@ -37,7 +37,7 @@ from deltaic.spark.change_stream import with_changes
 from deltaic.spark.names import local
 from deltaic.spark.options import CATALOGS_OWN, WriteOptions
 from deltaic.spark.routes.arrow import Task
-from deltaic.spark.settings import Settings
+from deltaic.spark.settings import OUT_OF_RANGE, Settings
 from deltaic.spark.split_read import BYTES_PER_PARTITION, read_group
 from deltaic.spark.stream_datasource import DeltaStreamReader, DeltaStreamWriter, query_of
 
@@ -158,7 +158,8 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
             raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
         given = self._given()
         if changes.wanted(given):
-            return plan_changes(path, given, self._time_zone())
+            lenient = self.settings.get(OUT_OF_RANGE, "false").lower() == "true"
+            return plan_changes(path, given, self._time_zone(), allow_out_of_range=lenient)
         version = self.options.get("versionasof")
         timestamp = self.options.get("timestampasof")
         return plan_scan(path, version, timestamp, None, self._time_zone())
@@ -170,6 +171,8 @@ def plan_scan(
     timestamp: str | dt.datetime | None,
     where: str | None,
     time_zone: str,
+    *,
+    row_ids: bool = False,
 ) -> Any:
     """The plan of a read of one version: the newest, or the one that an option or the path names."""
     if version is not None:
@@ -181,12 +184,11 @@ def plan_scan(
                 argument="versionAsOf",
                 reason="no whole number",
             ) from None
-    return _core.ScanPlan(path, version, _millis(path, timestamp, time_zone), where)
+    millis = _millis(path, timestamp, time_zone)
+    return _core.ScanPlan(path, version, millis, where, row_ids=row_ids)
 
 
-def plan_changes(
-    path: str, options: Mapping[str, str], time_zone: str, *, allow_out_of_range: bool = False
-) -> Any:
+def plan_changes(path: str, options: Mapping[str, str], time_zone: str, *, allow_out_of_range: bool) -> Any:
     """The plan of a read of row-level changes; the names of the options are in lower case."""
     start, end = (
         _millis(path, options.get(f"{name}timestamp"), time_zone) for name in ("starting", "ending")

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from deltaic.exceptions import InvalidArgumentError
+
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
+
+_FIELDS = ("row_id", "row_commit_version")
+"""Fields of `_metadata`, and the columns of a read that they become."""
+_ROW_IDS = ("_row_id", "_row_commit_version")
 
 
 def read(
@@ -17,6 +23,8 @@ def read(
     version: int | None = None,
     timestamp: str | dt.datetime | None = None,
     where: str | None = None,
+    *,
+    row_ids: bool = False,
 ) -> DataFrame:
     """The rows of a version of the table at `path`: the newest, or the one of `version` or `timestamp`.
 
@@ -26,17 +34,22 @@ def read(
     that Spark hides or more than 10,000 files, the Python workers of the server read, and must be able to import
     deltaic. The table is planned in this process, which must reach its storage.
 
+    With `row_ids` each row also tells its id and the version that it was last changed in, in two more columns at the
+    end, `_row_id` and `_row_commit_version`. On classic sessions they are `_metadata.row_id` and
+    `_metadata.row_commit_version` of every read.
+
     Raises:
         TableNotFoundError: when there is no table.
+        InvalidArgumentError: row ids of a version without `delta.enableRowTracking`.
         VersionNotFoundError, TimestampOutOfRangeError: with the range that is available.
         UnsupportedFeatureError: when the table needs a feature that deltaic does not have.
     """
     from deltaic.spark.frame import is_connect
 
     rows = (
-        _connect_rows(spark, path, version, timestamp, where)
+        _connect_rows(spark, path, version, timestamp, where, row_ids=row_ids)
         if is_connect(spark)
-        else _classic_rows(spark, path, version, timestamp)
+        else _classic_rows(spark, path, version, timestamp, row_ids=row_ids)
     )
     return rows if where is None else rows.where(where)
 
@@ -135,7 +148,9 @@ def save(
     return writer.save(df.sparkSession, df, path, mode, columns, options, storage_options)
 
 
-def _classic_rows(spark: Any, path: str, version: int | None, timestamp: str | dt.datetime | None) -> Any:
+def _classic_rows(
+    spark: Any, path: str, version: int | None, timestamp: str | dt.datetime | None, *, row_ids: bool
+) -> Any:
     from deltaic.spark.bridge.install import format_name
     from deltaic.spark.session import enable
 
@@ -144,18 +159,50 @@ def _classic_rows(spark: Any, path: str, version: int | None, timestamp: str | d
         reader = reader.option("versionAsOf", version)
     if timestamp is not None:
         reader = reader.option("timestampAsOf", str(timestamp))
-    return reader.load(path)
+    rows = reader.load(path)
+    if not row_ids:
+        return rows
+    metadata = rows.metadataColumn("_metadata")
+    if "row_id" not in rows.select(metadata).schema[0].dataType.names:
+        reason = (
+            "the table has none in this version: set `delta.enableRowTracking` to true, and rows get them"
+        )
+        raise InvalidArgumentError(f"row_ids: {reason}", argument="row_ids", reason=reason)
+    _check_names(rows.columns)
+    return rows.select(
+        "*", *(metadata.getField(field).alias(name) for field, name in zip(_FIELDS, _ROW_IDS, strict=True))
+    )
 
 
 def _connect_rows(
-    spark: Any, path: str, version: int | None, timestamp: str | dt.datetime | None, where: str | None
+    spark: Any,
+    path: str,
+    version: int | None,
+    timestamp: str | dt.datetime | None,
+    where: str | None,
+    *,
+    row_ids: bool,
 ) -> Any:
     from deltaic.predicates import from_sql
     from deltaic.spark.connect import list_quickly
     from deltaic.spark.datasource import plan_scan
+    from deltaic.spark.native_read import FILE, ROW, with_row_ids
     from deltaic.spark.split_read import planned_rows
 
     list_quickly(spark)
     predicate = None if where is None else from_sql(where)
-    scan = plan_scan(path, version, timestamp, predicate, spark.conf.get("spark.sql.session.timeZone"))
-    return planned_rows(spark, scan)
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    scan = plan_scan(path, version, timestamp, predicate, zone, row_ids=row_ids)
+    if not row_ids:
+        return planned_rows(spark, scan)
+    kept = scan.row_id_columns
+    rows = with_row_ids(spark, planned_rows(spark, scan, located=True), scan.row_id_bases(), kept)
+    rows = rows.drop(FILE, ROW)
+    _check_names(rows.columns)
+    return rows.withColumnsRenamed(dict(zip(kept, _ROW_IDS, strict=True)))
+
+
+def _check_names(columns: Sequence[str]) -> None:
+    if own := [c for c in columns if c.lower() in _ROW_IDS]:
+        reason = f"the table has a column `{own[0]}` of its own: read without it"
+        raise InvalidArgumentError(f"row_ids: {reason}", argument="row_ids", reason=reason)

@@ -7,17 +7,26 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.types import DoubleType, FloatType, LongType, StringType, StructField, StructType
 
 from deltaic.spark.frame import functions, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Spark checks every path, again for each action: 10,000 take seconds
 MOST_FILES = 10_000
 _GLOB = re.compile(r"([\\{}\[\]*?])")
+# Spark's reader takes the two zeros for different numbers, and NaN for none, when it skips parts of files. The bridge
+# asks it only for what it does right (FilterPushDown.java); here only all or nothing can be said.
+_NO_SKIPPING = {
+    f"parquet.filter.{by}.enabled": "false" for by in ("stats", "dictionary", "columnindex", "bloom")
+}
 _FOUND, _DELETED = "__deltaic_found", "__deltaic_deleted"
+_BASE, _VERSION = "__deltaic_base_row_id", "__deltaic_row_commit_version"
 FILE, ROW = "__deltaic_file", "__deltaic_row"
 """Columns of rows that tell where they are: the URI of the file, and the position in it."""
 
@@ -42,7 +51,8 @@ def native_read(spark: Any, scan: Any, *, located: bool = False) -> Any:
     stored = StructType.fromJson(json.loads(scan.stored_schema))
     partitions = [c["name"] for c in columns if c["partition"]]
     deleted = files.column("deleted").null_count < len(files)
-    df = spark.read.schema(stored).parquet(*(_GLOB.sub(r"\\\1", p) for p in paths))
+    skips = _NO_SKIPPING if _has_fractional(stored) else {}
+    df = spark.read.schema(stored).options(**skips).parquet(*(_GLOB.sub(r"\\\1", p) for p in paths))
     if located or partitions or deleted:
         df = with_places(df)
     if partitions or deleted:
@@ -52,10 +62,34 @@ def native_read(spark: Any, scan: Any, *, located: bool = False) -> Any:
     return df.select(*(_column(functions(spark), c, types[c["name"]]) for c in columns), *place)
 
 
+def _has_fractional(data_type: Any) -> bool:
+    """Whether it has floats or doubles where filters reach."""
+    if isinstance(data_type, StructType):
+        return any(_has_fractional(field.dataType) for field in data_type.fields)
+    return isinstance(data_type, (FloatType, DoubleType))
+
+
 def with_places(df: Any) -> Any:
     """The rows of a scan with `FILE` and `ROW`."""
     place = df.metadataColumn("_metadata")  # the table may have a column of this name
     return df.select("*", place.getField("file_path").alias(FILE), place.getField("row_index").alias(ROW))
+
+
+def with_row_ids(spark: Any, df: Any, bases: Any, columns: Sequence[str]) -> Any:
+    """Rows that tell where they are, with the row ids and row commit versions that they have in these two columns.
+
+    What files keep there goes before what follows from the position and the `bases` of the files (PROTOCOL.md, "Row
+    Tracking").
+    """
+    F = functions(spark)  # noqa: N806 (its usual name)
+    others = [F.col(quoted(c)) for c in df.columns if c not in columns]
+    facts = by_spelling(pa.table(pa.RecordBatchReader.from_stream(bases)))
+    facts = facts.rename_columns({"base_row_id": _BASE, "default_row_commit_version": _VERSION})
+    df = df.join(F.broadcast(spark.createDataFrame(facts)), FILE, "left")
+    row_id, version = columns
+    fresh = {row_id: F.col(_BASE) + F.col(ROW), version: F.col(_VERSION)}
+    kept = (F.coalesce(F.col(quoted(name)), fresh[name]).alias(name) for name in columns)
+    return df.select(*others, *kept)
 
 
 def by_spelling(files: pa.Table) -> pa.Table:

@@ -26,6 +26,8 @@ _DEFAULTS = _DELTA + "properties.defaults."
 _TXN_VERSION = _DELTA + "write.txnVersion"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _TIME_ZONE = "spark.sql.session.timeZone"
+OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
+"""Whether changes of versions and times after the newest are none, instead of an error."""
 
 
 @dataclass(frozen=True)

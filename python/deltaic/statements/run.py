@@ -74,9 +74,7 @@ def _optimize(spark: Any, statement: S.Optimize) -> list[dict[str, Any]]:
 
 
 def _reorg(spark: Any, statement: S.Reorg) -> list[dict[str, Any]]:
-    # files of which any row is deleted, and no others
-    how = {"min_size": 0, "max_deleted_ratio": 0.0}
-    return [optimized(ref_of(spark, statement.name), _conditions(statement), **how)]
+    return [optimized(ref_of(spark, statement.name), _conditions(statement), purge=True)]
 
 
 def _conditions(statement: S.Optimize | S.Reorg) -> list[str]:

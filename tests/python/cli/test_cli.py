@@ -193,3 +193,13 @@ class TestVerify:
         assert done.returncode == 1
         assert "MissingFile" in done.stdout
         assert "1 findings" in done.stdout
+
+
+def test_the_schema_tells_what_columns_hold_by_themselves(tmp_path):
+    columns = "n INT DEFAULT 42, g INT GENERATED ALWAYS AS (n + 1)"
+    features = {"delta.feature.allowColumnDefaults": "supported"}
+    deltaic.create(tmp_path / "t", columns, configuration=features)
+    assert output("schema", tmp_path / "t").splitlines()[1:] == [
+        " |-- n: integer (nullable = true, default = 42)",
+        " |-- g: integer (nullable = true, generated = n + 1)",
+    ]

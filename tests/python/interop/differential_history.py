@@ -241,6 +241,8 @@ class History:
 
     def _merge(self) -> Step:
         evolves, duplicates = self._often(0.25), self._often(0.1)
+        # a merge that may be refused adds no columns that later steps rely on
+        duplicates &= not evolves
         columns = dict(self._columns)
         if evolves:
             left = [name for name in columns if name not in ("id", *self._by)]

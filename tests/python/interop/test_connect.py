@@ -60,6 +60,7 @@ def _metrics(path: Path) -> dict[str, str]:
     return {k: v for k, v in found.items() if not k.endswith(depends)}
 
 
+@pytest.mark.long  # Connect does what a classic session does (test_connect_parity), and that what delta-spark does
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_operations_do_the_same(
     connect: Any, delta_spark: Any, same: Any, kind: str, tmp_path: Path

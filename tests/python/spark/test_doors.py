@@ -222,3 +222,35 @@ def test_tables_made_at_once_become_one(door: Any, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(append, range(4))) == [0, 1, 2, 3]
     assert sorted(r.id for r in deltaic.read(door, path).collect()) == [0, 1, 2, 3]
+
+
+def test_zeros_and_nan_are_found_in_files_that_have_nothing_else(door: Any, tmp_path: Path) -> None:
+    """Spark's Parquet reader would skip the row groups: it takes -0.0 for another number, and NaN for none."""
+    path = str(tmp_path / "t")
+    for first, values in ((0, [-0.0] * 10), (10, [0.0] * 10), (20, [1.0, float("nan")]), (30, [-1.0] * 10)):
+        numbers = range(first, first + len(values))
+        narrow = pa.array(values, pa.float32())
+        nested = pa.array([{"x": value} for value in values], pa.struct([("x", pa.float64())]))
+        deltaic.write(path, pa.table({"id": numbers, "x": values, "f": narrow, "s": nested}))
+    df = deltaic.read(door, path)
+    zeros, one, nan, less = [*range(20)], 20, 21, [*range(30, 40)]
+    conditions = {
+        "x = 0D": zeros,
+        "x = -0.0D": zeros,
+        "x IN (0D, 7D)": zeros,
+        "x >= 0D": [*zeros, one, nan],
+        "x > 5D": [nan],
+        "x <> 1D": [*zeros, nan, *less],
+        "NOT (x <= 1D)": [nan],
+        "x <= 0D": [*zeros, *less],
+        "x = 1D": [one],
+        "x = double('NaN')": [nan],
+        "f = 0F": zeros,
+        "f > 5F": [nan],
+        "s.x = 0D": zeros,
+        "s.x > 5D": [nan],
+    }
+    # one job for all would not push them down
+    for condition, wanted in conditions.items():
+        found = sorted(row.id for row in df.where(condition).select("id").collect())
+        assert found == sorted(wanted), condition

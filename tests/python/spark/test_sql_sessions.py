@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyspark
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
 
@@ -91,12 +90,12 @@ def test_execute_immediate(spark: SparkSession, path: Path) -> None:
     spark.sql("EXECUTE IMMEDIATE 'INSERT INTO people VALUES (?, ?)' USING 20, 5")
     spark.sql("EXECUTE IMMEDIATE 'DELETE FROM people WHERE id < :id' USING 19 AS id")
     assert ids(spark) == [20]
-    if pyspark.__version__.startswith("4.0."):
-        # it parses the text by a parser of its own
-        return
     assert spark.sql("EXECUTE IMMEDIATE 'DESCRIBE HISTORY people LIMIT 1'").collect()[0].operation == "DELETE"
     spark.sql("EXECUTE IMMEDIATE 'OPTIMIZE people'")
     assert deltaic.Table(path).version >= 2
+    spark.sql("DECLARE VARIABLE told STRING DEFAULT 'DESCRIBE DETAIL people'")
+    assert spark.sql("EXECUTE IMMEDIATE Told").collect()[0].format == "delta"
+    spark.sql("DROP TEMPORARY VARIABLE told")
 
 
 @pytest.mark.parametrize(

@@ -309,3 +309,13 @@ def test_a_table_that_is_refreshed_by_name(spark: SparkSession, tmp_path: Path) 
     finally:
         spark.sql("UNCACHE TABLE IF EXISTS refreshed")
         spark.sql("DROP TABLE refreshed")
+
+
+def test_default_values_are_told(spark: SparkSession, place: Path) -> None:
+    features = {"delta.feature.allowColumnDefaults": "supported"}
+    deltaic.create(place, "id BIGINT, n INT DEFAULT 42", configuration=features)
+    spark.sql(f"CREATE TABLE made USING delta LOCATION '{place}'")
+    for rows in (spark.table("made"), spark.read.format("delta").load(str(place))):
+        assert rows.schema["n"].metadata == {"CURRENT_DEFAULT": "42"}
+    told = [tuple(r) for r in spark.sql("DESCRIBE EXTENDED made").collect()]
+    assert told[-2:] == [("# Column Default Values", "", ""), ("n", "int", "42")]

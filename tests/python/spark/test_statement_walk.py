@@ -65,6 +65,8 @@ COMMITS: dict[str, int] = {
     "ALTER TABLE {t} ADD COLUMN more INT": 1,
     "ALTER TABLE {t} ADD COLUMNS (more INT, less STRING)": 1,
     "ALTER TABLE {t} ALTER COLUMN x COMMENT 'c'": 1,
+    "ALTER TABLE {t} ALTER COLUMN x DROP DEFAULT": 0,
+    "COMMENT ON TABLE {t} IS 'x'": 1,
     "ALTER TABLE {t} CHANGE COLUMN x x DOUBLE COMMENT 'c'": 1,
     "ALTER TABLE {t} ADD CONSTRAINT c CHECK (id >= 0)": 1,
 }
@@ -133,20 +135,18 @@ REFUSED: dict[str, tuple[str, str]] = {
     "ALTER TABLE {t} SET SERDE 'some.Serde'": ("SET SERDE", "SET TBLPROPERTIES"),
     "ALTER TABLE {t} SET SERDEPROPERTIES ('a' = 'b')": ("SET SERDE", "SET TBLPROPERTIES"),
     "ALTER TABLE {t} PARTITION (p = '1') SET SERDEPROPERTIES ('a' = 'b')": ("SET SERDE", "SET TBLPROPERTIES"),
-    "ALTER TABLE {t} ALTER COLUMN x SET DEFAULT 5": ("SET or DROP DEFAULT", "CREATE OR REPLACE TABLE"),
-    "ALTER TABLE {t} ALTER COLUMN x DROP DEFAULT": ("SET or DROP DEFAULT", "CREATE OR REPLACE TABLE"),
     "ALTER TABLE {t} REPLACE COLUMNS (id BIGINT)": ("REPLACE COLUMNS", "DROP COLUMNS"),
     "ALTER TABLE {t} ALTER COLUMN id COMMENT 'a', x COMMENT 'b'": (
         "several columns",
         "one statement for each",
     ),
-    "COMMENT ON TABLE {t} IS 'x'": ("COMMENT ON TABLE", "CREATE OR REPLACE TABLE"),
     "CREATE TABLE made CLONE {t}": ("deep clone", "SHALLOW CLONE"),
     "CREATE TABLE made (a INT) USING delta CLUSTERED BY (a) INTO 4 BUCKETS": ("bucket", "generated column"),
 }
 
 # what is refused by other errors of ours, or by Spark itself: the statement, and what the error says
 WRONG: dict[str, str] = {
+    "ALTER TABLE {t} ALTER COLUMN x SET DEFAULT 5": "allowColumnDefaults",
     "INSERT INTO {t} SELECT 1L": "",
     "INSERT INTO {t} PARTITION (p = '7') IF NOT EXISTS VALUES (100, 1.5)": "IF NOT EXISTS",
     "INSERT INTO parquet.`{d}` " + ROW: "",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from streams import PATIENCE, append, ids, offsets, run, start
 
 import deltaic
 from deltaic import exceptions
+from deltaic.spark.change_stream import Changes, ChangeStream
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
@@ -307,3 +309,36 @@ def test_changes_that_are_not_recorded(spark: SparkSession, table: Path) -> None
         stream(spark, table, readChangeFeed="true")
     with pytest.raises(exceptions.InvalidArgumentError, match="skipChangeCommits"):
         stream(spark, table, readChangeFeed="true", skipChangeCommits="true")
+
+
+@pytest.mark.parametrize(
+    "properties", [{}, {"delta.enableDeletionVectors": "true"}], ids=["rewrite", "vectors"]
+)
+def test_a_batch_of_changes_that_delta_spark_planned(tmp_path: Path, properties: dict[str, str]) -> None:
+    """Its offsets name the last file of a version of changes, where ours stand behind the version."""
+    path = str(tmp_path / "t")
+    rows = pa.table({"id": range(6)})
+    deltaic.write(path, rows, configuration={"delta.enableChangeDataFeed": "true", **properties})
+    table = deltaic.Table(path)
+    table.update_rows({"id": "id + 100"}, where="id = 1")
+    table.delete("id = 2")
+    deltaic.write(path, rows)
+    stream = ChangeStream(path, {"readchangefeed": "true", "startingversion": "0"}, None, {})
+    identity = json.loads(stream.head())["reservoirId"]
+
+    def at(version: int, index: int) -> str:
+        offset = {"sourceVersion": 1, "reservoirId": identity, "reservoirVersion": version, "index": index}
+        return json.dumps({**offset, "isStartingVersion": False})
+
+    def versions(start: str, end: str) -> list[Any]:
+        parts = stream.batch(start, end)
+        return [p._plan.versions if isinstance(p, Changes) else p.inserted for p in parts]
+
+    nothing = [(0, 0)]
+    assert versions(at(1, -1), at(1, 0)) == [(1, 1)]
+    assert versions(at(1, 0), at(2, 0)) == [(2, 2)]
+    assert versions(at(0, 0), at(2, 0))[-1] == (1, 2)
+    assert versions(at(1, 0), at(2, -1)) == nothing
+    assert versions(at(2, 0), at(3, -1)) == nothing
+    # a version that only adds rows may be cut
+    assert [v for v, _ in versions(at(2, 0), at(3, 0))] == [3]

@@ -118,6 +118,7 @@ final class FileLists {
     StructType schema = table.listedSchema();
     String zone = session.conf().get("spark.sql.session.timeZone");
     String root = text(in);
+    boolean rowIds = in.get() != 0;
     ArrayList groups = new ArrayList();
     int count = in.getInt();
     for (int i = 0; i < count; i++) {
@@ -136,10 +137,12 @@ final class FileLists {
       boolean relative = in.get() != 0;
       String uri = relative ? root + text(in) : text(in);
       FileStatus status = new FileStatus(length, false, 0, BLOCK, modified, new Path(java.net.URI.create(uri)));
-      group.files.add(FileStatusWithMetadata.apply(status, Scala.emptyMap()));
       total += length;
       int vector = in.getInt();
-      if (vector < 0) {
+      ByteBuffer bits = vector < 0 ? null : (ByteBuffer) in.slice();
+      if (vector > 0) in.position(in.position() + vector);
+      group.files.add(FileStatusWithMetadata.apply(status, rowIds ? RowIdRule.ofFile(in.getLong(), in.getLong()) : Scala.emptyMap()));
+      if (bits == null) {
         if (group.vectors != null) group.vectors.add(null);
         continue;
       }
@@ -152,10 +155,8 @@ final class FileLists {
       Long code = (Long) codes.get(key);
       if (code == null) {
         code = Long.valueOf(((long) broadcastNumber << 32) | bitmaps.size());
-        bitmaps.add(bitmap(in, vector));
+        bitmaps.add(bitmap(bits, vector));
         codes.put(key, code);
-      } else {
-        in.position(in.position() + vector);
       }
       group.vectors.add(code);
     }
@@ -168,13 +169,11 @@ final class FileLists {
     return groups;
   }
 
-  private static RoaringBitmap bitmap(ByteBuffer in, int length) {
+  private static RoaringBitmap bitmap(ByteBuffer part, int length) {
     try {
-      ByteBuffer part = (ByteBuffer) in.slice();
       part.limit(length);
       RoaringBitmap bitmap = new RoaringBitmap();
       bitmap.deserialize(part);
-      in.position(in.position() + length);
       return bitmap;
     } catch (IOException e) {
       throw new IllegalStateException(e);

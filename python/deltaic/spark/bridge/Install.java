@@ -62,6 +62,7 @@ public final class Install {
     for (int i = 0; i < rules.size(); i++) if (rules.get(i) instanceof DeletionVectorRule) return;
     rules.add(new CountRule());
     rules.add(new MixedFilterRule());
+    rules.add(new RowIdRule());
     rules.add(new DeletionVectorRule());
     methods.extraOptimizations_$eq(Scala.seq(rules));
   }

@@ -46,6 +46,9 @@ final class OpenTable {
    * last one of the partition values of the list. Null for a table.
    */
   final String changeType;
+  /** The columns in which files keep row ids and row commit versions, or null where rows have none. */
+  final String rowIdColumn;
+  final String rowVersionColumn;
   /** How the core finds this version again. */
   private final Map reopen;
 
@@ -72,6 +75,10 @@ final class OpenTable {
     this.timeTravel = facts.get("timeTravel").asBoolean();
     JsonNode changeType = facts.get("changeType");
     this.changeType = changeType == null ? null : changeType.asText();
+    JsonNode tracking = facts.get("rowTracking");
+    boolean tracked = tracking != null && !tracking.isNull();
+    this.rowIdColumn = tracked ? tracking.get("rowId").asText() : null;
+    this.rowVersionColumn = tracked ? tracking.get("rowCommitVersion").asText() : null;
     this.reopen = reopen;
     if (this.changeType != null) this.reopen.put("changes", facts.get("changes"));
     this.reopen.put("uri", facts.get("uri").asText());
@@ -153,8 +160,9 @@ final class OpenTable {
    * Spark keeps them in the table's order instead of putting them last.
    */
   HadoopFsRelation relation(SparkSession session) {
-    FileFormat format =
-        physical == null ? new ParquetFileFormat() : new MappedParquetFormat(schema, physical, byId);
+    FileFormat format = physical == null && rowIdColumn == null && !FilterPushDown.concerns(schema)
+        ? new ParquetFileFormat()
+        : new TableParquetFormat(schema, physical, byId, rowIdColumn, rowVersionColumn);
     return new HadoopFsRelation(
         new LogFileIndex(this, FileLists.of(session, this), null, false),
         partitionSchema(), schema, Scala.nothing(), format, Scala.emptyMap(), session);

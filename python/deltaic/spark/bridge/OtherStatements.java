@@ -88,7 +88,6 @@ public final class OtherStatements extends Rule {
 
   private static LogicalPlan partitions(ShowPartitions node, OpenTable table) {
     HashMap request = table.request("partitions");
-    request.put("path", table.path);
     if (node.pattern().isDefined() && node.pattern().get() instanceof UnresolvedPartitionSpec) {
       request.put("spec", new HashMap(Scala.map(((UnresolvedPartitionSpec) node.pattern().get()).spec())));
     }

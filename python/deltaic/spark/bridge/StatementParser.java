@@ -7,11 +7,21 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.regex.Pattern;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute;
+import org.apache.spark.sql.catalyst.catalog.VariableDefinition;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
+import scala.Option;
+import scala.Product;
+import scala.collection.Seq;
+import scala.util.Either;
+import scala.util.Left;
+import scala.util.Right;
 
 /**
  * A session's parser that takes the statements of Delta that Spark does not know. A proxy, because the interface of
@@ -52,10 +62,31 @@ public final class StatementParser implements InvocationHandler {
       if (ours != null) return ours;
     }
     try {
-      return method.invoke(inner, arguments);
+      Object parsed = method.invoke(inner, arguments);
+      LogicalPlan ours = parsed != null && parsed.getClass().getSimpleName().equals("ExecuteImmediateQuery")
+          ? immediate((Product) parsed) : null;
+      return ours == null ? parsed : ours;
     } catch (InvocationTargetException e) {
       throw e.getTargetException();
     }
+  }
+
+  /** The statement of ours that EXECUTE IMMEDIATE has: Spark 4.0 would parse it by a parser of its own. */
+  private static LogicalPlan immediate(Product node) {
+    boolean plain = ((Seq) node.productElement(0)).isEmpty() && ((Seq) node.productElement(2)).isEmpty();
+    if (!plain) return null;
+    Either query = (Either) node.productElement(1);
+    Object text = query instanceof Left ? ((Left) query).value() : variable((UnresolvedAttribute) ((Right) query).value());
+    return text == null ? null : parse(text.toString());
+  }
+
+  /** The value of a variable of the session, or null. */
+  private static Object variable(UnresolvedAttribute name) {
+    SparkSession session = SparkSession.active();
+    String last = (String) name.nameParts().last();
+    if (!session.sessionState().conf().caseSensitiveAnalysis()) last = last.toLowerCase(Locale.ROOT);
+    Option found = session.sessionState().catalogManager().tempVariableManager().get(Scala.one(last));
+    return found.isDefined() ? ((VariableDefinition) found.get()).currentValue().value() : null;
   }
 
   private static LogicalPlan parse(String text) {

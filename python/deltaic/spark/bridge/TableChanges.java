@@ -109,6 +109,10 @@ final class TableChanges {
     if (change instanceof TableChange.UpdateColumnComment) {
       out.put("comment", ((TableChange.UpdateColumnComment) change).newComment());
     }
+    if (change instanceof TableChange.UpdateColumnDefaultValue) {
+      String given = ((TableChange.UpdateColumnDefaultValue) change).newDefaultValue();
+      out.put("default", given == null ? "" : given);
+    }
     if (change instanceof TableChange.UpdateColumnPosition) {
       place(out, ((TableChange.UpdateColumnPosition) change).position());
     }

@@ -9,12 +9,10 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.types import StructType
 
-from deltaic import _core
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.spark.bridge.options import split_storage
+from deltaic.spark.bridge import tables
 from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.frame import quoted
-from deltaic.table import Table
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 
@@ -25,13 +23,12 @@ def partitions(asked: dict[str, Any], data: Any) -> Any:
     Raises:
         InvalidArgumentError: the table is not partitioned, or PARTITION names no partition column.
     """
-    _, storage = split_storage(asked["options"])
-    table = Table(asked["path"], asked["version"], storage_options=storage)
-    columns, wanted = table.partition_columns, _wanted(table, asked.get("spec") or {})
-    plan = _core.ScanPlan(asked["path"], asked["version"], None, None, storage)
-    files = pa.table(pa.RecordBatchReader.from_stream(plan.files()))
-    values = files.select([f"p{i}" for i in range(len(columns))]).rename_columns(columns)
-    fields = {f.name: f for f in StructType.fromJson(json.loads(plan.schema)).fields}
+    table = tables.again(asked)
+    facts = json.loads(table.describe())
+    columns, wanted = facts["partitionColumns"], _wanted(facts, asked.get("spec") or {})
+    values = pa.table(pa.RecordBatchReader.from_stream(table.partitions()))
+    fields = {f.name: f for f in StructType.fromJson(facts["schema"]).fields}
+    # texts that differ may be one value, such as `1` and `01`
     found = session_of(data).createDataFrame(values, StructType([fields[c] for c in columns])).distinct()
     for column, value in wanted.items():
         given = F.col(quoted(column))
@@ -39,14 +36,14 @@ def partitions(asked: dict[str, Any], data: Any) -> Any:
     return found.orderBy(*(F.col(quoted(c)) for c in columns))._jdf
 
 
-def _wanted(table: Table, spec: dict[str, str]) -> dict[str, str | None]:
-    columns = {column.lower(): column for column in table.partition_columns}
+def _wanted(facts: dict[str, Any], spec: dict[str, str]) -> dict[str, str | None]:
+    columns = {column.lower(): column for column in facts["partitionColumns"]}
     if not columns:
         raise InvalidArgumentError.of(
-            "statement", f"SHOW PARTITIONS: the table `{table.uri}` is not partitioned"
+            "statement", f"SHOW PARTITIONS: the table `{facts['uri']}` is not partitioned"
         )
     for name in spec:
         if name.lower() not in columns:
-            reason = f"SHOW PARTITIONS: `{name}` is none of the partition columns {table.partition_columns}"
+            reason = f"SHOW PARTITIONS: `{name}` is none of the partition columns {facts['partitionColumns']}"
             raise InvalidArgumentError.of("statement", reason)
     return {columns[name.lower()]: None if value == _NULL else value for name, value in spec.items()}

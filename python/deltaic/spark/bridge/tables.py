@@ -37,19 +37,33 @@ def describe(asked: dict[str, Any]) -> str:
     return str(table.describe())
 
 
+def again(asked: dict[str, Any]) -> Any:
+    """The version that `describe` opened."""
+    if (lent := _lent.get(asked["identity"])) is not None:
+        return lent
+    with _lock:
+        table = _opened.get(asked["identity"])
+    if table is None and "changes" in asked:
+        table = _keep(change_feed.again(asked))
+    elif table is None:
+        _, storage = split_storage(asked["options"])
+        table = _keep(_core.SparkTable(asked["uri"], asked["version"], None, storage))
+    return table
+
+
 def files(asked: dict[str, Any]) -> bytes:
     """The files that may hold a row for which `predicate` is true, in the layout of scan/handover.rs."""
-    return bytes(_again(asked).files(asked["predicate"]))
+    return bytes(again(asked).files(asked["predicate"]))
 
 
 def size(asked: dict[str, Any]) -> int:
     """Bytes of all files."""
-    return int(_again(asked).size())
+    return int(again(asked).size())
 
 
 def rows(asked: dict[str, Any]) -> int:
     """Rows that are not deleted; -1 where statistics do not tell, or the relation is not the whole table."""
-    table = _again(asked)
+    table = again(asked)
     known = table.rows() if isinstance(table, _core.SparkTable) else None
     return -1 if known is None else int(known)
 
@@ -108,16 +122,3 @@ def _keep(table: Any) -> Any:
         while len(_opened) > _KEPT:
             _opened.popitem(last=False)
     return kept
-
-
-def _again(asked: dict[str, Any]) -> Any:
-    if (lent := _lent.get(asked["identity"])) is not None:
-        return lent
-    with _lock:
-        table = _opened.get(asked["identity"])
-    if table is None and "changes" in asked:
-        table = _keep(change_feed.again(asked))
-    elif table is None:
-        _, storage = split_storage(asked["options"])
-        table = _keep(_core.SparkTable(asked["uri"], asked["version"], None, storage))
-    return table

@@ -52,6 +52,17 @@ def _analyzed(op: Operation, condition: Any) -> Any:
     return op.meant(condition)._jdf.queryExecution().analyzed().condition()
 
 
+def plain(op: Operation, condition: Any) -> str | None:
+    """SQL of a condition that the core and Spark take for the same, where the core may look for its rows.
+
+    That is where tasks run in this process: elsewhere they look faster than the driver.
+    """
+    if not op.in_process:
+        return None
+    sql = op.spark._jvm.deltaic.spark.PlainConditions.sql(_analyzed(op, condition), op.schema.json())
+    return None if sql is None else str(sql)
+
+
 def _may_be_of_partitions(op: Operation, condition: Any) -> bool:
     """Whether the condition may name partition columns only, and has no subquery."""
     partitions = {name.lower() for name in op.dml.partition_columns}

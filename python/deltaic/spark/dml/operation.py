@@ -15,7 +15,7 @@ from deltaic.exceptions import InvalidPredicateError
 from deltaic.spark import writer
 from deltaic.spark.dml.relation import Relation
 from deltaic.spark.frame import arrow_takes, functions, is_connect, is_local, quoted
-from deltaic.spark.native_read import FILE, ROW, by_spelling, with_places
+from deltaic.spark.native_read import with_places, with_row_ids
 from deltaic.spark.options import WriteOptions
 from deltaic.spark.rules import RowRules
 from deltaic.spark.settings import Settings
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from deltaic.spark.dml.ref import TableRef
     from deltaic.spark.rules import Sequence
 
-_BASE, _VERSION = "__deltaic_base_row_id", "__deltaic_row_commit_version"
 # rows, and bytes of files, that the driver holds
 _FEW_ROWS, _FEW_BYTES = 100_000, 16 << 20
 
@@ -206,19 +205,8 @@ class Operation:
         return 0 < rows <= _FEW_ROWS and bytes_ * rows < _FEW_BYTES * of
 
     def with_row_ids(self, df: Any) -> Any:
-        """Rows of touched files with the row ids and versions that they have.
-
-        Ids that files keep go before those that follow from the position (PROTOCOL.md, "Row Tracking").
-        """
-        F = self.functions  # noqa: N806 (its usual name)
-        others = [F.col(quoted(c)) for c in df.columns if c not in self.row_ids]
-        bases = by_spelling(pa.table(pa.RecordBatchReader.from_stream(self.dml.row_id_bases())))
-        bases = bases.rename_columns({"base_row_id": _BASE, "default_row_commit_version": _VERSION})
-        df = df.join(F.broadcast(self.spark.createDataFrame(bases)), FILE, "left")
-        row_id, version = self.row_ids
-        fresh = {row_id: F.col(_BASE) + F.col(ROW), version: F.col(_VERSION)}
-        kept = {name: F.coalesce(F.col(quoted(name)), fresh[name]).alias(name) for name in self.row_ids}
-        return df.select(*others, *kept.values())
+        """Rows of touched files with the row ids and versions that they have."""
+        return with_row_ids(self.spark, df, self.dml.row_id_bases(), self.row_ids)
 
     def asked(self) -> str | None:
         """What Spark's optimizer made of the conditions on the rows of `all` files that ran, as a predicate."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deltaic.spark.dml.conditions import prune, take_partitions
+from deltaic.spark.dml.conditions import plain, prune, take_partitions
 from deltaic.spark.failures import errors_of_workers
 from deltaic.spark.native_read import FILE, ROW
 
@@ -33,7 +33,10 @@ def take_matches(op: Operation, condition: Any) -> bool:
         return False
     if take_partitions(op, condition):
         return False
-    find_touched(op, condition)
+    if (sql := plain(op, condition)) is not None:
+        op.dml.take_where(sql)
+    else:
+        find_touched(op, condition)
     return True
 
 

@@ -2,6 +2,7 @@ package deltaic.spark;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.util.QuotingUtils$;
@@ -13,24 +14,39 @@ import scala.Function1;
 import scala.collection.immutable.Seq;
 
 /**
- * Spark's Parquet reader under column mapping: the plan speaks logical names, the reader physical ones. The closure that
- * runs on executors is Spark's own, so that these need no class of ours.
+ * Spark's Parquet reader under column mapping and row tracking: the plan speaks logical names, the reader physical ones, and
+ * `_metadata` has row ids. Of fractional numbers it is asked only for what it does right. The closure that runs on executors is Spark's own, so that these need no class of ours.
  */
-public final class MappedParquetFormat extends ParquetFileFormat {
+public final class TableParquetFormat extends ParquetFileFormat {
   private static final String FIELD_ID_READ = "spark.sql.parquet.fieldId.read.enabled";
   private final ParquetFileFormat inner = new ParquetFileFormat();
   private final StructType logical;
   private final StructType physical;
   private final boolean byId;
+  private final String rowIdColumn;
+  private final String rowVersionColumn;
 
-  MappedParquetFormat(StructType logical, StructType physical, boolean byId) {
+  /** `physical` is null without column mapping, the names of columns without row tracking. */
+  TableParquetFormat(
+      StructType logical, StructType physical, boolean byId, String rowIdColumn, String rowVersionColumn) {
     this.logical = logical;
     this.physical = physical;
     this.byId = byId;
+    this.rowIdColumn = rowIdColumn;
+    this.rowVersionColumn = rowVersionColumn;
+  }
+
+  public Seq metadataSchemaFields() {
+    Seq fields = super.metadataSchemaFields();
+    return rowIdColumn == null ? fields : RowIdRule.fields(fields, rowIdColumn, rowVersionColumn);
   }
 
   public Function1 buildReaderWithPartitionValues(SparkSession session, StructType dataSchema, StructType partitionSchema,
       StructType requiredSchema, Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+    if (physical == null) {
+      return inner.buildReaderWithPartitionValues(
+          session, dataSchema, partitionSchema, requiredSchema, FilterPushDown.safe(filters), options, conf);
+    }
     StructType required = (StructType) rename(requiredSchema, logical, physical);
     if (byId) {
       conf.setBoolean(FIELD_ID_READ, true);
@@ -44,7 +60,7 @@ public final class MappedParquetFormat extends ParquetFileFormat {
       }
     }
     ArrayList pushed = new ArrayList();
-    List all = Scala.list(filters);
+    List all = Scala.list(FilterPushDown.safe(filters));
     for (int i = 0; i < all.size(); i++) {
       Filter filter = rename((Filter) all.get(i));
       if (filter != null) pushed.add(filter);
@@ -145,12 +161,13 @@ public final class MappedParquetFormat extends ParquetFileFormat {
   }
 
   public boolean equals(Object other) {
-    if (!(other instanceof MappedParquetFormat)) return false;
-    MappedParquetFormat format = (MappedParquetFormat) other;
-    return byId == format.byId && logical.equals(format.logical) && physical.equals(format.physical);
+    if (!(other instanceof TableParquetFormat)) return false;
+    TableParquetFormat format = (TableParquetFormat) other;
+    return byId == format.byId && logical.equals(format.logical) && Objects.equals(physical, format.physical)
+        && Objects.equals(rowIdColumn, format.rowIdColumn);
   }
 
   public int hashCode() {
-    return physical.hashCode();
+    return logical.hashCode();
   }
 }

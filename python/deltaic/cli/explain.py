@@ -1,0 +1,90 @@
+"""`explain`: why a scan opens each data file, or passes it over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deltaic.cli import output
+from deltaic.cli.options import table_command
+
+if TYPE_CHECKING:
+    from deltaic.table import Table
+
+_VERDICTS = {"kept": True, "dropped": False}
+
+
+@click.command(short_help="Why a scan with --where opens each data file, or passes it over.")
+@click.option("--where", metavar="SQL", required=True, help="Condition of the scan.")
+@click.option("--only", type=click.Choice(list(_VERDICTS)), help="Show only the files with this verdict.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), help="Show at most so many files; the totals are of all."
+)
+@table_command
+def explain(table: Table, *, where: str, only: str | None, limit: int | None, as_json: bool) -> None:
+    """Say of each data file why a scan with a condition opens it or passes it over.
+
+    A file is dropped by its partition values or by statistics of its columns, which are shown with the part of the
+    condition that they rule out; it is kept where they are missing, or where a row may match. The verdicts are those of
+    every scan. No data file is read.
+    """
+    with output.progress("judging files"):
+        told = table.explain(where, limit=limit, kept=None if only is None else _VERDICTS[only])
+    if as_json:
+        output.print_json({"version": table.version, "where": where, **told})
+        return
+    console = output.console()
+    if told["files"]:
+        grid = output.grid("", "size", "why", "the log says", "path", right=["size"])
+        for file in told["files"]:
+            grid.add_row(
+                "kept" if file["kept"] else "dropped",
+                output.size(file["size"]),
+                output.cell(_why(file)),
+                output.cell(_facts(file)),
+                output.cell(file["path"]),
+                style="green" if file["kept"] else "dim",
+            )
+        console.print(grid)
+        console.print()
+    for part in told["parts"]:
+        console.print(
+            output.cell(part["part"]), f"drops {_totals(part)} by {part['by']}", style="dim", sep="  "
+        )
+    for test in told["undecided"]:
+        console.print(output.cell(test), "cannot be decided for a file", style="dim", sep="  ")
+    console.print(f"{_totals(told['kept'])} kept, {_totals(told['dropped'])} dropped", style="bold")
+
+
+def _totals(found: dict[str, Any]) -> str:
+    return f"{found['files']:,} files ({output.size(found['bytes'])})"
+
+
+def _why(file: dict[str, Any]) -> str:
+    if file["kept"]:
+        return str(file["why"])
+    return "; ".join(f"not {cause['part']}: {cause['by']}" for cause in file["causes"])
+
+
+def _facts(file: dict[str, Any]) -> str | None:
+    """What the log says of the columns that the file is dropped by; of a kept file, of all that were looked at."""
+    asked = {name for cause in file["causes"] for name in cause["columns"]} if not file["kept"] else None
+    told = []
+    for column in file["columns"]:
+        name = column["column"]
+        if asked is not None and name not in asked:
+            continue
+        if "partition_value" in column:
+            value = column["partition_value"]
+            told.append(f"{name} is {'null' if value is None else value}")
+            continue
+        bounds = [f"{label} {column[key]}" for key, label in _BOUNDS.items() if key in column]
+        told.append(f"{name}: {', '.join(bounds) or 'nothing'}")
+    rows = file["num_records"]
+    if told and rows is not None:
+        told.append(f"{rows:,} rows")
+    return "; ".join(told) or None
+
+
+_BOUNDS = {"min": "min", "max": "max", "null_count": "nulls"}
