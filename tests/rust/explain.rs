@@ -25,7 +25,8 @@ struct File {
 
 fn file() -> impl Strategy<Value = File> {
     let often = |values: std::ops::Range<i64>| prop::option::weighted(0.8, values);
-    let x = (often(0..6), often(4..10), often(0..4));
+    // never a least above the greatest: a row group of a checkpoint cannot tell that one of its files contradicts itself
+    let x = (often(0..5), often(4..10), often(0..4));
     (often(0..4), 0..DAYS.len(), x, prop::bool::weighted(0.85)).prop_map(|(p, day, x, stats)| File {
         p,
         day,
