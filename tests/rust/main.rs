@@ -12,6 +12,7 @@ mod dml;
 mod explain;
 mod kill;
 mod load;
+mod load_evidence;
 mod load_faults;
 mod maintain;
 mod rivals;

@@ -69,13 +69,14 @@ fn t3_nothing_that_follows_a_commit_fails_it() {
         commit(&mut table, &location, &[add(1)]);
         for n in 2..=8 {
             let version = table.commit(&[add(n)]);
+            let added = Action::Add(serde_json::from_value(add(n)["add"].clone()).unwrap());
             let snapshot = Snapshot::open(location.clone(), At::Latest).unwrap();
             store.rule(Rule::new(Fault::Refused).on(op).always());
             let done = after_commit(&NewCommit {
                 location: &location,
                 version,
                 info: &CommitInfo::default(),
-                actions: &[],
+                actions: &[ActionRef::from(&added)],
                 protocol: snapshot.protocol(),
                 metadata: snapshot.metadata(),
                 snapshot: None,

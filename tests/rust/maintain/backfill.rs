@@ -123,7 +123,7 @@ fn deletion_vectors_stay_with_their_files() {
 #[test]
 fn a_refusal_leaves_no_trace() {
     let (_, location) = table(&[]);
-    let mut txn = Transaction::begin(&open(&location), Operation::new("WRITE"));
+    let mut txn = Transaction::begin(&open(&location), Operation::new("COMPUTE STATS"));
     txn.add(Add { path: adds(&location)[0].path.clone(), stats: None, ..adds(&location)[0].clone() });
     txn.commit().unwrap();
     let error = enable(&location).unwrap_err();

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use super::checkpoint::{CheckpointFile, CheckpointReader};
 use super::columns::{FileBatch, FilesRequest, STRING_MAP, conform, file_columns, schema_of};
+use super::evidence::{Count, Totals};
 use super::stats_json::stats_json;
 use super::tail::{Tail, without};
 use crate::error::{Error, Result};
@@ -28,6 +29,8 @@ pub(crate) struct ScanSource {
     pub(crate) tail: Arc<Tail>,
     pub(crate) checkpoint: Option<Arc<CheckpointReader>>,
     pub(crate) counters: Arc<Counters>,
+    /// What the checksum of the version says, where it was read.
+    pub(crate) totals: Option<Totals>,
 }
 
 /// The live files of a snapshot, a batch at a time.
@@ -41,6 +44,8 @@ pub struct FileStream {
     /// Row groups that are still to come.
     units: VecDeque<(usize, usize)>,
     ready: VecDeque<FileBatch>,
+    /// Of a listing of all files, what comes out so far.
+    count: Option<Count>,
     /// Row groups that are decoded at once, for each core.
     per_core: usize,
     /// Fields of the parsed statistics that are handed over as they are; none where they are not asked for.
@@ -88,6 +93,7 @@ impl FileStream {
                 }
             }
         }
+        let count = source.totals.clone().filter(|_| pruner.is_none()).map(Count::against);
         let plan = Arc::new(Plan { pruner, stats: request.stats, extended: request.extended });
         FileStream {
             source,
@@ -95,6 +101,7 @@ impl FileStream {
             batches,
             units,
             ready: VecDeque::new(),
+            count,
             per_core: 2,
             parsed: Fields::empty(),
             texts_only: false,
@@ -122,6 +129,7 @@ impl FileStream {
 
     /// Only the files of the tail and of these Parquet files of the checkpoint, by index.
     pub(crate) fn only(mut self, wanted: impl Fn(usize) -> bool) -> Self {
+        self.count = None;
         self.units.retain(|(index, _)| wanted(*index));
         self
     }
@@ -165,14 +173,18 @@ impl Iterator for FileStream {
         loop {
             if let Some(batch) = self.ready.pop_front() {
                 self.source.counters.files_kept(batch.num_files() as u64);
+                if let Some(count) = &mut self.count {
+                    count.add(&batch);
+                }
                 return Some(Ok(batch));
             }
             if self.batches.is_empty() && self.units.is_empty() {
-                return None;
+                return self.count.take().and_then(|count| count.finish().err()).map(Err);
             }
             if let Err(error) = self.advance() {
                 self.batches.clear();
                 self.units.clear();
+                self.count = None;
                 return Some(Err(error));
             }
         }

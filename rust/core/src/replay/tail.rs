@@ -26,6 +26,9 @@ pub(crate) struct Tail {
     pub(crate) txns: Arc<BTreeMap<String, Txn>>,
     /// Newest action of each domain, tombstones included.
     pub(crate) domains: Arc<BTreeMap<String, DomainMetadata>>,
+    /// Newest protocol and metadata, where a commit has one.
+    pub(crate) protocol: Option<Arc<Protocol>>,
+    pub(crate) metadata: Option<Arc<Metadata>>,
     /// Number of file actions that were read.
     pub(crate) actions: u64,
 }
@@ -86,6 +89,7 @@ impl Tail {
         let mut layer = KeyLayer::default();
         let mut txns: BTreeMap<String, Txn> = BTreeMap::new();
         let mut domains: BTreeMap<String, DomainMetadata> = BTreeMap::new();
+        let (mut protocol, mut metadata) = (None, None);
         let mut newest_first: Vec<FileBatch> = Vec::new();
         let mut actions = self.actions;
         let dir = location.log_dir();
@@ -119,6 +123,8 @@ impl Tail {
                 if columns.len() >= BATCH_ROWS {
                     newest_first.push(std::mem::replace(&mut columns, AddColumns::new()).finish()?);
                 }
+                protocol = protocol.or(commit.protocol.map(Arc::new));
+                metadata = metadata.or(commit.metadata.map(Arc::new));
                 for txn in commit.txns.into_iter().rev() {
                     txns.entry(txn.app_id.clone()).or_insert(txn);
                 }
@@ -152,6 +158,8 @@ impl Tail {
             keys: self.keys.stacked(newer),
             txns: Arc::new(all_txns),
             domains: Arc::new(all_domains),
+            protocol: protocol.or_else(|| self.protocol.clone()),
+            metadata: metadata.or_else(|| self.metadata.clone()),
             actions,
         })
     }

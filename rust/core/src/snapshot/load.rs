@@ -8,8 +8,8 @@ use super::report::Counters;
 use super::times::CommitTimes;
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
-use crate::log::{LastCheckpoint, Listing, LogFile, LogFileKind, LogSegment, commit_name};
-use crate::replay::{CheckpointReader, Checksum, scan_for_protocol_and_metadata};
+use crate::log::{Checkpoint, LastCheckpoint, Listing, LogFile, LogFileKind, LogSegment, commit_name};
+use crate::replay::{CheckpointReader, Checksum, Totals, scan_for_protocol_and_metadata};
 use crate::store::Location;
 
 /// A version whose protocol and metadata are known.
@@ -22,8 +22,44 @@ pub(super) struct Opened {
     pub(super) excluded: BTreeSet<String>,
     /// The checkpoint, where it had to be opened.
     pub(super) checkpoint: Option<Arc<CheckpointReader>>,
+    pub(super) evidence: Evidence,
     /// Newest version that a file of the listing knows of: a checksum or a compacted file may outlive its commit.
     pub(super) known: u64,
+}
+
+/// What files beside commits and checkpoint said when the version was opened, to hold the rest of the log against.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Evidence {
+    /// Version of the checkpoint that the hint names, and the files that it says are in it.
+    pub(super) hinted: Option<(u64, u64)>,
+    /// Totals of the checksum of this version.
+    pub(super) totals: Option<Totals>,
+    /// The checksum that gave protocol or metadata, which nothing else has confirmed yet.
+    pub(super) unconfirmed: Option<String>,
+}
+
+impl Evidence {
+    /// Opens a checkpoint, which has the files that the hint says.
+    ///
+    /// # Errors
+    /// As [`CheckpointReader::open`], and [`Error::LogCorrupt`] where it has others.
+    pub(super) fn open_checkpoint(
+        &self,
+        location: &Location,
+        checkpoint: &Checkpoint,
+    ) -> Result<CheckpointReader> {
+        let reader = CheckpointReader::open(location, checkpoint)?;
+        if let (Some((version, said)), Some(found)) = (self.hinted, reader.num_adds())
+            && version == checkpoint.version
+            && said != found
+        {
+            let name = checkpoint.files.first().map_or("", |f| &f.name);
+            let path = location.log_dir().join(name).to_string();
+            let reason = format!("it has {found} files, and `{}` says {said}", LastCheckpoint::NAME);
+            return Err(Error::corrupt(path, Some(version), reason));
+        }
+        Ok(reader)
+    }
 }
 
 /// The newest version that a checksum or a compacted file of a listing knows of.
@@ -69,10 +105,12 @@ pub(super) fn open(location: &Location, at: At, counters: &Counters) -> Result<O
     let Some(hint) = hint else {
         return open_listed(location, &Listing::read(location, 0)?, version, counters);
     };
+    let adds = hint.num_of_add_files.and_then(|adds| u64::try_from(adds).ok());
+    let hinted = adds.map(|adds| (hint.version, adds));
     let listing = Listing::read(location, hint.version)?;
     match LogSegment::select(&location.root().to_string(), &listing, version, &BTreeSet::new()) {
         Ok(Some(segment)) if segment.checkpoint.is_some() => {
-            match finish(location, segment, BTreeSet::new(), counters) {
+            match finish(location, segment, BTreeSet::new(), hinted, counters) {
                 Err(Retry::Without(files)) => {
                     let listing = Listing::read(location, 0)?;
                     reopen(location, &listing, version, files, counters)
@@ -125,7 +163,7 @@ pub(super) fn reopen(
     loop {
         let segment = LogSegment::select(&table, listing, version, &excluded)?;
         let Some(segment) = segment else { return Err(Error::TableNotFound { path: table }) };
-        match finish(location, segment, excluded.clone(), counters) {
+        match finish(location, segment, excluded.clone(), None, counters) {
             Ok(opened) => return Ok(Opened { known: known(listing), ..opened }),
             Err(Retry::Never(error)) => return Err(error),
             Err(Retry::Without(files)) => excluded.extend(files),
@@ -151,9 +189,11 @@ fn finish(
     location: &Location,
     segment: LogSegment,
     excluded: BTreeSet<String>,
+    hinted: Option<(u64, u64)>,
     counters: &Counters,
 ) -> Result<Opened, Retry> {
     let mut opened_from = "commits";
+    let mut evidence = Evidence { hinted, ..Evidence::default() };
     let checksum = read_checksum(location, &segment, counters);
     let since = checksum.as_ref().map_or(0, |(version, _)| version + 1);
     let newer: Vec<LogFile> = segment.tail.iter().filter(|f| last_version(f) >= since).cloned().collect();
@@ -165,9 +205,15 @@ fn finish(
         }
         found => found?,
     };
-    if let Some((_, checksum)) = checksum {
+    if let Some((version, checksum)) = checksum {
+        let name = segment.checksum.as_ref().map_or("", |file| &file.name);
+        let path = location.log_dir().join(name).to_string();
+        if version == segment.version {
+            evidence.totals = Totals::of(&checksum, path.clone(), version);
+        }
         if protocol.is_none() || metadata.is_none() {
             opened_from = "checksum";
+            evidence.unconfirmed = Some(path);
         }
         protocol = protocol.or(checksum.protocol);
         metadata = metadata.or(checksum.metadata);
@@ -177,7 +223,8 @@ fn finish(
         && let Some(checkpoint) = &segment.checkpoint
     {
         opened_from = "checkpoint";
-        let read = CheckpointReader::open(location, checkpoint)
+        let read = evidence
+            .open_checkpoint(location, checkpoint)
             .and_then(|c| c.protocol_and_metadata().map(|found| (c, found)));
         let (opened, (p, m)) = read.map_err(|error| {
             let names = checkpoint.files.iter().map(|f| f.name.clone()).collect();
@@ -191,7 +238,7 @@ fn finish(
         |action| Error::MissingAction { path: location.root().to_string(), version: segment.version, action };
     let protocol = protocol.ok_or_else(|| missing("protocol"))?;
     let metadata = metadata.ok_or_else(|| missing("metaData"))?;
-    Ok(Opened { segment, protocol, metadata, opened_from, excluded, checkpoint: reader, known: 0 })
+    Ok(Opened { segment, protocol, metadata, opened_from, excluded, checkpoint: reader, evidence, known: 0 })
 }
 
 /// A checkpoint that cannot be read is passed over; a store that fails is an error.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::at::At;
 use super::clock::commit_info;
-use super::load::{Opened, check_not_lost, compacted, known, open, reopen};
+use super::load::{Evidence, Opened, check_not_lost, compacted, known, open, reopen};
 use super::report::{Counters, Report};
 use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ use crate::log::{Listing, LogFile, LogSegment, commit_name};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
 use crate::replay::{
-    CheckpointReader, FileStream, FilesRequest, ScanSource, Tail, scan_for_protocol_and_metadata,
+    CheckpointReader, FileStream, FilesRequest, ScanSource, Tail, check_table, scan_for_protocol_and_metadata,
 };
 use crate::schema::{ColumnMappingMode, StructType, check_type_changes};
 use crate::store::Location;
@@ -49,6 +49,7 @@ struct State {
     /// Replay up to `base_version`, from an older snapshot.
     base: Option<(u64, Arc<Tail>)>,
     tail: Option<Arc<Tail>>,
+    evidence: Evidence,
 }
 
 /// The parts of a replayed version.
@@ -112,8 +113,8 @@ impl Snapshot {
     }
 
     fn of(plain: &Location, metered: &Location, counters: &Arc<Counters>, opened: Opened) -> Result<Self> {
-        let Opened { segment, protocol, metadata, opened_from, excluded, checkpoint, .. } = opened;
-        let state = State { segment, excluded, checkpoint, base: None, tail: None };
+        let Opened { segment, protocol, metadata, opened_from, excluded, checkpoint, evidence, .. } = opened;
+        let state = State { segment, excluded, checkpoint, base: None, tail: None, evidence };
         let (plain, location, counters) = (plain.clone(), metered.clone(), counters.clone());
         Snapshot::new(plain, location, protocol, metadata, opened_from, counters, state)
     }
@@ -231,8 +232,9 @@ impl Snapshot {
     /// The live files, pruned, as a stream of columns.
     ///
     /// # Errors
-    /// [`Error::InvalidPredicate`] for an unknown column; [`Error::LogCorrupt`] for a torn or empty commit. A broken
-    /// checkpoint is passed over, and the report says so.
+    /// [`Error::InvalidPredicate`] for an unknown column; [`Error::LogCorrupt`] for a torn or empty commit, for a checksum
+    /// that gave another protocol or metadata than the log, and at the end of a listing of all files that does not come to
+    /// the totals of the checksum. A broken checkpoint is passed over, and the report says so.
     ///
     /// # Cost
     /// The commits after the checkpoint once in the life of the snapshot; of the checkpoint the columns asked for, in
@@ -245,11 +247,16 @@ impl Snapshot {
             None => None,
         };
         let (tail, checkpoint) = self.replayed()?;
+        let totals = {
+            let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.evidence.totals.clone()
+        };
         let source = ScanSource {
             location: self.inner.location.clone(),
             tail,
             checkpoint,
             counters: self.inner.counters.clone(),
+            totals,
         };
         Ok(FileStream::new(source, &request, pruner))
     }
@@ -332,10 +339,35 @@ impl Snapshot {
             }
             let started = Instant::now();
             match replay(&inner.location, &mut state) {
-                Ok(tail) => inner.counters.replayed(started.elapsed(), tail.actions),
+                Ok(tail) => {
+                    self.confirm(&mut state, &tail)?;
+                    inner.counters.replayed(started.elapsed(), tail.actions);
+                    state.tail = Some(tail);
+                    state.base = None;
+                }
                 Err(error) => self.pass_over(&mut state, error)?,
             }
         }
+    }
+
+    /// Protocol and metadata that a checksum gave are those of the log, now that it was read.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] for the checksum.
+    fn confirm(&self, state: &mut State, tail: &Tail) -> Result<()> {
+        let Some(path) = &state.evidence.unconfirmed else { return Ok(()) };
+        let (mut protocol, mut metadata) = (tail.protocol.clone(), tail.metadata.clone());
+        if (protocol.is_none() || metadata.is_none())
+            && let Some(checkpoint) = &state.checkpoint
+        {
+            let (p, m) = checkpoint.protocol_and_metadata()?;
+            protocol = protocol.or(p.map(Arc::new));
+            metadata = metadata.or(m.map(Arc::new));
+        }
+        let said = (self.protocol(), self.metadata());
+        check_table(path, self.version(), said, (protocol.as_deref(), metadata.as_deref()))?;
+        state.evidence.unconfirmed = None;
+        Ok(())
     }
 
     /// Selects other files after a checkpoint or a compacted file turned out to be broken.
@@ -364,7 +396,11 @@ impl Snapshot {
         // what is left may not give the version any more: then the first error is the one that matters
         let again =
             reopen(&self.inner.location, &listing, Some(self.version()), excluded, &self.inner.counters);
-        let opened = again.map_err(|_| error)?;
+        let opened = again.map_err(|_| error.clone())?;
+        // what was told of the table came from the broken file
+        if (&opened.protocol, &opened.metadata) != (self.protocol(), self.metadata()) {
+            return Err(error);
+        }
         state.segment = opened.segment;
         state.excluded = opened.excluded;
         state.checkpoint = opened.checkpoint;
@@ -412,6 +448,7 @@ impl Snapshot {
         let base = state.tail.clone().map(|t| (self.version(), t)).or_else(|| state.base.clone());
         let mut segment = state.segment.clone();
         let (excluded, checkpoint) = (state.excluded.clone(), state.checkpoint.clone());
+        let evidence = Evidence { totals: None, ..state.evidence.clone() };
         drop(state);
         segment.version = head;
         segment.last_commit = newer.last().cloned();
@@ -420,7 +457,7 @@ impl Snapshot {
         let protocol = protocol.unwrap_or_else(|| inner.protocol.clone());
         let metadata = metadata.unwrap_or_else(|| inner.metadata.clone());
         counters.opened(started.elapsed());
-        let state = State { segment, excluded, checkpoint, base, tail: None };
+        let state = State { segment, excluded, checkpoint, base, tail: None, evidence };
         Snapshot::new(inner.plain.clone(), location, protocol, metadata, "previous snapshot", counters, state)
     }
 
@@ -456,18 +493,15 @@ fn replay(location: &Location, state: &mut State) -> Result<Arc<Tail>> {
     if state.checkpoint.is_none()
         && let Some(checkpoint) = &state.segment.checkpoint
     {
-        state.checkpoint = Some(Arc::new(CheckpointReader::open(location, checkpoint)?));
+        state.checkpoint = Some(Arc::new(state.evidence.open_checkpoint(location, checkpoint)?));
     }
-    let tail = match &state.base {
+    match &state.base {
         Some((version, base)) => {
             let newer: Vec<LogFile> =
                 state.segment.tail.iter().filter(|f| f.version > *version).cloned().collect();
-            base.advance(location, &newer)?
+            base.advance(location, &newer)
         }
-        None => Tail::default().advance(location, &state.segment.tail)?,
-    };
-    let tail = Arc::new(tail);
-    state.tail = Some(tail.clone());
-    state.base = None;
-    Ok(tail)
+        None => Tail::default().advance(location, &state.segment.tail),
+    }
+    .map(Arc::new)
 }

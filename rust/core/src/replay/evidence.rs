@@ -1,0 +1,148 @@
+//! What else the log says of a version: a listing of all its files, its protocol and its metadata must agree with it.
+
+use std::fmt;
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::Int64Type;
+
+use super::checksum::Checksum;
+use super::columns::FileBatch;
+use crate::actions::{Metadata, Protocol};
+use crate::error::{Error, Result};
+
+/// The totals of a version, as its checksum has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Totals {
+    path: String,
+    version: u64,
+    said: Sums,
+}
+
+/// Sums over all live files; of deletion vectors there may be none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Sums {
+    files: i64,
+    bytes: i64,
+    /// Files with a deletion vector, and the rows that these delete.
+    deletions: Option<(i64, i64)>,
+}
+
+impl fmt::Display for Sums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} files of {} bytes", self.files, self.bytes)?;
+        self.deletions.map_or(Ok(()), |(vectors, rows)| write!(f, ", {vectors} with {rows} deleted rows"))
+    }
+}
+
+impl Totals {
+    /// Of the checksum at a path; none where it contradicts itself, and so tells nothing.
+    pub(crate) fn of(checksum: &Checksum, path: String, version: u64) -> Option<Self> {
+        let (files, bytes) = (checksum.num_files, checksum.table_size_bytes);
+        let sum = |counts: &[i64]| counts.iter().fold(0, |sum: i64, count| sum.wrapping_add(*count));
+        let sound = checksum.file_size_histogram.as_ref().is_none_or(|histogram| {
+            sum(&histogram.file_counts) == files && sum(&histogram.total_bytes) == bytes
+        });
+        let deletions = checksum.num_deletion_vectors_opt.zip(checksum.num_deleted_records_opt);
+        sound.then_some(Totals { path, version, said: Sums { files, bytes, deletions } })
+    }
+}
+
+/// Counts the files of a listing, to compare them with the totals of the checksum at its end.
+#[derive(Debug)]
+pub(crate) struct Count {
+    totals: Totals,
+    found: Sums,
+}
+
+impl Count {
+    pub(crate) fn against(totals: Totals) -> Self {
+        let deletions = totals.said.deletions.map(|_| (0, 0));
+        Count { totals, found: Sums { deletions, ..Sums::default() } }
+    }
+
+    pub(crate) fn add(&mut self, batch: &FileBatch) {
+        let Sums { files, bytes, deletions } = &mut self.found;
+        let sizes = batch.sizes().values();
+        *files = files.saturating_add(i64::try_from(sizes.len()).unwrap_or(i64::MAX));
+        *bytes = sizes.iter().fold(*bytes, |sum, size| sum.wrapping_add(*size));
+        let vectors = batch.vectors();
+        let rows = vectors.column_by_name("cardinality").and_then(|c| c.as_primitive_opt::<Int64Type>());
+        if let (Some((files, deleted)), Some(rows)) = (deletions, rows) {
+            for row in (0..vectors.len()).filter(|row| vectors.is_valid(*row)) {
+                *files += 1;
+                *deleted = deleted.wrapping_add(rows.value(row));
+            }
+        }
+    }
+
+    /// Whether the log and its checksum come to the same.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] with both totals.
+    pub(crate) fn finish(self) -> Result<()> {
+        let Count { totals: Totals { path, version, said }, found } = self;
+        if found == said {
+            return Ok(());
+        }
+        let reason = format!(
+            "it says {said}, and the log has {found}: a commit or the checkpoint is damaged, or the checksum; verify the \
+             table to see which, a checksum alone can be deleted"
+        );
+        Err(Error::corrupt(path, Some(version), reason))
+    }
+}
+
+/// Whether protocol and metadata that a checksum gave are those of the log. What one of both leaves out is not compared.
+///
+/// # Errors
+/// [`Error::LogCorrupt`] for the checksum at this path, which the reader has used.
+pub(crate) fn check_table(
+    path: &str,
+    version: u64,
+    said: (&Protocol, &Metadata),
+    log: (Option<&Protocol>, Option<&Metadata>),
+) -> Result<()> {
+    let differs = |what: &str| {
+        let reason = format!(
+            "its {what} is not that of the log: one of both is damaged; verify the table to see which, a checksum alone \
+             can be deleted"
+        );
+        Err(Error::corrupt(path, Some(version), reason))
+    };
+    if log.0.is_some_and(|found| !same_protocol(said.0, found)) {
+        return differs("`protocol`");
+    }
+    if log.1.is_some_and(|found| !same_metadata(said.1, found)) {
+        return differs("`metaData`");
+    }
+    Ok(())
+}
+
+fn same_protocol(a: &Protocol, b: &Protocol) -> bool {
+    let sorted = |features: &Option<Vec<String>>| {
+        let mut features = features.clone().unwrap_or_default();
+        features.sort_unstable();
+        features
+    };
+    (a.min_reader_version, a.min_writer_version) == (b.min_reader_version, b.min_writer_version)
+        && sorted(&a.reader_features) == sorted(&b.reader_features)
+        && sorted(&a.writer_features) == sorted(&b.writer_features)
+}
+
+fn same_metadata(a: &Metadata, b: &Metadata) -> bool {
+    fn agree<T: PartialEq>(a: Option<&T>, b: Option<&T>) -> bool {
+        a.zip(b).is_none_or(|(a, b)| a == b)
+    }
+    let schema = || {
+        a.schema_string == b.schema_string
+            || a.schema().ok().zip(b.schema().ok()).is_some_and(|(a, b)| a == b)
+    };
+    a.id == b.id
+        && a.format == b.format
+        && a.partition_columns == b.partition_columns
+        && a.configuration == b.configuration
+        && agree(a.name.as_ref(), b.name.as_ref())
+        && agree(a.description.as_ref(), b.description.as_ref())
+        && agree(a.created_time.as_ref(), b.created_time.as_ref())
+        && schema()
+}
