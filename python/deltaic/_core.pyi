@@ -15,7 +15,7 @@ __all__ = [
     "__version__",
     "add_columns",
     "add_constraint",
-    "change_column",
+    "change_columns",
     "cluster_by",
     "convert",
     "create",
@@ -141,15 +141,9 @@ def add_columns(table: Table, added: list[tuple[str, list[str], bool, str | None
 def cluster_by(table: Table, columns: list[list[str]]) -> int: ...
 def drop_columns(table: Table, paths: list[list[str]]) -> int: ...
 def rename_column(table: Table, path: list[str], name: str) -> int: ...
-def change_column(
+def change_columns(
     table: Table,
-    path: list[str],
-    schema: str | None,
-    nullable: bool | None,
-    comment: str | None,
-    default: str | None,
-    first: bool,
-    after: str | None,
+    changed: list[tuple[list[str], str | None, bool | None, str | None, str | None, bool, str | None]],
 ) -> int: ...
 def add_constraint(table: Table, name: str, expression: str) -> int: ...
 def drop_constraint(table: Table, name: str, if_exists: bool) -> int: ...

@@ -529,9 +529,8 @@ class Table(RowChanges, Maintenance):
         """
         _one_place(first=first, after=after)
         schema = None if data_type is None else columns_json({"column": data_type})
-        return _core.change_column(
-            self._core, _path(column), schema, nullable, comment, default, first, after
-        )
+        changed = (_path(column), schema, nullable, comment, default, first, after)
+        return _core.change_columns(self._core, [changed])
 
     def cluster_by(self, columns: Sequence[str | Sequence[str]]) -> int:
         """Gives the table other clustering columns, or none, and returns the version of the commit.

@@ -43,7 +43,7 @@ def alter(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
     """
     kinds = {change["kind"] for change in changes}
     if kinds <= _COLUMN:
-        _change_column(table, changes)
+        _change_columns(table, changes)
     elif kinds == {"SetProperty"}:
         for change in changes:
             if change["key"] in _NO_PROPERTIES:
@@ -79,27 +79,28 @@ def stored_columns(text: str) -> dict[str, Any]:
     return schema
 
 
-def _change_column(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
-    column = changes[0]["column"]
-    if any(change["column"] != column for change in changes):
-        raise _refusal(table, "ALTER TABLE with changes of several columns in one statement")
-    said: dict[str, Any] = {}
+def _change_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
+    columns: dict[tuple[str, ...], dict[str, Any]] = {}
     for change in changes:
         if change["kind"] == "UpdateColumnNullability" and not change["nullable"]:
             raise _refusal(table, "ALTER COLUMN … SET NOT NULL", "add a CHECK constraint")
+        said = columns.setdefault(tuple(change["column"]), {})
         said |= {key: change[key] for key in _SAID if key in change}
         if "field" in change:
             said["type"] = change["field"]
-    _core.change_column(
-        table._core,
-        list(column),
-        said.get("type"),
-        said.get("nullable"),
-        said.get("comment"),
-        said.get("default"),
-        bool(said.get("first")),
-        said.get("after"),
-    )
+    changed = [
+        (
+            list(column),
+            said.get("type"),
+            said.get("nullable"),
+            said.get("comment"),
+            said.get("default"),
+            bool(said.get("first")),
+            said.get("after"),
+        )
+        for column, said in columns.items()
+    ]
+    _core.change_columns(table._core, changed)
 
 
 def _add_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:

@@ -72,27 +72,24 @@ pub(crate) fn rename_column(py: Python<'_>, table: &Table, path: Vec<String>, na
     run(py, table, Alteration::RenameColumn { path, name })
 }
 
-/// `schema` has one column, of the new type; an empty comment takes the comment away, and an empty default the default.
+/// The path of a column; a schema (JSON) of one column, of the new type; whether it can be null; a comment and a default,
+/// where empty text takes them away; whether it is before all others, and the column that it comes after.
+type Changed =
+    (Vec<String>, Option<String>, Option<bool>, Option<String>, Option<String>, bool, Option<String>);
+
+/// Changes columns, in order and in one commit.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn change_column(
-    py: Python<'_>,
-    table: &Table,
-    path: Vec<String>,
-    schema: Option<&str>,
-    nullable: Option<bool>,
-    comment: Option<String>,
-    default: Option<String>,
-    first: bool,
-    after: Option<String>,
-) -> PyResult<u64> {
-    let fields = schema.map(columns_from_json).transpose().map_err(|e| to_python(py, &e))?;
-    let data_type = fields.into_iter().flatten().next().map(|field| field.data_type);
-    let comment = comment.map(|text| (!text.is_empty()).then_some(text));
-    let default = default.map(|text| (!text.is_empty()).then_some(text));
-    let position = position(first, after);
-    let change = ColumnChange { path, data_type, nullable, comment, default, position };
-    run(py, table, Alteration::ChangeColumn(change))
+pub(crate) fn change_columns(py: Python<'_>, table: &Table, changed: Vec<Changed>) -> PyResult<u64> {
+    let mut changes = Vec::new();
+    for (path, schema, nullable, comment, default, first, after) in changed {
+        let fields = schema.as_deref().map(columns_from_json).transpose().map_err(|e| to_python(py, &e))?;
+        let data_type = fields.into_iter().flatten().next().map(|field| field.data_type);
+        let comment = comment.map(|text| (!text.is_empty()).then_some(text));
+        let default = default.map(|text| (!text.is_empty()).then_some(text));
+        let position = position(first, after);
+        changes.push(ColumnChange { path, data_type, nullable, comment, default, position });
+    }
+    run(py, table, Alteration::ChangeColumns(changes))
 }
 
 #[pyfunction]

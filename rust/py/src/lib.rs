@@ -24,7 +24,7 @@ mod write;
 mod _core {
     #[pymodule_export]
     use crate::alter::{
-        add_columns, add_constraint, change_column, cluster_by, drop_columns, drop_constraint, drop_feature,
+        add_columns, add_constraint, change_columns, cluster_by, drop_columns, drop_constraint, drop_feature,
         rename_column, set_properties, unset_properties,
     };
     #[pymodule_export]

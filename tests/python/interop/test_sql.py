@@ -78,6 +78,7 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
         "ALTER TABLE {t} RENAME COLUMN y TO renamed",
         "ALTER TABLE {t} DROP COLUMNS (z, zz, zzz)",
         "ALTER TABLE {t} ALTER COLUMN id TYPE BIGINT",
+        "ALTER TABLE {t} ALTER COLUMN renamed TYPE BIGINT, s.a COMMENT 'in s', x FIRST",
         "ALTER TABLE {t} ADD CONSTRAINT small CHECK (id < 100)",
         "ALTER TABLE {t} DROP CONSTRAINT small",
         "ALTER TABLE {t} CLUSTER BY (id, s.a)",
@@ -155,9 +156,13 @@ def history(folder: Path) -> Any:
     parameters = {key: read(value) for key, value in newest["operationParameters"].items()}
     if newest["operation"] in {"DELETE", "UPDATE", "MERGE"}:
         parameters = dict.fromkeys(parameters)
-    if newest["operation"] == "CHANGE COLUMN":
-        # delta-spark says it in the schema only
-        parameters["column"]["metadata"].pop("delta.typeChanges", None)
+    if newest["operation"] in {"CHANGE COLUMN", "CHANGE COLUMNS"}:
+        changed = parameters.get("columns", [parameters.get("column")])
+        for column in changed:
+            # delta-spark says it in the schema only
+            column["metadata"].pop("delta.typeChanges", None)
+        # it has them in the order of a hash table
+        changed.sort(key=lambda column: column["name"])
     return newest["version"], newest["operation"], parameters
 
 

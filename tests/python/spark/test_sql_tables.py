@@ -238,12 +238,14 @@ def test_alter(spark: SparkSession, place: Path) -> None:
         "RENAME COLUMN n1 TO renamed",
         "DROP COLUMN n0",
         "ALTER COLUMN id TYPE BIGINT",
+        "ALTER COLUMN id COMMENT 'key', s.a COMMENT 'in it', renamed FIRST, n2 AFTER renamed",
     ):
         before = deltaic.Table(place).version
         spark.sql(f"ALTER TABLE made {clause}")
         assert deltaic.Table(place).version == before + 1, clause
     fields = {f.name: f for f in deltaic.Table(place).schema}
-    assert list(fields) == ["id", "n2", "s", "renamed"]
+    assert list(fields) == ["renamed", "n2", "id", "s"]
+    assert fields["id"].metadata["comment"] == "key"
     assert (fields["id"].type, fields["id"].nullable) == ("long", True)
     assert fields["renamed"].metadata["comment"] == "y"
     assert deltaic.Table(place).properties["r"] == "2"

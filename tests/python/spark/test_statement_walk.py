@@ -136,10 +136,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "ALTER TABLE {t} SET SERDEPROPERTIES ('a' = 'b')": ("SET SERDE", "SET TBLPROPERTIES"),
     "ALTER TABLE {t} PARTITION (p = '1') SET SERDEPROPERTIES ('a' = 'b')": ("SET SERDE", "SET TBLPROPERTIES"),
     "ALTER TABLE {t} REPLACE COLUMNS (id BIGINT)": ("REPLACE COLUMNS", "DROP COLUMNS"),
-    "ALTER TABLE {t} ALTER COLUMN id COMMENT 'a', x COMMENT 'b'": (
-        "several columns",
-        "one statement for each",
-    ),
     "CREATE TABLE made CLONE {t}": ("deep clone", "SHALLOW CLONE"),
     "CREATE TABLE made (a INT) USING delta CLUSTERED BY (a) INTO 4 BUCKETS": ("bucket", "generated column"),
 }
@@ -155,6 +151,9 @@ WRONG: dict[str, str] = {
     "ALTER TABLE {t} RENAME COLUMN x TO y": "column mapping",
     "ALTER TABLE {t} ALTER COLUMN x TYPE STRING": "",
     "ALTER TABLE {t} ALTER COLUMN x SET NOT NULL": "nullable",
+    "ALTER TABLE {t} ALTER COLUMN id COMMENT 'a', x TYPE STRING": "",
+    "ALTER TABLE {t} ALTER COLUMN id COMMENT 'a', x SET DEFAULT 5": "allowColumnDefaults",
+    "ALTER TABLE {t} ALTER COLUMN id COMMENT 'a', id FIRST": "multiple times",
     "ALTER TABLE {t} ADD CONSTRAINT pk PRIMARY KEY (id)": "expected CHECK, found `PRIMARY`",
     "ALTER TABLE {t} ADD CONSTRAINT u UNIQUE (id)": "expected CHECK, found `UNIQUE`",
     "ALTER TABLE {t} ADD CHECK (id >= 0)": "expected CONSTRAINT and a name, found `CHECK`",

@@ -116,7 +116,6 @@ REFUSED: dict[str, Callable[[SparkSession, Path], object]] = {
     "delete view": lambda s, p: s.sql("DELETE FROM target_view WHERE id = 1"),
     "replace columns": lambda s, p: s.sql("ALTER TABLE target REPLACE COLUMNS (a INT)"),
     "set location": lambda s, p: s.sql(f"ALTER TABLE target SET LOCATION '{p}2'"),
-    "several columns": lambda s, p: s.sql("ALTER TABLE target ALTER COLUMN id COMMENT 'a', x COMMENT 'b'"),
     "buckets": lambda s, p: s.sql("CREATE TABLE other (a INT) USING delta CLUSTERED BY (a) INTO 4 BUCKETS"),
     "years": lambda s, p: s.sql("CREATE TABLE other (a TIMESTAMP) USING delta PARTITIONED BY (years(a))"),
     "deep clone": lambda s, p: s.sql("CREATE TABLE other CLONE target"),

@@ -53,6 +53,10 @@ fn each_change_is_a_commit_with_the_operation_of_delta_spark() {
         position: Some(Position::After("id".into())),
         ..ColumnChange::of(vec!["n.x".into()])
     };
+    let several = vec![
+        ColumnChange { comment: Some(Some("key".into())), ..ColumnChange::of(vec!["id".into()]) },
+        ColumnChange { position: Some(Position::First), ..ColumnChange::of(vec!["p".into()]) },
+    ];
     let changes = [
         (
             mapped,
@@ -67,8 +71,19 @@ fn each_change_is_a_commit_with_the_operation_of_delta_spark() {
                 r#"[{"column":{"name":"`n.x`","type":"integer","nullable":true,"metadata":{}},"position":"FIRST"}]"#,
             )],
         ),
-        (Alteration::ChangeColumn(widened), "CHANGE COLUMN", vec![]),
-        (Alteration::ChangeColumn(moved), "CHANGE COLUMN", vec![("position", "AFTER id")]),
+        (Alteration::ChangeColumns(vec![widened]), "CHANGE COLUMN", vec![]),
+        (Alteration::ChangeColumns(vec![moved]), "CHANGE COLUMN", vec![("position", "AFTER id")]),
+        (
+            Alteration::ChangeColumns(several),
+            "CHANGE COLUMNS",
+            vec![(
+                "columns",
+                r#"[{"name":"id","type":"long","nullable":true,"metadata":{"comment":"key",
+                     "delta.columnMapping.id":2,"delta.columnMapping.physicalName":"id"}},
+                    {"name":"p","type":"string","nullable":true,"metadata":{"delta.columnMapping.id":1,
+                     "delta.columnMapping.physicalName":"p"},"position":"FIRST"}]"#,
+            )],
+        ),
         (
             Alteration::RenameColumn { path: vec!["n.x".into()], name: "n".into() },
             "RENAME COLUMN",
@@ -99,7 +114,7 @@ fn each_change_is_a_commit_with_the_operation_of_delta_spark() {
         }
         assert_eq!(rows_at_ids(&location), [1, 2], "after {operation}");
     }
-    assert_eq!(said(&location, 9).1["ifExists"], true);
+    assert_eq!(said(&location, 10).1["ifExists"], true);
     let changed: Value = serde_json::from_str(said(&location, 3).1["column"].as_str().unwrap()).unwrap();
     assert_eq!((&changed["name"], &changed["type"]), (&"`n.x`".into(), &"long".into()));
     assert_eq!(names(&location), ["p", "id"]);

@@ -183,7 +183,7 @@ fn files_with_types_from_before_a_widening_are_written_again() {
     let options = with_properties(&[("delta.enableTypeWidening", "true")]);
     deltaic::write::write(&location, RecordBatchIterator::new([Ok(batch)], schema), &options).unwrap();
     let widened = ColumnChange { data_type: Some(DataType::Long), ..ColumnChange::of(vec!["id".into()]) };
-    alter_table(&location, &Alteration::ChangeColumn(widened)).unwrap();
+    alter_table(&location, &Alteration::ChangeColumns(vec![widened])).unwrap();
     write(&location, &[("a", 1 << 40)], &partitioned()).unwrap();
     let name = features(&location).into_iter().find(|f| f.starts_with("typeWidening")).unwrap();
     let done = dropped(&location, &name);

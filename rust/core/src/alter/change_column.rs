@@ -1,4 +1,4 @@
-//! Changing a column: type, nullability, comment, default, place.
+//! Changing columns: type, nullability, comment, default, place.
 
 use super::add_column::Position;
 use super::clustering::check_statistics;
@@ -8,7 +8,7 @@ use super::references::refuse_if_used;
 use super::settle::{Change, settle};
 use super::{Definition, widen};
 use crate::error::Result;
-use crate::schema::{DataType, StructField};
+use crate::schema::{DataType, StructField, StructType};
 
 /// A change of one column; what is not given stays.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,17 +34,33 @@ impl ColumnChange {
     }
 }
 
-/// The table with a changed column.
+/// The table with changed columns: each change finds the columns where those before it put them, and what comes of all of
+/// them is checked once.
 ///
 /// # Errors
 /// [`crate::Error::InvalidColumnChange`] for a type that the column cannot have, for nullability that is tightened, for a
 /// column that a CHECK constraint or a generated column refers to when its type changes, and for what elements, keys and
 /// values do not have; as [`set_default`].
-pub fn change_column(table: &Definition, change: &ColumnChange) -> Result<Definition> {
-    let path = resolve(&table.schema, &change.path)?;
+pub fn change_columns(table: &Definition, changes: &[ColumnChange]) -> Result<Definition> {
     let mut new = table.clone();
+    for change in changes {
+        apply(table, &mut new.schema, change)?;
+    }
+    if changes.iter().any(|change| change.position.is_some()) {
+        check_statistics(&new)?;
+    }
+    let new = settle(Some(table), new, &Default::default(), Change::Alter)?;
+    changes.iter().try_fold(new, |new, change| match &change.default {
+        Some(expression) => set_default(&new, &change.path, expression.as_deref()),
+        None => Ok(new),
+    })
+}
+
+/// Makes one change, but for the default, in the schema that `table` is to have.
+fn apply(table: &Definition, schema: &mut StructType, change: &ColumnChange) -> Result<()> {
+    let path = resolve(schema, &change.path)?;
     if let Some(to) = &change.data_type {
-        let from = type_mut(&mut new.schema, &path).ok_or_else(|| refuse(&path, "no such column"))?;
+        let from = type_mut(schema, &path).ok_or_else(|| refuse(&path, "no such column"))?;
         if from != to {
             if let DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) = from {
                 return Err(refuse(
@@ -61,24 +77,16 @@ pub fn change_column(table: &Definition, change: &ColumnChange) -> Result<Defini
         }
     }
     let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;
-    match struct_mut(&mut new.schema, parent) {
+    match struct_mut(schema, parent) {
         Some(within) => {
             let place = position(within, last).ok_or_else(|| refuse(&path, "no such column"))?;
             change_field(&mut within.fields[place], change, &path)?;
-            move_field(&mut within.fields, place, change.position.as_ref(), &path)?;
+            move_field(&mut within.fields, place, change.position.as_ref(), &path)
         }
         None if change.nullable.is_some() || change.comment.is_some() || change.position.is_some() => {
-            return Err(refuse(&path, "elements, keys and values have a type and nothing else that changes"));
+            Err(refuse(&path, "elements, keys and values have a type and nothing else that changes"))
         }
-        None => {}
-    }
-    if change.position.is_some() {
-        check_statistics(&new)?;
-    }
-    let new = settle(Some(table), new, &Default::default(), Change::Alter)?;
-    match &change.default {
-        Some(expression) => set_default(&new, &path, expression.as_deref()),
-        None => Ok(new),
+        None => Ok(()),
     }
 }
 
@@ -140,7 +148,7 @@ mod tests {
         let t = table("a long, b long, c long", &[]);
         let moved = |column: &str, position| {
             let change = ColumnChange { position: Some(position), ..ColumnChange::of(path(column)) };
-            change_column(&t, &change)
+            change_columns(&t, &[change])
         };
         assert_eq!(names(&moved("c", Position::First).unwrap()), ["c", "a", "b"]);
         assert_eq!(names(&moved("a", Position::After("B".into())).unwrap()), ["b", "a", "c"]);
@@ -153,15 +161,15 @@ mod tests {
     fn comment_and_nullability() {
         let t = table("a long not null, b long", &[]);
         let comment = ColumnChange { comment: Some(Some("hi".into())), ..ColumnChange::of(path("A")) };
-        let new = change_column(&t, &comment).unwrap();
+        let new = change_columns(&t, &[comment]).unwrap();
         assert_eq!(new.schema.fields[0].metadata["comment"], "hi");
         let none = ColumnChange { comment: Some(None), ..ColumnChange::of(path("a")) };
-        assert_eq!(change_column(&new, &none).unwrap().schema, t.schema);
+        assert_eq!(change_columns(&new, &[none]).unwrap().schema, t.schema);
         let relax =
             |c: &str, nullable| ColumnChange { nullable: Some(nullable), ..ColumnChange::of(path(c)) };
-        assert!(change_column(&t, &relax("a", true)).unwrap().schema.fields[0].nullable);
-        assert!(change_column(&t, &relax("b", false)).unwrap_err().to_string().contains("may hold nulls"));
-        assert_eq!(change_column(&t, &relax("a", false)).unwrap(), t);
+        assert!(change_columns(&t, &[relax("a", true)]).unwrap().schema.fields[0].nullable);
+        assert!(change_columns(&t, &[relax("b", false)]).unwrap_err().to_string().contains("may hold nulls"));
+        assert_eq!(change_columns(&t, &[relax("a", false)]).unwrap(), t);
     }
 
     #[test]
@@ -176,10 +184,36 @@ mod tests {
             (typed("l", "array<long>"), "by what is in it"),
             (ColumnChange { comment: Some(None), ..ColumnChange::of(path("l.element")) }, "nothing else"),
         ] {
-            let error = change_column(&t, &change).unwrap_err();
+            let error = change_columns(&t, &[change]).unwrap_err();
             assert_eq!(error.kind(), "InvalidColumnChange");
             assert!(error.to_string().contains(said), "{error}");
         }
-        assert!(change_column(&t, &typed("l.element", "long")).is_ok());
+        assert!(change_columns(&t, &[typed("l.element", "long")]).is_ok());
+    }
+
+    #[test]
+    fn several_changes_are_made_in_order_and_checked_together() {
+        let t = table(
+            "a int, b long, c long",
+            &[("delta.enableTypeWidening", "true"), ("delta.feature.allowColumnDefaults", "supported")],
+        );
+        let changes = [
+            ColumnChange { comment: Some(Some("x".into())), ..ColumnChange::of(path("a")) },
+            ColumnChange { data_type: Some(data_type("long")), ..ColumnChange::of(path("a")) },
+            ColumnChange { position: Some(Position::First), ..ColumnChange::of(path("C")) },
+            ColumnChange { position: Some(Position::After("c".into())), ..ColumnChange::of(path("b")) },
+            ColumnChange { default: Some(Some("7".into())), ..ColumnChange::of(path("b")) },
+        ];
+        let new = change_columns(&t, &changes).unwrap();
+        assert_eq!(names(&new), ["c", "b", "a"]);
+        assert_eq!(new.schema.fields[1].metadata["CURRENT_DEFAULT"], "7");
+        let a = &new.schema.fields[2];
+        assert_eq!((&a.data_type, a.metadata["comment"].as_str()), (&DataType::Long, Some("x")));
+        assert!(a.metadata.contains_key("delta.typeChanges"));
+
+        let wrong = ColumnChange { nullable: Some(false), ..ColumnChange::of(path("b")) };
+        let error = change_columns(&t, &[changes[0].clone(), wrong]).unwrap_err();
+        assert!(error.to_string().contains("may hold nulls"), "{error}");
+        assert_eq!(change_columns(&t, &[]).unwrap(), t);
     }
 }

@@ -126,7 +126,7 @@ pub(super) fn check_statistics(table: &Definition) -> Result<()> {
 mod tests {
     use super::*;
     use crate::alter::add_column::Position;
-    use crate::alter::change_column::{ColumnChange, change_column};
+    use crate::alter::change_column::{ColumnChange, change_columns};
     use crate::alter::testing::{partitioned, path, table};
 
     #[test]
@@ -171,6 +171,10 @@ mod tests {
         let (t, _) = cluster_by(&t, &[path("c")]).unwrap();
         let away =
             ColumnChange { position: Some(Position::After("e".into())), ..ColumnChange::of(path("c")) };
-        assert!(change_column(&t, &away).unwrap_err().to_string().contains("no statistics"));
+        let error = change_columns(&t, std::slice::from_ref(&away)).unwrap_err().to_string();
+        assert!(error.contains("no statistics"), "{error}");
+        // but not for good
+        let back = ColumnChange { position: Some(Position::First), ..ColumnChange::of(path("c")) };
+        assert!(change_columns(&t, &[away, back]).is_ok());
     }
 }

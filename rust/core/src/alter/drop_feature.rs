@@ -424,12 +424,12 @@ mod tests {
     #[test]
     fn widened_files_are_rewritten() {
         let mut t = table("a int", &[("delta.enableTypeWidening", "true")]);
-        t = super::super::change_column(
+        t = super::super::change_columns(
             &t,
-            &super::super::ColumnChange {
+            &[super::super::ColumnChange {
                 data_type: Some(crate::schema::DataType::Long),
                 ..super::super::ColumnChange::of(vec!["a".into()])
-            },
+            }],
         )
         .unwrap();
         let p = plan(&t, "typeWidening", &Traces::default());

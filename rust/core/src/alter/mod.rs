@@ -60,7 +60,7 @@ mod validate;
 
 pub use add_column::{NewColumn, Position, add_columns};
 pub(crate) use byte_size::parse_byte_size;
-pub use change_column::{ColumnChange, change_column};
+pub use change_column::{ColumnChange, change_columns};
 pub use clustering::{CLUSTERING_DOMAIN, cluster_by};
 pub use column_mapping::without_mapping;
 pub(crate) use column_mapping::{MAX_COLUMN_ID, nested_id};

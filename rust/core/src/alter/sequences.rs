@@ -53,7 +53,7 @@ fn apply(table: &Definition, op: &Op) -> crate::Result<Definition> {
         Op::Rename(a, b) => rename_column(table, &[name(*a)], &name(*b)),
         Op::Move(n) => {
             let change = ColumnChange { position: Some(Position::First), ..ColumnChange::of(vec![name(*n)]) };
-            change_column(table, &change)
+            change_columns(table, &[change])
         }
         Op::Property(key, value) => {
             let properties: BTreeMap<String, String> = [((*key).to_owned(), (*value).to_owned())].into();

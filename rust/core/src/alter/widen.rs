@@ -198,7 +198,7 @@ pub fn without_changes(schema: &StructType) -> StructType {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alter::change_column::{ColumnChange, change_column};
+    use crate::alter::change_column::{ColumnChange, change_columns};
     use crate::alter::paths::field;
     use crate::alter::testing::{data_type, path, table};
 
@@ -206,7 +206,7 @@ mod tests {
 
     fn widen(table: &Definition, column: &str, to: &str) -> Result<Definition> {
         let change = ColumnChange { data_type: Some(data_type(to)), ..ColumnChange::of(path(column)) };
-        change_column(table, &change)
+        change_columns(table, &[change])
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::alter_table::Alteration;
 use super::detail::logical;
-use crate::alter::{Definition, Position, constraints};
+use crate::alter::{ColumnChange, Definition, Position, constraints};
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField, StructType};
 use crate::txn::Operation;
@@ -41,18 +41,27 @@ pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definit
                 .with("oldColumnPath", dotted(path))
                 .with("newColumnPath", dotted(&[parent, std::slice::from_ref(name)].concat()))
         }
-        Alteration::ChangeColumn(change) => {
-            let field = field_at(&new.schema, &change.path).ok_or_else(|| Error::InvalidColumnChange {
-                column: change.path.join("."),
-                reason: "no such column".into(),
-            })?;
-            let parent = change.path.split_last().map_or(&[][..], |(_, parent)| parent);
-            let operation = Operation::new("CHANGE COLUMN").with_encoded("column", field_map(parent, &field));
-            match &change.position {
-                Some(position) => operation.with("position", place(position)),
-                None => operation,
+        Alteration::ChangeColumns(changes) => match changes.as_slice() {
+            [change] => {
+                let operation = Operation::new("CHANGE COLUMN")
+                    .with_encoded("column", changed_column(change, &new.schema)?);
+                match &change.position {
+                    Some(position) => operation.with("position", place(position)),
+                    None => operation,
+                }
             }
-        }
+            several => {
+                let columns = several.iter().map(|change| {
+                    let mut entry = changed_column(change, &new.schema)?;
+                    if let Some(position) = &change.position {
+                        entry["position"] = place(position).into();
+                    }
+                    Ok(entry)
+                });
+                Operation::new("CHANGE COLUMNS")
+                    .with_encoded("columns", columns.collect::<Result<Vec<Value>>>()?)
+            }
+        },
         Alteration::AddConstraint { name, expression } => {
             Operation::new("ADD CONSTRAINT").with("name", name).with("expr", expression)
         }
@@ -72,6 +81,16 @@ pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definit
             }
         }
     })
+}
+
+/// A changed column as the new schema has it.
+fn changed_column(change: &ColumnChange, schema: &StructType) -> Result<Value> {
+    let field = field_at(schema, &change.path).ok_or_else(|| Error::InvalidColumnChange {
+        column: change.path.join("."),
+        reason: "no such column".into(),
+    })?;
+    let parent = change.path.split_last().map_or(&[][..], |(_, parent)| parent);
+    Ok(field_map(parent, &field))
 }
 
 fn place(position: &Position) -> String {

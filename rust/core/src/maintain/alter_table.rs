@@ -8,7 +8,7 @@ use super::check_rows::check_rows;
 use crate::alter::properties::{SetOptions, set_properties, unset_properties};
 use crate::alter::row_tracking::needs_backfill;
 use crate::alter::{
-    CLUSTERING_DOMAIN, ColumnChange, Definition, NewColumn, add_columns, add_constraint, change_column,
+    CLUSTERING_DOMAIN, ColumnChange, Definition, NewColumn, add_columns, add_constraint, change_columns,
     cluster_by, drop_columns, drop_constraint, iceberg_compat, rename_column,
 };
 use crate::conflict::IsolationLevel;
@@ -48,8 +48,9 @@ pub enum Alteration {
         /// Another last name.
         name: String,
     },
-    /// Changes comment, nullability, place or type of a column; see [`change_column`].
-    ChangeColumn(ColumnChange),
+    /// Changes comment, nullability, default, place or type of columns, one change after the other; see
+    /// [`change_columns`].
+    ChangeColumns(Vec<ColumnChange>),
     /// Adds a CHECK constraint that every row of the table passes; see [`add_constraint`].
     AddConstraint {
         /// Its name.
@@ -166,7 +167,7 @@ fn altered(table: &Definition, alteration: &Alteration) -> Result<Definition> {
         Alteration::AddColumns(columns) => add_columns(table, columns),
         Alteration::DropColumns(paths) => drop_columns(table, paths),
         Alteration::RenameColumn { path, name } => rename_column(table, path, name),
-        Alteration::ChangeColumn(change) => change_column(table, change),
+        Alteration::ChangeColumns(changes) => change_columns(table, changes),
         Alteration::AddConstraint { name, expression } => add_constraint(table, name, expression),
         Alteration::ClusterBy(columns) if columns.is_empty() && table.clustering.is_empty() => {
             Ok(table.clone())
