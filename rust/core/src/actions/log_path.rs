@@ -189,6 +189,11 @@ impl ObjectPath {
         self.key.rsplit('/').next().unwrap_or_default()
     }
 
+    /// The place as a URI that is not percent-encoded: scheme, bucket and key as they are.
+    pub fn uri(&self) -> String {
+        format!("{}{}", self.prefix, self.key)
+    }
+
     /// The place as a percent-encoded URI, as Spark and Hadoop read it.
     pub fn to_uri(&self) -> String {
         format!("{}{}", self.prefix, utf8_percent_encode(&self.key, URI_PATH))

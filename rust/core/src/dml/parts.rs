@@ -139,8 +139,7 @@ mod tests {
             positions.iter().for_each(|at| bytes[at / 8] |= 1 << (at % 8));
             bytes
         };
-        let uri = |file: usize| files[file].path.resolve(location.root()).unwrap();
-        let uris = [0, 1].map(|file| format!("{}{}", uri(file).prefix(), uri(file).key()));
+        let uris = [0, 1].map(|file: usize| files[file].path.resolve(location.root()).unwrap().uri());
         let bitmaps = [bitmap(&[1]), bitmap(&[0, 1, 2])];
         let columns: [(&str, ArrayRef); 4] = [
             ("file", Arc::new(StringArray::from_iter_values(uris))),

@@ -76,6 +76,13 @@ impl LogSegment {
         Ok(Some(LogSegment { version: target, checkpoint, tail, checksum, last_commit }))
     }
 
+    /// The names of the files that repeat what commits say: those of the checkpoint and compacted ones.
+    pub(crate) fn repeated(&self) -> Vec<String> {
+        let compacted = self.tail.iter().filter(|f| matches!(f.kind, LogFileKind::Compacted { .. }));
+        let checkpoint = self.checkpoint.iter().flat_map(|c| &c.files);
+        checkpoint.chain(compacted).map(|f| f.name.clone()).collect()
+    }
+
     /// Number of commits after the checkpoint.
     pub fn commits_since_checkpoint(&self) -> u64 {
         self.version - self.checkpoint.as_ref().map_or(0, |c| c.version)

@@ -168,7 +168,7 @@ fn below(partition: &str) -> String {
 fn hadoop_text(path: &ObjectPath) -> String {
     match path.scheme() {
         "file" => format!("file:{}", path.key()),
-        _ => format!("{}{}", path.prefix(), path.key()),
+        _ => path.uri(),
     }
 }
 

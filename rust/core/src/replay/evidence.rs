@@ -1,4 +1,4 @@
-//! What else the log says of a version: a listing of all its files, its protocol and its metadata must agree with it.
+//! What else the log says of a version, to hold its files, its protocol and its metadata against.
 
 use std::fmt;
 
@@ -7,8 +7,10 @@ use arrow::datatypes::Int64Type;
 
 use super::checksum::Checksum;
 use super::columns::FileBatch;
+use super::stream::FileStream;
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
+use crate::snapshot::Counters;
 
 /// The totals of a version, as its checksum has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +27,28 @@ struct Sums {
     bytes: i64,
     /// Files with a deletion vector, and the rows that these delete.
     deletions: Option<(i64, i64)>,
+}
+
+impl Sums {
+    /// Nothing, with what these know.
+    fn zero(self) -> Self {
+        Sums { deletions: self.deletions.map(|_| (0, 0)), ..Sums::default() }
+    }
+
+    fn add(&mut self, batch: &FileBatch) {
+        let Sums { files, bytes, deletions } = self;
+        let sizes = batch.sizes().values();
+        *files = files.saturating_add(i64::try_from(sizes.len()).unwrap_or(i64::MAX));
+        *bytes = sizes.iter().fold(*bytes, |sum, size| sum.wrapping_add(*size));
+        let vectors = batch.vectors();
+        let rows = vectors.column_by_name("cardinality").and_then(|c| c.as_primitive_opt::<Int64Type>());
+        if let (Some((files, deleted)), Some(rows)) = (deletions, rows) {
+            for row in (0..vectors.len()).filter(|row| vectors.is_valid(*row)) {
+                *files += 1;
+                *deleted = deleted.wrapping_add(rows.value(row));
+            }
+        }
+    }
 }
 
 impl fmt::Display for Sums {
@@ -47,48 +71,54 @@ impl Totals {
     }
 }
 
-/// Counts the files of a listing, to compare them with the totals of the checksum at its end.
-#[derive(Debug)]
+/// The same files by other parts of the log; none where there is no other way to them.
+pub(crate) type Otherwise = Box<dyn FnOnce() -> Result<Option<FileStream>> + Send + Sync>;
+
+/// Counts the files of a listing, to compare them with the totals of the checksum at its end. Commits are the truth: what
+/// contradicts them is passed over, so that only what repeats them, a checkpoint or a compacted file, can be wrong.
 pub(crate) struct Count {
     totals: Totals,
     found: Sums,
+    /// The file that repeats commits.
+    path: String,
+    otherwise: Otherwise,
 }
 
 impl Count {
-    pub(crate) fn against(totals: Totals) -> Self {
-        let deletions = totals.said.deletions.map(|_| (0, 0));
-        Count { totals, found: Sums { deletions, ..Sums::default() } }
+    pub(crate) fn against(totals: Totals, path: String, otherwise: Otherwise) -> Self {
+        let found = totals.said.zero();
+        Count { totals, found, path, otherwise }
     }
 
     pub(crate) fn add(&mut self, batch: &FileBatch) {
-        let Sums { files, bytes, deletions } = &mut self.found;
-        let sizes = batch.sizes().values();
-        *files = files.saturating_add(i64::try_from(sizes.len()).unwrap_or(i64::MAX));
-        *bytes = sizes.iter().fold(*bytes, |sum, size| sum.wrapping_add(*size));
-        let vectors = batch.vectors();
-        let rows = vectors.column_by_name("cardinality").and_then(|c| c.as_primitive_opt::<Int64Type>());
-        if let (Some((files, deleted)), Some(rows)) = (deletions, rows) {
-            for row in (0..vectors.len()).filter(|row| vectors.is_valid(*row)) {
-                *files += 1;
-                *deleted = deleted.wrapping_add(rows.value(row));
-            }
-        }
+        self.found.add(batch);
     }
 
-    /// Whether the log and its checksum come to the same.
+    /// Whether the log and its checksum come to the same. Where they do not, the files are counted again without the file
+    /// that repeats commits.
     ///
     /// # Errors
-    /// [`Error::LogCorrupt`] with both totals.
-    pub(crate) fn finish(self) -> Result<()> {
-        let Count { totals: Totals { path, version, said }, found } = self;
+    /// [`Error::LogCorrupt`] for that file, where it gives others than what it repeats.
+    pub(crate) fn finish(self, counters: &Counters) -> Result<()> {
+        let Count { totals: Totals { path: checksum, version, said }, found, path, otherwise } = self;
         if found == said {
             return Ok(());
         }
-        let reason = format!(
-            "it says {said}, and the log has {found}: a commit or the checkpoint is damaged, or the checksum; verify the \
-             table to see which, a checksum alone can be deleted"
-        );
-        Err(Error::corrupt(path, Some(version), reason))
+        let mut again = said.zero();
+        if let Some(files) = otherwise()? {
+            for batch in files {
+                again.add(&batch?);
+            }
+            if again != found {
+                let reason = format!(
+                    "with it the table has {found}, without it {again}, and the checksum of version {version} says {said}: \
+                     it is damaged, and can be removed"
+                );
+                return Err(Error::corrupt(path, Some(version), reason));
+            }
+        }
+        counters.fell_back(format!("`{checksum}` was passed over: it says {said}, and the log has {found}"));
+        Ok(())
     }
 }
 

@@ -23,7 +23,7 @@ pub use checksum::{Checksum, DeletedRecordCounts, FileSizeHistogram};
 pub use columns::{FileBatch, FilesRequest};
 pub(crate) use columns::{STRING_MAP, VECTOR, conform, vector_at};
 pub(crate) use commits::{CHUNK, fetch, scan_for_metadata, scan_for_protocol_and_metadata};
-pub(crate) use evidence::{Totals, check_table};
+pub(crate) use evidence::{Count, Totals, check_table};
 pub(crate) use keys::{KeyLayer, KeySet, key};
 pub use line::CommitActions;
 pub(crate) use line::{RemoveLine, for_each_action, for_each_line, parse_whole};

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::checkpoint::{CheckpointFile, CheckpointReader};
 use super::columns::{FileBatch, FilesRequest, STRING_MAP, conform, file_columns, schema_of};
-use super::evidence::{Count, Totals};
+use super::evidence::Count;
 use super::stats_json::stats_json;
 use super::tail::{Tail, without};
 use crate::error::{Error, Result};
@@ -29,8 +29,6 @@ pub(crate) struct ScanSource {
     pub(crate) tail: Arc<Tail>,
     pub(crate) checkpoint: Option<Arc<CheckpointReader>>,
     pub(crate) counters: Arc<Counters>,
-    /// What the checksum of the version says, where it was read.
-    pub(crate) totals: Option<Totals>,
 }
 
 /// The live files of a snapshot, a batch at a time.
@@ -93,7 +91,6 @@ impl FileStream {
                 }
             }
         }
-        let count = source.totals.clone().filter(|_| pruner.is_none()).map(Count::against);
         let plan = Arc::new(Plan { pruner, stats: request.stats, extended: request.extended });
         FileStream {
             source,
@@ -101,11 +98,17 @@ impl FileStream {
             batches,
             units,
             ready: VecDeque::new(),
-            count,
+            count: None,
             per_core: 2,
             parsed: Fields::empty(),
             texts_only: false,
         }
+    }
+
+    /// A listing of all files, counted to its end.
+    pub(crate) fn counted(mut self, count: Count) -> Self {
+        self.count = Some(count);
+        self
     }
 
     /// Decodes fewer row groups at once, for consumers that keep what they get for a while.
@@ -179,7 +182,8 @@ impl Iterator for FileStream {
                 return Some(Ok(batch));
             }
             if self.batches.is_empty() && self.units.is_empty() {
-                return self.count.take().and_then(|count| count.finish().err()).map(Err);
+                let counters = &self.source.counters;
+                return self.count.take().and_then(|count| count.finish(counters).err()).map(Err);
             }
             if let Err(error) = self.advance() {
                 self.batches.clear();

@@ -25,8 +25,7 @@ pub fn file_facts(snapshot: &Snapshot, files: &[Add]) -> Result<RecordBatch> {
     let mut paths = Vec::with_capacity(files.len());
     let mut deleted = ListBuilder::new(Int64Builder::new());
     for file in files {
-        let path = file.path.resolve(location.root())?;
-        paths.push(format!("{}{}", path.prefix(), path.key()));
+        paths.push(file.path.resolve(location.root())?.uri());
         match &file.deletion_vector {
             None => deleted.append_null(),
             Some(descriptor) => {

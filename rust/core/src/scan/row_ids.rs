@@ -137,7 +137,7 @@ pub fn row_id_columns(snapshot: &Snapshot) -> Result<[StructField; 2]> {
 /// # Errors
 /// Those of paths that are none.
 pub fn row_id_bases(root: &ObjectPath, files: &[Add]) -> Result<RecordBatch> {
-    let path = |file: &Add| file.path.resolve(root).map(|p| format!("{}{}", p.prefix(), p.key()));
+    let path = |file: &Add| file.path.resolve(root).map(|p| p.uri());
     let paths = files.iter().map(path).collect::<Result<Vec<_>>>()?;
     let long = |name: &str| Field::new(name, Arrow::Int64, true);
     let schema = Schema::new(vec![

@@ -180,7 +180,7 @@ impl SplitRows {
         }
         let location = self.scan.location();
         let path = add.path.resolve(location.root())?;
-        let uri = format!("{}{}", path.prefix(), path.key());
+        let uri = path.uri();
         let load = |d| DeletionVector::load(d, location);
         let deleted = add.deletion_vector.as_ref().map(load).transpose()?;
         Ok(Rows::Placed(PlacedRows::open(&self.scan, add, deleted.as_ref())?, uri))

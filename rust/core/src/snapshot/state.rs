@@ -14,7 +14,8 @@ use crate::log::{Listing, LogFile, LogSegment, commit_name};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
 use crate::replay::{
-    CheckpointReader, FileStream, FilesRequest, ScanSource, Tail, check_table, scan_for_protocol_and_metadata,
+    CheckpointReader, Count, FileStream, FilesRequest, ScanSource, Tail, check_table,
+    scan_for_protocol_and_metadata,
 };
 use crate::schema::{ColumnMappingMode, StructType, check_type_changes};
 use crate::store::Location;
@@ -50,6 +51,17 @@ struct State {
     base: Option<(u64, Arc<Tail>)>,
     tail: Option<Arc<Tail>>,
     evidence: Evidence,
+}
+
+impl State {
+    fn of(
+        segment: LogSegment,
+        excluded: BTreeSet<String>,
+        checkpoint: Option<Arc<CheckpointReader>>,
+        evidence: Evidence,
+    ) -> Self {
+        State { segment, excluded, checkpoint, base: None, tail: None, evidence }
+    }
 }
 
 /// The parts of a replayed version.
@@ -114,7 +126,7 @@ impl Snapshot {
 
     fn of(plain: &Location, metered: &Location, counters: &Arc<Counters>, opened: Opened) -> Result<Self> {
         let Opened { segment, protocol, metadata, opened_from, excluded, checkpoint, evidence, .. } = opened;
-        let state = State { segment, excluded, checkpoint, base: None, tail: None, evidence };
+        let state = State::of(segment, excluded, checkpoint, evidence);
         let (plain, location, counters) = (plain.clone(), metered.clone(), counters.clone());
         Snapshot::new(plain, location, protocol, metadata, opened_from, counters, state)
     }
@@ -233,8 +245,9 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`Error::InvalidPredicate`] for an unknown column; [`Error::LogCorrupt`] for a torn or empty commit, for a checksum
-    /// that gave another protocol or metadata than the log, and at the end of a listing of all files that does not come to
-    /// the totals of the checksum. A broken checkpoint is passed over, and the report says so.
+    /// that gave another protocol or metadata than the log, and at the end of a listing of all files for a checkpoint or
+    /// compacted file that gives others than the commits. A broken checkpoint is passed over, and the report says so; so is
+    /// a checksum with other totals than the log.
     ///
     /// # Cost
     /// The commits after the checkpoint once in the life of the snapshot; of the checkpoint the columns asked for, in
@@ -247,18 +260,40 @@ impl Snapshot {
             None => None,
         };
         let (tail, checkpoint) = self.replayed()?;
-        let totals = {
-            let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.evidence.totals.clone()
-        };
         let source = ScanSource {
             location: self.inner.location.clone(),
             tail,
             checkpoint,
             counters: self.inner.counters.clone(),
-            totals,
         };
-        Ok(FileStream::new(source, &request, pruner))
+        let count = if pruner.is_none() { self.count() } else { None };
+        let files = FileStream::new(source, &request, pruner);
+        Ok(match count {
+            Some(count) => files.counted(count),
+            None => files,
+        })
+    }
+
+    /// Counts a listing of all files, where its checksum was read and something repeats commits.
+    fn count(&self) -> Option<Count> {
+        let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let totals = state.evidence.totals.clone()?;
+        let repeated = state.segment.repeated();
+        let path = self.inner.location.log_dir().join(repeated.first()?).to_string();
+        let excluded = state.excluded.iter().cloned().chain(repeated).collect();
+        let (location, version) = (self.inner.location.clone(), self.version());
+        let otherwise = move || {
+            let (listing, counters) = (Listing::read(&location, 0)?, Arc::new(Counters::default()));
+            let Ok(opened) = reopen(&location, &listing, Some(version), excluded, &counters) else {
+                return Ok(None);
+            };
+            let mut state =
+                State::of(opened.segment, opened.excluded, opened.checkpoint, Evidence::default());
+            let tail = replay(&location, &mut state)?;
+            let source = ScanSource { location, tail, checkpoint: state.checkpoint, counters };
+            Ok(Some(FileStream::new(source, &FilesRequest::default(), None)))
+        };
+        Some(Count::against(totals, path, Box::new(otherwise)))
     }
 
     /// The live files that may hold rows of the predicate, all of them without one, as actions with all their fields.

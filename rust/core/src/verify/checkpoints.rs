@@ -50,7 +50,6 @@ fn for_each_add(
         tail: Arc::new(Tail::default()),
         checkpoint: Some(reader.clone()),
         counters: Arc::new(Counters::default()),
-        totals: None,
     };
     let mut read = |stream: FileStream, words: bool| -> Result<()> {
         for batch in stream {
