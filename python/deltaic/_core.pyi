@@ -19,6 +19,7 @@ __all__ = [
     "cluster_by",
     "convert",
     "create",
+    "create_like",
     "delete_rows",
     "drop_columns",
     "drop_constraint",
@@ -59,6 +60,17 @@ def create(
     managed: bool,
     engine: str | None,
 ) -> tuple[int, bool, bool]: ...
+def create_like(
+    table: Table,
+    uri: str,
+    storage_options: dict[str, str],
+    *,
+    configuration: dict[str, str],
+    defaults: dict[str, str],
+    user_metadata: str | None,
+    managed: bool,
+    engine: str | None,
+) -> int: ...
 def write(
     uri: str,
     data: object,

@@ -56,7 +56,7 @@ mod _core {
     #[pymodule_export]
     use crate::verify::verify;
     #[pymodule_export]
-    use crate::write::{create, write};
+    use crate::write::{create, create_like, write};
 
     /// Version of the extension.
     #[pymodule_export]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use arrow::array::RecordBatchIterator;
 use arrow::error::ArrowError;
+use deltaic::maintain::{self, LikeOptions};
 use deltaic::schema::StructType;
 use deltaic::store::{Location, StorageOptions};
 use deltaic::write::{DefineMode, TableSpec, WriteMode, WriteOptions, define_table};
@@ -13,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::arrow::import;
 use crate::runtime;
-use crate::table::parse_predicate;
+use crate::table::{Table, parse_predicate};
 
 /// Makes a table without rows, of a schema as JSON, or replaces one, by the mode. The version, whether it was made, and
 /// whether one was replaced.
@@ -56,6 +57,30 @@ pub(crate) fn create(
         let location = Location::open(uri, &storage_options)?;
         let done = define_table(&location, &spec, DefineMode::parse(mode)?)?;
         Ok((done.version, done.created, done.replaced))
+    })
+}
+
+/// Makes a table without rows that is like the version that a table shows, and returns its version.
+#[pyfunction]
+#[pyo3(signature = (
+    table, uri, storage_options, *, configuration, defaults, user_metadata, managed, engine
+))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn create_like(
+    py: Python<'_>,
+    table: &Table,
+    uri: &str,
+    storage_options: StorageOptions,
+    configuration: BTreeMap<String, String>,
+    defaults: BTreeMap<String, String>,
+    user_metadata: Option<String>,
+    managed: bool,
+    engine: Option<String>,
+) -> PyResult<u64> {
+    runtime::write(py, || {
+        let options = LikeOptions { properties: configuration, defaults, user_metadata, managed, engine };
+        let target = Location::open(uri, &storage_options)?;
+        Ok(maintain::create_like(table.snapshot(), &target, &options)?.version)
     })
 }
 

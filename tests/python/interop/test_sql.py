@@ -101,6 +101,35 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
         "DROP TABLE {n}",
         "SELECT * FROM {t}",
     ],
+    "like": [
+        """CREATE TABLE {n}_source (id BIGINT GENERATED ALWAYS AS IDENTITY COMMENT 'key', a STRING NOT NULL,
+           c VARCHAR(5), d INT, p STRING, g INT GENERATED ALWAYS AS (d + 1)) USING delta PARTITIONED BY (p)
+           COMMENT 'about' TBLPROPERTIES ('k' = 'v', 'delta.enableChangeDataFeed' = 'true',
+           'delta.columnMapping.mode' = 'name', 'delta.feature.allowColumnDefaults' = 'supported')""",
+        "ALTER TABLE {n}_source ADD CONSTRAINT small CHECK (d < 10)",
+        "ALTER TABLE {n}_source ALTER COLUMN a SET DEFAULT 'x'",
+        "ALTER TABLE {n}_source RENAME COLUMN c TO cc",
+        "INSERT INTO {n}_source (d, p) VALUES (1, 'p')",
+        "CREATE TABLE {n} LIKE {n}_source USING delta LOCATION '{d}' TBLPROPERTIES ('k' = 'w', 'l' = 'm')",
+        "INSERT INTO {n} (d, p) VALUES (2, 'q')",
+        "CREATE TABLE IF NOT EXISTS {n} LIKE {n}_source",
+        "SELECT * FROM {n}",
+        "DROP TABLE {n}",
+        "DROP TABLE {n}_source",
+    ],
+    "like parquet": [
+        """CREATE TABLE {n}_source (a INT COMMENT 'ca', b VARCHAR(4), p STRING) USING parquet PARTITIONED BY (p)
+           COMMENT 'about' TBLPROPERTIES ('k' = 'v')""",
+        "CREATE TABLE {t} LIKE {n}_source USING delta TBLPROPERTIES ('l' = 'm')",
+        "DESCRIBE TABLE {t}",
+        "DROP TABLE {n}_source",
+    ],
+    "like clustered": [
+        "CREATE TABLE {n}_source (a INT, b INT) USING delta CLUSTER BY (a)",
+        "CREATE TABLE {t} LIKE {n}_source",
+        "INSERT INTO {t} VALUES (1, 2)",
+        "DROP TABLE {n}_source",
+    ],
     "maintain": [
         """CREATE TABLE {t} USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')
            AS SELECT id, id % 3 AS p FROM range(10)""",

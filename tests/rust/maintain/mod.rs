@@ -5,6 +5,7 @@ mod auto_compact;
 mod backfill;
 mod clone;
 mod convert;
+mod create_like;
 mod drop_feature;
 mod drop_feature_races;
 mod manifest;

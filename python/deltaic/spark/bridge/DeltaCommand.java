@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
@@ -33,6 +34,11 @@ public final class DeltaCommand extends LogicalPlan implements LeafRunnableComma
     /** What EXPLAIN shows below the command. */
     LogicalPlan plan() {
       return null;
+    }
+
+    /** Carries the request out. */
+    Object answer(HashMap request, HashMap data) throws AnalysisException {
+      return Python.call(request, data);
     }
   }
 
@@ -68,10 +74,10 @@ public final class DeltaCommand extends LogicalPlan implements LeafRunnableComma
   }
 
   /** Python answers with a Dataset, with rows of numbers as JSON, or with nothing. */
-  public Seq run(SparkSession session) {
+  public Seq run(SparkSession session) throws AnalysisException {
     HashMap data = parts == null ? new HashMap() : parts.of(session);
     data.put("session", session);
-    Object answer = Python.call(request, data);
+    Object answer = parts == null ? Python.call(request, data) : parts.answer(request, data);
     if (answer instanceof Dataset) return Scala.seq(Arrays.asList((Object[]) ((Dataset) answer).collect()));
     ArrayList rows = new ArrayList();
     if (answer != null) {

@@ -106,6 +106,14 @@ final class NewTable implements StagedTable {
     return DeltaCommand.write(asked, query);
   }
 
+  /** Says that the table is like another one, whose columns and partitioning it was given. */
+  NewTable like(OpenTable other) {
+    HashMap like = other.request("like");
+    like.put("path", other.path);
+    request.put("like", like);
+    return this;
+  }
+
   /** Makes the table without rows, unless they were written. */
   void create() {
     if (!written) Python.call(request, null);

@@ -8,14 +8,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.ShowPartitions;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
-import org.apache.spark.sql.execution.command.CreateTableLikeCommand;
 import scala.Function1;
-import scala.Option;
-import scala.Product;
 
 /**
- * Statements about one of our tables that neither read nor write its rows: SHOW PARTITIONS is answered from the log, and
- * those that are about folders or about what a metastore keeps are refused, with what to write instead. A resolution rule.
+ * Statements about one of our tables that neither read nor write its rows: SHOW PARTITIONS is answered from the log, CREATE
+ * TABLE … LIKE takes from it what the new table is, and those that are about folders or about what a metastore keeps are
+ * refused, with what to write instead. A resolution rule.
  */
 public final class OtherStatements extends Rule {
   private static final Map REFUSED = new HashMap();
@@ -43,13 +41,13 @@ public final class OtherStatements extends Rule {
   public TreeNode apply(TreeNode plan) {
     return (TreeNode) ((LogicalPlan) plan).resolveOperators(new scala.runtime.AbstractPartialFunction() {
       public boolean isDefinedAt(Object node) {
-        return about(node) != null || likeOurs(node) != null;
+        return about(node) != null || CreateLike.isLike(node);
       }
 
       public Object applyOrElse(Object node, Function1 otherwise) {
-        String like = likeOurs(node);
-        if (like != null) {
-          throw Refusal.of("CREATE TABLE … LIKE", "CREATE TABLE … AS SELECT … WHERE false, or SHALLOW CLONE", like);
+        if (CreateLike.isLike(node)) {
+          DeltaCommand like = CreateLike.of(node);
+          return like == null ? otherwise.apply(node) : like;
         }
         OpenTable table = about(node);
         if (table == null) return otherwise.apply(node);
@@ -66,24 +64,6 @@ public final class OtherStatements extends Rule {
     Object named = ((LogicalPlan) node).children().apply(0);
     if (!(named instanceof ResolvedTable) || !(((ResolvedTable) named).table() instanceof DeltaTable)) return null;
     return ((DeltaTable) ((ResolvedTable) named).table()).table;
-  }
-
-  /** The table that a CREATE TABLE … LIKE would make or follow, where one of them is ours; or null. */
-  private static String likeOurs(Object node) {
-    if (node instanceof CreateTableLikeCommand) {
-      CreateTableLikeCommand like = (CreateTableLikeCommand) node;
-      if (isOurs(like.provider()) || SessionCatalog.isOurs(like.sourceTable())) return like.sourceTable().unquotedString();
-    }
-    // Spark 4.3
-    if (!node.getClass().getSimpleName().equals("CreateTableLike")) return null;
-    Object source = ((LogicalPlan) node).children().apply(1);
-    boolean ours = source instanceof ResolvedTable && ((ResolvedTable) source).table() instanceof DeltaTable;
-    boolean provided = isOurs((Option) ((Product) node).productElement(3)) || isOurs((Option) ((Product) node).productElement(2));
-    return (ours || provided) && ((LogicalPlan) source).resolved() ? "" : null;
-  }
-
-  private static boolean isOurs(Option provider) {
-    return provider.isDefined() && Python.format().equalsIgnoreCase((String) provider.get());
   }
 
   private static LogicalPlan partitions(ShowPartitions node, OpenTable table) {

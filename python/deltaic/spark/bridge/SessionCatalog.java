@@ -39,7 +39,7 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     }
   }
 
-  private static String label(Identifier id) {
+  static String label(Identifier id) {
     return isPath(id) ? id.namespace()[0] + ".`" + id.name() + "`" : "spark_catalog." + id;
   }
 
@@ -129,6 +129,11 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     }
   }
 
+  /** Makes a table that is like another one of ours. */
+  void createLike(Identifier id, DeltaTable like, Column[] columns, Map properties) {
+    staged(id, "create", columns, like.partitioning(), properties).like(like.table).create();
+  }
+
   /** What the name stands for now says where the new table is. */
   private NewTable staged(Identifier id, String mode, Column[] columns, Transform[] partitions, Map properties) {
     if (isPath(id)) return new NewTable(label(id), id, id.name(), false, mode, columns, partitions, properties);
@@ -153,7 +158,7 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     return super.createTable(id, schema, partitions, properties);
   }
 
-  private static boolean ours(Identifier id, Map properties) {
+  static boolean ours(Identifier id, Map properties) {
     return isPath(id) || Python.format().equalsIgnoreCase(String.valueOf(properties.get("provider")));
   }
 

@@ -46,6 +46,9 @@ def create(asked: dict[str, Any], _: Any) -> None:
         partitioning = [column[0] for t in asked["partitioning"] for column in t["columns"]]
         tables.check_registration({**asked, "partitioning": partitioning})
         return
+    if "like" in asked:
+        _create_like(asked)
+        return
     if not schema["fields"]:
         message = f"no Delta table at `{path}`, and CREATE TABLE {asked['name']} gives no columns to make one"
         raise TableNotFoundError(message, path=path)
@@ -65,6 +68,22 @@ def create(asked: dict[str, Any], _: Any) -> None:
         description=wanted.description,
         user_metadata=settings.user_metadata,
         managed=wanted.managed,
+        engine=f"Apache-Spark/{spark.version}",
+    )
+
+
+def _create_like(asked: dict[str, Any]) -> None:
+    _, storage = split_storage(asked["like"]["options"])
+    spark = session_of(None)
+    settings = Settings.of(spark)
+    _core.create_like(
+        Table(asked["like"]["path"], storage_options=storage)._core,
+        asked["path"],
+        _storage(asked["properties"]),
+        configuration=_properties(asked["properties"]),
+        defaults=settings.defaults,
+        user_metadata=settings.user_metadata,
+        managed=asked["managed"],
         engine=f"Apache-Spark/{spark.version}",
     )
 

@@ -136,6 +136,14 @@ fn refused(target: &Location, reason: &str) -> Error {
     Error::InvalidArgument { argument: target.root().to_string(), reason: reason.into() }
 }
 
+/// Whether a property says something of the table that has it, and nothing of one that is made after it.
+pub(super) fn is_own(key: &str) -> bool {
+    OWN.contains(&key)
+        || key.starts_with("delta.coordinatedCommits.")
+        // what lies in the files under these names are the row ids of the source
+        || row_tracking::COLUMNS.iter().any(|(property, _)| *property == key)
+}
+
 /// Protocol and metadata of the clone.
 fn definition(
     source: &Snapshot,
@@ -149,13 +157,7 @@ fn definition(
         description: existing.and_then(|t| t.metadata().description.clone()),
         ..source.metadata().clone()
     };
-    let own = |key: &str| {
-        OWN.contains(&key)
-            || key.starts_with("delta.coordinatedCommits.")
-            // what lies in the files under these names are the row ids of the source
-            || row_tracking::COLUMNS.iter().any(|(property, _)| *property == key)
-    };
-    metadata.configuration.retain(|key, _| !own(key));
+    metadata.configuration.retain(|key, _| !is_own(key));
     let protocol = match existing {
         Some(table) => {
             metadata = restore::metadata(table.metadata(), &metadata)?;

@@ -29,7 +29,8 @@ pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(
 /// # Errors
 /// As [`new_table`].
 pub(super) fn wanted(schema: &StructType, options: &WriteOptions) -> Result<(Definition, Asked)> {
-    let (configuration, asked) = properties::for_new_table(&with_defaults(options))?;
+    let (configuration, asked) =
+        properties::for_new_table(&with_defaults(&options.configuration, &options.defaults))?;
     if schema.fields.is_empty() {
         return Err(Error::InvalidSchema { reason: "there are no columns".into() });
     }
@@ -53,18 +54,21 @@ pub(super) fn wanted(schema: &StructType, options: &WriteOptions) -> Result<(Def
 }
 
 /// The properties that are given, and the defaults of those that are not.
-fn with_defaults(options: &WriteOptions) -> BTreeMap<String, String> {
+pub(crate) fn with_defaults(
+    configuration: &BTreeMap<String, String>,
+    defaults: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
     let is = |key: &str, name: &str| key.eq_ignore_ascii_case(name);
-    let mut all = options.configuration.clone();
-    for (key, value) in &options.defaults {
-        if !options.configuration.keys().any(|given| is(given, key)) {
+    let mut all = configuration.clone();
+    for (key, value) in defaults {
+        if !configuration.keys().any(|given| is(given, key)) {
             all.insert(key.clone(), value.clone());
         }
     }
     let ignores =
         |(key, value): (&String, &String)| is(key, "delta.ignoreProtocolDefaults") && is(value, "true");
     if all.iter().any(ignores) {
-        all.retain(|key, _| options.configuration.contains_key(key) || !properties::is_of_protocol(key));
+        all.retain(|key, _| configuration.contains_key(key) || !properties::is_of_protocol(key));
     }
     all
 }

@@ -253,7 +253,7 @@ impl TableSpec {
     }
 
     /// The operation, as the history shows it.
-    pub(super) fn operation(&self, name: &str, metadata: &Metadata) -> Operation {
+    pub(crate) fn operation(&self, name: &str, metadata: &Metadata) -> Operation {
         let clustering: Vec<String> = self.cluster_by.iter().map(|path| path.join(".")).collect();
         Operation::new(name)
             .with("isManaged", self.managed.to_string())

@@ -46,7 +46,7 @@ pub(crate) use assign::check_assignable;
 pub(crate) use cluster::{Clustered, Clustering, cluster};
 pub(crate) use compact::{Compacted, compact};
 pub(crate) use compression::codec as parquet_codec;
-pub(crate) use create::new_table;
+pub(crate) use create::{new_table, with_defaults};
 pub(crate) use curve::Curve;
 pub use define::{DefineMode, Defined, TableSpec, define_table};
 pub use features::check_writer;
