@@ -57,9 +57,9 @@ def read(
 def sql(spark: SparkSession, text: str) -> DataFrame:
     """Runs an SQL statement: those of Spark, and those of Delta, on both kinds of session.
 
-    On a classic session it is `spark.sql(text)`. On Spark Connect DELETE, UPDATE, MERGE, OPTIMIZE, VACUUM, RESTORE,
-    DESCRIBE HISTORY and DETAIL, CONVERT TO DELTA, GENERATE, CLONE, REORG and ALTER TABLE … CONSTRAINT and FEATURE are
-    read and carried out here; all else goes to the server. A statement runs once, now.
+    On a classic session it is `spark.sql(text)`. On Spark Connect queries of Delta tables, INSERT, TRUNCATE, DELETE, UPDATE,
+    MERGE, OPTIMIZE, VACUUM, RESTORE, DESCRIBE HISTORY and DETAIL, CONVERT TO DELTA, GENERATE, CLONE, REORG and ALTER TABLE …
+    CONSTRAINT and FEATURE are read and carried out here; all else goes to the server. A statement runs once, now.
 
     Example:
         >>> deltaic.sql(spark, "OPTIMIZE delta.`/data/events` ZORDER BY (user)").show()  # doctest: +SKIP
@@ -76,7 +76,9 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
         return enable(spark).sql(text)
     from deltaic.spark.connect import enable_connect
     from deltaic.statements.changes import parse_change, run_change
+    from deltaic.statements.inserts import run_insert
     from deltaic.statements.parse import parse
+    from deltaic.statements.queries import query
     from deltaic.statements.run import run
 
     enable_connect(spark)
@@ -84,7 +86,9 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
         return run(spark, statement)
     if (change := parse_change(text)) is not None:
         return run_change(spark, change)
-    return spark.sql(text)
+    if (done := run_insert(spark, text)) is not None:
+        return done
+    return query(spark, text)
 
 
 def table_changes(

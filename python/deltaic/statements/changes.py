@@ -17,6 +17,7 @@ from deltaic.spark.dml.clauses import (
 from deltaic.spark.dml.delete import delete
 from deltaic.spark.dml.merge import merge
 from deltaic.spark.dml.update import update
+from deltaic.statements.queries import query
 from deltaic.statements.run import ref_of
 from deltaic.statements.words import Words, first_words
 
@@ -77,7 +78,7 @@ def run_change(spark: Any, change: Change) -> DataFrame:
         numbers = [done.get("numUpdatedRows", _UNKNOWN) if done else 0]
     else:
         # the text is the user's own statement
-        rows = spark.sql(f"SELECT * FROM {change.source}")  # noqa: S608
+        rows = query(spark, f"SELECT * FROM {change.source}")  # noqa: S608
         source = rows.alias(change.source_alias or "source")
         merged = merge(ref, source, change.condition, change.clauses, with_schema_evolution=change.evolves)
         counts = [merged.metrics[f"numTargetRows{what}"] for what in ("Updated", "Deleted", "Inserted")]

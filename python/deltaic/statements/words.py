@@ -47,6 +47,21 @@ class Words:
         """Whether nothing follows."""
         return self._at == len(self._tokens)
 
+    @property
+    def offset(self) -> int:
+        """Where what was read ends in the text."""
+        return self._tokens[self._at - 1].end + 1 if self._at else 0
+
+    @property
+    def is_text(self) -> bool:
+        """Whether a text in quotes is next."""
+        return not self.ended and _is_text(self._tokens[self._at])
+
+    def opens(self, *words: str) -> bool:
+        """Whether a bracket is next, and in it another one or one of these words."""
+        within = [t.text.upper() for t in self._tokens[self._at + 1 : self._at + 2] if not _is_quoted(t)]
+        return self.sees("(") and bool({"(", *words} & set(within))
+
     def follows(self, *words: str) -> bool:
         """Whether these words are next."""
         next_ones = self._tokens[self._at : self._at + len(words)]
@@ -110,7 +125,7 @@ class Words:
         Raises:
             InvalidArgumentError: something else is next.
         """
-        if not self.ended and _is_text(self._tokens[self._at]):
+        if self.is_text:
             return ["delta", self.string()]
         return self.name("the name of a table, delta.`/path` or '/path'")
 
@@ -120,7 +135,7 @@ class Words:
         Raises:
             InvalidArgumentError: something else is next.
         """
-        if self.ended or not _is_text(self._tokens[self._at]):
+        if not self.is_text:
             self.refuse(what)
         return self._next().text
 

@@ -1,0 +1,191 @@
+"""INSERT and TRUNCATE for sessions whose Spark cannot carry them out on Delta tables: those of Spark Connect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from deltaic.exceptions import SchemaMismatchError, TableNotFoundError, UnsupportedError
+from deltaic.spark import frames
+from deltaic.spark.as_sparks import raises_sparks
+from deltaic.spark.dml.delete import delete
+from deltaic.spark.frame import functions, quoted
+from deltaic.spark.writer import save
+from deltaic.statements.queries import query
+from deltaic.statements.run import ref_of
+from deltaic.statements.words import Words, first_words
+from deltaic.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_QUERIES = ("SELECT", "VALUES", "TABLE", "FROM", "WITH", "MAP", "REDUCE")
+_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+
+
+@dataclass(frozen=True)
+class Insert:
+    """What an INSERT says, or a TRUNCATE, which has no query."""
+
+    name: list[str]
+    rows: str = ""
+    """The query, as it is written."""
+    overwrites: bool = False
+    evolves: bool = False
+    by_name: bool = False
+    columns: list[str] | None = None
+    partition: dict[str, str | None] | None = None
+    """Partition columns with their values as SQL, none for those that the rows bring."""
+    replaced: str | None = None
+    """The condition of REPLACE WHERE."""
+
+
+def parse_insert(text: str, *, only_name: bool = False) -> Insert | None:
+    """What an INSERT INTO, INSERT OVERWRITE or TRUNCATE TABLE says; None for any other statement.
+
+    With `only_name` it is read up to the name of the table: what follows may be about a table of another format.
+
+    Raises:
+        InvalidArgumentError: it begins as one and goes on otherwise. The error names the word and its place.
+    """
+    first = first_words(text, 4)
+    if first[:1] not in (["TRUNCATE"], ["INSERT"]) or "DIRECTORY" in first:
+        return None
+    words = Words(text)
+    if words.take("TRUNCATE"):
+        words.need("TABLE")
+        insert = Insert(words.name())
+        return insert if only_name else _end_of_truncate(words, insert)
+    words.need("INSERT")
+    evolves = words.take("WITH", "SCHEMA", "EVOLUTION")
+    overwrites = words.take("OVERWRITE")
+    if not overwrites:
+        words.need("INTO")
+    words.take("TABLE")
+    insert = Insert(words.name(), overwrites=overwrites, evolves=evolves)
+    return insert if only_name else _end_of_insert(words, insert)
+
+
+@raises_sparks
+def run_insert(spark: Any, text: str) -> DataFrame | None:
+    """Carries it out, once; None for other statements and tables of other formats, which the server knows.
+
+    Raises:
+        InvalidArgumentError: as `parse_insert`.
+        UnsupportedError: for a clause that is not about rows, by its name.
+        DeltaError: as `deltaic.save`.
+    """
+    begun = parse_insert(text, only_name=True)
+    if begun is None:
+        return None
+    try:
+        ref = ref_of(spark, begun.name)
+    except TableNotFoundError:
+        return None
+    insert = parse_insert(text)
+    if insert is None or not insert.rows:
+        delete(ref, truncates=True)
+    else:
+        rows = _placed(query(spark, insert.rows), insert, ref.path)
+        options = _options(spark, insert, Table(ref.path).partition_columns)
+        save(spark, rows, ref.path, "overwrite" if insert.overwrites else "append", None, options)
+    nothing: DataFrame = frames.frame(spark, frames.NOTHING, [])
+    return nothing
+
+
+def _end_of_insert(words: Words, insert: Insert) -> Insert:
+    partition = _partition(words) if words.take("PARTITION") else None
+    if words.follows("IF"):
+        _refuse(insert, "INSERT … IF NOT EXISTS", "look for the partition first")
+    by_name = words.take("BY", "NAME")
+    replaced = None
+    if words.take("REPLACE", "WHERE"):
+        replaced = words.raw_until(lambda: any(words.follows(word) for word in _QUERIES), "a condition")
+    columns = None
+    if words.sees("(") and not words.opens(*_QUERIES):
+        columns = _names(words)
+    rows = words.raw_until(lambda: words.sees(";"), "a query")
+    words.end()
+    return replace(
+        insert,
+        rows=rows,
+        overwrites=insert.overwrites or replaced is not None,
+        by_name=by_name,
+        columns=columns,
+        partition=partition,
+        replaced=replaced,
+    )
+
+
+def _end_of_truncate(words: Words, insert: Insert) -> Insert:
+    if words.follows("PARTITION"):
+        _refuse(insert, "TRUNCATE TABLE … PARTITION", "write a DELETE with a condition")
+    words.end()
+    return insert
+
+
+def _refuse(insert: Insert, what: str, instead: str) -> NoReturn:
+    path = insert.name[-1]
+    raise UnsupportedError(f"`{path}`: {what} is not supported: {instead}", path=path, what=what)
+
+
+def _partition(words: Words) -> dict[str, str | None]:
+    given: dict[str, str | None] = {}
+    words.need_sign("(")
+    while True:
+        column = words.name("a partition column")[0]
+        value = words.raw_until(lambda: words.sees(","), "a value") if words.sign("=") else None
+        given[column] = value
+        if not words.sign(","):
+            break
+    words.need_sign(")")
+    return given
+
+
+def _names(words: Words) -> list[str]:
+    words.need_sign("(")
+    found = [words.name("a column")[0]]
+    while words.sign(","):
+        found.append(words.name("a column")[0])
+    words.need_sign(")")
+    return found
+
+
+def _placed(rows: Any, insert: Insert, path: str) -> Any:
+    """The rows with the names of the columns that they are for, and the values that PARTITION gives."""
+    fixed = _fixed(insert)
+    if not insert.by_name:
+        there = [name for name in Table(path).schema.names if name.lower() not in {n.lower() for n in fixed}]
+        targets = insert.columns or there
+        more = rows.columns[len(targets) :]
+        if len(rows.columns) < len(targets) or (more and not insert.evolves):
+            reason = f"the query has {len(rows.columns)} columns ({', '.join(rows.columns)}) for {', '.join(targets)}"
+            raise SchemaMismatchError.of(path, reason)
+        rows = rows.toDF(*targets, *more)
+    F = functions(rows)  # noqa: N806 (as everywhere)
+    return rows.withColumns({name: F.expr(value) for name, value in fixed.items()}) if fixed else rows
+
+
+def _fixed(insert: Insert) -> dict[str, str]:
+    return {name: value for name, value in (insert.partition or {}).items() if value is not None}
+
+
+def _options(spark: Any, insert: Insert, partition_columns: list[str]) -> dict[str, str]:
+    options = {"mergeSchema": "true"} if insert.evolves else {}
+    if not insert.overwrites:
+        return options
+    fixed = _fixed(insert)
+    dynamic = (spark.conf.get(_OVERWRITE_MODE) or "").lower() == "dynamic"
+    if insert.replaced is not None:
+        options["replaceWhere"] = insert.replaced
+    elif dynamic and len(partition_columns) > len(fixed):
+        options["partitionOverwriteMode"] = "dynamic"
+    elif fixed:
+        options["replaceWhere"] = " AND ".join(_equal(name, value) for name, value in fixed.items())
+    else:
+        options["partitionOverwriteMode"] = "static"
+    return options
+
+
+def _equal(name: str, value: str) -> str:
+    return f"{quoted(name)} IS NULL" if value.upper() == "NULL" else f"{quoted(name)} = {value}"
