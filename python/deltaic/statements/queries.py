@@ -95,14 +95,14 @@ def _tables(text: str, tree: Any, here: set[str]) -> Iterator[Reference]:
 def _reference(text: str, name: list[str], start: int, end: int, *, named: bool) -> Reference:
     version, timestamp = None, None
     if at := _AT.match(text, end):
-        version, digits = at[1] and int(at[1]), at[2]
-        timestamp = digits and _moment(digits)
+        version = int(at[1]) if at[1] else None
+        timestamp = _moment(at[2]) if at[2] else None
         end = at.end()
     words = Words(text[end:])
     clause = 0
     words.take("FOR")
     if words.take("VERSION", "AS", "OF") or words.take("SYSTEM_VERSION", "AS", "OF"):
-        version = int(words.string() if words.is_text else words.number())
+        version = int(_version_or_time(words))
         clause = words.offset
     elif words.take("TIMESTAMP", "AS", "OF") or words.take("SYSTEM_TIME", "AS", "OF"):
         timestamp = words.string() if words.is_text else f"({_value(words)})"
@@ -146,9 +146,13 @@ def _feeds(text: str) -> Iterator[Reference]:
         name = names.parts(words.string())
         given: list[int | str] = []
         while words.sign(","):
-            given.append(words.string() if words.is_text else int(words.number()))
+            given.append(_version_or_time(words))
         words.need_sign(")")
         yield Reference(name, found.start(), found.start() + words.offset, "", changes=tuple(given))
+
+
+def _version_or_time(words: Words) -> int | str:
+    return words.string() if words.is_text else int(words.number())
 
 
 def _frame(spark: Any, found: Reference) -> Any:
