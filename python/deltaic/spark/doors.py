@@ -57,9 +57,10 @@ def read(
 def sql(spark: SparkSession, text: str) -> DataFrame:
     """Runs an SQL statement: those of Spark, and those of Delta, on both kinds of session.
 
-    On a classic session it is `spark.sql(text)`. On Spark Connect queries of Delta tables, INSERT, TRUNCATE, DELETE, UPDATE,
-    MERGE, OPTIMIZE, VACUUM, RESTORE, DESCRIBE HISTORY and DETAIL, CONVERT TO DELTA, GENERATE, CLONE, REORG and ALTER TABLE …
-    CONSTRAINT and FEATURE are read and carried out here; all else goes to the server. A statement runs once, now.
+    On a classic session it is `spark.sql(text)`. On Spark Connect queries of Delta tables, INSERT, TRUNCATE, DELETE,
+    UPDATE, MERGE, OPTIMIZE, VACUUM, RESTORE, DESCRIBE HISTORY and DETAIL, CONVERT TO DELTA, GENERATE, CLONE, REORG and
+    ALTER TABLE … CONSTRAINT and FEATURE are read and carried out here; all else goes to the server. A statement runs
+    once, now.
 
     Example:
         >>> deltaic.sql(spark, "OPTIMIZE delta.`/data/events` ZORDER BY (user)").show()  # doctest: +SKIP
