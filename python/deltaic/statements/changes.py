@@ -17,14 +17,16 @@ from deltaic.spark.dml.clauses import (
 from deltaic.spark.dml.delete import delete
 from deltaic.spark.dml.merge import merge
 from deltaic.spark.dml.update import update
-from deltaic.statements.queries import query
+from deltaic.statements.queries import query, views
 from deltaic.statements.run import ref_of
 from deltaic.statements.words import Words, first_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pyspark.sql import DataFrame
+
+    from deltaic.spark.dml.ref import TableRef
 
 _COUNTS = "num_affected_rows long"
 _MERGE_COUNTS = f"{_COUNTS}, num_updated_rows long, num_deleted_rows long, num_inserted_rows long"
@@ -45,6 +47,23 @@ class Change:
     source_alias: str | None = None
     clauses: list[Clause] = field(default_factory=list)
     evolves: bool = False
+
+    def with_texts(self, of: Callable[[str], str]) -> Change:
+        """The same with other texts of its conditions and values."""
+
+        def condition(text: str | None) -> str | None:
+            return None if text is None else of(text)
+
+        def values(given: Mapping[str, str]) -> dict[str, str]:
+            return {column: of(value) for column, value in given.items()}
+
+        clauses = [
+            replace(
+                c, condition=condition(c.condition), values=None if c.values is None else values(c.values)
+            )
+            for c in self.clauses
+        ]
+        return replace(self, condition=condition(self.condition), values=values(self.values), clauses=clauses)
 
 
 def parse_change(text: str) -> Change | None:
@@ -70,21 +89,25 @@ def run_change(spark: Any, change: Change) -> DataFrame:
         DeltaError: as the method of `DeltaTable` that does the same.
     """
     ref = replace(ref_of(spark, change.name), alias=change.alias or change.name[-1])
-    if change.kind == "DELETE":
-        done = delete(ref, change.condition)
-        numbers = [done.get("numDeletedRows", _UNKNOWN) if done else 0]
-    elif change.kind == "UPDATE":
-        done = update(ref, change.values, change.condition)
-        numbers = [done.get("numUpdatedRows", _UNKNOWN) if done else 0]
-    else:
-        # the text is the user's own statement
-        rows = query(spark, f"SELECT * FROM {change.source}")  # noqa: S608
-        source = rows.alias(change.source_alias or "source")
-        merged = merge(ref, source, change.condition, change.clauses, with_schema_evolution=change.evolves)
-        counts = [merged.metrics[f"numTargetRows{what}"] for what in ("Updated", "Deleted", "Inserted")]
-        numbers = [sum(counts), *counts]
+    with views(spark) as viewed:
+        numbers = _run(ref, change.with_texts(viewed))
     frame: DataFrame = spark.createDataFrame([tuple(numbers)], _MERGE_COUNTS if len(numbers) > 1 else _COUNTS)
     return frame
+
+
+def _run(ref: TableRef, change: Change) -> list[int]:
+    if change.kind == "DELETE":
+        done = delete(ref, change.condition)
+        return [done.get("numDeletedRows", _UNKNOWN) if done else 0]
+    if change.kind == "UPDATE":
+        done = update(ref, change.values, change.condition)
+        return [done.get("numUpdatedRows", _UNKNOWN) if done else 0]
+    # the text is the user's own statement
+    rows = query(ref.spark, f"SELECT * FROM {change.source}")  # noqa: S608
+    source = rows.alias(change.source_alias or "source")
+    merged = merge(ref, source, change.condition, change.clauses, with_schema_evolution=change.evolves)
+    counts = [merged.metrics[f"numTargetRows{what}"] for what in ("Updated", "Deleted", "Inserted")]
+    return [sum(counts), *counts]
 
 
 def _delete(words: Words) -> Change:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import uuid
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ from deltaic.spark.frame import quoted
 from deltaic.statements.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame
 
@@ -63,6 +65,36 @@ def query(spark: Any, text: str) -> DataFrame:
         at = found.end
     result: DataFrame = spark.sql("".join([*out, _plain(text[at:])]), **frames) if frames else spark.sql(text)
     return result
+
+
+@contextmanager
+def views(spark: Any) -> Iterator[Callable[[str], str]]:
+    """Takes the Delta tables in the subqueries of expressions to views of the session, which go again at the end.
+
+    Raises:
+        DeltaError: as `query`.
+    """
+    made: list[str] = []
+
+    def viewed(expression: str) -> str:
+        # only a query has tables
+        before = "SELECT "
+        text = before + expression
+        out, at = [], len(before)
+        for found in references(text):
+            frame = _frame(spark, found)
+            if frame is not None:
+                made.append(f"deltaic_{uuid.uuid4().hex}")
+                frame.createOrReplaceTempView(made[-1])
+                out += [text[at : found.start], made[-1], found.alias]
+                at = found.end
+        return "".join([*out, text[at:]])
+
+    try:
+        yield viewed
+    finally:
+        for name in made:
+            spark.catalog.dropTempView(name)
 
 
 def references(text: str) -> list[Reference]:

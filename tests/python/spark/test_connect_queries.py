@@ -145,6 +145,17 @@ def test_a_merge_takes_its_source_from_a_table(door: Any, path: str, name: str) 
 
 
 @spark_test
+def test_subqueries_of_tables_decide_what_changes(door: Any, path: str, name: str) -> None:
+    views = {table.name for table in door.catalog.listTables()}
+    deltaic.sql(door, f"DELETE FROM {name} WHERE id IN (SELECT id + 1 FROM delta.`{path}@v0`)")
+    assert [row[0] for row in content(path)] == [0, 4, 5]
+    latest = f"(SELECT max(id) FROM {name} VERSION AS OF 1)"
+    deltaic.sql(door, f"UPDATE {name} SET p = CONCAT('p', {latest}) WHERE id = {latest}")
+    assert content(path) == [(0, "p0"), (4, "p3"), (5, "p5")]
+    assert {table.name for table in door.catalog.listTables()} == views
+
+
+@spark_test
 def test_what_cannot_be_inserted_leaves_nothing(door: Any, path: str, name: str) -> None:
     deltaic.Table(path).add_constraint("small", "id < 100")
     version = deltaic.Table(path).version
