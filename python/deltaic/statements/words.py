@@ -18,6 +18,7 @@ _BEFORE = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 # a CASE has words of its own
 _DEPTH = {"(": 1, ")": -1, "CASE": 1, "END": -1}
 _WORD = re.compile(r"[A-Za-z_]+")
+_LITERALS = {TokenType.STRING, TokenType.RAW_STRING, TokenType.HEX_STRING}
 
 
 def first_words(text: str, number: int) -> list[str]:
@@ -209,12 +210,18 @@ def _tokens(text: str) -> list[Token]:
         raise _invalid("a quote or comment is not closed") from error
     if word is not None and tokens:
         tokens[0] = _part_of(tokens[0], word[0], 0)
-    # sqlglot takes some words together, such as PARTITIONED BY
-    return [part for token in tokens for part in ([token] if _is_quoted(token) else _parts(token))]
+    # sqlglot makes three tokens, all in one place, of a number with its type, such as 10L
+    starts = [-1, *(token.start for token in tokens)]
+    placed = [token for token, before in zip(tokens, starts, strict=False) if token.start != before]
+    return [part for token in placed for part in _parts(text, token)]
 
 
-def _parts(token: Any) -> list[Any]:
-    return [_part_of(token, found[0], found.start()) for found in re.finditer(r"\S+", token.text)]
+def _parts(text: str, token: Any) -> list[Any]:
+    """The words of a token: sqlglot takes some together, such as PARTITIONED BY."""
+    written = text[token.start : token.end + 1]
+    if _is_quoted(token) or not re.search(r"\s", written):
+        return [token]
+    return [_part_of(token, found[0], found.start()) for found in re.finditer(r"\S+", written)]
 
 
 def _part_of(token: Any, text: str, offset: int) -> Any:
@@ -223,7 +230,7 @@ def _part_of(token: Any, text: str, offset: int) -> Any:
 
 
 def _is_quoted(token: Any) -> bool:
-    return token.token_type in {TokenType.IDENTIFIER, TokenType.STRING}
+    return token.token_type == TokenType.IDENTIFIER or token.token_type in _LITERALS
 
 
 def _is_text(token: Any) -> bool:
@@ -236,7 +243,7 @@ def _is_word(token: Any) -> bool:
 
 def _is_name(token: Any) -> bool:
     return token.token_type == TokenType.IDENTIFIER or (
-        not _is_text(token) and token.text.replace("_", "a").isalnum()
+        token.token_type not in _LITERALS and token.text.replace("_", "a").isalnum()
     )
 
 

@@ -73,6 +73,32 @@ def test_what_statements_say(text: str) -> None:
     assert parse(text) == READ[text]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "10L",
+        "-1.5BD",
+        "2e3D",
+        "x'ab'",
+        "r'a (b'",
+        "'a  b'",
+        "10L + a /* ) */",
+        "a NOT  IN (1S)",
+        "CASE WHEN a THEN 1Y END",
+        "`a  b`.c",
+    ],
+)
+def test_conditions_and_values_are_as_they_are_written(value: str) -> None:
+    update = parse_change(f"UPDATE t SET a = {value}, b = {value} WHERE c = {value}")
+    assert update is not None
+    written = value.removesuffix(" /* ) */")
+    assert (update.values, update.condition) == ({"a": written, "b": written}, f"c = {written}")
+    assert parse(f"ALTER TABLE t ADD CONSTRAINT d CHECK (c = {value})") == S.AddConstraint(
+        ["t"], "d", f"c = {written}"
+    )
+    assert parse(f"OPTIMIZE t WHERE c = {value} ZORDER BY (d)") == S.Optimize(["t"], f"c = {written}", ["d"])
+
+
 @pytest.mark.parametrize("text", SPARKS)
 def test_other_statements_are_sparks(text: str) -> None:
     assert parse(text) is None
