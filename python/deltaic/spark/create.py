@@ -14,12 +14,14 @@ from deltaic.exceptions import (
 )
 from deltaic.spark import columns, names
 from deltaic.spark.as_sparks import all_raise_sparks
+from deltaic.spark.definition import Definition
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.settings import Settings
+from deltaic.spark.writer import save
 from deltaic.table import Table
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructField, StructType
 
     from deltaic.spark.columns import IdentityGenerator
@@ -55,6 +57,7 @@ class DeltaTableBuilder:
         self._partition_by: list[str] = []
         self._cluster_by: list[str] = []
         self._properties: dict[str, str] = {}
+        self._rows: DataFrame | None = None
 
     def tableName(self, identifier: str) -> DeltaTableBuilder:  # noqa: N802 (the name of delta-spark)
         """Gives the table a name in the catalog of the session, or a path as delta.`/path`."""
@@ -141,8 +144,8 @@ class DeltaTableBuilder:
         Raises:
             InvalidArgumentError: neither name nor location is given, or both, and they contradict each other.
             TableAlreadyExistsError: there is a table, and this is `create`.
-            TableNotFoundError: there is none, and this is `replace`; or the name is that of a view or of a table of
-                another format.
+            TableNotFoundError: there is none, and this is `replace`, or no columns are given; or the name is that of a
+                view or of a table of another format.
             SchemaMismatchError: the location has a table of other columns.
             InvalidSchemaError, InvalidColumnChangeError, InvalidFeatureChangeError: something that a table cannot be.
             AppendOnlyError: the table to be replaced loses no rows.
@@ -179,7 +182,7 @@ class DeltaTableBuilder:
             text = ".".join(name)
             raise TableNotFoundError(f"the catalog has no table {text}; createOrReplace makes one", path=text)
         path = self._location or names.default_path(self._spark, name)
-        there = self._there(path) if self._mode != "create_or_replace" else None
+        there = self._there(path) if self._mode != "create_or_replace" and self._rows is None else None
         if there is None:
             self._define(path, self._mode, managed=self._location is None)
         named = names.register(self._spark, name, Table(path).uri)
@@ -205,6 +208,12 @@ class DeltaTableBuilder:
         return table
 
     def _define(self, path: str, mode: str, *, managed: bool) -> None:
+        if self._rows is not None:
+            self._define_as(self._rows, path, mode, managed=managed)
+            return
+        if not self._columns and not names.is_table(path):
+            message = f"no Delta table at `{path}`, and no columns are given to make one"
+            raise TableNotFoundError(message, path=path)
         settings = Settings.of(self._spark)
         _core.create(
             path,
@@ -212,7 +221,7 @@ class DeltaTableBuilder:
             {},
             mode=mode,
             partition_by=self._partition_by,
-            cluster_by=[names.parts(column) for column in self._cluster_by],
+            cluster_by=self._clustering(),
             configuration=self._properties,
             defaults=settings.defaults,
             name=None,
@@ -222,6 +231,30 @@ class DeltaTableBuilder:
             engine=f"Apache-Spark/{self._spark.version}",
         )
 
+    def _define_as(self, rows: DataFrame, path: str, mode: str, *, managed: bool) -> None:
+        definition = Definition(
+            mode="create" if mode == "create_if_not_exists" else mode,
+            partition_by=self._partition_by,
+            cluster_by=self._clustering(),
+            properties=self._properties,
+            description=self._comment,
+            managed=managed,
+        )
+        save(self._spark, rows, path, None, None, {}, definition=definition)
+
+    def _clustering(self) -> list[list[str]]:
+        return [names.parts(column) for column in self._cluster_by]
+
     def _two_places(self, path: str) -> InvalidArgumentError:
         reason = f"`{self._location}`, but the name is the table at `{path}`"
         return InvalidArgumentError.of("location", reason)
+
+
+def execute_as(builder: DeltaTableBuilder, rows: DataFrame) -> DeltaTable:
+    """Makes or replaces the table with these rows, of whose columns it is, in one commit or not at all.
+
+    Raises:
+        DeltaError: as `DeltaTableBuilder.execute` and `deltaic.spark.writer.save`.
+    """
+    builder._rows = rows
+    return builder.execute()

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`\s]+)")
 _STORE = re.compile(r"[^/:]+://[^/]*")
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/")
-_FORMATS = ("delta", "deltaic")
+FORMATS = ("delta", "deltaic")
+"""What a catalog calls tables of ours."""
 _FACTS = "# Detailed Table Information"
 
 
@@ -72,7 +73,7 @@ def parts(name: str) -> list[str]:
 
 def path_of(name: list[str]) -> str | None:
     """The path that a name is: delta.`/path`."""
-    if len(name) == 2 and name[0].lower() in _FORMATS and is_absolute(name[1]):
+    if len(name) == 2 and name[0].lower() in FORMATS and is_absolute(name[1]):
         return local(name[1])
     return None
 
@@ -88,7 +89,7 @@ def find(spark: Any, name: list[str]) -> Named | None:
     Raises:
         TableNotFoundError: it is a view, or a table of another format.
     """
-    text = _sql(name)
+    text = sql(name)
     format_name(spark)
     try:
         rows = spark.sql(f"DESCRIBE TABLE EXTENDED {text}").collect()
@@ -104,9 +105,9 @@ def find(spark: Any, name: list[str]) -> Named | None:
         # of a table that a Python Data Source reads, only this tells
         facts = _shown(spark, name)
     provider, location = facts.get("Provider"), facts.get("Location")
-    if provider is None or location is None or provider.lower() not in _FORMATS:
+    if provider is None or location is None or provider.lower() not in FORMATS:
         kind = "a view" if provider is None else f"a table of the format {provider}"
-        _not_found(text, f"`{text}` is {kind}, not a Delta table")
+        _not_found(text, f"{text} is {kind}, not a Delta table")
     qualified = [facts.get("Catalog"), facts.get("Database"), facts.get("Table")]
     # PySpark 4.0 tells it whole
     whole = facts.get("Name") or ".".join(part for part in qualified if part)
@@ -114,7 +115,7 @@ def find(spark: Any, name: list[str]) -> Named | None:
 
 
 def _shown(spark: Any, name: list[str]) -> dict[str, str]:
-    schema = f" IN {_sql(name[:-1])}" if name[:-1] else ""
+    schema = f" IN {sql(name[:-1])}" if name[:-1] else ""
     pattern = name[-1].replace("\\", "\\\\").replace("'", "\\'")
     for row in spark.sql(f"SHOW TABLE EXTENDED{schema} LIKE '{pattern}'").collect():
         if row["tableName"].lower() == name[-1].lower():
@@ -131,7 +132,7 @@ def known(spark: Any, name: list[str]) -> Named:
     """
     found = find(spark, name)
     if found is None:
-        _not_found(_sql(name), f"the catalog has no table {_sql(name)}; DeltaTable.forPath takes a path")
+        _not_found(sql(name), f"the catalog has no table {sql(name)}; DeltaTable.forPath takes a path")
     return found
 
 
@@ -141,7 +142,7 @@ def default_path(spark: Any, name: list[str]) -> str:
     Raises:
         InvalidArgumentError: the schema is not there, or has no location.
     """
-    schema = f" {_sql(name[:-1])}" if name[:-1] else f" {quoted(spark.catalog.currentDatabase())}"
+    schema = f" {sql(name[:-1])}" if name[:-1] else f" {quoted(spark.catalog.currentDatabase())}"
     try:
         rows = spark.sql(f"DESCRIBE SCHEMA{schema}").collect()
     except AnalysisException as error:
@@ -163,9 +164,9 @@ def register(spark: Any, name: list[str], path: str) -> Named:
     """
     escaped = path.replace("\\", "\\\\").replace("'", "\\'")
     try:
-        spark.sql(f"CREATE TABLE {_sql(name)} USING {format_name(spark)} LOCATION '{escaped}'").collect()
+        spark.sql(f"CREATE TABLE {sql(name)} USING {format_name(spark)} LOCATION '{escaped}'").collect()
     except AnalysisException as error:
-        what = f"the name {_sql(name)} for the table in this catalog"
+        what = f"the name {sql(name)} for the table in this catalog"
         reason = str(error).partition("\n")[0]
         message = f"`{path}`: {what} is not supported; the table is there, by its path ({reason})"
         raise UnsupportedError(message, path=path, what=what) from error
@@ -198,7 +199,8 @@ def is_table(path: str) -> bool:
     return True
 
 
-def _sql(name: list[str]) -> str:
+def sql(name: list[str]) -> str:
+    """A name as SQL writes it."""
     return ".".join(quoted(part) for part in name)
 
 

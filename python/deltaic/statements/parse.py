@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deltaic.statements.parts import new_table, table_properties
 from deltaic.statements.statements import (
     AddConstraint,
     Clone,
@@ -168,12 +169,10 @@ def _generate(words: Words) -> Statement:
 
 
 def _create(words: Words) -> Statement | None:
-    creates = words.take("CREATE")
-    replaces = words.take("OR", "REPLACE") if creates else words.take("REPLACE")
-    if not words.take("TABLE"):
+    head = new_table(words)
+    if head is None:
         return None
-    if_not_exists = words.take("IF", "NOT", "EXISTS")
-    name = words.name()
+    mode, name = head
     shallow = words.take("SHALLOW")
     if not shallow:
         words.take("DEEP")
@@ -183,22 +182,10 @@ def _create(words: Words) -> Statement | None:
     version, timestamp = _version(words)
     properties: dict[str, str] = {}
     if words.take("TBLPROPERTIES"):
-        properties = _properties(words)
+        properties = table_properties(words)
     location = words.string("a path in quotes") if words.take("LOCATION") else None
+    replaces, if_not_exists = mode.endswith("replace"), mode == "create_if_not_exists"
     return Clone(name, source, shallow, replaces, if_not_exists, version, timestamp, properties, location)
-
-
-def _properties(words: Words) -> dict[str, str]:
-    found: dict[str, str] = {}
-    words.need_sign("(")
-    while True:
-        key = words.string("the key of a property, in quotes")
-        words.sign("=")
-        found[key] = words.string("the value of a property, in quotes")
-        if not words.sign(","):
-            break
-    words.need_sign(")")
-    return found
 
 
 def _alter(words: Words) -> Statement | None:

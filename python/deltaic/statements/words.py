@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sqlglot import Token, TokenType
@@ -12,11 +13,12 @@ from deltaic.exceptions import InvalidArgumentError
 from deltaic.predicates import Dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _BEFORE = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 # a CASE has words of its own
 _DEPTH = {"(": 1, ")": -1, "CASE": 1, "END": -1}
+_TYPE_DEPTH = {"(": 1, ")": -1, "<": 1, ">": -1}
 _WORD = re.compile(r"[A-Za-z_]+")
 _LITERALS = {TokenType.STRING, TokenType.RAW_STRING, TokenType.HEX_STRING}
 
@@ -150,7 +152,17 @@ class Words:
             self.refuse(what)
         return self._next().text
 
-    def raw_until(self, ends: Callable[[], bool], what: str) -> str:
+    def signed(self, what: str = "a number") -> str:
+        """A number with its sign, as it is written.
+
+        Raises:
+            InvalidArgumentError: something else is next.
+        """
+        return ("-" if self.sign("-") else "") + self.number(what)
+
+    def raw_until(
+        self, ends: Callable[[], bool], what: str, depths: Mapping[str, int] = MappingProxyType(_DEPTH)
+    ) -> str:
         """The text up to a place outside of brackets where `ends` is true, or up to the end.
 
         Raises:
@@ -159,13 +171,50 @@ class Words:
         begin, depth = self._at, 0
         while not self.ended and (depth or not ends()):
             token = self._tokens[self._at]
-            depth += 0 if _is_quoted(token) else _DEPTH.get(token.text.upper(), 0)
+            depth += 0 if _is_quoted(token) else depths.get(token.text.upper(), 0)
             if depth < 0:
                 break
             self._at += 1
         if self._at == begin:
             self.refuse(what)
-        return self.text[self._tokens[begin].start : self._tokens[self._at - 1].end + 1]
+        return self._between(begin)
+
+    def data_type(self) -> str:
+        """The text of a type: a word, and what is in brackets behind it.
+
+        Raises:
+            InvalidArgumentError: something else is next.
+        """
+        begin = self._at
+        self._part("a type")
+        if self.sees("(") or self.sees("<"):
+            opened = self._at
+            self.raw_until(lambda: self._at > opened, "a type", _TYPE_DEPTH)
+        return self._between(begin)
+
+    def rest(self, what: str) -> str:
+        """The text up to the end of the statement.
+
+        Raises:
+            InvalidArgumentError: there is none.
+        """
+        begin = self._at
+        self._at = len(self._tokens)
+        while self._at > begin and self._tokens[self._at - 1].text == ";":
+            self._at -= 1
+        if self._at == begin:
+            self.refuse(what)
+        return self._between(begin)
+
+    @property
+    def mark(self) -> int:
+        """The place of the next word, for `refuse`."""
+        return self._at
+
+    def comes_after(self, word: str) -> bool:
+        """Whether this word was the last one."""
+        before = self._tokens[self._at - 1] if self._at else None
+        return before is not None and _is_word(before) and before.text.upper() == word
 
     def end(self) -> None:
         """Checks that nothing follows.
@@ -178,8 +227,9 @@ class Words:
         if not self.ended:
             self.refuse("the end of the statement")
 
-    def refuse(self, wanted: str) -> NoReturn:
-        """Raises an error that points at the next word."""
+    def refuse(self, wanted: str, mark: int | None = None) -> NoReturn:
+        """Raises an error that points at the next word, or the one at a mark."""
+        self._at = self._at if mark is None else mark
         if self.ended:
             line, column, found = self.text.count("\n") + 1, len(self.text.rpartition("\n")[2]) + 1, "the end"
         else:
@@ -188,6 +238,9 @@ class Words:
             column = token.start - (self.text.rfind("\n", 0, token.start) + 1) + 1
             found = f"`{self.text[token.start : token.end + 1]}`"
         raise _invalid(f"expected {wanted}, found {found} (line {line}, column {column})")
+
+    def _between(self, begin: int) -> str:
+        return self.text[self._tokens[begin].start : self._tokens[self._at - 1].end + 1]
 
     def _next(self) -> Token:
         self._at += 1

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+pytest.register_assert_rewrite("alike")
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

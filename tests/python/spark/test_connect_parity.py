@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from dml_tables import KINDS, actions, changes, write_parts
+from alike import SAID, compare
+from dml_tables import KINDS, write_parts
 
 import deltaic
 from deltaic.tables import DeltaTable
@@ -23,46 +24,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-# what the commit of an operation says that depends on time, on how values are packed, and on the tasks of a rewrite
-_MEASURED = ("Ms", "Bytes", "BytesAdded", "BytesRemoved", "FilesAdded", "AddedFiles", "AddedChangeFiles")
-# what differs between two tables made alike
-_OWN = {"id", "createdTime"}
 MORE = """
     SELECT id, CAST(id % 4 AS string) AS p, CAST(id AS int) AS n, named_struct('a', 1, 'b', 'new') AS s
     FROM range({}, {}, 1, 1)
 """
-
-
-def rows(path: str) -> list[str]:
-    """Read without Spark."""
-    return sorted(repr(row) for row in pa.table(deltaic.Table(path).to_arrow()).to_pylist())
-
-
-def commits(path: str) -> list[dict[str, Any]]:
-    """What the log says of each commit, but for times, sizes and names."""
-    found = []
-    for entry in deltaic.Table(path).history():
-        metrics = entry["operationMetrics"] or {}
-        facts = {k: v for k, v in metrics.items() if not k.endswith(_MEASURED)}
-        found.append({**{k: entry[k] for k in _SAID}, "metrics": facts, "all": sorted(metrics)})
-    return found
-
-
-_SAID = ("version", "operation", "operationParameters", "userMetadata", "isBlindAppend", "readVersion")
-
-
-def table(path: str) -> dict[str, Any]:
-    """The newest protocol and metadata."""
-    found: dict[str, Any] = {}
-    for action in actions(path):
-        for kind in ("protocol", "metaData"):
-            if kind in action:
-                found[kind] = {k: v for k, v in action[kind].items() if k not in _OWN}
-    # a new column gets a name of its own in the files
-    found["metaData"]["schemaString"] = re.sub("col-[0-9a-f-]{36}", "col", found["metaData"]["schemaString"])
-    settings = found["metaData"]["configuration"]
-    found["metaData"]["configuration"] = {k: v for k, v in settings.items() if "materialized" not in k}
-    return found
 
 
 def save(query: str, mode: str, *by: str, **options: str) -> Step:
@@ -205,7 +170,7 @@ TABLES: dict[str, Step] = {
         call(("addFeatureSupport", "deletionVectors")), call(("dropFeatureSupport", "deletionVectors"))
     ),
     "history and detail": lambda door, path: [
-        call(("history",), ("select", *_SAID), ("collect",))(door, path),
+        call(("history",), ("select", *SAID), ("collect",))(door, path),
         call(("detail",), ("drop", "id", "location", "createdAt", "lastModified"), ("collect",))(door, path),
     ],
     "clone": lambda door, path: DeltaTable.forPath(door, path).clone(f"{path} clone", True).toDF().count(),
@@ -246,23 +211,6 @@ def on_both(spark: Any, connect: Any, bases: Any, tmp_path: Path) -> Callable[[d
         assert given[0] == given[1]
 
     return run
-
-
-def compare(classic: str, connect: str) -> None:
-    """The two tables are the same."""
-    assert commits(classic) == commits(connect)
-    assert table(classic) == table(connect)
-    assert rows(classic) == rows(connect)
-    told = [sorted(named(p, change) for change in changes(p)) for p in (classic, connect)]
-    assert told[0] == told[1]
-
-
-def named(path: str, change: dict[str, Any]) -> str:
-    """A change with the names of the columns, where its file has others."""
-    text = json.dumps(change, default=str)
-    for field in deltaic.Table(path).schema:
-        text = text.replace(field.metadata.get("delta.columnMapping.physicalName", field.name), field.name)
-    return json.dumps(json.loads(text), sort_keys=True)
 
 
 @pytest.mark.parametrize("name", DML)
