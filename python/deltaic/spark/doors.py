@@ -58,9 +58,9 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
     """Runs an SQL statement: those of Spark, and those of Delta, on both kinds of session.
 
     On a classic session it is `spark.sql(text)`. On Spark Connect queries of Delta tables, INSERT, TRUNCATE, DELETE,
-    UPDATE, MERGE, CREATE, REPLACE and ALTER TABLE, COMMENT ON TABLE, OPTIMIZE, VACUUM, RESTORE, DESCRIBE HISTORY and
-    DETAIL, CONVERT TO DELTA, GENERATE, CLONE and REORG are read and carried out here; all else goes to the server. A
-    statement runs once, now.
+    UPDATE, MERGE, CREATE, REPLACE and ALTER TABLE, COMMENT ON TABLE, DESCRIBE (TABLE, HISTORY, DETAIL), SHOW COLUMNS
+    and TBLPROPERTIES, OPTIMIZE, VACUUM, RESTORE, CONVERT TO DELTA, GENERATE, CLONE and REORG are read and carried out
+    here; all else goes to the server. A statement runs once, now.
 
     Example:
         >>> deltaic.sql(spark, "OPTIMIZE delta.`/data/events` ZORDER BY (user)").show()  # doctest: +SKIP
@@ -78,6 +78,7 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
     from deltaic.spark.connect import enable_connect
     from deltaic.statements.changes import parse_change, run_change
     from deltaic.statements.define import run_definition
+    from deltaic.statements.descriptions import run_description
     from deltaic.statements.inserts import run_insert
     from deltaic.statements.parse import parse
     from deltaic.statements.queries import query
@@ -90,6 +91,8 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
         return run_change(spark, change)
     if (defined := run_definition(spark, text)) is not None:
         return defined
+    if (told := run_description(spark, text)) is not None:
+        return told
     if (done := run_insert(spark, text)) is not None:
         return done
     return query(spark, text)

@@ -9,6 +9,7 @@ import pytest
 
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.statements.definitions import NewTable, parse_changes, parse_new_table, subject
+from deltaic.statements.descriptions import Description, parse_description
 
 
 def column(name: str, kind: Any, nullable: bool = True, **metadata: Any) -> dict[str, Any]:  # noqa: FBT001
@@ -262,3 +263,26 @@ def test_errors_point_at_the_word(text: str) -> None:
     parse = parse_changes if text.startswith(("ALTER", "COMMENT")) else parse_new_table
     with pytest.raises(InvalidArgumentError, match=WRONG[text]):
         parse(text)
+
+
+ASKED = {
+    "DESCRIBE t": Description("columns", ["t"]),
+    "desc TABLE a.`b c`;": Description("columns", ["a", "b c"]),
+    "SHOW COLUMNS FROM t": Description("names", ["t"]),
+    "SHOW TBLPROPERTIES t": Description("properties", ["t"]),
+    "SHOW TBLPROPERTIES t ('a.b')": Description("properties", ["t"], "a.b"),
+    "SHOW TBLPROPERTIES t (a.b)": Description("properties", ["t"], "a.b"),
+    "DESCRIBE EXTENDED t": None,
+    "DESCRIBE t a": None,
+    "DESCRIBE t PARTITION (p = 1)": None,
+    "DESCRIBE QUERY SELECT 1": None,
+    "DESCRIBE DATABASE d": None,
+    "SHOW COLUMNS IN t IN d": None,
+    "SHOW TABLES": None,
+    "DESCRIBE": None,
+}
+
+
+@pytest.mark.parametrize("text", ASKED)
+def test_what_is_asked_of_a_table(text: str) -> None:
+    assert parse_description(text) == ASKED[text]

@@ -164,6 +164,45 @@ def test_tables_of_the_catalog_are_defined_alike(spark: Any, connect: Any) -> No
         compare(*paths)
 
 
+ASKED = [
+    "DESCRIBE {t}",
+    "desc table {t};",
+    "SHOW COLUMNS IN {t}",
+    "SHOW TBLPROPERTIES {t}",
+    "SHOW TBLPROPERTIES {t} ('k')",
+    "SHOW TBLPROPERTIES {t} (no.where)",
+]
+
+
+@pytest.mark.parametrize("partitioned", ["", "PARTITIONED BY (p, a)"])
+@pytest.mark.usefixtures("names")
+def test_tables_are_described_alike_after_a_change(
+    spark: Any, connect: Any, tmp_path: Path, partitioned: str
+) -> None:
+    path = str(tmp_path / "t")
+    columns = "a INT NOT NULL COMMENT 'a', p STRING, v VARCHAR(3), s STRUCT<q: ARRAY<INT> COMMENT 'z'>"
+    for door in (spark, connect):
+        place = f"USING delta {partitioned} LOCATION '{path}' TBLPROPERTIES (k = 'v')"
+        deltaic.sql(door, f"CREATE TABLE placed ({columns}) {place}")
+    deltaic.Table(path).add_columns("more MAP<STRING, DATE>")
+    for statement in ASKED:
+        for name in ("placed", f"delta.`{path}`"):
+            told = [deltaic.sql(door, statement.format(t=name)) for door in (spark, connect)]
+            assert told[0].columns == told[1].columns
+            assert [tuple(row) for row in told[0].collect()] == [tuple(row) for row in told[1].collect()]
+
+
+@pytest.mark.usefixtures("names")
+def test_what_is_no_table_of_ours_the_server_describes(connect: Any) -> None:
+    connect.sql("CREATE TABLE parquet_table (a INT) USING parquet TBLPROPERTIES (k = 'v')")
+    assert deltaic.sql(connect, "DESCRIBE parquet_table").collect()[0].col_name == "a"
+    assert ("k", "v") in [
+        tuple(row) for row in deltaic.sql(connect, "SHOW TBLPROPERTIES parquet_table").collect()
+    ]
+    assert deltaic.sql(connect, "DESCRIBE SCHEMA default").count() > 0
+    assert deltaic.sql(connect, "DESCRIBE QUERY SELECT 1 AS a").count() == 1
+
+
 @pytest.mark.usefixtures("names")
 def test_a_table_with_a_place_is_told_to_the_catalog(connect: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "it's here")

@@ -1,0 +1,131 @@
+"""DESCRIBE, SHOW COLUMNS and SHOW TBLPROPERTIES on Spark Connect, whose catalog knows a table as it was once."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import StringType, StructField, StructType
+
+from deltaic.exceptions import TableNotFoundError
+from deltaic.spark import frames, names
+from deltaic.spark.as_sparks import raises_sparks
+from deltaic.statements.words import Words, first_words
+from deltaic.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_BEGIN = (["DESCRIBE"], ["DESC"], ["SHOW", "COLUMNS"], ["SHOW", "TBLPROPERTIES"])
+# of which DESCRIBE tells, too, and what it tells more of a table
+_OTHERS = (
+    "QUERY",
+    "FUNCTION",
+    "DATABASE",
+    "SCHEMA",
+    "NAMESPACE",
+    "CATALOG",
+    "PROCEDURE",
+    "EXTENDED",
+    "FORMATTED",
+)
+_COLUMN = ("col_name", "data_type", "comment")
+_PROPERTY = ("key", "value")
+
+
+@dataclasses.dataclass(frozen=True)
+class Description:
+    """What is asked of a table: `columns`, their `names` or `properties`."""
+
+    what: str
+    name: list[str]
+    key: str | None = None
+    """The one property that is asked for."""
+
+
+def parse_description(text: str) -> Description | None:
+    """What such a statement asks of a table; None for any other, and for more than that."""
+    first = first_words(text, 2)
+    if not any(first[: len(begin)] == begin for begin in _BEGIN):
+        return None
+    words = Words(text)
+    if words.take("SHOW", "COLUMNS"):
+        found = Description("names", words.name()) if words.take("IN") or words.take("FROM") else None
+    elif words.take("SHOW", "TBLPROPERTIES"):
+        name, key = words.name(), None
+        if words.sign("("):
+            key = words.string() if words.is_text else ".".join(words.name("the key of a property"))
+            words.need_sign(")")
+        found = Description("properties", name, key)
+    else:
+        found = _described(words)
+    while words.sign(";"):
+        pass
+    return found if words.ended else None
+
+
+@raises_sparks
+def run_description(spark: Any, text: str) -> DataFrame | None:
+    """Answers it from the newest version; None for other statements and tables, which the server knows.
+
+    Raises:
+        DeltaError: as `deltaic.Table`.
+    """
+    asked = parse_description(text)
+    if asked is None:
+        return None
+    path, label = names.path_of(asked.name), f"spark_catalog.{asked.name[0]}.`{asked.name[-1]}`"
+    if path is None:
+        try:
+            known = names.find(spark, asked.name)
+        except TableNotFoundError:
+            # a view, or a table of another format
+            return None
+        if known is None:
+            return None
+        path, label = known.path, known.name
+    table = Table(path)
+    if asked.what == "properties":
+        return _frame(spark, _PROPERTY, _properties(table, label, asked.key))
+    columns = _columns(table)
+    if asked.what == "names":
+        return _frame(spark, _COLUMN[:1], [column[:1] for column in columns])
+    return _frame(spark, _COLUMN, columns + _partitioning(table, columns))
+
+
+def _described(words: Words) -> Description | None:
+    if not words.take("DESCRIBE"):
+        words.need("DESC")
+    words.take("TABLE")
+    if words.ended or any(words.follows(other) for other in _OTHERS):
+        return None
+    return Description("columns", words.name())
+
+
+def _columns(table: Table) -> list[tuple[str | None, ...]]:
+    fields = StructType.fromJson({"type": "struct", "fields": [dataclasses.asdict(f) for f in table.schema]})
+    return [(f.name, f.dataType.simpleString(), f.metadata.get("comment")) for f in fields]
+
+
+def _partitioning(table: Table, columns: list[tuple[str | None, ...]]) -> list[tuple[str | None, ...]]:
+    if not table.partition_columns:
+        return []
+    by_name = {column[0]: column for column in columns}
+    titles: list[tuple[str | None, ...]] = [
+        ("# Partition Information", "", ""),
+        (f"# {_COLUMN[0]}", *_COLUMN[1:]),
+    ]
+    return titles + [by_name[name] for name in table.partition_columns]
+
+
+def _properties(table: Table, label: str, key: str | None) -> list[tuple[str | None, ...]]:
+    found = table.properties
+    if key is None:
+        return sorted(found.items())
+    return [(key, found.get(key, f"Table {label} does not have property: {key}"))]
+
+
+def _frame(spark: Any, names: tuple[str, ...], rows: list[tuple[str | None, ...]]) -> DataFrame:
+    schema = StructType([StructField(name, StringType()) for name in names])
+    frame: DataFrame = frames.frame(spark, schema, [dict(zip(names, row, strict=True)) for row in rows])
+    return frame
