@@ -61,6 +61,7 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
     ),
     # the same plans come by another door
     ("connect", "kind", {"rewrite", "rewrite with feed and row ids"}),
+    ("test_connect_queries", "door", {"classic"}),
     ("test_delete", "door", {"connect"}),
     ("test_merge", "door", {"connect"}),
     ("test_merge_rules", "door", {"connect"}),
