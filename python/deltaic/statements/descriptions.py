@@ -1,4 +1,4 @@
-"""DESCRIBE, SHOW COLUMNS and SHOW TBLPROPERTIES on Spark Connect, whose catalog knows a table as it was once."""
+"""DESCRIBE and SHOW of one table on Spark Connect, whose catalog knows a table as it was once."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StringType, StructField, StructType
 
+from deltaic import _core
 from deltaic.exceptions import TableNotFoundError
 from deltaic.spark import frames, names
 from deltaic.spark.as_sparks import raises_sparks
+from deltaic.spark.partition_values import NULL, partition_values
 from deltaic.statements.words import Words, first_words
 from deltaic.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_BEGIN = (["DESCRIBE"], ["DESC"], ["SHOW", "COLUMNS"], ["SHOW", "TBLPROPERTIES"])
+_BEGIN = (["DESCRIBE"], ["DESC"], ["SHOW", "COLUMNS"], ["SHOW", "TBLPROPERTIES"], ["SHOW", "PARTITIONS"])
 # of which DESCRIBE tells, too, and what it tells more of a table
 _OTHERS = (
     "QUERY",
@@ -35,12 +37,14 @@ _PROPERTY = ("key", "value")
 
 @dataclasses.dataclass(frozen=True)
 class Description:
-    """What is asked of a table: `columns`, their `names` or `properties`."""
+    """What is asked of a table: `columns`, their `names`, `properties` or `partitions`."""
 
     what: str
     name: list[str]
     key: str | None = None
     """The one property that is asked for."""
+    spec: dict[str, str] = dataclasses.field(default_factory=dict)
+    """Values of partition columns, as text."""
 
 
 def parse_description(text: str) -> Description | None:
@@ -57,6 +61,8 @@ def parse_description(text: str) -> Description | None:
             key = words.string() if words.is_text else ".".join(words.name("the key of a property"))
             words.need_sign(")")
         found = Description("properties", name, key)
+    elif words.take("SHOW", "PARTITIONS"):
+        found = Description("partitions", words.name(), spec=_spec(words) if words.take("PARTITION") else {})
     else:
         found = _described(words)
     while words.sign(";"):
@@ -85,6 +91,9 @@ def run_description(spark: Any, text: str) -> DataFrame | None:
             return None
         path, label = known.path, known.name
     table = Table(path)
+    if asked.what == "partitions":
+        shown: DataFrame = partition_values(spark, _core.SparkTable(path, None, None, {}), asked.spec)
+        return shown
     if asked.what == "properties":
         return _frame(spark, _PROPERTY, _properties(table, label, asked.key))
     columns = _columns(table)
@@ -100,6 +109,26 @@ def _described(words: Words) -> Description | None:
     if words.ended or any(words.follows(other) for other in _OTHERS):
         return None
     return Description("columns", words.name())
+
+
+def _spec(words: Words) -> dict[str, str]:
+    found: dict[str, str] = {}
+    words.need_sign("(")
+    while True:
+        column = words.name("a partition column")[0]
+        words.need_sign("=")
+        if words.take("NULL"):
+            found[column] = NULL
+        else:
+            # dates and the like have their type before the text
+            words.take("DATE") or words.take("TIMESTAMP")
+            found[column] = (
+                words.string() if words.is_text else words.raw_until(lambda: words.sees(","), "a value")
+            )
+        if not words.sign(","):
+            break
+    words.need_sign(")")
+    return found
 
 
 def _columns(table: Table) -> list[tuple[str | None, ...]]:

@@ -102,6 +102,17 @@ def test_queries_of_other_versions(door: Any, path: str, name: str) -> None:
 
 
 @spark_test
+def test_partitions_are_shown(door: Any, path: str, name: str) -> None:
+    deltaic.sql(door, f"INSERT INTO {name} VALUES (9, NULL)")
+    shown = deltaic.sql(door, f"SHOW PARTITIONS {name}")
+    assert (shown.columns, [row[0] for row in shown.collect()]) == (["p"], [None, "p0", "p3"])
+    assert answer(door, f"SHOW PARTITIONS delta.`{path}` PARTITION (p = 'p3')") == [("p3",)]
+    assert answer(door, f"SHOW PARTITIONS {name} PARTITION (P = NULL);") == [(None,)]
+    with pytest.raises(InvalidArgumentError, match="none of the partition columns"):
+        deltaic.sql(door, f"SHOW PARTITIONS {name} PARTITION (id = 1)")
+
+
+@spark_test
 def test_rows_are_inserted(door: Any, path: str, name: str) -> None:
     deltaic.sql(door, f"INSERT INTO delta.`{path}` VALUES (10, 'p9'), (11, NULL)")
     assert operation(path)[0] == "WRITE"

@@ -9,7 +9,6 @@ from deltaic.exceptions import UnsupportedError
 from deltaic.spark.bridge import (
     definitions,
     errors,
-    partitions,
     rows,
     sinks,
     statements,
@@ -60,7 +59,7 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "update": rows.update,
     "merge": rows.merge,
     "truncate": rows.truncate,
-    "partitions": partitions.partitions,
+    "partitions": tables.partitions,
     "parse": statements.parse,
     "statement": statements.execute,
     "streamSchema": lambda asked, _: streams.schema(asked),

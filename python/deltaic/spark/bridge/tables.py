@@ -11,6 +11,8 @@ from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.spark.bridge import change_feed
 from deltaic.spark.bridge.options import split_storage, time_travel
+from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.partition_values import partition_values
 
 # opened versions that are kept, so that a plan does not open what its analysis opened
 _KEPT = 32
@@ -59,6 +61,11 @@ def files(asked: dict[str, Any]) -> bytes:
 def size(asked: dict[str, Any]) -> int:
     """Bytes of all files."""
     return int(again(asked).size())
+
+
+def partitions(asked: dict[str, Any], data: Any) -> Any:
+    """SHOW PARTITIONS: see `deltaic.spark.partition_values`; a Java Dataset."""
+    return partition_values(session_of(data), again(asked), asked.get("spec") or {})._jdf
 
 
 def rows(asked: dict[str, Any]) -> int:

@@ -1,4 +1,4 @@
-"""SHOW PARTITIONS."""
+"""SHOW PARTITIONS, on sessions of both kinds."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import json
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.types import StructType
 
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.spark.bridge import tables
-from deltaic.spark.bridge.sessions import session_of
-from deltaic.spark.frame import quoted
+from deltaic.spark.frame import functions, quoted
 
-_NULL = "__HIVE_DEFAULT_PARTITION__"
+NULL = "__HIVE_DEFAULT_PARTITION__"
+"""How PARTITION says that a value is null."""
 
 
-def partitions(asked: dict[str, Any], data: Any) -> Any:
-    """The values of the partition columns that files have, in order, in columns of their types; a Java Dataset.
+def partition_values(spark: Any, table: Any, spec: dict[str, str]) -> Any:
+    """The values of the partition columns that files have, in order, in columns of their types.
+
+    `table` is a `SparkTable` of the core, and `spec` has the values of columns that are asked for, as text.
 
     Raises:
         InvalidArgumentError: the table is not partitioned, or PARTITION names no partition column.
     """
-    table = tables.again(asked)
+    F = functions(spark)  # noqa: N806 (its usual name)
     facts = json.loads(table.describe())
-    columns, wanted = facts["partitionColumns"], _wanted(facts, asked.get("spec") or {})
+    columns, wanted = facts["partitionColumns"], _wanted(facts, spec)
     values = pa.table(pa.RecordBatchReader.from_stream(table.partitions()))
     fields = {f.name: f for f in StructType.fromJson(facts["schema"]).fields}
     # texts that differ may be one value, such as `1` and `01`
-    found = session_of(data).createDataFrame(values, StructType([fields[c] for c in columns])).distinct()
+    found = spark.createDataFrame(values, StructType([fields[c] for c in columns])).distinct()
     for column, value in wanted.items():
         given = F.col(quoted(column))
         found = found.where(given.isNull() if value is None else given.eqNullSafe(F.lit(value)))
-    return found.orderBy(*(F.col(quoted(c)) for c in columns))._jdf
+    return found.orderBy(*(F.col(quoted(c)) for c in columns))
 
 
 def _wanted(facts: dict[str, Any], spec: dict[str, str]) -> dict[str, str | None]:
@@ -46,4 +46,4 @@ def _wanted(facts: dict[str, Any], spec: dict[str, str]) -> dict[str, str | None
         if name.lower() not in columns:
             reason = f"SHOW PARTITIONS: `{name}` is none of the partition columns {facts['partitionColumns']}"
             raise InvalidArgumentError.of("statement", reason)
-    return {columns[name.lower()]: None if value == _NULL else value for name, value in spec.items()}
+    return {columns[name.lower()]: None if value == NULL else value for name, value in spec.items()}
