@@ -152,7 +152,10 @@ impl Target for Predicates {
         let Ok(values) = evaluator.evaluate(&self.batch) else { return false };
         assert_eq!(values.len(), self.batch.num_rows());
         let again = Evaluator::new(&text, &self.schema).unwrap().evaluate(&self.batch).unwrap();
-        assert_eq!(&again, &values);
+        // each row has a new one, each time
+        if !text.to_ascii_lowercase().contains("uuid") {
+            assert_eq!(&again, &values);
+        }
         true
     }
 }
