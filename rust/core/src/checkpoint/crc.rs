@@ -3,9 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Int64Type;
-
 use super::histogram::{count_deletions, count_size, no_deletions, no_sizes};
 use crate::actions::{CommitInfo, ObjectPath};
 use crate::commit::ActionRef;
@@ -93,14 +90,8 @@ pub fn checksum_of(snapshot: &Snapshot) -> Result<Checksum> {
     let mut checksum = empty_checksum();
     for batch in snapshot.files(FilesRequest::default())? {
         let batch = batch?;
-        let vectors = batch.record_batch().column_by_name("deletion_vector").and_then(|v| v.as_struct_opt());
-        let deleted = vectors
-            .and_then(|v| v.column_by_name("cardinality"))
-            .and_then(|c| c.as_primitive_opt::<Int64Type>())
-            .zip(vectors);
         for (row, size) in batch.sizes().values().iter().enumerate() {
-            let deleted = deleted.and_then(|(count, v)| v.is_valid(row).then(|| count.value(row)));
-            count(&mut checksum, *size, deleted, 1);
+            count(&mut checksum, *size, batch.deleted(row), 1);
         }
     }
     checksum.metadata = Some(snapshot.metadata().clone());

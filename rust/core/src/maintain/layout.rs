@@ -4,7 +4,7 @@ use super::detail::clustering_columns;
 use super::optimize::OptimizeOptions;
 use crate::alter::{physical_path, resolve_path};
 use crate::error::{Error, Result};
-use crate::schema::{DataType, StructType, format_column_list, parse_column_list};
+use crate::schema::{DataType, format_column_list, parse_column_list};
 use crate::snapshot::Snapshot;
 use crate::write::{Curve, WritePlan};
 
@@ -106,7 +106,7 @@ fn zordered_by(plan: &WritePlan, options: &OptimizeOptions) -> Result<Columns> {
         }
         let missing = |_| refuse(format!("Z-Ordering column {name} does not exist in data schema."));
         let path = resolve_path(&plan.schema, &given).map_err(missing)?;
-        let kind = type_at(&plan.schema, &path);
+        let kind = plan.schema.field_at(&path).map(|field| &field.data_type);
         if kind.is_none_or(|kind| !has_order(kind)) {
             let kind = kind.map_or_else(|| "an element of another".to_owned(), DataType::name);
             return Err(refuse(format!("{name} cannot be Z-ordered by: its type is {kind}")));
@@ -129,17 +129,6 @@ fn zordered_by(plan: &WritePlan, options: &OptimizeOptions) -> Result<Columns> {
              check_statistics",
             unknown.join(", ")
         ))),
-    }
-}
-
-/// The type of a column, or of a field of structs.
-fn type_at<'a>(schema: &'a StructType, path: &[String]) -> Option<&'a DataType> {
-    let (first, rest) = path.split_first()?;
-    let kind = &schema.field(first)?.data_type;
-    match (kind, rest) {
-        (kind, []) => Some(kind),
-        (DataType::Struct(within), rest) => type_at(within, rest),
-        _ => None,
     }
 }
 

@@ -366,11 +366,7 @@ impl CheckpointFile {
             return Ok(out);
         }
         for batch in self.decode(group, &[vec![action]], None)? {
-            let Some(rows) = batch.column_by_name(action).and_then(|c| c.as_struct_opt()) else { continue };
-            for row in (0..rows.len()).filter(|r| rows.is_valid(*r)) {
-                // writers that do not nest nulls leave a struct of nulls for every other action
-                out.extend(at(rows, row));
-            }
+            out.extend(actions(&batch, action, &at));
         }
         Ok(out)
     }
@@ -408,23 +404,16 @@ impl CheckpointFile {
     /// What only a V2 checkpoint has.
     fn head(&self) -> Result<Head> {
         let mut out = Head::default();
-        let actions = [("sidecar", "path"), ("checkpointMetadata", "version")];
+        let kinds = [("sidecar", "path"), ("checkpointMetadata", "version")];
         for group in 0..self.metadata().num_row_groups() {
-            let here = actions.iter().filter(|(action, leaf)| self.may_hold(group, action, leaf));
+            let here = kinds.iter().filter(|(action, leaf)| self.may_hold(group, action, leaf));
             let columns: Vec<Vec<&str>> = here.map(|(action, _)| vec![*action]).collect();
             if columns.is_empty() {
                 continue;
             }
             for batch in self.decode(group, &columns, None)? {
-                let rows = |action: &str| batch.column_by_name(action).and_then(|c| c.as_struct_opt());
-                if let Some(s) = rows("sidecar") {
-                    let valid = (0..s.len()).filter(|row| s.is_valid(*row));
-                    out.sidecars.extend(valid.filter_map(|row| sidecar_at(s, row)));
-                }
-                if let Some(s) = rows("checkpointMetadata") {
-                    let valid = (0..s.len()).filter(|row| s.is_valid(*row));
-                    out.versions.extend(valid.filter_map(|row| long(s, "version", row)));
-                }
+                out.sidecars.extend(actions(&batch, "sidecar", sidecar_at));
+                out.versions.extend(actions(&batch, "checkpointMetadata", |s, row| long(s, "version", row)));
             }
         }
         Ok(out)
@@ -445,6 +434,15 @@ impl CheckpointFile {
         };
         self.metadata().row_groups().iter().map(in_group).sum()
     }
+}
+
+/// The actions of a kind in a batch. Writers that do not nest nulls leave a struct of nulls for every other action.
+fn actions<T>(batch: &RecordBatch, action: &str, at: impl Fn(&StructArray, usize) -> Option<T>) -> Vec<T> {
+    let rows = batch.column_by_name(action).and_then(|c| c.as_struct_opt());
+    let valid = |rows: &StructArray| {
+        (0..rows.len()).filter(|row| rows.is_valid(*row)).filter_map(|row| at(rows, row)).collect()
+    };
+    rows.map(valid).unwrap_or_default()
 }
 
 /// The schema of a file as it is decoded: the long texts, `add.path` and `add.stats`, as views, because these are not

@@ -63,6 +63,14 @@ pub struct FileSizeHistogram {
     pub total_bytes: Vec<i64>,
 }
 
+impl FileSizeHistogram {
+    /// Files and bytes of all bins.
+    pub(crate) fn sums(&self) -> (i64, i64) {
+        let sum = |counts: &[i64]| counts.iter().fold(0, |sum: i64, count| sum.wrapping_add(*count));
+        (sum(&self.file_counts), sum(&self.total_bytes))
+    }
+}
+
 /// Files by number of deleted rows (PROTOCOL.md, "Deleted Record Counts Histogram Schema").
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

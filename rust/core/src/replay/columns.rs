@@ -205,6 +205,12 @@ impl FileBatch {
         self.batch.column(4).as_struct()
     }
 
+    /// Rows of a file that its deletion vector deletes; none without one.
+    pub(crate) fn deleted(&self, row: usize) -> Option<i64> {
+        let vectors = self.vectors();
+        vectors.is_valid(row).then(|| vectors.column(4).as_primitive::<Int64Type>().value(row))
+    }
+
     /// The deletion vector of a row.
     pub fn deletion_vector(&self, row: usize) -> Option<DeletionVectorDescriptor> {
         vector_at(self.vectors(), row)

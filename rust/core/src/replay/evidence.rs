@@ -2,9 +2,6 @@
 
 use std::fmt;
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Int64Type;
-
 use super::checksum::Checksum;
 use super::columns::FileBatch;
 use super::stream::FileStream;
@@ -40,12 +37,10 @@ impl Sums {
         let sizes = batch.sizes().values();
         *files = files.saturating_add(i64::try_from(sizes.len()).unwrap_or(i64::MAX));
         *bytes = sizes.iter().fold(*bytes, |sum, size| sum.wrapping_add(*size));
-        let vectors = batch.vectors();
-        let rows = vectors.column_by_name("cardinality").and_then(|c| c.as_primitive_opt::<Int64Type>());
-        if let (Some((files, deleted)), Some(rows)) = (deletions, rows) {
-            for row in (0..vectors.len()).filter(|row| vectors.is_valid(*row)) {
-                *files += 1;
-                *deleted = deleted.wrapping_add(rows.value(row));
+        if let Some((vectors, deleted)) = deletions {
+            for rows in (0..batch.num_files()).filter_map(|row| batch.deleted(row)) {
+                *vectors += 1;
+                *deleted = deleted.wrapping_add(rows);
             }
         }
     }
@@ -62,10 +57,7 @@ impl Totals {
     /// Of the checksum at a path; none where it contradicts itself, and so tells nothing.
     pub(crate) fn of(checksum: &Checksum, path: String, version: u64) -> Option<Self> {
         let (files, bytes) = (checksum.num_files, checksum.table_size_bytes);
-        let sum = |counts: &[i64]| counts.iter().fold(0, |sum: i64, count| sum.wrapping_add(*count));
-        let sound = checksum.file_size_histogram.as_ref().is_none_or(|histogram| {
-            sum(&histogram.file_counts) == files && sum(&histogram.total_bytes) == bytes
-        });
+        let sound = checksum.file_size_histogram.as_ref().is_none_or(|h| h.sums() == (files, bytes));
         let deletions = checksum.num_deletion_vectors_opt.zip(checksum.num_deleted_records_opt);
         sound.then_some(Totals { path, version, said: Sums { files, bytes, deletions } })
     }

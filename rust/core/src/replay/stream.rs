@@ -105,9 +105,9 @@ impl FileStream {
         }
     }
 
-    /// A listing of all files, counted to its end.
-    pub(crate) fn counted(mut self, count: Count) -> Self {
-        self.count = Some(count);
+    /// A listing of all files, which is counted to its end where there is something to compare it with.
+    pub(crate) fn counted(mut self, count: Option<Count>) -> Self {
+        self.count = count;
         self
     }
 

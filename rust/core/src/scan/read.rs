@@ -1,8 +1,6 @@
 //! The rows of one logical file: its Parquet rows without the deleted ones, in the table's types, with partition
 //! values, filtered.
 
-use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
@@ -18,9 +16,10 @@ use super::file::DataFile;
 use super::guard::guarded;
 use super::pages;
 use super::partition;
+use super::placed::Places;
 use super::project::Projection;
 use super::request::{ReadRequest, resolve};
-use super::row_ids::{ROW_COMMIT_VERSION, ROW_ID, RowIds};
+use super::row_ids::{ROW_COMMIT_VERSION, ROW_ID, RowIds, Tracked};
 use super::selection::{check_vector, left, positions, row_count, select};
 use super::skip::row_groups;
 use crate::actions::Add;
@@ -159,46 +158,12 @@ pub struct FileRows {
     tracked: Option<Tracked>,
 }
 
-/// What tells the row ids of a file, where they are asked for.
-#[derive(Debug)]
-struct Tracked {
-    file: Add,
-    places: Places,
-}
-
 /// Where a column of the read comes from.
 #[derive(Debug)]
 enum Source {
     File(usize, super::cast::Convert),
     /// The same in every row: an array of one row, and one of as many as a batch has needed so far.
     Constant(ArrayRef, ArrayRef),
-}
-
-/// Where rows are in their file.
-#[derive(Debug, Default)]
-pub(super) struct Places {
-    /// Number of rows of the file.
-    pub(super) rows: u64,
-    /// Positions of those that are read, in their order.
-    pub(super) ranges: VecDeque<Range<u64>>,
-}
-
-impl Places {
-    /// The positions of the next rows.
-    pub(super) fn take(&mut self, mut rows: u64) -> Vec<u64> {
-        let mut out = Vec::with_capacity(usize::try_from(rows).unwrap_or(0));
-        while rows > 0 {
-            let Some(range) = self.ranges.front_mut() else { break };
-            let end = range.end.min(range.start + rows);
-            rows -= end - range.start;
-            out.extend(range.start..end);
-            range.start = end;
-            if range.is_empty() {
-                self.ranges.pop_front();
-            }
-        }
-        out
-    }
 }
 
 /// What produces rows.
@@ -280,22 +245,8 @@ pub(super) fn open_without(
         }
     };
     let columns = sources(scan, add, projection)?;
-    let tracked = scan.row_ids.is_some().then(|| tracked(add, places)).transpose()?;
+    let tracked = scan.row_ids.as_ref().map(|ids| Tracked::of(ids, add, places)).transpose()?;
     Ok(FileRows { scan: scan.clone(), file, columns, rows, tracked })
-}
-
-fn tracked(add: &Add, places: &Places) -> Result<Tracked> {
-    let Add { path, base_row_id, default_row_commit_version, .. } = add;
-    if base_row_id.is_none() || default_row_commit_version.is_none() {
-        return Err(Error::DataFile {
-            path: path.as_str().to_owned(),
-            reason: "row tracking is on, and its `add` has no `baseRowId` or no `defaultRowCommitVersion`: rewrite the file"
-                .into(),
-        });
-    }
-    let (base_row_id, default_row_commit_version) = (*base_row_id, *default_row_commit_version);
-    let file = Add { path: path.clone(), base_row_id, default_row_commit_version, ..Add::default() };
-    Ok(Tracked { file, places: Places { rows: places.rows, ranges: places.ranges.clone() } })
 }
 
 fn decode(
@@ -416,13 +367,6 @@ impl FileRows {
             .map_err(|e| self.file.error(e))
     }
 
-    /// The batch with the row ids that its rows have, where they are asked for.
-    fn settled(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        let Some(tracked) = &mut self.tracked else { return Ok(batch) };
-        let places = tracked.places.take(batch.num_rows() as u64);
-        RowIds::settled(self.scan.row_ids.as_ref(), batch, &tracked.file, &places)
-    }
-
     /// The requested columns of the rows that match.
     fn filtered(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let scan = &self.scan;
@@ -458,7 +402,10 @@ impl Iterator for FileRows {
                     return Some(Err(error));
                 }
             };
-            let batch = self.logical(&batch).and_then(|b| self.settled(b));
+            let batch = self.logical(&batch).and_then(|b| match &mut self.tracked {
+                Some(tracked) => tracked.settle(&b),
+                None => Ok(b),
+            });
             match batch.and_then(|b| self.filtered(b)) {
                 Ok(batch) if batch.num_rows() == 0 => {}
                 Ok(batch) => return Some(Ok(batch)),

@@ -91,7 +91,7 @@ fn check_collations(schema: &StructType, predicate: &Predicate) -> Result<()> {
         Predicate::Not(part) => check_collations(schema, part),
         Predicate::Compare { column, .. }
         | Predicate::In { column, .. }
-        | Predicate::StartsWith { column, .. } => match field_at(schema, column) {
+        | Predicate::StartsWith { column, .. } => match schema.field_at(column) {
             Some(field) if field.metadata.contains_key(COLLATIONS) => Err(Error::InvalidPredicate {
                 predicate: predicate.to_string(),
                 reason: format!("`{}` has a collation: filter its rows with Spark", column.join(".")),
@@ -102,16 +102,6 @@ fn check_collations(schema: &StructType, predicate: &Predicate) -> Result<()> {
         | Predicate::IsNotNull { .. }
         | Predicate::Constant(_)
         | Predicate::Unknown(_) => Ok(()),
-    }
-}
-
-fn field_at<'s>(schema: &'s StructType, path: &[String]) -> Option<&'s StructField> {
-    let (first, rest) = path.split_first()?;
-    let field = schema.field(first)?;
-    match &field.data_type {
-        _ if rest.is_empty() => Some(field),
-        DataType::Struct(inner) => field_at(inner, rest),
-        _ => None,
     }
 }
 

@@ -6,6 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArra
 use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema};
 
 use super::matching::BY_NAME;
+use super::placed::Places;
 use crate::actions::{Add, Metadata, ObjectPath};
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField};
@@ -106,6 +107,42 @@ impl RowIds {
     pub(crate) fn changed(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let [ids, versions] = last_two(batch)?;
         with_last_two(batch, [ids, new_null_array(&Arrow::Int64, versions.len())])
+    }
+}
+
+/// What tells the row ids of a file, batch by batch, where they are asked for.
+#[derive(Debug)]
+pub(super) struct Tracked {
+    ids: RowIds,
+    /// Its path, and what its `add` says of row ids.
+    file: Add,
+    places: Places,
+}
+
+impl Tracked {
+    /// # Errors
+    /// [`Error::DataFile`] for an `add` that says nothing of row ids.
+    pub(super) fn of(ids: &RowIds, add: &Add, places: &Places) -> Result<Self> {
+        let Add { path, base_row_id, default_row_commit_version, .. } = add;
+        if base_row_id.is_none() || default_row_commit_version.is_none() {
+            return Err(Error::DataFile {
+                path: path.as_str().to_owned(),
+                reason: "row tracking is on, and its `add` has no `baseRowId` or no `defaultRowCommitVersion`: rewrite the file"
+                    .into(),
+            });
+        }
+        let (base_row_id, default_row_commit_version) = (*base_row_id, *default_row_commit_version);
+        let file = Add { path: path.clone(), base_row_id, default_row_commit_version, ..Add::default() };
+        Ok(Tracked { ids: ids.clone(), file, places: places.clone() })
+    }
+
+    /// The next batch, with the row ids of its rows.
+    ///
+    /// # Errors
+    /// As [`RowIds::settle`].
+    pub(super) fn settle(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let places = self.places.take(batch.num_rows() as u64);
+        self.ids.settle(batch, &self.file, &places)
     }
 }
 

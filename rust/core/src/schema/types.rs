@@ -101,6 +101,17 @@ impl StructType {
             .find(|f| f.name == name)
             .or_else(|| self.fields.iter().find(|f| f.name.to_lowercase() == name.to_lowercase()))
     }
+
+    /// The field at a path through structs.
+    pub(crate) fn field_at(&self, path: &[String]) -> Option<&StructField> {
+        let (first, rest) = path.split_first()?;
+        let field = self.field(first)?;
+        match &field.data_type {
+            _ if rest.is_empty() => Some(field),
+            DataType::Struct(within) => within.field_at(rest),
+            _ => None,
+        }
+    }
 }
 
 impl StructField {

@@ -267,11 +267,7 @@ impl Snapshot {
             counters: self.inner.counters.clone(),
         };
         let count = if pruner.is_none() { self.count() } else { None };
-        let files = FileStream::new(source, &request, pruner);
-        Ok(match count {
-            Some(count) => files.counted(count),
-            None => files,
-        })
+        Ok(FileStream::new(source, &request, pruner).counted(count))
     }
 
     /// Counts a listing of all files, where its checksum was read and something repeats commits.

@@ -23,10 +23,6 @@ struct AllFiles {
     all_files: Option<Vec<Add>>,
 }
 
-fn wrapping(counts: &[i64]) -> i64 {
-    counts.iter().fold(0, |sum, count| sum.wrapping_add(*count))
-}
-
 /// Compares a checksum with the state at its version.
 pub(super) fn compare(
     location: &Location,
@@ -62,7 +58,7 @@ pub(super) fn compare(
         );
     }
     if let Some(histogram) = &said.file_size_histogram {
-        let sums = (wrapping(&histogram.file_counts), wrapping(&histogram.total_bytes));
+        let sums = histogram.sums();
         let right = (found.num_files, found.table_size_bytes);
         if sums != right {
             let (expected, found) = (format!("fileSizeHistogram: {right:?} in all"), format!("{sums:?}"));
