@@ -58,9 +58,9 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
     """Runs an SQL statement: those of Spark, and those of Delta, on both kinds of session.
 
     On a classic session it is `spark.sql(text)`. On Spark Connect queries of Delta tables, INSERT, TRUNCATE, DELETE,
-    UPDATE, MERGE, CREATE, REPLACE and ALTER TABLE, COMMENT ON TABLE, DESCRIBE (TABLE, HISTORY, DETAIL), SHOW COLUMNS
-    and TBLPROPERTIES, OPTIMIZE, VACUUM, RESTORE, CONVERT TO DELTA, GENERATE, CLONE and REORG are read and carried out
-    here; all else goes to the server. A statement runs once, now.
+    UPDATE, MERGE, CREATE, REPLACE and ALTER TABLE, COMMENT ON TABLE, DESCRIBE (TABLE, HISTORY, DETAIL), SHOW COLUMNS,
+    TBLPROPERTIES and PARTITIONS, OPTIMIZE, VACUUM, RESTORE, CONVERT TO DELTA, GENERATE, CLONE and REORG are read and
+    carried out here; all else goes to the server. A statement runs once, now.
 
     Example:
         >>> deltaic.sql(spark, "OPTIMIZE delta.`/data/events` ZORDER BY (user)").show()  # doctest: +SKIP
@@ -178,7 +178,7 @@ def _classic_rows(
         reason = (
             "the table has none in this version: set `delta.enableRowTracking` to true, and rows get them"
         )
-        raise InvalidArgumentError(f"row_ids: {reason}", argument="row_ids", reason=reason)
+        raise InvalidArgumentError.of("row_ids", reason)
     _check_names(rows.columns)
     return rows.select(
         "*", *(metadata.getField(field).alias(name) for field, name in zip(_FIELDS, _ROW_IDS, strict=True))
@@ -216,4 +216,4 @@ def _connect_rows(
 def _check_names(columns: Sequence[str]) -> None:
     if own := [c for c in columns if c.lower() in _ROW_IDS]:
         reason = f"the table has a column `{own[0]}` of its own: read without it"
-        raise InvalidArgumentError(f"row_ids: {reason}", argument="row_ids", reason=reason)
+        raise InvalidArgumentError.of("row_ids", reason)

@@ -114,6 +114,18 @@ def find(spark: Any, name: list[str]) -> Named | None:
     return Named(whole, local(location))
 
 
+def ours(spark: Any, name: list[str]) -> Named | None:
+    """The table of ours that a name is, by its path or in the catalog; none where it is the server's business."""
+    path = path_of(name)
+    if path is not None:
+        return Named(f"spark_catalog.{name[0]}.`{name[1]}`", path)
+    try:
+        return find(spark, name)
+    except TableNotFoundError:
+        # a view, or a table of another format
+        return None
+
+
 def _shown(spark: Any, name: list[str]) -> dict[str, str]:
     schema = f" IN {sql(name[:-1])}" if name[:-1] else ""
     pattern = name[-1].replace("\\", "\\\\").replace("'", "\\'")

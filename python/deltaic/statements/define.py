@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructType
 
-from deltaic.exceptions import TableNotFoundError
 from deltaic.spark import frames, names
 from deltaic.spark.alterations import alter
 from deltaic.spark.as_sparks import raises_sparks
@@ -36,12 +35,12 @@ def run_definition(spark: Any, text: str) -> DataFrame | None:
             return None
         _make(spark, parse_new_table(text))
     else:
-        path = _path(spark, about.name)
-        changes = None if path is None else parse_changes(text)
-        if path is None or changes is None:
+        known = names.ours(spark, about.name)
+        changes = None if known is None else parse_changes(text)
+        if known is None or changes is None:
             return None
         _check_defaults(spark, [change["default"] for change in changes if change.get("default")])
-        alter(Table(path), changes)
+        alter(Table(known.path), changes)
     nothing: DataFrame = frames.frame(spark, frames.NOTHING, [])
     return nothing
 
@@ -51,19 +50,6 @@ def _makes_ours(spark: Any, about: Subject) -> bool:
         return True
     said = spark.conf.get("spark.sql.sources.default", "") if about.format is None else about.format
     return said.lower() in names.FORMATS
-
-
-def _path(spark: Any, name: list[str]) -> str | None:
-    """Where the table of a name is; None where it is none of ours."""
-    path = names.path_of(name)
-    if path is not None:
-        return path
-    try:
-        known = names.find(spark, name)
-    except TableNotFoundError:
-        # a view, or a table of another format
-        return None
-    return None if known is None else known.path
 
 
 def _make(spark: Any, wanted: NewTable) -> None:

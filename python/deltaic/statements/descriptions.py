@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.types import StringType, StructField, StructType
 
 from deltaic import _core
-from deltaic.exceptions import TableNotFoundError
 from deltaic.spark import frames, names
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.partition_values import NULL, partition_values
+from deltaic.statements.parts import listed
 from deltaic.statements.words import Words, first_words
 from deltaic.table import Table
 
@@ -80,22 +80,15 @@ def run_description(spark: Any, text: str) -> DataFrame | None:
     asked = parse_description(text)
     if asked is None:
         return None
-    path, label = names.path_of(asked.name), f"spark_catalog.{asked.name[0]}.`{asked.name[-1]}`"
-    if path is None:
-        try:
-            known = names.find(spark, asked.name)
-        except TableNotFoundError:
-            # a view, or a table of another format
-            return None
-        if known is None:
-            return None
-        path, label = known.path, known.name
-    table = Table(path)
+    known = names.ours(spark, asked.name)
+    if known is None:
+        return None
+    table = Table(known.path)
     if asked.what == "partitions":
-        shown: DataFrame = partition_values(spark, _core.SparkTable(path, None, None, {}), asked.spec)
+        shown: DataFrame = partition_values(spark, _core.SparkTable(known.path, None, None, {}), asked.spec)
         return shown
     if asked.what == "properties":
-        return _frame(spark, _PROPERTY, _properties(table, label, asked.key))
+        return _frame(spark, _PROPERTY, _properties(table, known.name, asked.key))
     columns = _columns(table)
     if asked.what == "names":
         return _frame(spark, _COLUMN[:1], [column[:1] for column in columns])
@@ -112,23 +105,17 @@ def _described(words: Words) -> Description | None:
 
 
 def _spec(words: Words) -> dict[str, str]:
-    found: dict[str, str] = {}
-    words.need_sign("(")
-    while True:
-        column = words.name("a partition column")[0]
-        words.need_sign("=")
-        if words.take("NULL"):
-            found[column] = NULL
-        else:
-            # dates and the like have their type before the text
-            words.take("DATE") or words.take("TIMESTAMP")
-            found[column] = (
-                words.string() if words.is_text else words.raw_until(lambda: words.sees(","), "a value")
-            )
-        if not words.sign(","):
-            break
-    words.need_sign(")")
-    return found
+    return dict(listed(words, _value))
+
+
+def _value(words: Words) -> tuple[str, str]:
+    column = words.name("a partition column")[0]
+    words.need_sign("=")
+    if words.take("NULL"):
+        return column, NULL
+    # dates and the like have their type before the text
+    words.take("DATE") or words.take("TIMESTAMP")
+    return column, words.string() if words.is_text else words.raw_until(lambda: words.sees(","), "a value")
 
 
 def _columns(table: Table) -> list[tuple[str | None, ...]]:

@@ -10,7 +10,9 @@ from deltaic.spark import frames
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.dml.delete import delete
 from deltaic.spark.frame import functions, quoted
+from deltaic.spark.settings import Settings
 from deltaic.spark.writer import save
+from deltaic.statements.parts import listed
 from deltaic.statements.queries import query
 from deltaic.statements.run import ref_of
 from deltaic.statements.words import Words, first_words
@@ -20,12 +22,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _QUERIES = ("SELECT", "VALUES", "TABLE", "FROM", "WITH", "MAP", "REDUCE")
-_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
 
 @dataclass(frozen=True)
 class Insert:
-    """What an INSERT says, or a TRUNCATE, which has no query."""
+    """What an INSERT says, or a TRUNCATE, which has no more than a name."""
 
     name: list[str]
     rows: str = ""
@@ -38,32 +39,17 @@ class Insert:
     """Partition columns with their values as SQL, none for those that the rows bring."""
     replaced: str | None = None
     """The condition of REPLACE WHERE."""
+    truncates: bool = False
 
 
-def parse_insert(text: str, *, only_name: bool = False) -> Insert | None:
+def parse_insert(text: str) -> Insert | None:
     """What an INSERT INTO, INSERT OVERWRITE or TRUNCATE TABLE says; None for any other statement.
-
-    With `only_name` it is read up to the name of the table: what follows may be about a table of another format.
 
     Raises:
         InvalidArgumentError: it begins as one and goes on otherwise. The error names the word and its place.
     """
-    first = first_words(text, 4)
-    if first[:1] not in (["TRUNCATE"], ["INSERT"]) or "DIRECTORY" in first:
-        return None
-    words = Words(text)
-    if words.take("TRUNCATE"):
-        words.need("TABLE")
-        insert = Insert(words.name())
-        return insert if only_name else _end_of_truncate(words, insert)
-    words.need("INSERT")
-    evolves = words.take("WITH", "SCHEMA", "EVOLUTION")
-    overwrites = words.take("OVERWRITE")
-    if not overwrites:
-        words.need("INTO")
-    words.take("TABLE")
-    insert = Insert(words.name(), overwrites=overwrites, evolves=evolves)
-    return insert if only_name else _end_of_insert(words, insert)
+    begun = _begin(text)
+    return None if begun is None else _end(*begun)
 
 
 @raises_sparks
@@ -75,26 +61,49 @@ def run_insert(spark: Any, text: str) -> DataFrame | None:
         UnsupportedError: for a clause that is not about rows, by its name.
         DeltaError: as `deltaic.save`.
     """
-    begun = parse_insert(text, only_name=True)
+    begun = _begin(text)
     if begun is None:
         return None
     try:
-        ref = ref_of(spark, begun.name)
+        ref = ref_of(spark, begun[1].name)
     except TableNotFoundError:
         return None
-    insert = parse_insert(text)
-    if insert is None or not insert.rows:
+    insert = _end(*begun)
+    if insert.truncates:
         delete(ref, truncates=True)
     else:
-        rows = _placed(query(spark, insert.rows), insert, ref.path)
-        options = _options(spark, insert, Table(ref.path).partition_columns)
+        table = Table(ref.path)
+        rows = _placed(query(spark, insert.rows), insert, ref.path, table.schema.names)
+        options = _options(spark, insert, table.partition_columns)
         save(spark, rows, ref.path, "overwrite" if insert.overwrites else "append", None, options)
     nothing: DataFrame = frames.frame(spark, frames.NOTHING, [])
     return nothing
 
 
+def _begin(text: str) -> tuple[Words, Insert] | None:
+    """The statement up to the name of the table: what follows may be about a table of another format."""
+    first = first_words(text, 4)
+    if first[:1] not in (["TRUNCATE"], ["INSERT"]) or "DIRECTORY" in first:
+        return None
+    words = Words(text)
+    if words.take("TRUNCATE"):
+        words.need("TABLE")
+        return words, Insert(words.name(), truncates=True)
+    words.need("INSERT")
+    evolves = words.take("WITH", "SCHEMA", "EVOLUTION")
+    overwrites = words.take("OVERWRITE")
+    if not overwrites:
+        words.need("INTO")
+    words.take("TABLE")
+    return words, Insert(words.name(), overwrites=overwrites, evolves=evolves)
+
+
+def _end(words: Words, insert: Insert) -> Insert:
+    return _end_of_truncate(words, insert) if insert.truncates else _end_of_insert(words, insert)
+
+
 def _end_of_insert(words: Words, insert: Insert) -> Insert:
-    partition = _partition(words) if words.take("PARTITION") else None
+    partition = dict(listed(words, _partition_column)) if words.take("PARTITION") else None
     if words.follows("IF"):
         _refuse(insert, "INSERT … IF NOT EXISTS", "look for the partition first")
     by_name = words.take("BY", "NAME")
@@ -103,7 +112,7 @@ def _end_of_insert(words: Words, insert: Insert) -> Insert:
         replaced = words.raw_until(lambda: any(words.follows(word) for word in _QUERIES), "a condition")
     columns = None
     if words.sees("(") and not words.opens(*_QUERIES):
-        columns = _names(words)
+        columns = listed(words, _column)
     rows = words.raw_until(lambda: words.sees(";"), "a query")
     words.end()
     return replace(
@@ -129,33 +138,21 @@ def _refuse(insert: Insert, what: str, instead: str) -> NoReturn:
     raise UnsupportedError(f"`{path}`: {what} is not supported: {instead}", path=path, what=what)
 
 
-def _partition(words: Words) -> dict[str, str | None]:
-    given: dict[str, str | None] = {}
-    words.need_sign("(")
-    while True:
-        column = words.name("a partition column")[0]
-        value = words.raw_until(lambda: words.sees(","), "a value") if words.sign("=") else None
-        given[column] = value
-        if not words.sign(","):
-            break
-    words.need_sign(")")
-    return given
+def _partition_column(words: Words) -> tuple[str, str | None]:
+    column = words.name("a partition column")[0]
+    return column, words.raw_until(lambda: words.sees(","), "a value") if words.sign("=") else None
 
 
-def _names(words: Words) -> list[str]:
-    words.need_sign("(")
-    found = [words.name("a column")[0]]
-    while words.sign(","):
-        found.append(words.name("a column")[0])
-    words.need_sign(")")
-    return found
+def _column(words: Words) -> str:
+    return words.name("a column")[0]
 
 
-def _placed(rows: Any, insert: Insert, path: str) -> Any:
+def _placed(rows: Any, insert: Insert, path: str, columns: list[str]) -> Any:
     """The rows with the names of the columns that they are for, and the values that PARTITION gives."""
     fixed = _fixed(insert)
     if not insert.by_name:
-        there = [name for name in Table(path).schema.names if name.lower() not in {n.lower() for n in fixed}]
+        given = {name.lower() for name in fixed}
+        there = [name for name in columns if name.lower() not in given]
         targets = insert.columns or there
         more = rows.columns[len(targets) :]
         if len(rows.columns) < len(targets) or (more and not insert.evolves):
@@ -175,7 +172,7 @@ def _options(spark: Any, insert: Insert, partition_columns: list[str]) -> dict[s
     if not insert.overwrites:
         return options
     fixed = _fixed(insert)
-    dynamic = (spark.conf.get(_OVERWRITE_MODE) or "").lower() == "dynamic"
+    dynamic = Settings.of(spark).dynamic_partitions
     if insert.replaced is not None:
         options["replaceWhere"] = insert.replaced
     elif dynamic and len(partition_columns) > len(fixed):

@@ -13,7 +13,6 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 import deltaic
-from deltaic.exceptions import TableNotFoundError
 from deltaic.predicates import Dialect
 from deltaic.spark import names
 from deltaic.spark.frame import quoted
@@ -54,16 +53,14 @@ def query(spark: Any, text: str) -> DataFrame:
         DeltaError: as `deltaic.read` and `deltaic.table_changes`.
     """
     frames: dict[str, Any] = {}
-    out, at = [], 0
-    for found in references(text):
-        frame = _frame(spark, found)
-        if frame is None:
-            continue
+
+    def argument(frame: Any) -> str:
         name = f"table_{len(frames)}"
         frames[name] = frame
-        out += [_plain(text[at : found.start]), f"{{{name}}}", _plain(found.alias)]
-        at = found.end
-    result: DataFrame = spark.sql("".join([*out, _plain(text[at:])]), **frames) if frames else spark.sql(text)
+        return f"{{{name}}}"
+
+    replaced = _replaced(spark, text, 0, argument, _plain)
+    result: DataFrame = spark.sql(replaced, **frames) if frames else spark.sql(text)
     return result
 
 
@@ -76,25 +73,34 @@ def views(spark: Any) -> Iterator[Callable[[str], str]]:
     """
     made: list[str] = []
 
+    def view(frame: Any) -> str:
+        made.append(f"deltaic_{uuid.uuid4().hex}")
+        frame.createOrReplaceTempView(made[-1])
+        return made[-1]
+
     def viewed(expression: str) -> str:
         # only a query has tables
         before = "SELECT "
-        text = before + expression
-        out, at = [], len(before)
-        for found in references(text):
-            frame = _frame(spark, found)
-            if frame is not None:
-                made.append(f"deltaic_{uuid.uuid4().hex}")
-                frame.createOrReplaceTempView(made[-1])
-                out += [text[at : found.start], made[-1], found.alias]
-                at = found.end
-        return "".join([*out, text[at:]])
+        return _replaced(spark, before + expression, len(before), view, str)
 
     try:
         yield viewed
     finally:
         for name in made:
             spark.catalog.dropTempView(name)
+
+
+def _replaced(
+    spark: Any, text: str, at: int, stand_in: Callable[[Any], str], around: Callable[[str], str]
+) -> str:
+    """The text from a place on, with what stands in for the rows of each Delta table in it."""
+    out = []
+    for found in references(text):
+        frame = _frame(spark, found)
+        if frame is not None:
+            out += [around(text[at : found.start]), stand_in(frame), around(found.alias)]
+            at = found.end
+    return "".join([*out, around(text[at:])])
 
 
 def references(text: str) -> list[Reference]:
@@ -189,22 +195,16 @@ def _version_or_time(words: Words) -> int | str:
 
 def _frame(spark: Any, found: Reference) -> Any:
     """The rows of a table; none where it is none of ours, which the server knows."""
-    path = names.path_of(found.name)
-    if path is None:
-        try:
-            known = names.find(spark, found.name)
-        except TableNotFoundError:
-            return None
-        if known is None:
-            return None
-        path = known.path
+    known = names.ours(spark, found.name)
+    if known is None:
+        return None
     if found.changes:
-        return deltaic.table_changes(spark, path, *found.changes)
+        return deltaic.table_changes(spark, known.path, *found.changes)
     timestamp = found.timestamp
     if timestamp is not None and timestamp.startswith("("):
         # the text is the user's own statement
         timestamp = spark.sql(f"SELECT CAST({timestamp} AS STRING)").first()[0]
-    return deltaic.read(spark, path, found.version, timestamp)
+    return deltaic.read(spark, known.path, found.version, timestamp)
 
 
 def _plain(text: str) -> str:

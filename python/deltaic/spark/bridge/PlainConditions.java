@@ -83,10 +83,7 @@ public final class PlainConditions {
   private String value(Expression e) {
     Object constant = constant(e);
     if (constant != null) return literal(constant, e.dataType());
-    if (e instanceof Cast && isWhole(e.dataType()) && isWhole(((Cast) e).child().dataType())
-        && e.dataType().defaultSize() >= ((Cast) e).child().dataType().defaultSize()) {
-      return value(((Cast) e).child());
-    }
+    if (widens(e)) return value(((Cast) e).child());
     if (e instanceof Remainder && isWhole(e.dataType())) {
       Object by = constant(((Remainder) e).right());
       if (!(by instanceof Number) || ((Number) by).longValue() == 0) throw new NotPlain();
@@ -115,9 +112,13 @@ public final class PlainConditions {
   /** The value of a constant that is not null, also in a wider type than it was written in; else null. */
   private static Object constant(Expression e) {
     if (e instanceof Literal) return ((Literal) e).value();
-    boolean widens = e instanceof Cast && isWhole(e.dataType()) && isWhole(((Cast) e).child().dataType())
+    return widens(e) ? constant(((Cast) e).child()) : null;
+  }
+
+  /** Whether it takes whole numbers to a type that has them all. */
+  private static boolean widens(Expression e) {
+    return e instanceof Cast && isWhole(e.dataType()) && isWhole(((Cast) e).child().dataType())
         && e.dataType().defaultSize() >= ((Cast) e).child().dataType().defaultSize();
-    return widens ? constant(((Cast) e).child()) : null;
   }
 
   private static String literal(Object value, DataType type) {

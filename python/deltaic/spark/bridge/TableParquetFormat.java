@@ -15,7 +15,8 @@ import scala.collection.immutable.Seq;
 
 /**
  * Spark's Parquet reader under column mapping and row tracking: the plan speaks logical names, the reader physical ones, and
- * `_metadata` has row ids. Of fractional numbers it is asked only for what it does right. The closure that runs on executors is Spark's own, so that these need no class of ours.
+ * `_metadata` has row ids. Of fractional numbers it is asked only for what it does right. The closure that runs on executors
+ * is Spark's own, so that these need no class of ours.
  */
 public final class TableParquetFormat extends ParquetFileFormat {
   private static final String FIELD_ID_READ = "spark.sql.parquet.fieldId.read.enabled";
@@ -43,9 +44,10 @@ public final class TableParquetFormat extends ParquetFileFormat {
 
   public Function1 buildReaderWithPartitionValues(SparkSession session, StructType dataSchema, StructType partitionSchema,
       StructType requiredSchema, Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+    Seq safe = FilterPushDown.safe(filters);
     if (physical == null) {
       return inner.buildReaderWithPartitionValues(
-          session, dataSchema, partitionSchema, requiredSchema, FilterPushDown.safe(filters), options, conf);
+          session, dataSchema, partitionSchema, requiredSchema, safe, options, conf);
     }
     StructType required = (StructType) rename(requiredSchema, logical, physical);
     if (byId) {
@@ -60,7 +62,7 @@ public final class TableParquetFormat extends ParquetFileFormat {
       }
     }
     ArrayList pushed = new ArrayList();
-    List all = Scala.list(FilterPushDown.safe(filters));
+    List all = Scala.list(safe);
     for (int i = 0; i < all.size(); i++) {
       Filter filter = rename((Filter) all.get(i));
       if (filter != null) pushed.add(filter);
