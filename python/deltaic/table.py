@@ -48,6 +48,9 @@ class Table(RowChanges, Maintenance):
         timestamp: Time whose version is opened: the newest commit at or before it. Text as Spark writes it, a
             datetime, or a date (its midnight). Without a time zone, all of them are UTC.
         storage_options: Credentials, region, endpoint … of the store, by the keys of the Rust crate `object_store`.
+        verify: Verifies the table first, as `deltaic.verify` does, and opens it only where nothing is wrong: also
+            where another file of the log contradicts one that is read, such as a later checkpoint. Costs the reading
+            of the whole log, and a look after each data file of the newest version.
 
     Raises:
         TableNotFoundError: there is no Delta log at the location.
@@ -66,11 +69,15 @@ class Table(RowChanges, Maintenance):
         version: int | None = None,
         timestamp: str | datetime | date | None = None,
         storage_options: Mapping[str, str] | None = None,
+        *,
+        verify: bool = False,
     ) -> None:
-        path = os.fspath(uri)
+        path, options = os.fspath(uri), dict(storage_options or {})
         time_travel.check_version(path, version)
         at = time_travel.millis(path, timestamp)
-        self._core = _core.Table(path, version, at, dict(storage_options or {}))
+        if verify:
+            _core.check(path, options)
+        self._core = _core.Table(path, version, at, options)
 
     @property
     def version(self) -> int:

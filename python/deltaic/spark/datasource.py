@@ -33,6 +33,7 @@ from deltaic.exceptions import (
     UnsupportedError,
 )
 from deltaic.spark import changes, writer
+from deltaic.spark.bridge.options import verified
 from deltaic.spark.change_stream import with_changes
 from deltaic.spark.names import local
 from deltaic.spark.options import CATALOGS_OWN, WriteOptions
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-_READ_OPTIONS = frozenset({"path", "versionasof", "timestampasof"}) | changes.OPTIONS
+_READ_OPTIONS = frozenset({"path", "versionasof", "timestampasof", "verify"}) | changes.OPTIONS
 _STREAM_OPTIONS = frozenset(
     {
         "maxfilespertrigger",
@@ -157,6 +158,8 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
             what = f"the read option `{unknown[0]}`"
             raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
         given = self._given()
+        if verified(given):
+            _core.check(path, {})
         if changes.wanted(given):
             lenient = self.settings.get(OUT_OF_RANGE, "false").lower() == "true"
             return plan_changes(path, given, self._time_zone(), allow_out_of_range=lenient)

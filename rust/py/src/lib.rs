@@ -54,7 +54,7 @@ mod _core {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::verify::verify;
+    use crate::verify::{check, verify};
     #[pymodule_export]
     use crate::write::{create, create_like, write};
 

@@ -1,5 +1,6 @@
 //! `deltaic._core`: verification. The report crosses as JSON.
 
+use deltaic::snapshot::parse_table_path;
 use deltaic::store::{Location, StorageOptions};
 use deltaic::verify::{VerifyOptions, verify as verify_table};
 use pyo3::prelude::*;
@@ -33,5 +34,14 @@ pub(crate) fn verify(
             "files": report.files, "deletion_vectors": report.deletion_vectors
         })
         .to_string())
+    })
+}
+
+/// An error where anything is wrong with a table or its log, as far as its newest version.
+#[pyfunction]
+pub(crate) fn check(py: Python<'_>, uri: String, storage_options: StorageOptions) -> PyResult<()> {
+    runtime::read(py, move || {
+        let (path, _) = parse_table_path(&uri)?;
+        verify_table(&Location::open(&path, &storage_options)?, &VerifyOptions::default())?.check()
     })
 }

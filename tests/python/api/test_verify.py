@@ -37,6 +37,20 @@ def test_findings_are_facts(path):
     assert str(lost) in str(finding)
 
 
+def test_a_verified_table_is_one_that_nothing_contradicts(path):
+    log = path / "_delta_log"
+    assert deltaic.Table(path, verify=True).version == 2
+    # of a version that the checkpoint after it tells
+    first, second = (log / f"{version:020}.json" for version in (0, 1))
+    second.write_bytes(first.read_bytes())
+    assert deltaic.Table(path, version=1).version == 1
+    for version in (1, None):
+        with pytest.raises(
+            deltaic.exceptions.LogCorruptError, match=r"\(and \d+ more, which `verify` lists\)"
+        ):
+            deltaic.Table(path, version=version, verify=True)
+
+
 def test_a_table_that_cannot_be_opened_can_be_verified(path):
     log = path / "_delta_log"
     log.joinpath("00000000000000000002.json").write_text("{")

@@ -73,13 +73,14 @@ impl Answer {
         })
     }
 
-    /// With the statistics of another answer where they are lost here: without them a file is read that could be skipped,
+    /// With the statistics of another answer where they are lost here, or are no JSON: a file is read that could be skipped,
     /// and nothing is wrong.
     pub(super) fn with_lost_stats(mut self, other: &Answer) -> Self {
         let bare = |text: &String| {
             let mut add: Value = serde_json::from_str(text).unwrap();
             let stats = add.as_object_mut().unwrap().remove("stats");
-            (add.to_string(), stats.is_some())
+            let known = stats.is_some_and(|s| serde_json::from_str::<Value>(s.as_str().unwrap()).is_ok());
+            (add.to_string(), known)
         };
         let whole: BTreeMap<String, &String> = other.files.iter().map(|f| (bare(f).0, f)).collect();
         let filled = |file: String| match bare(&file) {

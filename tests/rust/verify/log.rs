@@ -78,6 +78,17 @@ fn what_is_no_table_is_an_error() {
 }
 
 #[test]
+fn who_wants_an_error_gets_the_first_finding() {
+    let table = create_filled();
+    checked(&table).check().unwrap();
+    table.log_file(&commit_name(1), b"{");
+    let report = checked(&table);
+    let Err(Error::LogCorrupt { path, version, reason }) = report.check() else { panic!("{report:?}") };
+    assert_eq!((path, version), (report.findings[0].path.clone(), Some(1)));
+    assert!(reason.starts_with("UnreadableCommit: expected "), "{reason}");
+}
+
+#[test]
 fn a_missing_commit_is_found_also_where_a_checkpoint_hides_it() {
     let table = whole(CheckpointForm::Single);
     table.remove_log_file(&commit_name(2));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from deltaic.exceptions import InvalidArgumentError
 from deltaic.time_travel import refuse, refuse_timestamp, version_of
 
 if TYPE_CHECKING:
@@ -28,6 +29,18 @@ def split_storage(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, s
     """The options for us and the options for the object store."""
     storage = {name.lower(): value for name, value in given.items() if name.lower().startswith(_STORAGE)}
     return {n: v for n, v in given.items() if n.lower() not in storage}, storage
+
+
+def verified(given: Mapping[str, str]) -> bool:
+    """Whether the table is verified before it is read.
+
+    Raises:
+        InvalidArgumentError: for a value that is neither `true` nor `false`.
+    """
+    value = given.get("verify", "false").lower()
+    if value not in ("true", "false"):
+        raise InvalidArgumentError.of("verify", f"`{value}` is neither `true` nor `false`")
+    return value == "true"
 
 
 def time_travel(asked: dict[str, Any]) -> tuple[int | None, int | None]:

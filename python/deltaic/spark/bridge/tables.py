@@ -10,7 +10,7 @@ from typing import Any
 from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.spark.bridge import change_feed
-from deltaic.spark.bridge.options import split_storage, time_travel
+from deltaic.spark.bridge.options import split_storage, time_travel, verified
 from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.partition_values import partition_values
 
@@ -29,10 +29,12 @@ def describe(asked: dict[str, Any]) -> str:
     """Opens the version that is asked for and says, as JSON, what Spark needs to know without its files."""
     if LENT in asked["options"]:
         return str(_lent[asked["options"][LENT]].describe())
+    _, storage = split_storage(asked["options"])
+    if verified(asked["options"]):
+        _core.check(asked["path"], storage)
     if change_feed.wanted(asked["options"]):
         return str(_keep(change_feed.of_options(asked)).describe())
     version, timestamp = time_travel(asked)
-    _, storage = split_storage(asked["options"])
     table = _core.SparkTable(asked["path"], version, timestamp, storage)
     _keep(table)
     # the kept one may have been asked for as the newest, which may be written to

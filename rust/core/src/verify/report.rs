@@ -1,4 +1,5 @@
 use super::finding::{Finding, FindingKind};
+use crate::error::{Error, Result};
 
 /// What to verify.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,6 +43,21 @@ impl VerifyReport {
     /// Whether nothing is wrong.
     pub fn ok(&self) -> bool {
         self.findings.is_empty()
+    }
+
+    /// Nothing where nothing is wrong: for who wants an error instead of a wrong answer.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] with the first finding, and how many there are.
+    pub fn check(&self) -> Result<()> {
+        let Some(first) = self.findings.first() else { return Ok(()) };
+        let more = match self.findings.len() as u64 - 1 + self.more_findings {
+            0 => String::new(),
+            more => format!(" (and {more} more, which `verify` lists)"),
+        };
+        let Finding { kind, version, path, expected, found } = first;
+        let reason = format!("{}: expected {expected}, found {found}; {}{more}", kind.name(), first.advice());
+        Err(Error::corrupt(path, *version, reason))
     }
 
     /// Findings of a kind.
