@@ -16,6 +16,7 @@ __all__ = [
     "add_columns",
     "add_constraint",
     "change_columns",
+    "check",
     "cluster_by",
     "convert",
     "create",
