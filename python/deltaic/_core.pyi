@@ -31,6 +31,7 @@ __all__ = [
     "optimize",
     "read_split",
     "rename_column",
+    "replace_columns",
     "reset_application",
     "restore",
     "set_properties",
@@ -155,6 +156,7 @@ def add_columns(table: Table, added: list[tuple[str, list[str], bool, str | None
 def cluster_by(table: Table, columns: list[list[str]]) -> int: ...
 def drop_columns(table: Table, paths: list[list[str]]) -> int: ...
 def rename_column(table: Table, path: list[str], name: str) -> int: ...
+def replace_columns(table: Table, schema: str) -> int: ...
 def change_columns(
     table: Table,
     changed: list[tuple[list[str], str | None, bool | None, str | None, str | None, bool, str | None]],

@@ -484,6 +484,23 @@ class Table(RowChanges, Maintenance):
         schema = ddl.schema_json(columns) if isinstance(columns, str) else columns_json(columns)
         return _core.add_columns(self._core, [(schema, _path(parent), first, after)])
 
+    def replace_columns(self, columns: Mapping[str, str | dict[str, Any]] | str) -> int:
+        """Gives the table these columns in this order, and returns the version of the commit.
+
+        Each is the column of its name, where there is one: it keeps its rows, and its comment where none is given, and
+        may get a wider type. Columns without a namesake are added, or those left over are dropped, but not both at
+        once: a column under another name would lose its rows. The same holds within structs.
+
+        Args:
+            columns: As for `add_columns`: all columns of the table.
+
+        Raises:
+            InvalidColumnChangeError: columns would be added and dropped at once; and as for `add_columns`,
+                `drop_columns` and `change_column`.
+        """
+        schema = ddl.schema_json(columns) if isinstance(columns, str) else columns_json(columns)
+        return _core.replace_columns(self._core, schema)
+
     def drop_columns(self, columns: str | Sequence[str | Sequence[str]]) -> int:
         """Drops columns, and returns the version of the commit.
 

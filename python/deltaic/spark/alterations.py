@@ -60,11 +60,7 @@ def alter(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
     elif kinds == {"RenameColumn"} and len(changes) == 1:
         table.rename_column(changes[0]["column"], changes[0]["to"])
     elif kinds == {"AddColumn", "DeleteColumn"}:
-        raise _refusal(
-            table,
-            "ALTER TABLE … REPLACE COLUMNS",
-            "write ADD COLUMNS and DROP COLUMNS, or CREATE OR REPLACE TABLE",
-        )
+        _replace_columns(table, changes)
     else:
         raise _refusal(table, f"ALTER TABLE with {', '.join(sorted(kinds))} in one statement")
 
@@ -114,6 +110,12 @@ def _add_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
         for change in changes
     ]
     _core.add_columns(table._core, added)
+
+
+def _replace_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
+    added = (stored_columns(change["field"]) for change in changes if change["kind"] == "AddColumn")
+    schema = {"type": "struct", "fields": [field for column in added for field in column["fields"]]}
+    _core.replace_columns(table._core, json.dumps(schema))
 
 
 def _drop_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:

@@ -20,6 +20,7 @@ from deltaic.statements.parts import (
     partition_column,
     place_of,
     property_key,
+    replacing_column,
     single_name,
     table_properties,
     type_text,
@@ -211,7 +212,7 @@ def _add_columns(words: Words) -> Changes:
 
 
 def _replace_columns(words: Words) -> Changes:
-    return [{"kind": "DeleteColumn"}, *listed(words, added_column)]
+    return [{"kind": "DeleteColumn"}, *listed(words, replacing_column)]
 
 
 def _drop_columns(words: Words) -> Changes:

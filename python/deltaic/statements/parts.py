@@ -130,6 +130,13 @@ def added_column(words: Words) -> dict[str, Any]:
     return {"kind": "AddColumn", "column": path, "field": schema, **place_of(said)}
 
 
+def replacing_column(words: Words) -> dict[str, Any]:
+    """A column of REPLACE COLUMNS, which says neither a place nor a column of a struct."""
+    name = single_name(words)
+    schema = json.dumps({"type": "struct", "fields": [_column(words, name, {})[0]]})
+    return {"kind": "AddColumn", "column": [name], "field": schema}
+
+
 def options(words: Words, readers: Readers) -> dict[str, Any]:
     """What is said behind a column, each thing once, up to a comma or the end."""
     said: dict[str, Any] = {}

@@ -92,6 +92,13 @@ pub(crate) fn change_columns(py: Python<'_>, table: &Table, changed: Vec<Changed
     run(py, table, Alteration::ChangeColumns(changes))
 }
 
+/// Gives the table the columns of a schema (JSON).
+#[pyfunction]
+pub(crate) fn replace_columns(py: Python<'_>, table: &Table, schema: &str) -> PyResult<u64> {
+    let columns = columns_from_json(schema).map_err(|e| to_python(py, &e))?;
+    run(py, table, Alteration::ReplaceColumns(columns))
+}
+
 #[pyfunction]
 pub(crate) fn add_constraint(
     py: Python<'_>,

@@ -113,6 +113,20 @@ def test_a_column_of_the_name_of_a_dropped_one_is_empty(mapped):
     ]
 
 
+def test_columns_are_replaced(table):
+    assert table.replace_columns("name STRING COMMENT 'who', more DATE, ID INT, s STRUCT<x: BIGINT>") == 1
+    assert table.update().schema.names == ["name", "more", "id", "s"]
+    assert rows(table)["name"] == ["a", "b", None]
+    assert rows(table)["more"] == [None] * 3
+    with pytest.raises(exceptions.InvalidColumnChangeError, match="needs column mapping"):
+        table.replace_columns({"id": "integer"})
+    table.set_properties({"delta.columnMapping.mode": "name"})
+    table.replace_columns({"id": "integer", "name": "string"})
+    assert rows(table) == {"id": [1, 2, 3], "name": ["a", "b", None]}
+    with pytest.raises(exceptions.InvalidColumnChangeError, match="`name` dropped at once"):
+        table.replace_columns({"id": "integer", "title": "string"})
+
+
 def test_names_change_hands(mapped):
     for old, new in [("id", "spare"), ("name", "id"), ("spare", "name")]:
         mapped.rename_column(old, new)

@@ -129,6 +129,11 @@ CHANGED: dict[str, list[dict[str, Any]]] = {
         added("d", column("d", "double", CURRENT_DEFAULT="1 + 2")),
     ],
     "ADD COLUMN a INT, b DATE": [added("a", column("a", "integer")), added("b", column("b", "date"))],
+    "REPLACE COLUMNS (a INT COMMENT 'x', b DATE)": [
+        {"kind": "DeleteColumn"},
+        added("a", column("a", "integer", comment="x")),
+        added("b", column("b", "date")),
+    ],
     "DROP COLUMN a.b, c": [
         {"kind": "DeleteColumn", "column": ["a", "b"], "ifExists": False},
         {"kind": "DeleteColumn", "column": ["c"], "ifExists": False},
@@ -203,6 +208,8 @@ WRONG = {
     "CREATE TABLE t USING delta AS": "expected a query, found the end",
     "ALTER TABLE t ADD COLUMNS a": "expected a type, found the end",
     "ALTER TABLE t ADD COLUMNS (a INT AFTER)": r"expected the name of a column, found `\)`",
+    "ALTER TABLE t REPLACE COLUMNS (a INT FIRST)": "found `FIRST`",
+    "ALTER TABLE t REPLACE COLUMNS (a.b INT)": "found `.`",
     "ALTER TABLE t ADD COLUMN a INT GENERATED ALWAYS AS (1)": "expected NOT NULL, .*, found `GENERATED`",
     "ALTER TABLE t DROP COLUMN a b": "expected the end of the statement, found `b`",
     "ALTER TABLE t RENAME COLUMN a b": "expected TO, found `b`",

@@ -87,6 +87,20 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
         "INSERT INTO {t} VALUES (5000000000, 3, 2.0, named_struct('c', 1, 'a', 2, 'b', 'c'))",
         "SELECT * FROM {t} ORDER BY id",
     ],
+    "replace columns": [
+        "CREATE TABLE {t} (id INT NOT NULL COMMENT 'key', x DOUBLE, s STRUCT<a: INT, b: STRING>) USING delta",
+        "INSERT INTO {t} VALUES (1, 1.0, named_struct('a', 1, 'b', 'x'))",
+        """ALTER TABLE {t} REPLACE COLUMNS
+           (X DOUBLE COMMENT 'x', s STRUCT<c: DATE COMMENT 'c', B: STRING, a: INT>, id INT, y DATE)""",
+        "INSERT INTO {t} VALUES (2.0, named_struct('c', DATE '2024-01-01', 'b', 'y', 'a', 2), 2, NULL)",
+        """ALTER TABLE {t} SET TBLPROPERTIES
+           ('delta.columnMapping.mode' = 'name', 'delta.enableTypeWidening' = 'true')""",
+        "ALTER TABLE {t} REPLACE COLUMNS (id BIGINT, s STRUCT<b: STRING, a: INT>)",
+        "ALTER TABLE {t} REPLACE COLUMNS (id BIGINT, s STRUCT<b: STRING, a: INT>, x DOUBLE)",
+        "INSERT INTO {t} VALUES (5000000000, named_struct('b', 'z', 'a', 3), 3.0)",
+        "DESCRIBE TABLE {t}",
+        "SELECT * FROM {t} ORDER BY id",
+    ],
     "as select": [
         """CREATE TABLE {t} USING delta CLUSTER BY (id) COMMENT 'about' TBLPROPERTIES ('k' = 'v')
            AS SELECT id, id % 3 AS p FROM range(10)""",

@@ -12,6 +12,7 @@ import deltaic
 from deltaic.exceptions import (
     DeltaError,
     InvalidArgumentError,
+    InvalidColumnChangeError,
     SchemaMismatchError,
     TableAlreadyExistsError,
     TableNotFoundError,
@@ -61,6 +62,11 @@ SCRIPTS: dict[str, list[str]] = {
         "ALTER TABLE {t} ADD COLUMNS (first INT FIRST, s.c DATE COMMENT 'c' AFTER a, more STRING AFTER id)",
         "ALTER TABLE {t} ADD COLUMN last DOUBLE COMMENT 'l'",
     ],
+    "columns replaced": [
+        WIDE,
+        "ALTER TABLE {t} REPLACE COLUMNS (name STRING COMMENT 'of it', id BIGINT, s STRUCT<b: STRING>)",
+        "ALTER TABLE {t} REPLACE COLUMNS (name STRING, id BIGINT, s STRUCT<b: STRING>, n DOUBLE)",
+    ],
     "columns changed": [
         WIDE,
         "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableTypeWidening' = 'true')",
@@ -99,7 +105,10 @@ REFUSED: dict[str, tuple[str, type[Exception]]] = {
     "no columns": ("CREATE TABLE delta.`{none}`", TableNotFoundError),
     "a column that is no type": ("ALTER TABLE {t} ADD COLUMN a BIGNT", InvalidArgumentError),
     "SET NOT NULL": ("ALTER TABLE {t} ALTER COLUMN id SET NOT NULL", UnsupportedError),
-    "REPLACE COLUMNS": ("ALTER TABLE {t} REPLACE COLUMNS (a INT)", UnsupportedError),
+    "columns added and dropped at once": (
+        "ALTER TABLE {t} REPLACE COLUMNS (a INT)",
+        InvalidColumnChangeError,
+    ),
     "another place": ("ALTER TABLE {t} SET LOCATION '/p'", UnsupportedError),
 }
 

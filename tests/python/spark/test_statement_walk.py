@@ -68,6 +68,7 @@ COMMITS: dict[str, int] = {
     "ALTER TABLE {t} UNSET TBLPROPERTIES IF EXISTS ('nope')": 0,
     "ALTER TABLE {t} ADD COLUMN more INT": 1,
     "ALTER TABLE {t} ADD COLUMNS (more INT, less STRING)": 1,
+    "ALTER TABLE {t} REPLACE COLUMNS (x DOUBLE, id BIGINT, p STRING, more INT)": 1,
     "ALTER TABLE {t} ALTER COLUMN x COMMENT 'c'": 1,
     "ALTER TABLE {t} ALTER COLUMN x DROP DEFAULT": 0,
     "COMMENT ON TABLE {t} IS 'x'": 1,
@@ -133,7 +134,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "ALTER TABLE {t} SET SERDE 'some.Serde'": ("SET SERDE", "SET TBLPROPERTIES"),
     "ALTER TABLE {t} SET SERDEPROPERTIES ('a' = 'b')": ("SET SERDE", "SET TBLPROPERTIES"),
     "ALTER TABLE {t} PARTITION (p = '1') SET SERDEPROPERTIES ('a' = 'b')": ("SET SERDE", "SET TBLPROPERTIES"),
-    "ALTER TABLE {t} REPLACE COLUMNS (id BIGINT)": ("REPLACE COLUMNS", "DROP COLUMNS"),
     "CREATE TABLE made CLONE {t}": ("deep clone", "SHALLOW CLONE"),
     "CREATE TABLE made (a INT) USING delta CLUSTERED BY (a) INTO 4 BUCKETS": ("bucket", "generated column"),
 }

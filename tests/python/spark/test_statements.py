@@ -114,7 +114,6 @@ REFUSED: dict[str, Callable[[SparkSession, Path], object]] = {
         "MERGE INTO target_view t USING target s ON t.id = s.id WHEN MATCHED THEN DELETE"
     ),
     "delete view": lambda s, p: s.sql("DELETE FROM target_view WHERE id = 1"),
-    "replace columns": lambda s, p: s.sql("ALTER TABLE target REPLACE COLUMNS (a INT)"),
     "set location": lambda s, p: s.sql(f"ALTER TABLE target SET LOCATION '{p}2'"),
     "buckets": lambda s, p: s.sql("CREATE TABLE other (a INT) USING delta CLUSTERED BY (a) INTO 4 BUCKETS"),
     "years": lambda s, p: s.sql("CREATE TABLE other (a TIMESTAMP) USING delta PARTITIONED BY (years(a))"),

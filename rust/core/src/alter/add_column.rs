@@ -76,7 +76,7 @@ fn add(schema: &mut StructType, column: &NewColumn) -> Result<()> {
 }
 
 /// The field without what belongs to another table.
-fn checked(field: &StructField, path: &[String]) -> Result<StructField> {
+pub(super) fn checked(field: &StructField, path: &[String]) -> Result<StructField> {
     for (key, what) in [
         (
             CURRENT_DEFAULT,

@@ -61,20 +61,7 @@ fn apply(table: &Definition, schema: &mut StructType, change: &ColumnChange) -> 
     let path = resolve(schema, &change.path)?;
     if let Some(to) = &change.data_type {
         let from = type_mut(schema, &path).ok_or_else(|| refuse(&path, "no such column"))?;
-        if from != to {
-            if let DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) = from {
-                return Err(refuse(
-                    &path,
-                    format!(
-                        "a {} is changed by what is in it: name the column, element, key or value",
-                        from.name()
-                    ),
-                ));
-            }
-            widen::check(table, &path, from, to)?;
-            refuse_if_used(table, &path, "changed in its type")?;
-            *from = to.clone();
-        }
+        change_type(table, &path, from, to)?;
     }
     let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;
     match struct_mut(schema, parent) {
@@ -88,6 +75,26 @@ fn apply(table: &Definition, schema: &mut StructType, change: &ColumnChange) -> 
         }
         None => Ok(()),
     }
+}
+
+/// Makes the column at `path`, which is of a primitive type, one of type `to`.
+pub(super) fn change_type(
+    table: &Definition,
+    path: &[String],
+    from: &mut DataType,
+    to: &DataType,
+) -> Result<()> {
+    if from == to {
+        return Ok(());
+    }
+    if let DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) = from {
+        let reason = "is changed by what is in it: name the column, element, key or value";
+        return Err(refuse(path, format!("a {} {reason}", from.name())));
+    }
+    widen::check(table, path, from, to)?;
+    refuse_if_used(table, path, "changed in its type")?;
+    *from = to.clone();
+    Ok(())
 }
 
 fn change_field(field: &mut StructField, change: &ColumnChange, path: &[String]) -> Result<()> {

@@ -16,31 +16,33 @@ use crate::schema::ColumnMappingMode;
 pub fn drop_columns(table: &Definition, columns: &[Vec<String>]) -> Result<Definition> {
     let mut new = table.clone();
     for path in columns {
-        let path = resolve(&new.schema, path)?;
-        if table.column_mapping() == ColumnMappingMode::None {
-            return Err(refuse(
-                &path,
-                "dropping needs column mapping: set `delta.columnMapping.mode` = `name`",
-            ));
-        }
-        if path.len() == 1 && table.is_partition_column(&path[0]) {
-            return Err(refuse(&path, "a partition column cannot be dropped"));
-        }
-        if is_clustering(table, &path) {
-            return Err(refuse(&path, "a clustering column cannot be dropped; change the clustering first"));
-        }
-        refuse_if_used(table, &path, "dropped")?;
-        let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;
-        let within = struct_mut(&mut new.schema, parent)
-            .ok_or_else(|| refuse(&path, "elements, keys and values cannot be dropped"))?;
-        let place = position(within, last).ok_or_else(|| refuse(&path, "no such column"))?;
-        if within.fields.len() == 1 {
-            return Err(refuse(&path, "it is the last column of its struct"));
-        }
-        within.fields.remove(place);
-        stats_list::drop(&mut new, &path)?;
+        drop_column(table, &mut new, path)?;
     }
     settle(Some(table), new, &Default::default(), Change::Alter)
+}
+
+/// Takes a column of `table` out of what is to become of it.
+pub(super) fn drop_column(table: &Definition, new: &mut Definition, path: &[String]) -> Result<()> {
+    let path = resolve(&new.schema, path)?;
+    if table.column_mapping() == ColumnMappingMode::None {
+        return Err(refuse(&path, "dropping needs column mapping: set `delta.columnMapping.mode` = `name`"));
+    }
+    if path.len() == 1 && table.is_partition_column(&path[0]) {
+        return Err(refuse(&path, "a partition column cannot be dropped"));
+    }
+    if is_clustering(table, &path) {
+        return Err(refuse(&path, "a clustering column cannot be dropped; change the clustering first"));
+    }
+    refuse_if_used(table, &path, "dropped")?;
+    let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;
+    let within = struct_mut(&mut new.schema, parent)
+        .ok_or_else(|| refuse(&path, "elements, keys and values cannot be dropped"))?;
+    let place = position(within, last).ok_or_else(|| refuse(&path, "no such column"))?;
+    if within.fields.len() == 1 {
+        return Err(refuse(&path, "it is the last column of its struct"));
+    }
+    within.fields.remove(place);
+    stats_list::drop(new, &path)
 }
 
 #[cfg(test)]

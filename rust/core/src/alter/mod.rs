@@ -50,6 +50,7 @@ mod property_table;
 mod protocol;
 mod references;
 mod rename_column;
+mod replace_columns;
 #[cfg(test)]
 mod sequences;
 mod settle;
@@ -76,5 +77,6 @@ pub use properties::{SetOptions, set_properties, unset_properties};
 pub(crate) use protocol::joined_protocol;
 pub use protocol::{Asked, check_keeps_features};
 pub use rename_column::rename_column;
+pub use replace_columns::replace_columns;
 pub use settle::{Change, settle};
 pub use validate::{validate, validate_replacement};

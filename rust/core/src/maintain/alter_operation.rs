@@ -62,6 +62,10 @@ pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definit
                     .with_encoded("columns", columns.collect::<Result<Vec<Value>>>()?)
             }
         },
+        Alteration::ReplaceColumns(columns) => {
+            let columns = columns.iter().map(|field| field_map(&[], field));
+            Operation::new("REPLACE COLUMNS").with_encoded("columns", columns.collect::<Vec<Value>>())
+        }
         Alteration::AddConstraint { name, expression } => {
             Operation::new("ADD CONSTRAINT").with("name", name).with("expr", expression)
         }

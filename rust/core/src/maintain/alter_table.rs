@@ -9,10 +9,11 @@ use crate::alter::properties::{SetOptions, set_properties, unset_properties};
 use crate::alter::row_tracking::needs_backfill;
 use crate::alter::{
     CLUSTERING_DOMAIN, ColumnChange, Definition, NewColumn, add_columns, add_constraint, change_columns,
-    cluster_by, drop_columns, drop_constraint, iceberg_compat, rename_column,
+    cluster_by, drop_columns, drop_constraint, iceberg_compat, rename_column, replace_columns,
 };
 use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result};
+use crate::schema::StructField;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::Transaction;
@@ -51,6 +52,8 @@ pub enum Alteration {
     /// Changes comment, nullability, default, place or type of columns, one change after the other; see
     /// [`change_columns`].
     ChangeColumns(Vec<ColumnChange>),
+    /// Gives the table another list of columns; see [`replace_columns`].
+    ReplaceColumns(Vec<StructField>),
     /// Adds a CHECK constraint that every row of the table passes; see [`add_constraint`].
     AddConstraint {
         /// Its name.
@@ -168,6 +171,7 @@ fn altered(table: &Definition, alteration: &Alteration) -> Result<Definition> {
         Alteration::DropColumns(paths) => drop_columns(table, paths),
         Alteration::RenameColumn { path, name } => rename_column(table, path, name),
         Alteration::ChangeColumns(changes) => change_columns(table, changes),
+        Alteration::ReplaceColumns(columns) => replace_columns(table, columns),
         Alteration::AddConstraint { name, expression } => add_constraint(table, name, expression),
         Alteration::ClusterBy(columns) if columns.is_empty() && table.clustering.is_empty() => {
             Ok(table.clone())

@@ -1,0 +1,189 @@
+//! Giving a table another list of columns.
+
+use super::Definition;
+use super::add_column::checked;
+use super::change_column::change_type;
+use super::clustering::check_statistics;
+use super::defaults::CURRENT_DEFAULT;
+use super::drop_column::drop_column;
+use super::paths::{refuse, same};
+use super::settle::{Change, settle};
+use crate::error::Result;
+use crate::schema::{DataType, StructField, StructType};
+
+/// The table with these columns in this order, each the one of its name where there is one: with its rows, its comment where
+/// none is given, and another type where that can be widened. Those without a namesake are added, or those left over are
+/// dropped; not both at once, for a column under another name would lose its rows. The same holds within structs.
+///
+/// # Errors
+/// [`crate::Error::InvalidColumnChange`] when columns would be added and dropped at once, and as for
+/// [`super::add_columns`], [`super::drop_columns`] and [`super::change_columns`].
+pub fn replace_columns(table: &Definition, columns: &[StructField]) -> Result<Definition> {
+    let mut new = table.clone();
+    let mut dropped = Vec::new();
+    new.schema = Replaced { table, dropped: &mut dropped }.fields(&table.schema, columns, &[])?;
+    let mut left = table.clone();
+    for path in &dropped {
+        drop_column(table, &mut left, path)?;
+    }
+    new.metadata = left.metadata;
+    check_statistics(&new)?;
+    settle(Some(table), new, &Default::default(), Change::Alter)
+}
+
+/// What becomes of the columns of a table.
+struct Replaced<'a> {
+    table: &'a Definition,
+    dropped: &'a mut Vec<Vec<String>>,
+}
+
+impl Replaced<'_> {
+    fn fields(&mut self, from: &StructType, to: &[StructField], path: &[String]) -> Result<StructType> {
+        let within = |name: &str| [path, &[name.to_owned()]].concat();
+        let mut left: Vec<&StructField> = from.fields.iter().collect();
+        let mut fields: Vec<StructField> = Vec::new();
+        let mut added = None;
+        for field in to {
+            let path = within(&field.name);
+            if fields.iter().any(|f| same(&f.name, &field.name)) {
+                return Err(refuse(&path, "it is given twice; names that differ only in case are the same"));
+            }
+            match left.iter().position(|old| same(&old.name, &field.name)) {
+                Some(place) => fields.push(self.field(left.remove(place), field, &path)?),
+                None => {
+                    fields.push(checked(field, &path)?);
+                    added = Some(path);
+                }
+            }
+        }
+        if let (Some(added), Some(lost)) = (added, left.first()) {
+            return Err(refuse(
+                &added,
+                format!(
+                    "it would be added and `{}` dropped at once: rename the column, or drop and add in two statements",
+                    within(&lost.name).join(".")
+                ),
+            ));
+        }
+        self.dropped.extend(left.iter().map(|field| within(&field.name)));
+        Ok(StructType { fields })
+    }
+
+    fn field(&mut self, from: &StructField, to: &StructField, path: &[String]) -> Result<StructField> {
+        if to.metadata.contains_key(CURRENT_DEFAULT) {
+            return Err(refuse(path, "it is there already: its default is set by a change of the column"));
+        }
+        if from.nullable && !to.nullable {
+            return Err(refuse(path, "it can be null and may hold nulls; add a CHECK constraint instead"));
+        }
+        let mut field = from.clone();
+        field.nullable = to.nullable;
+        if let Some(comment) = to.metadata.get("comment") {
+            field.metadata.insert("comment".into(), comment.clone());
+        }
+        field.data_type = self.data_type(&from.data_type, &to.data_type, path)?;
+        Ok(field)
+    }
+
+    fn data_type(&mut self, from: &DataType, to: &DataType, path: &[String]) -> Result<DataType> {
+        let at = |part: &str| [path, &[part.to_owned()]].concat();
+        Ok(match (from, to) {
+            (DataType::Struct(from), DataType::Struct(to)) => {
+                DataType::Struct(Box::new(self.fields(from, &to.fields, path)?))
+            }
+            (DataType::Array(from), DataType::Array(to)) => {
+                let mut array = from.clone();
+                array.contains_null |= to.contains_null;
+                array.element_type = self.data_type(&from.element_type, &to.element_type, &at("element"))?;
+                DataType::Array(array)
+            }
+            (DataType::Map(from), DataType::Map(to)) => {
+                let mut map = from.clone();
+                map.value_contains_null |= to.value_contains_null;
+                map.key_type = self.data_type(&from.key_type, &to.key_type, &at("key"))?;
+                map.value_type = self.data_type(&from.value_type, &to.value_type, &at("value"))?;
+                DataType::Map(map)
+            }
+            (from, to) => {
+                let mut kept = from.clone();
+                change_type(self.table, path, &mut kept, to)?;
+                kept
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alter::testing::{partitioned, table};
+
+    const NAME: (&str, &str) = ("delta.columnMapping.mode", "name");
+
+    fn columns(ddl: &str) -> Vec<StructField> {
+        table(ddl, &[]).schema.fields
+    }
+
+    fn paths(table: &Definition) -> Vec<String> {
+        table.schema.explode().iter().map(|(path, _)| path.join(".")).collect()
+    }
+
+    #[test]
+    fn columns_are_put_in_order_and_added() {
+        let t = table("a long not null, s struct<x: long, y: long>, l array<struct<u: int>>", &[]);
+        let to = "S struct<z: date, Y: long, x: long>, l array<struct<v: int, u: int>>, a long, b string";
+        let new = replace_columns(&t, &columns(to)).unwrap();
+        assert_eq!(paths(&new), ["s", "s.z", "s.y", "s.x", "l", "l.element.v", "l.element.u", "a", "b"]);
+        assert!(new.schema.fields[2].nullable);
+        assert_eq!(replace_columns(&t, &t.schema.fields).unwrap(), t);
+    }
+
+    #[test]
+    fn columns_left_over_are_dropped_with_column_mapping() {
+        let t = table(
+            "a long, s struct<x: long, y: long>, b long",
+            &[NAME, ("delta.dataSkippingStatsColumns", "b,a")],
+        );
+        let new = replace_columns(&t, &columns("s struct<y: long>, a long")).unwrap();
+        assert_eq!(paths(&new), ["s", "s.y", "a"]);
+        assert_eq!(new.property("delta.dataSkippingStatsColumns"), Some("a"));
+        let id = |table: &Definition, name: &str| table.schema.field(name).unwrap().metadata.clone();
+        assert_eq!(id(&new, "a"), id(&t, "a"));
+        let more = replace_columns(&new, &columns("s struct<y: long>, a long, b long")).unwrap();
+        assert_ne!(id(&more, "b"), id(&t, "b"));
+    }
+
+    #[test]
+    fn comments_and_types_change() {
+        let t = table("a int, b int", &[("delta.enableTypeWidening", "true")]);
+        let mut to = columns("a long, b int");
+        to[1].metadata.insert("comment".into(), "new".into());
+        let new = replace_columns(&t, &to).unwrap();
+        assert_eq!(new.schema.fields[0].data_type, DataType::Long);
+        assert!(new.schema.fields[0].metadata.contains_key("delta.typeChanges"));
+        assert_eq!(new.schema.fields[1].metadata["comment"], "new");
+        assert_eq!(replace_columns(&new, &columns("a long, b int")).unwrap(), new);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let mapped = partitioned(table("a long, b long, p long", &[NAME]), &["p"]);
+        let plain = table("a long, s struct<x: long>, m map<string, int>", &[]);
+        for (table, to, said) in [
+            (&plain, "a long, s struct<x: long>", "needs column mapping"),
+            (&plain, "a int, s struct<x: long>, m map<string, int>", "no such change"),
+            (&plain, "a long, s struct<x: long>, m map<string, long>", "delta.enableTypeWidening"),
+            (&plain, "a long, s struct<w: long>, m map<string, int>", "`s.x` dropped at once"),
+            (&plain, "a long not null, s struct<x: long>, m map<string, int>", "may hold nulls"),
+            (&plain, "a long, s long, m map<string, int>", "by what is in it"),
+            (&plain, "a long, s struct<x: long>, m map<string, int>, c int not null", "must be nullable"),
+            (&mapped, "a long, b long", "partition column"),
+            (&mapped, "a long, c long, p long", "`b` dropped at once"),
+            (&mapped, "a long, A long, p long", "given twice"),
+        ] {
+            let error = replace_columns(table, &columns(to)).unwrap_err();
+            assert_eq!(error.kind(), "InvalidColumnChange", "{error}");
+            assert!(error.to_string().contains(said), "{to}: {error}");
+        }
+    }
+}
