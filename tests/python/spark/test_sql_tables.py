@@ -41,9 +41,7 @@ def test_a_managed_table_from_its_columns_to_its_end(spark: SparkSession, place:
     assert table.properties == {"delta.appendOnly": "false", "k": "v"}
     assert (table.metadata.description, table.partition_columns) == ("about", ["p"])
     assert [f.nullable for f in table.schema] == [False, True, True, True]
-    # by name Spark 4.0 wants all columns
-    given = spark.sql("SELECT * FROM VALUES (1L, 'a', 'x'), (2L, 'b', 'yyy') AS given(id, p, c)")
-    given.write.format("delta").mode("append").save(str(place))
+    spark.sql("INSERT INTO made (id, p, c) VALUES (1, 'a', 'x'), (2, 'b', 'yyy')")
     assert [tuple(r) for r in spark.table("made").orderBy("id").collect()] == [
         (1, "a", "x  ", 2),
         (2, "b", "yyy", 3),
@@ -311,6 +309,36 @@ def test_a_table_that_is_refreshed_by_name(spark: SparkSession, tmp_path: Path) 
     finally:
         spark.sql("UNCACHE TABLE IF EXISTS refreshed")
         spark.sql("DROP TABLE refreshed")
+
+
+def test_columns_that_a_write_leaves_out_get_what_the_table_makes(spark: SparkSession, place: Path) -> None:
+    spark.sql(
+        "CREATE TABLE made (id BIGINT GENERATED ALWAYS AS IDENTITY, a INT, g INT GENERATED ALWAYS AS (a + 1),"
+        " d INT DEFAULT 5 + 2, n STRING) USING delta"
+        " TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')"
+    )
+    spark.sql("INSERT INTO made (A) VALUES (1)")
+    spark.sql(f"INSERT INTO delta.`{place}` (n, a) SELECT 'x', 2L")
+    spark.sql("INSERT INTO made BY NAME SELECT 'y' AS n, 3 AS a")
+    spark.sql("SELECT 4 AS a, 9 AS d").writeTo("made").append()
+    spark.sql("INSERT INTO made (a, d) VALUES (5, DEFAULT)")
+    assert [tuple(r)[1:] for r in spark.table("made").orderBy("a").collect()] == [
+        (1, 2, 7, None),
+        (2, 3, 7, "x"),
+        (3, 4, 7, "y"),
+        (4, 5, 9, None),
+        (5, 6, 7, None),
+    ]
+    spark.sql("INSERT OVERWRITE made (a) VALUES (6)")
+    assert [tuple(r)[1:] for r in spark.table("made").collect()] == [(6, 7, 7, None)]
+    version = deltaic.Table(place).version
+    with pytest.raises(AnalysisException):
+        spark.sql("INSERT INTO made (a, nowhere) VALUES (1, 2)")
+    with pytest.raises(AnalysisException):
+        spark.sql("INSERT INTO made (a) VALUES (1, 2)")
+    with pytest.raises(AnalysisException):
+        spark.sql("INSERT INTO made BY NAME SELECT 1 AS a, 2 AS nowhere")
+    assert deltaic.Table(place).version == version
 
 
 def test_default_values_are_told(spark: SparkSession, place: Path) -> None:

@@ -34,6 +34,14 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     this.schema = table.schema;
   }
 
+  /** The table, as if it had only these of its columns: a write gives no others. */
+  DeltaTable(DeltaTable whole, StructType some) {
+    this.label = whole.label;
+    this.id = whole.id;
+    this.table = whole.table;
+    this.schema = some;
+  }
+
   DeltaTable(StructType schema) {
     this.label = Python.format();
     this.id = null;

@@ -28,18 +28,24 @@ import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 import scala.Function1;
 import scala.Option;
 
 /**
  * Sends writes with the option `mergeSchema`, and INSERT WITH SCHEMA EVOLUTION, to the writer, which adds the columns that
- * the table lacks. It runs before the resolution, in which Spark would refuse them: with the hints.
+ * the table lacks; in Spark 4.0 also those by name that lack columns of the table, which get their defaults. It runs before
+ * the resolution, in which Spark would refuse them: with the hints.
  */
 public final class EvolveWrites extends Rule {
   private final SparkSession session;
+  /** Whether Spark gives columns that a write leaves out their defaults. */
+  private final boolean fills;
 
   EvolveWrites(SparkSession session) {
     this.session = session;
+    fills = !session.version().startsWith("4.0.");
   }
 
   public TreeNode apply(TreeNode plan) {
@@ -49,39 +55,85 @@ public final class EvolveWrites extends Rule {
       }
 
       public Object applyOrElse(Object node, Function1 otherwise) {
-        OpenTable table = target(node);
+        DeltaTable table = target(node);
         if (table == null) return otherwise.apply(node);
-        if (node instanceof InsertIntoStatement) return insert((InsertIntoStatement) node, table);
+        if (node instanceof InsertIntoStatement) {
+          InsertIntoStatement insert = (InsertIntoStatement) node;
+          return refused(insert) || evolves(insert) ? insert(insert, table.table) : lacking(insert, table);
+        }
         V2WriteCommand write = (V2WriteCommand) node;
+        if (!merges(options(write))) return write.withNewTable(some(table, names((LogicalPlan) write.query())));
         if (!write.isByName()) write = write.withNewQuery(
-            named(analyzed((LogicalPlan) write.query()), Arrays.asList((Object[]) table.schema.fieldNames())));
-        return RouteWrites.write(write, table);
+            named(analyzed((LogicalPlan) write.query()), Arrays.asList((Object[]) table.schema().fieldNames())));
+        return RouteWrites.write(write, table.table);
       }
     });
   }
 
-  /** The table of ours that a write with `mergeSchema` is to, or null. */
-  private OpenTable target(Object node) {
-    Map options = null;
-    if (node instanceof AppendData) options = Scala.map(((AppendData) node).writeOptions());
-    if (node instanceof OverwritePartitionsDynamic) {
-      options = Scala.map(((OverwritePartitionsDynamic) node).writeOptions());
-    }
-    if (node instanceof OverwriteByExpression) {
-      OverwriteByExpression overwrite = (OverwriteByExpression) node;
-      // other conditions are not resolved yet
-      if (overwrite.deleteExpr().equals(Literal$.MODULE$.TrueLiteral())) options = Scala.map(overwrite.writeOptions());
-    }
+  /** The table of ours that a write is to that Spark would refuse, or null. */
+  private DeltaTable target(Object node) {
     if (node instanceof InsertIntoStatement) {
       InsertIntoStatement insert = (InsertIntoStatement) node;
-      if (!refused(insert) && !evolves(insert)) return null;
-    } else if (options == null || !merges(options)) {
-      return null;
+      if (refused(insert) || evolves(insert)) return ours(insert.table());
+      return !fills && insert.partitionSpec().isEmpty() ? ifLacking(ours(insert.table()), given(insert)) : null;
     }
-    Object relation =
-        node instanceof V2WriteCommand ? ((V2WriteCommand) node).table() : ((InsertIntoStatement) node).table();
-    if (ResolveReads.isOurs(relation)) return ((DeltaTable) ((DataSourceV2Relation) relation).table()).table;
+    Map options = options(node);
+    if (options == null) return null;
+    V2WriteCommand write = (V2WriteCommand) node;
+    if (merges(options)) return ours(write.table());
+    return !fills && write.isByName() ? ifLacking(ours(write.table()), names((LogicalPlan) write.query())) : null;
+  }
+
+  /** The options of a write of a DataFrame, or null. */
+  private static Map options(Object node) {
+    if (node instanceof AppendData) return Scala.map(((AppendData) node).writeOptions());
+    if (node instanceof OverwritePartitionsDynamic) return Scala.map(((OverwritePartitionsDynamic) node).writeOptions());
+    if (!(node instanceof OverwriteByExpression)) return null;
+    OverwriteByExpression overwrite = (OverwriteByExpression) node;
+    // other conditions are not resolved yet
+    return overwrite.deleteExpr().equals(Literal$.MODULE$.TrueLiteral()) ? Scala.map(overwrite.writeOptions()) : null;
+  }
+
+  private DeltaTable ours(Object relation) {
+    if (ResolveReads.isOurs(relation)) return (DeltaTable) ((DataSourceV2Relation) relation).table();
     return relation instanceof UnresolvedRelation ? named(((UnresolvedRelation) relation).multipartIdentifier()) : null;
+  }
+
+  /** The names that an INSERT gives columns of, or null where it gives all by their places. */
+  private List given(InsertIntoStatement insert) {
+    if (!insert.userSpecifiedCols().isEmpty()) return Scala.list(insert.userSpecifiedCols());
+    return insert.byName() ? names((LogicalPlan) insert.query()) : null;
+  }
+
+  private List names(LogicalPlan query) {
+    return Arrays.asList((Object[]) analyzed(query).schema().fieldNames());
+  }
+
+  /** The table, if it has a column that is not given. */
+  private static DeltaTable ifLacking(DeltaTable table, List given) {
+    if (table == null || given == null) return null;
+    return ((DeltaTable) some(table, given).table()).schema().size() < table.schema().size() ? table : null;
+  }
+
+  /** The table with the columns that are given. */
+  private static DataSourceV2Relation some(DeltaTable table, List given) {
+    StructField[] fields = table.schema().fields();
+    ArrayList some = new ArrayList();
+    for (int f = 0; f < fields.length; f++) {
+      for (int i = 0; i < given.size(); i++) {
+        if (fields[f].name().equalsIgnoreCase((String) given.get(i)) && !some.contains(fields[f])) some.add(fields[f]);
+      }
+    }
+    StructType schema = new StructType((StructField[]) some.toArray(new StructField[0]));
+    return DataSourceV2Relation.create(new DeltaTable(table, schema), Scala.nothing(), Scala.nothing());
+  }
+
+  /** An INSERT of some columns, into a table of no others. */
+  private LogicalPlan lacking(InsertIntoStatement insert, DeltaTable table) {
+    Object[] parts = new Object[insert.productArity()];
+    for (int i = 0; i < parts.length; i++) parts[i] = insert.productElement(i);
+    parts[0] = some(table, given(insert));
+    return (LogicalPlan) insert.makeCopy(parts);
   }
 
   /** WITH SCHEMA EVOLUTION, which Spark 4.3 has, or the option. */
@@ -137,7 +189,7 @@ public final class EvolveWrites extends Rule {
     return false;
   }
 
-  private OpenTable named(scala.collection.Seq name) {
+  private DeltaTable named(scala.collection.Seq name) {
     org.apache.spark.sql.internal.SessionState state =
         ((org.apache.spark.sql.classic.SparkSession) session).sessionState();
     if (state.catalog().isTempView((scala.collection.immutable.Seq) name)) return null;
@@ -151,7 +203,7 @@ public final class EvolveWrites extends Rule {
     try {
       Identifier id = Identifier.of(namespace, (String) parts.get(parts.size() - 1));
       Table table = ((TableCatalog) catalogs.v2SessionCatalog()).loadTable(id);
-      return table instanceof DeltaTable ? ((DeltaTable) table).table : null;
+      return table instanceof DeltaTable && ((DeltaTable) table).table != null ? (DeltaTable) table : null;
     } catch (NoSuchTableException e) {
       return null;
     }
