@@ -208,7 +208,7 @@ fn a_checkpoint_that_says_something_else_is_found() {
     for form in FORMS {
         let same = with_checkpoint_of(form, |_, _| {});
         assert_eq!(found(&same), [], "{form:?}");
-        let cases: [(&str, LastCommit<'_>); 9] = [
+        let cases: [(&str, LastCommit<'_>); 10] = [
             ("no commit adds it", &|t, l| l.push(add(t, 9))),
             ("1 are missing: `p=1/f3.parquet`", &|_, l| l.push(remove(3))),
             ("p=1/f1.parquet", &|_, l| {
@@ -220,6 +220,7 @@ fn a_checkpoint_that_says_something_else_is_found() {
                 l.push(actions::with_stats(add(t, 2), &stats));
             }),
             ("version: 3", &|_, l| l.push(actions::txn("app", 3))),
+            ("lastUpdated: 7", &|_, l| l.push(actions::with(actions::txn("app", 4), "lastUpdated", 7))),
             ("no transaction identifier of `other`", &|_, l| l.push(actions::txn("other", 3))),
             ("`d` with configuration", &|_, l| l.push(actions::domain("d", "{\"x\":1}", false))),
             ("`metaData` with configuration", &|_, l| {

@@ -238,7 +238,7 @@ fn named(
     for (app, txn) in &state.txns {
         match here.get(app.as_str()) {
             None if expire => {}
-            found if found.is_some_and(|f| f.version == txn.version) => {}
+            found if found == Some(&txn) => {}
             found => out.push(labelled(app, show(Some(txn), found.copied()))),
         }
     }
