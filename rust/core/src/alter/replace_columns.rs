@@ -116,12 +116,12 @@ impl Replaced<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alter::testing::{partitioned, table};
+    use crate::alter::testing::{partitioned, schema, table};
 
     const NAME: (&str, &str) = ("delta.columnMapping.mode", "name");
 
     fn columns(ddl: &str) -> Vec<StructField> {
-        table(ddl, &[]).schema.fields
+        schema(ddl).fields
     }
 
     fn paths(table: &Definition) -> Vec<String> {
