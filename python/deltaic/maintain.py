@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from deltaic import _core, ddl, time_travel, times
+from deltaic import _core, time_travel, times
 from deltaic.handle import Handle
 from deltaic.predicates import from_sql
 from deltaic.schema import columns_json
@@ -408,9 +408,7 @@ def convert(
         InvalidSchemaError: a partition value is none of its type, or a name is one that no table can have.
         TableAlreadyExistsError: another writer made a table meanwhile.
     """
-    given = (
-        ddl.schema_json(partition_by) if isinstance(partition_by, str) else columns_json(partition_by or {})
-    )
+    given = columns_json({} if partition_by is None else partition_by)
     options, properties = dict(storage_options or {}), dict(configuration or {})
     schema = None if infer_partitions and not partition_by else given
     found: dict[str, Any] = json.loads(_core.convert(os.fspath(uri), options, schema, statistics, properties))

@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from deltaic import ddl
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -105,7 +107,9 @@ def _word(value: object) -> str:
     return str(value).lower()
 
 
-def columns_json(columns: Mapping[str, str | dict[str, Any]]) -> str:
-    """Nullable columns, types by name, in the form of the protocol."""
+def columns_json(columns: Mapping[str, str | dict[str, Any]] | str) -> str:
+    """Columns as SQL writes them, or nullable ones with types by name, in the form of the protocol."""
+    if isinstance(columns, str):
+        return ddl.schema_json(columns)
     fields = [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in columns.items()]
     return json.dumps({"type": "struct", "fields": fields})

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from typing import Protocol as Interface
 
-from deltaic import _core, ddl, time_travel, times
+from deltaic import _core, time_travel, times
 from deltaic.detail import detail
 from deltaic.dml import RowChanges
 from deltaic.exceptions import InvalidArgumentError
@@ -481,8 +481,7 @@ class Table(RowChanges, Maintenance):
             InvalidFeatureChangeError: a type whose table feature must be added first.
         """
         _one_place(first=first, after=after)
-        schema = ddl.schema_json(columns) if isinstance(columns, str) else columns_json(columns)
-        return _core.add_columns(self._core, [(schema, _path(parent), first, after)])
+        return _core.add_columns(self._core, [(columns_json(columns), _path(parent), first, after)])
 
     def replace_columns(self, columns: Mapping[str, str | dict[str, Any]] | str) -> int:
         """Gives the table these columns in this order, and returns the version of the commit.
@@ -498,8 +497,7 @@ class Table(RowChanges, Maintenance):
             InvalidColumnChangeError: columns would be added and dropped at once; and as for `add_columns`,
                 `drop_columns` and `change_column`.
         """
-        schema = ddl.schema_json(columns) if isinstance(columns, str) else columns_json(columns)
-        return _core.replace_columns(self._core, schema)
+        return _core.replace_columns(self._core, columns_json(columns))
 
     def drop_columns(self, columns: str | Sequence[str | Sequence[str]]) -> int:
         """Drops columns, and returns the version of the commit.

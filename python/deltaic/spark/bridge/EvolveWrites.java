@@ -51,37 +51,49 @@ public final class EvolveWrites extends Rule {
   public TreeNode apply(TreeNode plan) {
     return (TreeNode) ((LogicalPlan) plan).resolveOperators(new scala.runtime.AbstractPartialFunction() {
       public boolean isDefinedAt(Object node) {
-        return target(node) != null;
+        return node instanceof InsertIntoStatement || node instanceof V2WriteCommand;
       }
 
       public Object applyOrElse(Object node, Function1 otherwise) {
-        DeltaTable table = target(node);
-        if (table == null) return otherwise.apply(node);
-        if (node instanceof InsertIntoStatement) {
-          InsertIntoStatement insert = (InsertIntoStatement) node;
-          return refused(insert) || evolves(insert) ? insert(insert, table.table) : lacking(insert, table);
-        }
-        V2WriteCommand write = (V2WriteCommand) node;
-        if (!merges(options(write))) return write.withNewTable(some(table, names((LogicalPlan) write.query())));
-        if (!write.isByName()) write = write.withNewQuery(
-            named(analyzed((LogicalPlan) write.query()), Arrays.asList((Object[]) table.schema().fieldNames())));
-        return RouteWrites.write(write, table.table);
+        LogicalPlan taken = null;
+        if (node instanceof InsertIntoStatement) taken = insert((InsertIntoStatement) node);
+        if (node instanceof V2WriteCommand) taken = write((V2WriteCommand) node);
+        return taken == null ? otherwise.apply(node) : taken;
       }
     });
   }
 
-  /** The table of ours that a write is to that Spark would refuse, or null. */
-  private DeltaTable target(Object node) {
-    if (node instanceof InsertIntoStatement) {
-      InsertIntoStatement insert = (InsertIntoStatement) node;
-      if (refused(insert) || evolves(insert)) return ours(insert.table());
-      return !fills && insert.partitionSpec().isEmpty() ? ifLacking(ours(insert.table()), given(insert)) : null;
-    }
-    Map options = options(node);
+  /** What an INSERT into a table of ours is that Spark would refuse, or null. */
+  private LogicalPlan insert(InsertIntoStatement insert) {
+    boolean evolves = refused(insert) || evolves(insert);
+    if (!evolves && (fills || !insert.partitionSpec().isEmpty())) return null;
+    DeltaTable table = ours(insert.table());
+    if (table == null) return null;
+    if (evolves) return evolved(insert, table.table);
+    List given = given(insert);
+    DataSourceV2Relation some = given == null ? null : lacking(table, given);
+    if (some == null) return null;
+    Object[] parts = new Object[insert.productArity()];
+    for (int i = 0; i < parts.length; i++) parts[i] = insert.productElement(i);
+    parts[0] = some;
+    return (LogicalPlan) insert.makeCopy(parts);
+  }
+
+  /** What a write into a table of ours is that Spark would refuse, or null. */
+  private LogicalPlan write(V2WriteCommand write) {
+    Map options = options(write);
     if (options == null) return null;
-    V2WriteCommand write = (V2WriteCommand) node;
-    if (merges(options)) return ours(write.table());
-    return !fills && write.isByName() ? ifLacking(ours(write.table()), names((LogicalPlan) write.query())) : null;
+    boolean evolves = merges(options);
+    if (!evolves && (fills || !write.isByName())) return null;
+    DeltaTable table = ours(write.table());
+    if (table == null) return null;
+    if (!evolves) {
+      DataSourceV2Relation some = lacking(table, names((LogicalPlan) write.query()));
+      return some == null ? null : (LogicalPlan) write.withNewTable(some);
+    }
+    if (!write.isByName()) write = write.withNewQuery(
+        named(analyzed((LogicalPlan) write.query()), Arrays.asList((Object[]) table.schema().fieldNames())));
+    return RouteWrites.write(write, table.table);
   }
 
   /** The options of a write of a DataFrame, or null. */
@@ -109,31 +121,18 @@ public final class EvolveWrites extends Rule {
     return Arrays.asList((Object[]) analyzed(query).schema().fieldNames());
   }
 
-  /** The table, if it has a column that is not given. */
-  private static DeltaTable ifLacking(DeltaTable table, List given) {
-    if (table == null || given == null) return null;
-    return ((DeltaTable) some(table, given).table()).schema().size() < table.schema().size() ? table : null;
-  }
-
-  /** The table with the columns that are given. */
-  private static DataSourceV2Relation some(DeltaTable table, List given) {
+  /** The table with only the columns that are given, or null where these are all. */
+  private static DataSourceV2Relation lacking(DeltaTable table, List given) {
     StructField[] fields = table.schema().fields();
     ArrayList some = new ArrayList();
     for (int f = 0; f < fields.length; f++) {
-      for (int i = 0; i < given.size(); i++) {
-        if (fields[f].name().equalsIgnoreCase((String) given.get(i)) && !some.contains(fields[f])) some.add(fields[f]);
-      }
+      boolean found = false;
+      for (int i = 0; i < given.size(); i++) found |= fields[f].name().equalsIgnoreCase((String) given.get(i));
+      if (found) some.add(fields[f]);
     }
+    if (some.size() == fields.length) return null;
     StructType schema = new StructType((StructField[]) some.toArray(new StructField[0]));
     return DataSourceV2Relation.create(new DeltaTable(table, schema), Scala.nothing(), Scala.nothing());
-  }
-
-  /** An INSERT of some columns, into a table of no others. */
-  private LogicalPlan lacking(InsertIntoStatement insert, DeltaTable table) {
-    Object[] parts = new Object[insert.productArity()];
-    for (int i = 0; i < parts.length; i++) parts[i] = insert.productElement(i);
-    parts[0] = some(table, given(insert));
-    return (LogicalPlan) insert.makeCopy(parts);
   }
 
   /** WITH SCHEMA EVOLUTION, which Spark 4.3 has, or the option. */
@@ -156,7 +155,7 @@ public final class EvolveWrites extends Rule {
     return kind.equals("InsertReplaceWhere") ? "WHERE" : "ON or USING";
   }
 
-  private LogicalPlan insert(InsertIntoStatement insert, OpenTable table) {
+  private LogicalPlan evolved(InsertIntoStatement insert, OpenTable table) {
     if (insert.ifPartitionNotExists()) {
       throw Refusal.of("INSERT OVERWRITE … PARTITION … IF NOT EXISTS", "leave IF NOT EXISTS out", table.path);
     }

@@ -97,7 +97,7 @@ pub(super) fn change_type(
     Ok(())
 }
 
-fn change_field(field: &mut StructField, change: &ColumnChange, path: &[String]) -> Result<()> {
+pub(super) fn change_field(field: &mut StructField, change: &ColumnChange, path: &[String]) -> Result<()> {
     match change.nullable {
         Some(false) if field.nullable => {
             return Err(refuse(path, "it can be null and may hold nulls; add a CHECK constraint instead"));

@@ -1,8 +1,10 @@
 //! Giving a table another list of columns.
 
+use serde_json::Value;
+
 use super::Definition;
 use super::add_column::checked;
-use super::change_column::change_type;
+use super::change_column::{ColumnChange, change_field, change_type};
 use super::clustering::check_statistics;
 use super::defaults::CURRENT_DEFAULT;
 use super::drop_column::drop_column;
@@ -19,14 +21,13 @@ use crate::schema::{DataType, StructField, StructType};
 /// [`crate::Error::InvalidColumnChange`] when columns would be added and dropped at once, and as for
 /// [`super::add_columns`], [`super::drop_columns`] and [`super::change_columns`].
 pub fn replace_columns(table: &Definition, columns: &[StructField]) -> Result<Definition> {
+    let mut replaced = Replaced { table, dropped: Vec::new() };
+    let schema = replaced.fields(&table.schema, columns, &[])?;
     let mut new = table.clone();
-    let mut dropped = Vec::new();
-    new.schema = Replaced { table, dropped: &mut dropped }.fields(&table.schema, columns, &[])?;
-    let mut left = table.clone();
-    for path in &dropped {
-        drop_column(table, &mut left, path)?;
+    for path in &replaced.dropped {
+        drop_column(table, &mut new, path)?;
     }
-    new.metadata = left.metadata;
+    new.schema = schema;
     check_statistics(&new)?;
     settle(Some(table), new, &Default::default(), Change::Alter)
 }
@@ -34,7 +35,7 @@ pub fn replace_columns(table: &Definition, columns: &[StructField]) -> Result<De
 /// What becomes of the columns of a table.
 struct Replaced<'a> {
     table: &'a Definition,
-    dropped: &'a mut Vec<Vec<String>>,
+    dropped: Vec<Vec<String>>,
 }
 
 impl Replaced<'_> {
@@ -73,14 +74,14 @@ impl Replaced<'_> {
         if to.metadata.contains_key(CURRENT_DEFAULT) {
             return Err(refuse(path, "it is there already: its default is set by a change of the column"));
         }
-        if from.nullable && !to.nullable {
-            return Err(refuse(path, "it can be null and may hold nulls; add a CHECK constraint instead"));
-        }
+        let comment = to.metadata.get("comment").and_then(Value::as_str).map(|text| Some(text.to_owned()));
+        let nullable = Some(to.nullable);
         let mut field = from.clone();
-        field.nullable = to.nullable;
-        if let Some(comment) = to.metadata.get("comment") {
-            field.metadata.insert("comment".into(), comment.clone());
-        }
+        change_field(
+            &mut field,
+            &ColumnChange { nullable, comment, ..ColumnChange::of(path.to_vec()) },
+            path,
+        )?;
         field.data_type = self.data_type(&from.data_type, &to.data_type, path)?;
         Ok(field)
     }
