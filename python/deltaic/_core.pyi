@@ -262,7 +262,7 @@ class WritePlan:
         schema: str,
         partition_by: Sequence[str] | None = None,
         *,
-        replace_where: tuple[str, str] | None = None,
+        replace_where: str | None = None,
         dynamic_partitions: bool = False,
         merge_schema: bool = False,
         overwrite_schema: bool = False,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import _core, time_travel, times
 from deltaic.handle import Handle
-from deltaic.predicates import from_sql
 from deltaic.schema import columns_json
 from deltaic.verify import VerifyReport, verify
 
@@ -292,17 +291,17 @@ class Maintenance(Handle):
                 are clustered again.
 
         Raises:
+            InvalidExpressionError: `where` is no condition on this table, or cannot be computed for a partition.
             InvalidArgumentError: the condition is not on partition columns, a column of `zorder_by` is not there, is a
                 partition column or has no statistics, or the table is clustered and one of both is given.
             CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
         """
-        predicate = None if where is None else from_sql(where)
         options = self._core.storage_options
         found = json.loads(
             _core.optimize(
                 self._core.uri,
                 options,
-                predicate,
+                where,
                 target_size,
                 min_size,
                 max_deleted_ratio,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import _core, ddl
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.predicates import from_sql
 from deltaic.schema import Schema
 
 if TYPE_CHECKING:
@@ -161,6 +160,7 @@ def write(
         TableAlreadyExistsError: the mode is `errorifexists`, and there is a table.
         ReplaceWhereMismatchError: a row of the data does not match `replace_where`.
         SchemaMismatchError: the data does not fit the table.
+        InvalidExpressionError: `replace_where` is no condition on this table, or cannot be computed for a row.
         InvalidArgumentError, InvalidSchemaError: something that a table cannot be created with.
         CommitConflictError: another writer changed the table so that this data may not follow.
         CommitStateUnknownError: the store did not say whether the commit landed. Nothing was removed.
@@ -172,7 +172,7 @@ def write(
         data,
         dict(storage_options or {}),
         mode=mode,
-        replace_where=None if replace_where is None else from_sql(replace_where),
+        replace_where=replace_where,
         dynamic_partitions=_is_dynamic(partition_overwrite),
         partition_by=list(partition_by or ()),
         configuration=dict(configuration or {}),

@@ -82,7 +82,7 @@ pub(crate) fn run(step: &Step, location: &Location) -> Result<Done> {
         };
         write(location, &step.rows, &options)
     };
-    let replacing = |predicate| writing(WriteMode::Overwrite, Some(predicate), None);
+    let replacing = |condition| writing(WriteMode::Overwrite, Some(condition), None);
     match &step.action {
         Action::Append => writing(WriteMode::Append, None, None),
         Action::Once(version) => {
@@ -90,8 +90,8 @@ pub(crate) fn run(step: &Step, location: &Location) -> Result<Done> {
             writing(WriteMode::Append, None, app()).or_else(|_| writing(WriteMode::Append, None, app()))
         }
         Action::Overwrite => writing(WriteMode::Overwrite, None, None),
-        Action::ReplacePartition(p) => replacing(is("p", CompareOp::Eq, Literal::String(p.clone()))),
-        Action::ReplaceBelow(value) => replacing(is("value", CompareOp::Lt, Literal::Long(*value))),
+        Action::ReplacePartition(p) => replacing(format!("p = '{p}'")),
+        Action::ReplaceBelow(value) => replacing(format!("value < {value}")),
         Action::Delete(value) | Action::Rewrite(value) | Action::Update(value) => {
             change(step, location, *value)
         }

@@ -33,6 +33,7 @@ _CLASSES: dict[type[DeltaError], tuple[type[PySparkException], ...]] = {
     exceptions.SchemaMismatchError: (AnalysisException,),
     exceptions.ReplaceWhereMismatchError: (AnalysisException,),
     exceptions.InvalidPredicateError: (AnalysisException,),
+    exceptions.InvalidExpressionError: (AnalysisException,),
     exceptions.InvalidColumnChangeError: (AnalysisException,),
     exceptions.InvalidSchemaError: (AnalysisException,),
 }

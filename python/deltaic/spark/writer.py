@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
 from deltaic.exceptions import CommitStateUnknownError, DeltaError, InvalidArgumentError
-from deltaic.predicates import columns_of, from_sql
+from deltaic.predicates import columns_of
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.failures import raise_known
 from deltaic.spark.frame import WriteColumn, arrow_takes, functions, is_connect, is_local, quoted
@@ -136,13 +136,12 @@ def make_plan(
     txn = None
     if options.txn_app_id is not None and options.txn_version is not None:
         txn = (options.txn_app_id, options.txn_version)
-    where = options.replace_where
     return _core.WritePlan(
         path,
         mode,
         schema,
         None if partition_by is None else list(partition_by),
-        replace_where=None if where is None else (from_sql(where), where),
+        replace_where=options.replace_where,
         dynamic_partitions=mode == "overwrite" and options.dynamic_partitions is True,
         merge_schema=options.merge_schema is True,
         overwrite_schema=options.overwrite_schema,

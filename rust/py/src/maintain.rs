@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::runtime;
-use crate::table::{Table, parse_predicate};
+use crate::table::Table;
 
 /// Deletes files that no version within the retention needs; what it did as JSON.
 #[pyfunction]
@@ -86,7 +86,7 @@ pub(crate) fn optimize(
     py: Python<'_>,
     uri: &str,
     storage_options: StorageOptions,
-    predicate: Option<&str>,
+    predicate: Option<String>,
     target_size: Option<u64>,
     min_size: Option<u64>,
     max_deleted_ratio: Option<f64>,
@@ -99,7 +99,7 @@ pub(crate) fn optimize(
     runtime::stoppable(py, |cancel| {
         let defaults = OptimizeOptions::default();
         let options = OptimizeOptions {
-            predicate: predicate.map(parse_predicate).transpose()?,
+            predicate,
             target_size,
             min_size,
             max_deleted_ratio: max_deleted_ratio.unwrap_or(defaults.max_deleted_ratio),

@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 use crate::arrow::import;
 use crate::errors::to_python;
 use crate::runtime::{read, write};
-use crate::table::parse_predicate;
 
 /// A checked write. Nothing is written by making one.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -43,7 +42,7 @@ impl WritePlan {
         mode: String,
         schema: String,
         partition_by: Option<Vec<String>>,
-        replace_where: Option<(String, String)>,
+        replace_where: Option<String>,
         dynamic_partitions: bool,
         merge_schema: bool,
         overwrite_schema: bool,
@@ -65,7 +64,6 @@ impl WritePlan {
     ) -> PyResult<Self> {
         read(py, move || {
             let data = StructType::from_json(&schema)?;
-            let (predicate, text) = replace_where.unzip();
             let defines = match defines {
                 Some((mode, cluster_by, managed)) => {
                     Some(Defines { mode: DefineMode::parse(&mode)?, cluster_by, managed })
@@ -77,8 +75,7 @@ impl WritePlan {
                     Some(defines) => defines.write_mode(),
                     None => WriteMode::parse(&mode)?,
                 },
-                replace_where: predicate.as_deref().map(parse_predicate).transpose()?,
-                replace_where_text: text,
+                replace_where,
                 dynamic_partitions,
                 merge_schema,
                 overwrite_schema,

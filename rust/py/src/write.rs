@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::arrow::import;
 use crate::runtime;
-use crate::table::{Table, parse_predicate};
+use crate::table::Table;
 
 /// Makes a table without rows, of a schema as JSON, or replaces one, by the mode. The version, whether it was made, and
 /// whether one was replaced.
@@ -102,7 +102,7 @@ pub(crate) fn write(
     data: &Bound<'_, PyAny>,
     storage_options: StorageOptions,
     mode: &str,
-    replace_where: Option<&str>,
+    replace_where: Option<String>,
     dynamic_partitions: bool,
     partition_by: Vec<String>,
     configuration: BTreeMap<String, String>,
@@ -118,7 +118,7 @@ pub(crate) fn write(
     let result = runtime::write(py, || {
         let options = WriteOptions {
             mode: WriteMode::parse(mode)?,
-            replace_where: replace_where.map(parse_predicate).transpose()?,
+            replace_where,
             dynamic_partitions,
             partition_by,
             configuration,

@@ -219,10 +219,10 @@ class History:
             if name not in self._columns:
                 name = "id"
             simple = {
-                "BIGINT": "{c} BETWEEN 40 AND 90",
+                "BIGINT": "{c} % 5 < 3 AND {c} BETWEEN 40 AND 90",
                 "STRING": "{c} = 'a b'",
                 "INT": "{c} > 5",
-                "DATE": "{c} >= DATE'2026-01-15'",
+                "DATE": "month({c}) = 1",
                 "BOOLEAN": "{c} = true",
             }
             where = simple[self._columns[name]].format(c=name)

@@ -46,7 +46,11 @@ def test_a_z_order(delta_spark: Any, same: Any, tmp_path: Path) -> None:
     for path in (ours, theirs):
         _write(path, "p")
     # columns as they are typed, and a struct's field
-    for where, columns in ((None, ["a"]), ("p = 'x'", ["A", "s.day"])):
+    for where, columns in (
+        (None, ["a"]),
+        ("p = 'x'", ["A", "s.day"]),
+        ("upper(P) LIKE '_' AND p > 'x'", ["a"]),
+    ):
         done = deltaic.Table(ours).optimize(where, zorder_by=columns)
         condition = "" if where is None else f"WHERE {where}"
         delta_spark.sql(f"OPTIMIZE delta.`{theirs}` {condition} ZORDER BY ({', '.join(columns)})")

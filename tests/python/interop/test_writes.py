@@ -64,6 +64,12 @@ CASES: dict[str, list[Step]] = {
     "replace rows": [
         (TEN, "append", {}, []),
         (f"{MORE} WHERE id < 10", "overwrite", {"replaceWhere": "id BETWEEN 7 AND 9"}, []),
+        (
+            f"{MORE} WHERE id % 5 = 1",
+            "overwrite",
+            {"replaceWhere": "pmod(id, 5) = 1 AND length(name) > 0"},
+            [],
+        ),
     ],
     "merge schema": [(TEN, "append", {}, ["p"]), (WIDE, "append", {"mergeSchema": "true"}, [])],
     "merge nested": [(DEEP, "append", {}, []), (DEEPER, "append", {"mergeSchema": "true"}, [])],

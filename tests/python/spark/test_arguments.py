@@ -64,6 +64,11 @@ CASES: dict[str, tuple[Callable[[DeltaTable], Any], type[Exception], str]] = {
         AnalysisException,
         "partition",
     ),
+    "optimize by a column that is not there": (
+        lambda t: t.optimize().where("x = 1").executeCompaction(),
+        AnalysisException,
+        "x",
+    ),
     "z-order by nothing that is there": (lambda t: t.optimize().executeZOrderBy("x"), AnalysisException, "x"),
     "a mode that is none": (lambda t: t.generate("json"), IllegalArgumentException, "json"),
 }

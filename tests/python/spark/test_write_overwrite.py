@@ -91,10 +91,13 @@ def test_replace_where(door: Any, route: str, path: str) -> None:
     # rows of a file that do not match stay
     replace(numbers(door, 5, 7), "id BETWEEN 4 AND 8")
     assert ids(door, path) == [0, 2, 3, 5, 6, *[i for i in range(9, 20) if i % 4 != 1], 101]
+    replace(numbers(door, 104, 110), "pmod(id, 25) BETWEEN 4 AND 9")
+    assert ids(door, path) == [0, 2, 3, *[i for i in range(10, 20) if i % 4 != 1], 101, *range(104, 110)]
     before = ids(door, path)
     for data, where, row in (
         (numbers(door, 40, 1040), "id < 1039", "id = 1039"),
         (numbers(door, 43, 44), "p = 2", "p = 3"),
+        (numbers(door, 43, 45), "id % 2 = 1", "id = 44"),
     ):
         with pytest.raises(exceptions.ReplaceWhereMismatchError) as error:
             replace(data, where)

@@ -25,7 +25,7 @@ fn deeds() -> [Deed; 3] {
         (
             |location| {
                 let new = row(-1, None, Some(1));
-                replace(location, compare("s.a", CompareOp::Eq, 1), &[new]).map(|w| Some(w.version))
+                replace(location, "s.a = 1", &[new]).map(|w| Some(w.version))
             },
             || (-1..3000).filter(|k| k % 5 == 4 || k % 4 != 1).collect(),
         ),

@@ -22,7 +22,6 @@ use deltaic::actions::{Action, Add, CommitInfo, LogPath, ObjectPath};
 use deltaic::commit::winners_from;
 use deltaic::conflict::Changes;
 use deltaic::dml::{DeleteDone, DmlOptions, UpdateDone};
-use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
 use deltaic::scan::deletion_vector::file_path;
 use deltaic::scan::{ReadRequest, read};
@@ -102,14 +101,10 @@ fn update(location: &Location, set: &[(&str, &str)], condition: Option<&str>) ->
     deltaic::dml::update(location, &set, condition, &DmlOptions::default())
 }
 
-fn compare(column: &str, op: CompareOp, value: i64) -> Predicate {
-    let column = column.split('.').map(str::to_owned).collect();
-    Predicate::Compare { op, column, value: Literal::Long(value) }
-}
-
 /// Overwrites the rows of a condition.
-fn replace(location: &Location, condition: Predicate, rows: &[Row]) -> Result<WriteResult> {
-    replace_by(location, rows, WriteOptions { replace_where: Some(condition), ..Default::default() })
+fn replace(location: &Location, condition: &str, rows: &[Row]) -> Result<WriteResult> {
+    let replace_where = Some(condition.to_owned());
+    replace_by(location, rows, WriteOptions { replace_where, ..Default::default() })
 }
 
 fn replace_by(location: &Location, rows: &[Row], options: WriteOptions) -> Result<WriteResult> {

@@ -5,8 +5,7 @@ use super::*;
 /// Forty rows in files of ten, of which the first fifteen are replaced by two.
 fn replaced(properties: &[(&str, &str)]) -> Location {
     let (_, location) = table(40, false, properties);
-    replace(&location, compare("k", CompareOp::Lt, 15), &[row(3, Some("x"), None), row(4, None, Some(9))])
-        .unwrap();
+    replace(&location, "k < 15", &[row(3, Some("x"), None), row(4, None, Some(9))]).unwrap();
     assert_eq!(keys(&location), [3, 4].into_iter().chain(15..40).collect::<Vec<_>>(), "{properties:?}");
     assert_eq!(orphans(&location), Vec::<String>::new(), "{properties:?}");
     location
@@ -42,7 +41,7 @@ fn rows_are_marked_in_vectors_where_the_table_has_them() {
             changes(&location, 1).adds.into_iter().filter_map(|a| a.deletion_vector).collect();
         assert_eq!(marked.iter().map(|v| v.cardinality).collect::<Vec<_>>(), [5]);
         // again, over the vector
-        replace(&location, compare("k", CompareOp::Lt, 17), &[]).unwrap();
+        replace(&location, "k < 17", &[]).unwrap();
         assert_eq!(keys(&location), (17..40).collect::<Vec<_>>());
     }
 }
@@ -63,14 +62,9 @@ fn all_changes_are_fed_where_rows_are_copied() {
 #[test]
 fn whole_partitions_leave_unread_and_tell_no_changes() {
     let (store, location) = table(40, true, &[CHANGES, ROW_IDS]);
-    let x = Predicate::Compare {
-        op: CompareOp::Eq,
-        column: vec!["P".into()],
-        value: Literal::String("x".into()),
-    };
     let gone = all(&location).iter().filter(|r| r.p.as_deref() == Some("x")).count();
     store.forget();
-    replace(&location, x, &[row(100, Some("x"), None)]).unwrap();
+    replace(&location, "P = 'x'", &[row(100, Some("x"), None)]).unwrap();
     assert_eq!(store.count(deltaic_testkit::Op::GetRange, ".parquet"), 0);
     assert_eq!(keys(&location).len(), 40 - gone + 1);
     assert_eq!(change_rows(&location, 1), []);
@@ -82,11 +76,8 @@ fn whole_partitions_leave_unread_and_tell_no_changes() {
 fn a_write_that_says_that_no_rows_change_feeds_none() {
     for properties in [&[CHANGES][..], &[CHANGES, VECTORS][..]] {
         let (_, location) = table(40, false, properties);
-        let options = WriteOptions {
-            replace_where: Some(compare("k", CompareOp::Lt, 15)),
-            data_change: false,
-            ..Default::default()
-        };
+        let options =
+            WriteOptions { replace_where: Some("k < 15".into()), data_change: false, ..Default::default() };
         replace_by(&location, &rows(15), options).unwrap();
         assert_eq!(keys(&location), (0..40).collect::<Vec<_>>());
         let done = changes(&location, 1);
@@ -108,7 +99,7 @@ fn rows_that_others_delete_in_the_same_file_stay_deleted() {
     });
     let options = WriteOptions {
         mode: WriteMode::Overwrite,
-        replace_where: Some(compare("k", CompareOp::Lt, 5)),
+        replace_where: Some("k < 5".into()),
         ..Default::default()
     };
     deltaic::write::write(&location, RecordBatchIterator::new(late, schema), &options).unwrap();

@@ -177,7 +177,7 @@ fn an_overwrite_of_some_rows_leaves_the_ids_of_the_others() {
         let (_, location) = table(40, true, properties);
         let mut expected = row_ids(&location);
         let fresh = expected.values().map(|(id, _)| *id).max().unwrap() + 1;
-        replace(&location, compare("s.a", CompareOp::Eq, 1), &[row(100, Some("x"), Some(1))]).unwrap();
+        replace(&location, "s.a = 1", &[row(100, Some("x"), Some(1))]).unwrap();
         expected.retain(|k, _| k % 5 == 4 || k % 4 != 1);
         let mut found = row_ids(&location);
         let (id, version) = found.remove(&100).unwrap();

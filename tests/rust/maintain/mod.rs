@@ -104,10 +104,6 @@ fn compare(column: &str, op: CompareOp, value: Literal) -> Predicate {
     Predicate::Compare { op, column: vec![column.to_owned()], value }
 }
 
-fn partition_is(value: &str) -> Predicate {
-    compare("p", CompareOp::Eq, Literal::String(value.into()))
-}
-
 /// The live files.
 fn adds(location: &Location) -> Vec<Add> {
     let request = FilesRequest { stats: true, extended: true, ..Default::default() };

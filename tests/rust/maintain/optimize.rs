@@ -75,13 +75,18 @@ fn small_files_of_a_partition_become_one_and_rows_stay() {
 #[test]
 fn a_condition_chooses_partitions() {
     let (_, location) = table();
-    let options = |predicate| OptimizeOptions { predicate: Some(predicate), ..Default::default() };
-    let done = optimize(&location, &options(partition_is("b"))).unwrap();
+    let options = |text: &str| OptimizeOptions { predicate: Some(text.into()), ..Default::default() };
+    let done = optimize(&location, &options("P = 'b'")).unwrap();
     assert_eq!((done.considered, done.removed.len(), adds(&location).len()), (2, 2, 6));
     let parameters = info(&location, 7).operation_parameters.unwrap();
-    assert_eq!(parameters["predicate"], json!("[\"p = 'b'\"]"));
-    let error = optimize(&location, &options(compare("id", CompareOp::Lt, Literal::Long(3)))).unwrap_err();
+    assert_eq!(parameters["predicate"], json!("[\"P = 'b'\"]"));
+    let error = optimize(&location, &options("p = 'b' OR id < 3")).unwrap_err();
     assert!(error.to_string().contains("is not on partition columns alone"), "{error}");
+    let unknown = optimize(&location, &options("nope = 'b'")).unwrap_err();
+    assert_eq!(unknown.kind(), "InvalidExpression");
+    // what a file is pruned by cannot say this
+    let done = optimize(&location, &options("upper(concat(p, p)) = 'AA'")).unwrap();
+    assert_eq!((done.considered, done.removed.len(), adds(&location).len()), (5, 5, 2));
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn run(location: &Location) -> Result<OptimizeDone> {
 
 /// The rival joins the files of partition `b`.
 fn joins_b(copy: &Location) {
-    let options = OptimizeOptions { predicate: Some(partition_is("b")), ..Default::default() };
+    let options = OptimizeOptions { predicate: Some("p = 'b'".into()), ..Default::default() };
     optimize(copy, &options).unwrap();
 }
 

@@ -380,11 +380,7 @@ fn rules_go_by_logical_names_under_column_mapping() {
     assert!(error.contains("twice = 100"), "{error}");
     let options = WriteOptions {
         mode: WriteMode::Overwrite,
-        replace_where: Some(deltaic::predicate::Predicate::Compare {
-            op: deltaic::predicate::CompareOp::Gt,
-            column: vec!["twice".into()],
-            value: deltaic::predicate::Literal::Long(7),
-        }),
+        replace_where: Some("twice > 7".into()),
         ..Default::default()
     };
     write(&location, &longs("id", vec![Some(5)]), &options).unwrap();

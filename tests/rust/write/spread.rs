@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array};
 use deltaic::Error;
-use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::schema::{DataType, StructField, StructType};
 use deltaic::write::{SpreadWrite, from_arrow};
 use serde_json::json;
@@ -38,10 +37,6 @@ fn spread(location: &Location, data: &RecordBatch, options: WriteOptions) -> Res
     sent().commit(files)
 }
 
-fn compare(column: &str, op: CompareOp, value: i64) -> Predicate {
-    Predicate::Compare { op, column: vec![column.into()], value: Literal::Long(value) }
-}
-
 #[test]
 fn every_overwrite_travels() {
     let (_dir, location) = place();
@@ -50,18 +45,13 @@ fn every_overwrite_travels() {
     let result = spread(&location, &numbers(&[5]), dynamic).unwrap();
     assert_eq!((result.version, result.removed, ids(&location)), (1, 1, vec![2, 4, 5]));
 
-    let replace = |predicate: Predicate| WriteOptions {
-        replace_where: Some(predicate),
-        replace_where_text: Some("what the user wrote".into()),
-        ..overwrite()
-    };
-    let above = replace(compare("id", CompareOp::Gt, 3));
+    let above = WriteOptions { replace_where: Some("id   > 3".into()), ..overwrite() };
     let error = spread(&location, &numbers(&[2]), above.clone()).unwrap_err();
     assert!(matches!(&error, Error::ReplaceWhereMismatch { row, .. } if row == "id = 2"), "{error}");
     spread(&location, &numbers(&[6]), above).unwrap();
     assert_eq!(ids(&location), [2, 6]);
     let info = &commit(&location, 2)[0].1;
-    assert_eq!(info["operationParameters"]["predicate"], "what the user wrote");
+    assert_eq!(info["operationParameters"]["predicate"], "id   > 3");
     assert_eq!(info["operationParameters"]["mode"], "Overwrite");
 
     let again = WriteOptions { data_change: false, ..overwrite() };

@@ -11,10 +11,10 @@ use crate::actions::{Add, PartitionValues};
 use crate::error::{Error, Result};
 use crate::expr::{Evaluator, parse};
 use crate::predicate::Predicate;
-use crate::predicate::eval::filter_mask;
 use crate::scan::{ReadRequest, RowScan, partition};
 use crate::schema::{StructType, arrow_type};
 use crate::write::WritePlan;
+use crate::write::offender::first_not_true;
 
 /// Which rows are meant: those for which it is true, not unknown.
 #[derive(Debug)]
@@ -26,19 +26,13 @@ pub(crate) struct Condition<'a> {
 
 #[derive(Debug)]
 struct Given {
-    truth: Truth,
+    /// Over all columns.
+    whole: Evaluator,
+    /// Over those that it reads.
+    narrow: Evaluator,
     columns: Vec<String>,
     predicate: Predicate,
     by_partitions: bool,
-}
-
-/// What tells whether a row is meant.
-#[derive(Debug)]
-enum Truth {
-    /// An expression, over all columns and over those that it reads.
-    Expression { whole: Evaluator, narrow: Evaluator },
-    /// The predicate itself.
-    Predicate,
 }
 
 impl<'a> Condition<'a> {
@@ -46,7 +40,7 @@ impl<'a> Condition<'a> {
     ///
     /// # Errors
     /// [`Error::InvalidExpression`] for what is no condition on this table.
-    pub(super) fn new(text: Option<&str>, table: &'a WritePlan) -> Result<Self> {
+    pub(crate) fn new(text: Option<&str>, table: &'a WritePlan) -> Result<Self> {
         let Some(text) = text else { return Ok(Condition { table, given: None }) };
         let schema = &table.schema;
         let whole = Evaluator::condition(text, schema)?;
@@ -55,29 +49,22 @@ impl<'a> Condition<'a> {
         let columns: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
         let narrow = Evaluator::condition(text, &StructType { fields })?;
         let predicate = pruning::predicate(&parse(text)?, text);
-        Ok(Self::of(table, Truth::Expression { whole, narrow }, columns, predicate))
-    }
-
-    /// From a predicate that can be evaluated on the rows of the table.
-    pub(crate) fn exact(predicate: &Predicate, table: &'a WritePlan) -> Self {
-        let read = predicate.columns();
-        let is_read = |name: &str| read.iter().any(|column| column.eq_ignore_ascii_case(name));
-        let columns = table.schema.fields.iter().map(|f| f.name.clone()).filter(|name| is_read(name));
-        Self::of(table, Truth::Predicate, columns.collect(), predicate.clone())
-    }
-
-    fn of(table: &'a WritePlan, truth: Truth, columns: Vec<String>, predicate: Predicate) -> Self {
         let by_partitions = columns.iter().all(|c| table.partition_columns.contains(c));
-        Condition { table, given: Some(Given { truth, columns, predicate, by_partitions }) }
+        Ok(Condition { table, given: Some(Given { whole, narrow, columns, predicate, by_partitions }) })
+    }
+
+    /// As it was given; none for every row.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.given.as_ref().map(|g| g.whole.text())
     }
 
     /// What prunes files and tells other writers what was read; none for every row.
-    pub(super) fn predicate(&self) -> Option<&Predicate> {
+    pub(crate) fn predicate(&self) -> Option<&Predicate> {
         self.given.as_ref().map(|g| &g.predicate)
     }
 
     /// Whether partition values alone decide.
-    pub(super) fn is_by_partitions(&self) -> bool {
+    pub(crate) fn is_by_partitions(&self) -> bool {
         self.given.as_ref().is_none_or(|g| g.by_partitions)
     }
 
@@ -86,7 +73,7 @@ impl<'a> Condition<'a> {
     /// # Errors
     /// [`Error::InvalidSchema`] for a partition value that cannot be read, [`Error::InvalidExpression`] for one that the
     /// condition cannot be computed for.
-    pub(super) fn whole_files(&self, files: Vec<Add>) -> Result<Vec<Add>> {
+    pub(crate) fn whole_files(&self, files: Vec<Add>) -> Result<Vec<Add>> {
         let Some(given) = &self.given else { return Ok(files) };
         let mut judged: HashMap<PartitionValues, bool> = HashMap::new();
         let mut out = Vec::new();
@@ -94,11 +81,7 @@ impl<'a> Condition<'a> {
             let meant = match judged.get(&file.partition_values) {
                 Some(meant) => *meant,
                 None => {
-                    let row = self.row_of(&file.partition_values)?;
-                    let truth = match &given.truth {
-                        Truth::Expression { whole, .. } => whole.truth(&row)?,
-                        Truth::Predicate => filter_mask(&given.predicate, &row)?,
-                    };
+                    let truth = given.whole.truth(&self.row_of(&file.partition_values)?)?;
                     let meant = truth.is_valid(0) && truth.value(0);
                     judged.insert(file.partition_values.clone(), meant);
                     meant
@@ -141,15 +124,22 @@ impl<'a> Condition<'a> {
     pub(super) fn for_each_match(&self, batch: &RecordBatch, mut found: impl FnMut(usize)) -> Result<()> {
         match &self.given {
             Some(given) if !given.by_partitions => {
-                let truth = match &given.truth {
-                    Truth::Expression { narrow, .. } => narrow.truth(batch)?,
-                    Truth::Predicate => filter_mask(&given.predicate, batch)?,
-                };
+                let truth = given.narrow.truth(batch)?;
                 (0..truth.len()).filter(|row| truth.is_valid(*row) && truth.value(*row)).for_each(found);
             }
             _ => (0..batch.num_rows()).for_each(&mut found),
         }
         Ok(())
+    }
+
+    /// The first row of a batch of all columns of the table that is not meant, and what the condition reads of it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidExpression`] for a row that the condition cannot be computed for.
+    pub(crate) fn first_other(&self, batch: &RecordBatch) -> Result<Option<(usize, &[usize])>> {
+        let Some(given) = &self.given else { return Ok(None) };
+        let truth = given.whole.truth(batch)?;
+        Ok(first_not_true(&truth).map(|row| (row, given.whole.columns())))
     }
 
     /// A row of all columns of which only the partition columns have values.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::Utc;
 
 use super::ast::Literal;
-use super::bind::{Bound, Node, accept, case, compare, constant, truth, unify};
+use super::bind::{Bound, Node, accept, binary, case, compare, constant, truth, unify};
 use super::coerce::{is_atomic, is_numeric};
 use super::kernel::{Eval, Function};
 use super::names::data_type;
@@ -49,7 +49,8 @@ fn special(name: &str, args: &[Bound]) -> Eval<Option<Bound>> {
         ("isnotnull", 1) => Ok(Some(Bound::boolean(Node::Not(Box::new(own(0).null_test()))))),
         ("concat", _) => exactly(concat(args)),
         ("equal_null", 2) => exactly(compare(Binary::NullSafeEq, own(0), own(1))),
-        ("mod", 2) => exactly(super::bind::binary(Binary::Remainder, own(0), own(1))),
+        ("mod", 2) => exactly(binary(Binary::Remainder, own(0), own(1))),
+        ("pmod", 2) => exactly(pmod(own(0), own(1))),
         ("abs" | "negative" | "positive", 1) => {
             if !is_numeric(&args[0].data_type) {
                 return Err(format!("{} is no number", args[0].data_type.name()));
@@ -112,6 +113,16 @@ fn special(name: &str, args: &[Bound]) -> Eval<Option<Bound>> {
 
 fn now() -> Eval<Bound> {
     constant(&Literal::Timestamp(Utc::now().timestamp_micros()))
+}
+
+/// The remainder, made positive where it is below zero.
+fn pmod(value: Bound, by: Bound) -> Eval<Bound> {
+    let remainder = binary(Binary::Remainder, value, by.clone())?;
+    let to = remainder.data_type.clone();
+    let below = compare(Binary::Lt, remainder.clone(), constant(&Literal::Integer(0))?)?;
+    let sum = binary(Binary::Add, remainder.clone(), by.clone())?;
+    let positive = binary(Binary::Remainder, sum, by)?.cast(&to);
+    case(vec![below], vec![positive, remainder])
 }
 
 fn coalesce(args: Vec<Bound>) -> Eval<Bound> {

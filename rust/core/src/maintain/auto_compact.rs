@@ -1,9 +1,9 @@
 //! Compaction after a commit, for tables that ask for it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::optimize::{OptimizeOptions, optimize};
+use super::optimize::{OptimizeOptions, Partitions, optimize_partitions};
 use crate::actions::{Add, Metadata};
 use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
@@ -20,13 +20,11 @@ const MOST_PARTITIONS: usize = 128;
 /// How long lost races are repeated.
 const BUDGET: Duration = Duration::from_secs(60);
 
-/// The partitions that a commit brings files to, by one spelling of their values.
-type Partitions = BTreeSet<Vec<Option<String>>>;
-
 /// What is to be compacted after a commit.
 #[derive(Debug)]
 pub(crate) struct AutoCompact {
     location: Location,
+    /// Those that the commit brings files to.
     partitions: Partitions,
 }
 
@@ -59,12 +57,8 @@ impl AutoCompact {
     fn compact(&self) -> Result<()> {
         let snapshot = Snapshot::open(self.location.clone(), At::Latest)?;
         let plan = plan_snapshot(&snapshot, &WriteOptions::default())?;
-        let rows_of = |partitions: &Partitions| match plan.partition_columns.is_empty() {
-            true => None,
-            false => Some(rows_of_partitions(&plan, partitions)),
-        };
         let mut small: BTreeMap<Vec<Option<String>>, usize> = BTreeMap::new();
-        for add in snapshot.adds(rows_of(&self.partitions).as_ref())? {
+        for add in snapshot.adds(Some(&rows_of_partitions(&plan, &self.partitions)))? {
             if add.size.unsigned_abs() <= TARGET_SIZE / 2 {
                 *small.entry(canonical(&plan, &add.partition_values)?).or_default() += 1;
             }
@@ -78,14 +72,13 @@ impl AutoCompact {
             return Ok(());
         }
         let options = OptimizeOptions {
-            predicate: rows_of(&chosen),
             target_size: Some(TARGET_SIZE),
             min_size: Some(TARGET_SIZE / 2),
             auto: true,
             commit_budget: BUDGET,
             ..Default::default()
         };
-        optimize(&self.location, &options).map(drop)
+        optimize_partitions(&self.location, &options, &chosen).map(drop)
     }
 }
 

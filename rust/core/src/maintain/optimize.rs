@@ -12,21 +12,21 @@ use crate::actions::Add;
 use crate::alter::parse_byte_size;
 use crate::cancel::Cancel;
 use crate::conflict::{Changes, RowMoves};
+use crate::dml::Condition;
 use crate::error::{Error, Result};
-use crate::predicate::Predicate;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction, quartiles, retried, rewrite_metrics};
 use crate::write::{
-    PartitionFilter, SourceRows, Uploads, WriteOptions, WritePlan, canonical, check_writer, plan_snapshot,
+    SourceRows, Uploads, WriteOptions, WritePlan, canonical, check_writer, plan_snapshot, rows_of_partitions,
 };
 
 /// How to optimize.
 #[derive(Debug, Clone)]
 pub struct OptimizeOptions {
-    /// The partitions to look at: a condition on partition columns. None takes all.
-    pub predicate: Option<Predicate>,
+    /// The partitions to look at: a condition on partition columns, in Spark SQL. None takes all.
+    pub predicate: Option<String>,
     /// Columns whose Z-order the rows of each partition are put into, in new files: a condition on any of them then reads
     /// few of the files. Every file of the partitions is written again. Each is a name or a list of names as in SQL, such as `a` or `s.x, b`.
     pub zorder_by: Vec<String>,
@@ -119,8 +119,8 @@ pub struct OptimizeDone {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a condition that is not on partition columns, for columns that a Z-order cannot be made of,
-/// and for both where the table is clustered; [`Error::UnsupportedFeature`] for a table
-/// that asks more of a writer, [`Error::DataFile`] for a file that cannot be read, [`Error::ConcurrentDeleteDelete`] and
+/// and for both where the table is clustered; [`Error::InvalidExpression`] for what is no condition on this table, or cannot
+/// be computed for a partition; [`Error::UnsupportedFeature`] for a table that asks more of a writer, [`Error::DataFile`] for a file that cannot be read, [`Error::ConcurrentDeleteDelete`] and
 /// the other conflicts of [`Transaction::commit`] when the budget is used up, [`Error::Interrupted`] where it was asked to
 /// stop, and what the store says.
 ///
@@ -129,16 +129,34 @@ pub struct OptimizeDone {
 /// group of each. Along a curve the columns of the curve are read once more, before; rows of a partition or cube that are more
 /// than 128 MiB go through a temporary file of the system, and memory is about 400 MiB.
 pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<OptimizeDone> {
-    retried(options.commit_budget, |budget| attempt(location, options, budget))
+    retried(options.commit_budget, |budget| attempt(location, options, None, budget))
 }
 
-fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> Result<OptimizeDone> {
+/// Partitions by one spelling of their values.
+pub(super) type Partitions = BTreeSet<Vec<Option<String>>>;
+
+/// As [`optimize`], of these partitions.
+pub(super) fn optimize_partitions(
+    location: &Location,
+    options: &OptimizeOptions,
+    these: &Partitions,
+) -> Result<OptimizeDone> {
+    retried(options.commit_budget, |budget| attempt(location, options, Some(these), budget))
+}
+
+fn attempt(
+    location: &Location,
+    options: &OptimizeOptions,
+    these: Option<&Partitions>,
+    budget: Duration,
+) -> Result<OptimizeDone> {
     options.cancel.check()?;
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     check_writer(&location.root().to_string(), snapshot.protocol())?;
     let plan = plan_snapshot(&snapshot, &WriteOptions::default())?;
     let layout = Layout::of(&snapshot, &plan, options)?;
-    let files = candidates(&snapshot, &plan, options.predicate.as_ref())?;
+    let wanted = Wanted::of(&plan, options, these)?;
+    let files = wanted.files(&snapshot)?;
     let considered = files.values().map(Vec::len).sum::<usize>() as u64;
     let mut done = OptimizeDone { considered, ..Default::default() };
     let own = snapshot
@@ -186,7 +204,7 @@ fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> 
     if let Layout::ZOrdered(_) = layout {
         done.zorder = Some(zorder_stats(&bins, done.partitions));
     }
-    let mut txn = Transaction::begin(&snapshot, operation(options, &layout));
+    let mut txn = Transaction::begin(&snapshot, operation(options, &layout, wanted.predicates()));
     txn.rewrite(bins.iter().flat_map(|bin| &bin.files), adds, moves);
     let metrics = rewrite_metrics(txn.changes());
     txn.operation_mut().set_metrics(metrics);
@@ -205,33 +223,49 @@ fn attempt(location: &Location, options: &OptimizeOptions, budget: Duration) -> 
     Ok(done)
 }
 
-/// The files that the condition lets through, by partition.
-fn candidates(
-    snapshot: &Snapshot,
-    plan: &WritePlan,
-    predicate: Option<&Predicate>,
-) -> Result<BTreeMap<Vec<Option<String>>, Vec<Add>>> {
-    let filter = match predicate {
-        None => None,
-        Some(predicate) => {
-            Some(PartitionFilter::of(plan, predicate).ok_or_else(|| Error::InvalidArgument {
+/// The partitions that are looked at.
+struct Wanted<'a> {
+    plan: &'a WritePlan,
+    condition: Condition<'a>,
+    these: Option<&'a Partitions>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(plan: &'a WritePlan, options: &OptimizeOptions, these: Option<&'a Partitions>) -> Result<Self> {
+        let condition = Condition::new(options.predicate.as_deref(), plan)?;
+        match condition.is_by_partitions() {
+            true => Ok(Wanted { plan, condition, these }),
+            false => Err(Error::InvalidArgument {
                 argument: "where".into(),
                 reason: format!(
-                    "`{predicate}` is not on partition columns alone: files are joined as a whole"
+                    "`{}` is not on partition columns alone: files are joined as a whole",
+                    condition.text().unwrap_or_default()
                 ),
-            })?)
+            }),
         }
-    };
-    let mut out: BTreeMap<_, Vec<Add>> = BTreeMap::new();
-    for add in snapshot.adds(predicate)? {
-        if let Some(filter) = &filter
-            && !filter.keeps(plan, &add.partition_values)?
-        {
-            continue;
-        }
-        out.entry(canonical(plan, &add.partition_values)?).or_default().push(add);
     }
-    Ok(out)
+
+    /// Their files, by partition.
+    fn files(&self, snapshot: &Snapshot) -> Result<BTreeMap<Vec<Option<String>>, Vec<Add>>> {
+        let these = self.these.map(|these| rows_of_partitions(self.plan, these));
+        let files = snapshot.adds(these.as_ref().or(self.condition.predicate()))?;
+        let mut out: BTreeMap<_, Vec<Add>> = BTreeMap::new();
+        for add in self.condition.whole_files(files)? {
+            let partition = canonical(self.plan, &add.partition_values)?;
+            if self.these.is_none_or(|these| these.contains(&partition)) {
+                out.entry(partition).or_default().push(add);
+            }
+        }
+        Ok(out)
+    }
+
+    /// What the history shows.
+    fn predicates(&self) -> Vec<String> {
+        let partitioned = !self.plan.partition_columns.is_empty();
+        let these = self.these.filter(|_| partitioned);
+        let these = these.map(|these| rows_of_partitions(self.plan, these).to_string());
+        these.or(self.condition.text().map(str::to_owned)).into_iter().collect()
+    }
 }
 
 impl OptimizeDone {
@@ -257,8 +291,7 @@ impl OptimizeDone {
 }
 
 /// The operation with delta-spark's parameters.
-fn operation(options: &OptimizeOptions, layout: &Layout) -> Operation {
-    let predicates: Vec<String> = options.predicate.iter().map(ToString::to_string).collect();
+fn operation(options: &OptimizeOptions, layout: &Layout, predicates: Vec<String>) -> Operation {
     if options.purge {
         return reorg(predicates);
     }

@@ -18,6 +18,7 @@ use super::uploads::Uploads;
 use crate::actions::Add;
 use crate::alter::identity::Identity;
 use crate::conflict::{Conflict, ConflictKind, IdentityValues};
+use crate::dml::Condition;
 use crate::error::{Error, Result};
 use crate::maintain::AutoCompact;
 use crate::schema::{ColumnMappingMode, StructType};
@@ -107,11 +108,12 @@ pub(super) fn fill(
     folder: Option<&str>,
 ) -> Result<Vec<WrittenData>> {
     let mut files = FittedWriter::new(plan, uploads, options, folder);
+    let replaced = Condition::new(options.replace_where.as_deref(), plan)?;
     for batch in data {
         let given = batch.map_err(|e| Error::arrow("reading the data to write", e))?;
         let batch = fit_rows(plan, rules, &given)?;
-        if let (Some(predicate), true) = (&options.replace_where, options.check_replaced) {
-            check_rows(plan, predicate, &given, &batch, rules)?;
+        if options.check_replaced {
+            check_rows(plan, &replaced, &given, &batch, rules)?;
         }
         files.write(&batch)?;
     }
@@ -347,8 +349,7 @@ fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
         .with("mode", options.mode.name())
         .with_encoded("partitionBy", options.partition_by.clone());
     if let Some(predicate) = &options.replace_where {
-        let text = options.replace_where_text.clone();
-        operation = operation.with("predicate", text.unwrap_or_else(|| predicate.to_string()));
+        operation = operation.with("predicate", predicate.as_str());
     }
     let switches = [
         ("isDynamicPartitionOverwrite", options.dynamic_partitions),

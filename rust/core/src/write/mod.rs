@@ -56,7 +56,7 @@ pub use footer_stats::{WrittenFile, footer_adds};
 pub(crate) use footer_stats::{footer_statistics, read_footer};
 pub use frame_columns::{FrameColumn, FrameColumns};
 pub use mode::{Defines, WriteMode, WriteOptions, WriteResult};
-pub(crate) use overwrite::{PartitionFilter, canonical, rows_of_partitions};
+pub(crate) use overwrite::{canonical, rows_of_partitions};
 pub(crate) use partition_path::{folder as partition_folder, values_of as partition_folder_values};
 pub(crate) use partition_value::timestamp_from_folder;
 pub use plan::{Target, WritePlan, plan_write};

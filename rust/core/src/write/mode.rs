@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::define::DefineMode;
 use crate::error::{Error, Result};
-use crate::predicate::Predicate;
 
 /// What a write does when a table is, or is not, there. Every mode creates a table where there is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,10 +56,8 @@ pub struct WriteOptions {
     pub mode: WriteMode,
     /// In the mode [`WriteMode::Overwrite`]: the rows that are replaced, instead of all. The new rows must match, too. On
     /// partition columns whole files go; on other columns rows go as in [`crate::dml::delete`], and the others keep their
-    /// row ids.
-    pub replace_where: Option<Predicate>,
-    /// [`WriteOptions::replace_where`] as the user wrote it, for the history; none shows the predicate.
-    pub replace_where_text: Option<String>,
+    /// row ids. A condition in Spark SQL.
+    pub replace_where: Option<String>,
     /// In the mode [`WriteMode::Overwrite`]: replaces the partitions that the new rows are in, and no others.
     pub dynamic_partitions: bool,
     /// Adds the columns of the data that the table does not have, at any depth, and widens types where the table allows it:
@@ -142,7 +139,6 @@ impl Default for WriteOptions {
         WriteOptions {
             mode: WriteMode::default(),
             replace_where: None,
-            replace_where_text: None,
             dynamic_partitions: false,
             merge_schema: false,
             overwrite_schema: false,

@@ -1,14 +1,12 @@
 //! What an overwrite takes away, and which rows it may bring.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{Field, Schema};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 
 use super::fit::{fit_batch, physical_schema};
 use super::mode::{WriteMode, WriteOptions};
-use super::offender::{first_not_true, shown};
+use super::offender::shown;
 use super::partition_value::partition_text;
 use super::plan::WritePlan;
 use super::rules::Rules;
@@ -17,9 +15,8 @@ use super::text_limits::limit_batch;
 use crate::actions::{Add, PartitionValues};
 use crate::dml::{Attempt, Condition, Removed, inserted, remove_rows};
 use crate::error::{Error, Result};
-use crate::predicate::eval::filter_mask;
 use crate::predicate::{CompareOp, Literal, Predicate};
-use crate::scan::{ReadRequest, RowScan, partition};
+use crate::scan::partition;
 use crate::schema::ColumnMappingMode;
 use crate::snapshot::Snapshot;
 use crate::txn::Transaction;
@@ -28,12 +25,12 @@ use crate::txn::Transaction;
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for options that contradict each other or belong to another mode,
-/// [`Error::InvalidPredicate`] for a condition that cannot be evaluated on the rows of this table.
+/// [`Error::InvalidExpression`] for what is no condition on this table.
 pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<()> {
     let invalid = |argument: &str, reason: &str| {
         Err(Error::InvalidArgument { argument: argument.to_owned(), reason: reason.to_owned() })
     };
-    let Some(predicate) = &options.replace_where else {
+    let Some(condition) = options.replace_where.as_deref() else {
         if options.dynamic_partitions && options.mode != WriteMode::Overwrite {
             return invalid("partition_overwrite", "`dynamic` goes with the mode overwrite only");
         }
@@ -48,19 +45,18 @@ pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<
             "and dynamic partition overwrite say two different things; give one",
         );
     }
-    let request = ReadRequest { predicate: Some(predicate.clone()), ..Default::default() };
-    let (schema, partitions) = (&plan.schema, &plan.partition_columns);
-    RowScan::new(plan.location.clone(), schema, partitions, plan.column_mapping, request).map(drop)
+    Condition::new(Some(condition), plan).map(drop)
 }
 
 /// Refuses rows that the condition of the overwrite would not take away again: `given` as they came, `fitted` as they
 /// are written.
 ///
 /// # Errors
-/// [`Error::ReplaceWhereMismatch`] with the first such row.
+/// [`Error::ReplaceWhereMismatch`] with the first such row, [`Error::InvalidExpression`] for one that the condition cannot
+/// be computed for.
 pub(super) fn check_rows(
     plan: &WritePlan,
-    predicate: &Predicate,
+    condition: &Condition<'_>,
     given: &RecordBatch,
     fitted: &RecordBatch,
     rules: &Rules,
@@ -82,14 +78,12 @@ pub(super) fn check_rows(
                 .map_err(|e| Error::arrow(format!("data for `{path}`"), e))?
         }
     };
-    let mask = filter_mask(predicate, &named)?;
-    let Some(row) = first_not_true(&mask) else { return Ok(()) };
-    let values = predicate.columns().into_iter().filter_map(|name| {
-        let at = named.schema().fields().iter().position(|f| f.name().eq_ignore_ascii_case(&name))?;
-        Some(format!("{name} = {}", shown(named.column(at), row)?))
+    let Some((row, columns)) = condition.first_other(&named)? else { return Ok(()) };
+    let values = columns.iter().filter_map(|at| {
+        Some(format!("{} = {}", named.schema().field(*at).name(), shown(named.column(*at), row)?))
     });
     let row = values.collect::<Vec<_>>().join(", ");
-    Err(Error::ReplaceWhereMismatch { path, predicate: predicate.to_string(), row })
+    Err(Error::ReplaceWhereMismatch { path, predicate: condition.text().unwrap_or_default().to_owned(), row })
 }
 
 /// What leaves the table, and what was written for that.
@@ -124,8 +118,8 @@ pub(super) fn stage(
     if options.mode != WriteMode::Overwrite {
         return Ok(replaced);
     }
-    let files = if let Some(predicate) = &options.replace_where {
-        return replace_rows(txn, &snapshot, plan, predicate, adds, options);
+    let files = if let Some(condition) = &options.replace_where {
+        return replace_rows(txn, &snapshot, plan, condition, adds, options);
     } else if options.dynamic_partitions && !plan.partition_columns.is_empty() {
         let partitions = adds.iter().map(|a| canonical(plan, &a.partition_values));
         let partitions: BTreeSet<Vec<Option<String>>> = partitions.collect::<Result<_>>()?;
@@ -155,12 +149,12 @@ fn replace_rows(
     txn: &mut Transaction,
     snapshot: &Snapshot,
     plan: &WritePlan,
-    predicate: &Predicate,
+    condition: &str,
     adds: &[Add],
     options: &WriteOptions,
 ) -> Result<Replaced> {
     let attempt = Attempt::new(plan.clone(), options.clone());
-    let removed = remove_rows(&attempt, snapshot, txn, &Condition::exact(predicate, plan))?;
+    let removed = remove_rows(&attempt, snapshot, txn, &Condition::new(Some(condition), plan)?)?;
     txn.set_row_ids_preserved(true);
     let mut change_files = removed.change_files;
     // readers tell changes from files and vectors, or they read all of them from files of changes
@@ -171,37 +165,6 @@ fn replace_rows(
     }
     let (files, bytes) = (removed.removed_files, removed.removed_bytes);
     Ok(Replaced { files, bytes, rows: Some(ReplacedRows { removed, change_files, attempt }) })
-}
-
-/// A condition on partition columns alone.
-pub(crate) struct PartitionFilter<'a>(&'a Predicate);
-
-impl<'a> PartitionFilter<'a> {
-    /// The condition, if it is one.
-    pub(crate) fn of(plan: &WritePlan, predicate: &'a Predicate) -> Option<Self> {
-        let is_partition = |c: &String| plan.partition_columns.iter().any(|p| p.eq_ignore_ascii_case(c));
-        predicate.columns().iter().all(is_partition).then_some(PartitionFilter(predicate))
-    }
-
-    /// Whether it is true for the rows of a partition.
-    ///
-    /// # Errors
-    /// [`Error::InvalidPredicate`] for a condition that cannot be evaluated.
-    pub(crate) fn keeps(&self, plan: &WritePlan, values: &PartitionValues) -> Result<bool> {
-        Ok(filter_mask(self.0, &partition_row(plan, values)?)?.true_count() == 1)
-    }
-}
-
-/// The partition values of a file, typed, as a batch of one row.
-fn partition_row(plan: &WritePlan, values: &PartitionValues) -> Result<RecordBatch> {
-    let (mut fields, mut columns) = (Vec::new(), Vec::new());
-    for (name, array) in typed(plan, values)? {
-        fields.push(Field::new(name, array.data_type().clone(), true));
-        columns.push(array);
-    }
-    let one = RecordBatchOptions::new().with_row_count(Some(1));
-    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &one)
-        .map_err(|e| Error::arrow("the partition values of a file", e))
 }
 
 fn typed<'p>(plan: &'p WritePlan, values: &PartitionValues) -> Result<Vec<(&'p str, ArrayRef)>> {
