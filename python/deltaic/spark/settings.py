@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from deltaic import time_travel, times
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.spark.bridge.sessions import java_class
+from deltaic.spark.bridge.sessions import java_method
 from deltaic.spark.frame import is_connect
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _all(spark: Any) -> Mapping[str, str]:
     if is_connect(spark):
         settings: dict[str, str] = spark.conf.getAll
         return settings
-    found: dict[str, str] = json.loads(java_class(spark, "SessionSettings").of(spark._jsparkSession))
+    found: dict[str, str] = json.loads(java_method(spark, "SessionSettings", "of")(spark._jsparkSession))
     return found
 
 

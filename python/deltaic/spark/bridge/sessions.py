@@ -1,4 +1,4 @@
-"""The session in which a statement runs, and the classes of the bridge in its JVM."""
+"""The session in which a statement runs, and the bridge in its JVM."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ def session_of(data: Any) -> Any:
     return SparkSession(context, java or context._jvm.org.apache.spark.sql.classic.SparkSession.active())
 
 
-def java_class(spark: Any, name: str) -> Any:
-    """A class of the bridge, which must be there.
+def java_method(spark: Any, name: str, method: str) -> Any:
+    """A static method of a class of the bridge, which must be there.
 
-    By its path through the JVM's packages, each name would be a question.
+    By its path through the JVM's packages each name would be a question, and as a member of its class the method one.
     """
-    from py4j.java_gateway import JavaClass
+    from py4j.java_gateway import JavaMember
+    from py4j.protocol import STATIC_PREFIX
 
-    return JavaClass(f"{PACKAGE}.{name}", spark.sparkContext._gateway._gateway_client)
+    client = spark.sparkContext._gateway._gateway_client
+    return JavaMember(method, None, f"{STATIC_PREFIX}{PACKAGE}.{name}", client)

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
-from deltaic.spark.bridge.sessions import java_class
+from deltaic.spark.bridge.sessions import java_method
 from deltaic.spark.frame import functions, is_connect, quoted
 
 # rows that come to the driver without a second thought, and those that are not sent away where it has them already
@@ -32,7 +32,7 @@ def rows(df: Any) -> Any:
     """The rows of a small DataFrame as an Arrow table."""
     df = _with_nullable_fields(df)
     if not is_connect(df):
-        stream = java_class(df.sparkSession, "SmallRows").arrow(df._jdf, _HELD_ROWS)
+        stream = java_method(df.sparkSession, "SmallRows", "arrow")(df._jdf, _HELD_ROWS)
         if stream is not None:
             return pa.ipc.open_stream(stream).read_all()
     return df.toArrow()
@@ -40,7 +40,7 @@ def rows(df: Any) -> Any:
 
 def small(df: Any) -> bool:
     """Whether the optimizer knows that the result of a classic DataFrame has few rows, or holds them. No job runs."""
-    return bool(java_class(df.sparkSession, "SmallRows").small(df._jdf, _FEW_ROWS, _HELD_ROWS))
+    return bool(java_method(df.sparkSession, "SmallRows", "small")(df._jdf, _FEW_ROWS, _HELD_ROWS))
 
 
 def _with_nullable_fields(df: Any) -> Any:
