@@ -199,6 +199,7 @@ class Maintenance(Handle):
         mode: str = "full",
         dry_run: bool = False,
         allow_short_retention: bool = False,
+        user_metadata: str | None = None,
     ) -> VacuumResult:
         """Deletes the files that no version within the retention needs, and moves to the newest version.
 
@@ -208,14 +209,14 @@ class Maintenance(Handle):
             dry_run: Tells what would be deleted, and deletes nothing.
             allow_short_retention: Allows a retention below that of the table. Readers and writers that take longer
                 than it fail then, and what they write may be lost.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidArgumentError: the retention is below that of the table.
         """
         millis = None if retention_hours is None else round(retention_hours * 3_600_000)
-        options = self._core.storage_options
         found = json.loads(
-            _core.vacuum(self._core.uri, options, mode, millis, allow_short_retention, dry_run)
+            _core.vacuum(self._core, mode, millis, allow_short_retention, dry_run, user_metadata)
         )
         self._advance()
         found["cutoff"] = times.from_millis(found["cutoff"])
@@ -228,6 +229,7 @@ class Maintenance(Handle):
         timestamp: str | datetime | date | None = None,
         *,
         ignore_missing_files: bool = False,
+        user_metadata: str | None = None,
     ) -> RestoreResult:
         """Makes the table what it was at a version or time, by a new version, and moves to it.
 
@@ -235,6 +237,7 @@ class Maintenance(Handle):
             version: Version to restore.
             timestamp: Time to restore, in place of a version.
             ignore_missing_files: Restores also when files of the old version are gone; `fsck` then takes them out.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             DataFileError: a file of the old version is gone.
@@ -244,8 +247,7 @@ class Maintenance(Handle):
             time_travel.refuse(self._core.uri, "give a version or a timestamp to restore")
         time_travel.check_version(self._core.uri, version)
         at = time_travel.millis(self._core.uri, timestamp)
-        options = self._core.storage_options
-        found = json.loads(_core.restore(self._core.uri, options, version, at, ignore_missing_files))
+        found = json.loads(_core.restore(self._core, version, at, ignore_missing_files, user_metadata))
         self._advance()
         return RestoreResult(**found)
 
@@ -346,6 +348,7 @@ class Maintenance(Handle):
         *,
         replace: bool = False,
         properties: Mapping[str, str] | None = None,
+        user_metadata: str | None = None,
     ) -> CloneResult:
         """Makes a table at `target` of this version, in one commit that refers to the files here.
 
@@ -356,12 +359,15 @@ class Maintenance(Handle):
             target: A path, or a URL, in a store that the same options open.
             replace: Whether the clone may take the place of a table that has no files.
             properties: Table properties in place of those of this table.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             TableAlreadyExistsError: the target is a table, unless `replace`.
             InvalidArgumentError: the target is this table or has files, or the properties change column mapping.
         """
-        found = _core.shallow_clone(self._core, os.fspath(target), replace, dict(properties or {}))
+        found = _core.shallow_clone(
+            self._core, os.fspath(target), replace, dict(properties or {}), user_metadata
+        )
         return CloneResult(**json.loads(found))
 
     def verify(self, *, deep: bool = False) -> VerifyReport:
@@ -382,6 +388,7 @@ def convert(
     infer_partitions: bool = False,
     statistics: bool = True,
     configuration: Mapping[str, str] | None = None,
+    user_metadata: str | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> ConvertResult:
     """Makes a table of the Parquet files of a folder, in one commit; no data is read or copied.
@@ -398,6 +405,7 @@ def convert(
             value is exactly one, and else text.
         statistics: Whether to take statistics of columns from the footers. The number of rows is always taken.
         configuration: Table properties.
+        user_metadata: Text that the history shows with the commit.
         storage_options: Credentials, region, endpoint … of the store.
 
     Raises:
@@ -410,5 +418,6 @@ def convert(
     given = columns_json({} if partition_by is None else partition_by)
     options, properties = dict(storage_options or {}), dict(configuration or {})
     schema = None if infer_partitions and not partition_by else given
-    found: dict[str, Any] = json.loads(_core.convert(os.fspath(uri), options, schema, statistics, properties))
+    told = _core.convert(os.fspath(uri), options, schema, statistics, properties, user_metadata)
+    found: dict[str, Any] = json.loads(told)
     return ConvertResult(**found)

@@ -393,7 +393,7 @@ class Table(RowChanges, Maintenance):
         self._advance()
         return self
 
-    def set_properties(self, properties: Mapping[str, str]) -> int:
+    def set_properties(self, properties: Mapping[str, str], *, user_metadata: str | None = None) -> int:
         """Sets table properties, and returns the version of the commit. Other properties stay.
 
         This and the other changes of what a table is are made on the newest version, in one commit, and made anew when
@@ -405,6 +405,10 @@ class Table(RowChanges, Maintenance):
         feature is added to the protocol, and the files are committed again with row ids. Each of them leaves a valid
         table, and after a failure the call can be made again.
 
+        Args:
+            properties: Keys and values.
+            user_metadata: Text that the history shows with the commit.
+
         Raises:
             InvalidArgumentError: a key that deltaic does not know, or a value that it cannot have.
             DataFileError: a file needs row ids, and its statistics do not tell its number of rows.
@@ -413,26 +417,39 @@ class Table(RowChanges, Maintenance):
             CommitConflictError: other writers were first again and again.
             CommitStateUnknownError: the store did not say whether the commit landed.
         """
-        return _core.set_properties(self._core, dict(properties))
+        return _core.set_properties(self._core, dict(properties), user_metadata)
 
-    def unset_properties(self, keys: str | Sequence[str], *, if_exists: bool = False) -> int:
+    def unset_properties(
+        self, keys: str | Sequence[str], *, if_exists: bool = False, user_metadata: str | None = None
+    ) -> int:
         """Takes table properties away, and returns the version of the commit. Table features stay.
+
+        Args:
+            keys: One key, or several.
+            if_exists: Passes over keys that are not set.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidArgumentError: a key that is not set, unless `if_exists`, or one that is not unset by hand.
         """
-        return _core.unset_properties(self._core, _path(keys), if_exists)
+        return _core.unset_properties(self._core, _path(keys), if_exists, user_metadata)
 
-    def add_feature(self, name: str) -> int:
+    def add_feature(self, name: str, *, user_metadata: str | None = None) -> int:
         """Adds a table feature to the protocol, with those that it requires, and returns the version of the commit.
+
+        Args:
+            name: As in `protocol`.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidArgumentError: deltaic does not know the feature.
             InvalidFeatureChangeError: deltaic does not read and write tables that have it.
         """
-        return self.set_properties({f"delta.feature.{name}": "supported"})
+        return self.set_properties({f"delta.feature.{name}": "supported"}, user_metadata=user_metadata)
 
-    def drop_feature(self, name: str, *, truncate_history: bool = False) -> int:
+    def drop_feature(
+        self, name: str, *, truncate_history: bool = False, user_metadata: str | None = None
+    ) -> int:
         """Drops a table feature, and returns the version of the last commit, which no longer has it.
 
         Every row stays. What shows the feature goes first, in commits of their own: files with deletion vectors, mapped
@@ -447,6 +464,7 @@ class Table(RowChanges, Maintenance):
             truncate_history: Removes these older versions instead, once
                 `delta.dropFeatureTruncateHistory.retentionDuration` (24 hours unless set) has passed since the last of
                 them. It is also how `checkpointProtection` is dropped.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidFeatureChangeError: it is no feature, the table does not have it, it cannot be dropped, another
@@ -456,7 +474,7 @@ class Table(RowChanges, Maintenance):
             CommitConflictError: other writers were first again and again.
             CommitStateUnknownError: the store did not say whether a commit landed.
         """
-        return _core.drop_feature(self._core, name, truncate_history)
+        return _core.drop_feature(self._core, name, truncate_history, user_metadata)
 
     def add_columns(
         self,
@@ -465,6 +483,7 @@ class Table(RowChanges, Maintenance):
         parent: str | Sequence[str] = (),
         first: bool = False,
         after: str | None = None,
+        user_metadata: str | None = None,
     ) -> int:
         """Adds columns, which are null in the rows that are there, and returns the version of the commit.
 
@@ -474,6 +493,7 @@ class Table(RowChanges, Maintenance):
             parent: Struct that they join, as a name or a path, instead of the table.
             first: Puts them before all others, instead of behind them.
             after: Puts them behind this column.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidColumnChangeError: a column is there already, or `parent` or `after` is not.
@@ -481,9 +501,13 @@ class Table(RowChanges, Maintenance):
             InvalidFeatureChangeError: a type whose table feature must be added first.
         """
         _one_place(first=first, after=after)
-        return _core.add_columns(self._core, [(columns_json(columns), _path(parent), first, after)])
+        return _core.add_columns(
+            self._core, [(columns_json(columns), _path(parent), first, after)], user_metadata
+        )
 
-    def replace_columns(self, columns: Mapping[str, str | dict[str, Any]] | str) -> int:
+    def replace_columns(
+        self, columns: Mapping[str, str | dict[str, Any]] | str, *, user_metadata: str | None = None
+    ) -> int:
         """Gives the table these columns in this order, and returns the version of the commit.
 
         Each is the column of its name, where there is one: it keeps its rows, and its comment where none is given, and
@@ -492,35 +516,46 @@ class Table(RowChanges, Maintenance):
 
         Args:
             columns: As for `add_columns`: all columns of the table.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidColumnChangeError: columns would be added and dropped at once; and as for `add_columns`,
                 `drop_columns` and `change_column`.
         """
-        return _core.replace_columns(self._core, columns_json(columns))
+        return _core.replace_columns(self._core, columns_json(columns), user_metadata)
 
-    def drop_columns(self, columns: str | Sequence[str | Sequence[str]]) -> int:
+    def drop_columns(
+        self, columns: str | Sequence[str | Sequence[str]], *, user_metadata: str | None = None
+    ) -> int:
         """Drops columns, and returns the version of the commit.
 
         Their values stay in the files, where no later version reads them.
 
         Args:
             columns: A name, or a list of names and paths.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidColumnChangeError: a column is not there, or something refers to it; or the table has no column
                 mapping: set `delta.columnMapping.mode` to `name` first.
         """
         columns = [columns] if isinstance(columns, str) else columns
-        return _core.drop_columns(self._core, [_path(column) for column in columns])
+        return _core.drop_columns(self._core, [_path(column) for column in columns], user_metadata)
 
-    def rename_column(self, column: str | Sequence[str], name: str) -> int:
+    def rename_column(
+        self, column: str | Sequence[str], name: str, *, user_metadata: str | None = None
+    ) -> int:
         """Renames a column, given as a name or a path, and returns the version of the commit.
+
+        Args:
+            column: Name, or path.
+            name: Its new name.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidColumnChangeError: as for `drop_columns`, or the name is taken.
         """
-        return _core.rename_column(self._core, _path(column), name)
+        return _core.rename_column(self._core, _path(column), name, user_metadata)
 
     def change_column(
         self,
@@ -532,6 +567,7 @@ class Table(RowChanges, Maintenance):
         default: str | None = None,
         first: bool = False,
         after: str | None = None,
+        user_metadata: str | None = None,
     ) -> int:
         """Changes a column, and returns the version of the commit. What is not given stays.
 
@@ -544,6 +580,7 @@ class Table(RowChanges, Maintenance):
                 Rows that are there stay as they are.
             first: Puts it before all others of its struct.
             after: Puts it behind this column of its struct.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidColumnChangeError: the column is not there, or cannot be changed so.
@@ -552,42 +589,53 @@ class Table(RowChanges, Maintenance):
         _one_place(first=first, after=after)
         schema = None if data_type is None else columns_json({"column": data_type})
         changed = (_path(column), schema, nullable, comment, default, first, after)
-        return _core.change_columns(self._core, [changed])
+        return _core.change_columns(self._core, [changed], user_metadata)
 
-    def cluster_by(self, columns: Sequence[str | Sequence[str]]) -> int:
+    def cluster_by(self, columns: Sequence[str | Sequence[str]], *, user_metadata: str | None = None) -> int:
         """Gives the table other clustering columns, or none, and returns the version of the commit.
 
         Rows that are there stay where they are: `optimize` clusters them.
 
         Args:
             columns: Up to four names and paths of columns that have statistics.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidColumnChangeError: a column that is not there, or has no statistics.
             InvalidArgumentError: more than four columns.
             InvalidFeatureChangeError: the table is partitioned.
         """
-        return _core.cluster_by(self._core, [_path(column) for column in columns])
+        return _core.cluster_by(self._core, [_path(column) for column in columns], user_metadata)
 
-    def add_constraint(self, name: str, expression: str) -> int:
+    def add_constraint(self, name: str, expression: str, *, user_metadata: str | None = None) -> int:
         """Adds a CHECK constraint that every row of the table passes, and returns the version of the commit.
 
         The columns of the expression are read in all rows.
+
+        Args:
+            name: Unlike those of other constraints.
+            expression: A condition in SQL.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvariantViolationError: a row for which it is not true; null is not true.
             InvalidExpressionError: deltaic cannot evaluate the expression.
             InvalidArgumentError: the name is taken.
         """
-        return _core.add_constraint(self._core, name, expression)
+        return _core.add_constraint(self._core, name, expression, user_metadata)
 
-    def drop_constraint(self, name: str, *, if_exists: bool = False) -> int:
+    def drop_constraint(self, name: str, *, if_exists: bool = False, user_metadata: str | None = None) -> int:
         """Drops a CHECK constraint, and returns the version of the commit.
+
+        Args:
+            name: As it was added.
+            if_exists: Does nothing where there is none of this name.
+            user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidArgumentError: there is none of this name, unless `if_exists`.
         """
-        return _core.drop_constraint(self._core, name, if_exists)
+        return _core.drop_constraint(self._core, name, if_exists, user_metadata)
 
     def __repr__(self) -> str:
         return f"<deltaic.Table {self.uri} version {self.version}>"

@@ -22,7 +22,7 @@ from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.dml.update import update
 from deltaic.spark.doors import read
 from deltaic.spark.optimize import DeltaOptimizeBuilder
-from deltaic.spark.settings import checks_retention, moment
+from deltaic.spark.settings import checks_retention, moment, user_metadata
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -123,10 +123,10 @@ class DeltaTable:
             what = f"a conversion of {identifier}, which is not parquet.`/path`,"
             raise UnsupportedError(f"`{identifier}`: {what} is not supported", path=identifier, what=what)
         path = names.local(name[1])
-        if partitionSchema is None or isinstance(partitionSchema, str):
-            maintain.convert(path, partitionSchema)
-        else:
-            maintain.convert(path, {f.name: f.dataType.jsonValue() for f in partitionSchema.fields})
+        given = partitionSchema
+        if not (given is None or isinstance(given, str)):
+            given = {f.name: f.dataType.jsonValue() for f in given.fields}
+        maintain.convert(path, given, user_metadata=user_metadata(sparkSession))
         return cls(TableRef(sparkSession, path))
 
     @classmethod
@@ -250,7 +250,10 @@ class DeltaTable:
                 "retentionHours", f"{retentionHours} hours are no retention: give 0 or more"
             )
         hours = None if retentionHours is None else float(retentionHours)
-        self._table().vacuum(hours, allow_short_retention=not checks_retention(self._ref.spark))
+        spark = self._ref.spark
+        self._table().vacuum(
+            hours, allow_short_retention=not checks_retention(spark), user_metadata=user_metadata(spark)
+        )
         return self._frame(frames.NOTHING, [])
 
     def generate(self, mode: str) -> None:
@@ -280,7 +283,7 @@ class DeltaTable:
             "delta.minReaderVersion": str(readerVersion),
             "delta.minWriterVersion": str(writerVersion),
         }
-        self._table().set_properties(versions)
+        self._table().set_properties(versions, user_metadata=user_metadata(self._ref.spark))
 
     def addFeatureSupport(self, featureName: str) -> None:  # noqa: N802, N803
         """Adds a table feature to the protocol, with those that it requires.
@@ -290,7 +293,7 @@ class DeltaTable:
             InvalidFeatureChangeError: deltaic does not read and write tables that have it.
         """
         check("featureName", featureName, str)
-        self._table().add_feature(featureName)
+        self._table().add_feature(featureName, user_metadata=user_metadata(self._ref.spark))
 
     def dropFeatureSupport(  # noqa: N802 (the name of delta-spark)
         self,
@@ -309,7 +312,8 @@ class DeltaTable:
         """
         check("featureName", featureName, str)
         truncates = truncateHistory is not None and check("truncateHistory", truncateHistory, bool)
-        self._table().drop_feature(featureName, truncate_history=truncates)
+        said = user_metadata(self._ref.spark)
+        self._table().drop_feature(featureName, truncate_history=truncates, user_metadata=said)
 
     def restoreToVersion(self, version: int) -> DataFrame:  # noqa: N802
         """Makes the table what it was at a version, by a new version.
@@ -323,7 +327,8 @@ class DeltaTable:
             DataFileError: a file of the old version is gone.
         """
         check("version", version, int)
-        return self._frame(frames.RESTORE, [reports.restored(self._table().restore(version))])
+        done = self._table().restore(version, user_metadata=user_metadata(self._ref.spark))
+        return self._frame(frames.RESTORE, [reports.restored(done)])
 
     def restoreToTimestamp(self, timestamp: str) -> DataFrame:  # noqa: N802
         """Makes the table what it was at a time, by a new version.
@@ -340,7 +345,9 @@ class DeltaTable:
             DataFileError: a file of the old version is gone.
         """
         check("timestamp", timestamp, str)
-        done = self._table().restore(timestamp=moment(self._ref.spark, self._ref.path, timestamp))
+        spark = self._ref.spark
+        at = moment(spark, self._ref.path, timestamp)
+        done = self._table().restore(timestamp=at, user_metadata=user_metadata(spark))
         return self._frame(frames.RESTORE, [reports.restored(done)])
 
     def optimize(self) -> DeltaOptimizeBuilder:

@@ -89,7 +89,7 @@ impl Work {
                     mode: VacuumMode::Full,
                     retention: Some(Duration::ZERO),
                     allow_short_retention: true,
-                    dry_run: false,
+                    ..Default::default()
                 };
                 vacuum(location, &options).map(|_| None)
             }

@@ -99,7 +99,7 @@ pub(crate) fn run(step: &Step, location: &Location) -> Result<Done> {
         Action::Alter => {
             let properties = [("simulation.tag".to_owned(), step.tag())].into();
             let change = Alteration::SetProperties { properties, options: SetOptions::default() };
-            alter_table(location, &change).map(Done::Committed)
+            alter_table(location, &change, None).map(Done::Committed)
         }
         Action::Restore(pick) => {
             let head = Snapshot::open(location.clone(), At::Latest)?.version();
@@ -126,7 +126,7 @@ pub(crate) fn run(step: &Step, location: &Location) -> Result<Done> {
                 mode: if *lite { VacuumMode::Lite } else { VacuumMode::Full },
                 retention: Some(Duration::ZERO),
                 allow_short_retention: true,
-                dry_run: false,
+                ..Default::default()
             };
             vacuum(location, &options).map(|_| Done::Nothing)
         }

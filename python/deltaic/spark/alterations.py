@@ -34,33 +34,34 @@ _NO_PROPERTIES = {
 }
 
 
-def alter(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
-    """Makes the changes of one statement, in one commit or none of them.
+def alter(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> None:
+    """Makes the changes of one statement, in one commit or none of them. `user_metadata` is shown with it.
 
     Raises:
         UnsupportedError: several changes that one commit of ours does not make, or one that is not known.
         DeltaError: as the method of `deltaic.Table` that makes the change.
     """
     kinds = {change["kind"] for change in changes}
+    said = {"user_metadata": user_metadata}
     if kinds <= _COLUMN:
-        _change_columns(table, changes)
+        _change_columns(table, changes, **said)
     elif kinds == {"SetProperty"}:
         for change in changes:
             if change["key"] in _NO_PROPERTIES:
                 raise _refusal(table, *_NO_PROPERTIES[change["key"]])
-        table.set_properties({change["key"]: change["value"] for change in changes})
+        table.set_properties({change["key"]: change["value"] for change in changes}, **said)
     elif kinds == {"RemoveProperty"}:
-        table.unset_properties([change["key"] for change in changes], if_exists=True)
+        table.unset_properties([change["key"] for change in changes], if_exists=True, **said)
     elif kinds == {"AddColumn"}:
-        _add_columns(table, changes)
+        _add_columns(table, changes, **said)
     elif kinds == {"DeleteColumn"}:
-        _drop_columns(table, changes)
+        _drop_columns(table, changes, **said)
     elif kinds == {"ClusterBy"} and len(changes) == 1:
-        table.cluster_by(changes[0]["columns"])
+        table.cluster_by(changes[0]["columns"], **said)
     elif kinds == {"RenameColumn"} and len(changes) == 1:
-        table.rename_column(changes[0]["column"], changes[0]["to"])
+        table.rename_column(changes[0]["column"], changes[0]["to"], **said)
     elif kinds == {"AddColumn", "DeleteColumn"}:
-        _replace_columns(table, changes)
+        _replace_columns(table, changes, **said)
     else:
         raise _refusal(table, f"ALTER TABLE with {', '.join(sorted(kinds))} in one statement")
 
@@ -75,7 +76,7 @@ def stored_columns(text: str) -> dict[str, Any]:
     return schema
 
 
-def _change_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
+def _change_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> None:
     columns: dict[tuple[str, ...], dict[str, Any]] = {}
     for change in changes:
         if change["kind"] == "UpdateColumnNullability" and not change["nullable"]:
@@ -96,10 +97,10 @@ def _change_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
         )
         for column, said in columns.items()
     ]
-    _core.change_columns(table._core, changed)
+    _core.change_columns(table._core, changed, user_metadata)
 
 
-def _add_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
+def _add_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> None:
     added = [
         (
             json.dumps(stored_columns(change["field"])),
@@ -109,16 +110,16 @@ def _add_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
         )
         for change in changes
     ]
-    _core.add_columns(table._core, added)
+    _core.add_columns(table._core, added, user_metadata)
 
 
-def _replace_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
+def _replace_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> None:
     added = (stored_columns(change["field"]) for change in changes if change["kind"] == "AddColumn")
     schema = {"type": "struct", "fields": [field for column in added for field in column["fields"]]}
-    _core.replace_columns(table._core, json.dumps(schema))
+    _core.replace_columns(table._core, json.dumps(schema), user_metadata)
 
 
-def _drop_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
+def _drop_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> None:
     names = {name.lower() for name in table.schema.names}
     there = [
         list(change["column"])
@@ -126,7 +127,7 @@ def _drop_columns(table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
         if not (change.get("ifExists") and change["column"][0].lower() not in names)
     ]
     if there:
-        table.drop_columns(there)
+        table.drop_columns(there, user_metadata=user_metadata)
 
 
 def _refusal(table: Table, what: str, instead: str = "write one statement for each") -> UnsupportedError:

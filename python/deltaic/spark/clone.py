@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from deltaic.spark import names
 from deltaic.spark.dml.ref import TableRef
+from deltaic.spark.settings import user_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,9 @@ def clone(
         else:
             known = names.find(ref.spark, name)
             path = names.default_path(ref.spark, name) if known is None else known.path
-    source.shallow_clone(path, replace=replaces, properties=properties)
+    source.shallow_clone(
+        path, replace=replaces, properties=properties, user_metadata=user_metadata(ref.spark)
+    )
     if name is not None and known is None:
         known = names.register(ref.spark, name, path)
     return TableRef(ref.spark, path, None, ref.storage_options, known.name if known else None)

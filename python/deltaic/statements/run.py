@@ -11,7 +11,7 @@ from deltaic.spark import frames, names, reports
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.optimize import optimized
-from deltaic.spark.settings import checks_retention, checks_zorder_statistics, moment
+from deltaic.spark.settings import checks_retention, checks_zorder_statistics, moment, user_metadata
 from deltaic.statements import statements as S  # noqa: N812 (each is named once)
 from deltaic.table import Table
 
@@ -88,6 +88,7 @@ def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
         mode="lite" if statement.lite else "full",
         dry_run=statement.dry_run,
         allow_short_retention=not checks_retention(spark),
+        user_metadata=user_metadata(spark),
     )
     base = reports.hadoop_path(table.uri)
     if not statement.dry_run:
@@ -98,7 +99,8 @@ def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
 def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
     table = _table(spark, statement.name)
     at = None if statement.timestamp is None else moment(spark, table.uri, statement.timestamp)
-    return [reports.restored(table.restore(statement.version, timestamp=at))]
+    done = table.restore(statement.version, timestamp=at, user_metadata=user_metadata(spark))
+    return [reports.restored(done)]
 
 
 def _history(spark: Any, statement: S.History) -> list[dict[str, Any]]:
@@ -111,12 +113,16 @@ def _detail(spark: Any, statement: S.Detail) -> list[dict[str, Any]]:
 
 
 def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
-    del spark
     name = statement.name
     if len(name) != 2 or name[0].lower() != "parquet" or not names.is_absolute(name[1]):
         what = f"a conversion of {'.'.join(name)}, which is not parquet.`/path`,"
         raise UnsupportedError(f"{what} is not supported", path=".".join(name), what=what)
-    maintain.convert(names.local(name[1]), statement.partition_by, statistics=statement.statistics)
+    maintain.convert(
+        names.local(name[1]),
+        statement.partition_by,
+        statistics=statement.statistics,
+        user_metadata=user_metadata(spark),
+    )
     return []
 
 
@@ -164,17 +170,20 @@ def _is_there(spark: Any, name: list[str]) -> bool:
 
 
 def _add_constraint(spark: Any, statement: S.AddConstraint) -> list[dict[str, Any]]:
-    _table(spark, statement.name).add_constraint(statement.constraint, statement.expression)
+    table, said = _table(spark, statement.name), user_metadata(spark)
+    table.add_constraint(statement.constraint, statement.expression, user_metadata=said)
     return []
 
 
 def _drop_constraint(spark: Any, statement: S.DropConstraint) -> list[dict[str, Any]]:
-    _table(spark, statement.name).drop_constraint(statement.constraint, if_exists=statement.if_exists)
+    table, said = _table(spark, statement.name), user_metadata(spark)
+    table.drop_constraint(statement.constraint, if_exists=statement.if_exists, user_metadata=said)
     return []
 
 
 def _drop_feature(spark: Any, statement: S.DropFeature) -> list[dict[str, Any]]:
-    _table(spark, statement.name).drop_feature(statement.feature, truncate_history=statement.truncate_history)
+    table, said = _table(spark, statement.name), user_metadata(spark)
+    table.drop_feature(statement.feature, truncate_history=statement.truncate_history, user_metadata=said)
     return []
 
 

@@ -10,8 +10,8 @@ use crate::errors::to_python;
 use crate::runtime;
 use crate::table::Table;
 
-fn run(py: Python<'_>, table: &Table, alteration: Alteration) -> PyResult<u64> {
-    runtime::write(py, || alter_table(table.location(), &alteration))
+fn run(py: Python<'_>, table: &Table, alteration: Alteration, user_metadata: Option<&str>) -> PyResult<u64> {
+    runtime::write(py, || alter_table(table.location(), &alteration, user_metadata))
 }
 
 fn position(first: bool, after: Option<String>) -> Option<Position> {
@@ -23,8 +23,9 @@ pub(crate) fn set_properties(
     py: Python<'_>,
     table: &Table,
     properties: BTreeMap<String, String>,
+    user_metadata: Option<&str>,
 ) -> PyResult<u64> {
-    run(py, table, Alteration::SetProperties { properties, options: SetOptions::default() })
+    run(py, table, Alteration::SetProperties { properties, options: SetOptions::default() }, user_metadata)
 }
 
 #[pyfunction]
@@ -33,8 +34,9 @@ pub(crate) fn unset_properties(
     table: &Table,
     keys: Vec<String>,
     if_exists: bool,
+    user_metadata: Option<&str>,
 ) -> PyResult<u64> {
-    run(py, table, Alteration::UnsetProperties { keys, if_exists })
+    run(py, table, Alteration::UnsetProperties { keys, if_exists }, user_metadata)
 }
 
 /// The columns of schemas (JSON), those of each one behind the other: the schema, the path of the struct that they join,
@@ -44,6 +46,7 @@ pub(crate) fn add_columns(
     py: Python<'_>,
     table: &Table,
     added: Vec<(String, Vec<String>, bool, Option<String>)>,
+    user_metadata: Option<&str>,
 ) -> PyResult<u64> {
     let mut columns = Vec::new();
     for (schema, parent, first, after) in added {
@@ -54,22 +57,38 @@ pub(crate) fn add_columns(
             columns.push(NewColumn { parent: parent.clone(), field, position });
         }
     }
-    run(py, table, Alteration::AddColumns(columns))
+    run(py, table, Alteration::AddColumns(columns), user_metadata)
 }
 
 #[pyfunction]
-pub(crate) fn cluster_by(py: Python<'_>, table: &Table, columns: Vec<Vec<String>>) -> PyResult<u64> {
-    run(py, table, Alteration::ClusterBy(columns))
+pub(crate) fn cluster_by(
+    py: Python<'_>,
+    table: &Table,
+    columns: Vec<Vec<String>>,
+    user_metadata: Option<&str>,
+) -> PyResult<u64> {
+    run(py, table, Alteration::ClusterBy(columns), user_metadata)
 }
 
 #[pyfunction]
-pub(crate) fn drop_columns(py: Python<'_>, table: &Table, paths: Vec<Vec<String>>) -> PyResult<u64> {
-    run(py, table, Alteration::DropColumns(paths))
+pub(crate) fn drop_columns(
+    py: Python<'_>,
+    table: &Table,
+    paths: Vec<Vec<String>>,
+    user_metadata: Option<&str>,
+) -> PyResult<u64> {
+    run(py, table, Alteration::DropColumns(paths), user_metadata)
 }
 
 #[pyfunction]
-pub(crate) fn rename_column(py: Python<'_>, table: &Table, path: Vec<String>, name: String) -> PyResult<u64> {
-    run(py, table, Alteration::RenameColumn { path, name })
+pub(crate) fn rename_column(
+    py: Python<'_>,
+    table: &Table,
+    path: Vec<String>,
+    name: String,
+    user_metadata: Option<&str>,
+) -> PyResult<u64> {
+    run(py, table, Alteration::RenameColumn { path, name }, user_metadata)
 }
 
 /// The path of a column; a schema (JSON) of one column, of the new type; whether it can be null; a comment and a default,
@@ -79,7 +98,12 @@ type Changed =
 
 /// Changes columns, in order and in one commit.
 #[pyfunction]
-pub(crate) fn change_columns(py: Python<'_>, table: &Table, changed: Vec<Changed>) -> PyResult<u64> {
+pub(crate) fn change_columns(
+    py: Python<'_>,
+    table: &Table,
+    changed: Vec<Changed>,
+    user_metadata: Option<&str>,
+) -> PyResult<u64> {
     let mut changes = Vec::new();
     for (path, schema, nullable, comment, default, first, after) in changed {
         let fields = schema.as_deref().map(columns_from_json).transpose().map_err(|e| to_python(py, &e))?;
@@ -89,14 +113,19 @@ pub(crate) fn change_columns(py: Python<'_>, table: &Table, changed: Vec<Changed
         let position = position(first, after);
         changes.push(ColumnChange { path, data_type, nullable, comment, default, position });
     }
-    run(py, table, Alteration::ChangeColumns(changes))
+    run(py, table, Alteration::ChangeColumns(changes), user_metadata)
 }
 
 /// Gives the table the columns of a schema (JSON).
 #[pyfunction]
-pub(crate) fn replace_columns(py: Python<'_>, table: &Table, schema: &str) -> PyResult<u64> {
+pub(crate) fn replace_columns(
+    py: Python<'_>,
+    table: &Table,
+    schema: &str,
+    user_metadata: Option<&str>,
+) -> PyResult<u64> {
     let columns = columns_from_json(schema).map_err(|e| to_python(py, &e))?;
-    run(py, table, Alteration::ReplaceColumns(columns))
+    run(py, table, Alteration::ReplaceColumns(columns), user_metadata)
 }
 
 #[pyfunction]
@@ -105,13 +134,20 @@ pub(crate) fn add_constraint(
     table: &Table,
     name: String,
     expression: String,
+    user_metadata: Option<&str>,
 ) -> PyResult<u64> {
-    run(py, table, Alteration::AddConstraint { name, expression })
+    run(py, table, Alteration::AddConstraint { name, expression }, user_metadata)
 }
 
 #[pyfunction]
-pub(crate) fn drop_constraint(py: Python<'_>, table: &Table, name: String, if_exists: bool) -> PyResult<u64> {
-    run(py, table, Alteration::DropConstraint { name, if_exists })
+pub(crate) fn drop_constraint(
+    py: Python<'_>,
+    table: &Table,
+    name: String,
+    if_exists: bool,
+    user_metadata: Option<&str>,
+) -> PyResult<u64> {
+    run(py, table, Alteration::DropConstraint { name, if_exists }, user_metadata)
 }
 
 /// Drops a table feature, with the history that shows it or behind protected checkpoints.
@@ -121,9 +157,10 @@ pub(crate) fn drop_feature(
     table: &Table,
     name: &str,
     truncate_history: bool,
+    user_metadata: Option<String>,
 ) -> PyResult<u64> {
     runtime::write(py, || {
-        let options = DropOptions::default();
+        let options = DropOptions { user_metadata, ..Default::default() };
         maintain::drop_feature(table.location(), name, truncate_history, &options).map(|done| done.version)
     })
 }

@@ -21,12 +21,12 @@ use crate::table::Table;
 #[pyfunction]
 pub(crate) fn vacuum(
     py: Python<'_>,
-    uri: &str,
-    storage_options: StorageOptions,
+    table: &Table,
     mode: &str,
     retention_millis: Option<u64>,
     allow_short_retention: bool,
     dry_run: bool,
+    user_metadata: Option<String>,
 ) -> PyResult<String> {
     runtime::write(py, || {
         let options = VacuumOptions {
@@ -34,8 +34,9 @@ pub(crate) fn vacuum(
             retention: retention_millis.map(Duration::from_millis),
             allow_short_retention,
             dry_run,
+            user_metadata,
         };
-        let done = maintain::vacuum(&Location::open(uri, &storage_options)?, &options)?;
+        let done = maintain::vacuum(table.location(), &options)?;
         let failed: Vec<_> = done.failed.iter().map(|(path, reason)| json!([path, reason])).collect();
         Ok(json!({
             "files": done.files, "bytes": done.bytes, "failed": failed, "cutoff": done.cutoff,
@@ -49,16 +50,16 @@ pub(crate) fn vacuum(
 #[pyfunction]
 pub(crate) fn restore(
     py: Python<'_>,
-    uri: &str,
-    storage_options: StorageOptions,
+    table: &Table,
     version: Option<u64>,
     timestamp: Option<i64>,
     ignore_missing_files: bool,
+    user_metadata: Option<String>,
 ) -> PyResult<String> {
     runtime::write(py, || {
         let at = version.map(At::Version).or(timestamp.map(At::Timestamp)).unwrap_or(At::Latest);
-        let location = Location::open(uri, &storage_options)?;
-        let done = maintain::restore(&location, at, &RestoreOptions { ignore_missing_files })?;
+        let done =
+            maintain::restore(table.location(), at, &RestoreOptions { ignore_missing_files, user_metadata })?;
         Ok(json!({
             "version": done.version, "restored_version": done.restored_version,
             "restored_files": done.restored, "restored_bytes": done.restored_bytes,
@@ -71,11 +72,7 @@ pub(crate) fn restore(
 
 /// Makes the table forget how far an application came.
 #[pyfunction]
-pub(crate) fn reset_application(
-    py: Python<'_>,
-    table: &crate::table::Table,
-    app_id: &str,
-) -> PyResult<Option<u64>> {
+pub(crate) fn reset_application(py: Python<'_>, table: &Table, app_id: &str) -> PyResult<Option<u64>> {
     runtime::write(py, || maintain::reset_application(table.location(), app_id))
 }
 
@@ -177,13 +174,14 @@ pub(crate) fn convert(
     partition_schema: Option<&str>,
     statistics: bool,
     configuration: BTreeMap<String, String>,
+    user_metadata: Option<String>,
 ) -> PyResult<String> {
     runtime::write(py, || {
         let partitioning = match partition_schema {
             Some(json) => Partitioning::Columns(StructType { fields: columns_from_json(json)? }),
             None => Partitioning::Inferred,
         };
-        let options = ConvertOptions { partitioning, statistics, configuration };
+        let options = ConvertOptions { partitioning, statistics, configuration, user_metadata };
         let done = maintain::convert(&Location::open(uri, &storage_options)?, &options)?;
         Ok(json!({
             "version": done.version, "existed": done.existed, "files": done.files, "bytes": done.bytes,
@@ -201,12 +199,17 @@ pub(crate) fn shallow_clone(
     target: &str,
     replace: bool,
     properties: BTreeMap<String, String>,
+    user_metadata: Option<String>,
 ) -> PyResult<String> {
     runtime::write(py, || {
         let target = Location::open(target, table.options())?;
         let at = At::Version(table.snapshot().version());
-        let done =
-            maintain::shallow_clone(table.location(), at, &target, &CloneOptions { properties, replace })?;
+        let done = maintain::shallow_clone(
+            table.location(),
+            at,
+            &target,
+            &CloneOptions { properties, replace, user_metadata },
+        )?;
         Ok(json!({
             "uri": target.root().to_string(), "version": done.version, "source_version": done.source_version,
             "files": done.files, "bytes": done.bytes, "warnings": done.warnings

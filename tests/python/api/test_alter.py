@@ -5,6 +5,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deltaic
@@ -214,3 +215,39 @@ def test_a_refusal_changes_nothing(table, change, error):
     with pytest.raises(error):
         change(table)
     assert table.update().version == 0
+
+
+def test_each_change_has_its_note(mapped, tmp_path):
+    deltaic.Table(mapped.uri).shallow_clone(tmp_path / "copy", user_metadata="why")
+    (tmp_path / "folder").mkdir()
+    pq.write_table(DATA, tmp_path / "folder" / "rows.parquet")
+    deltaic.convert(tmp_path / "folder", user_metadata="why")
+    for change in (
+        lambda t: t.set_properties({"k": "v"}, user_metadata="why"),
+        lambda t: t.unset_properties("k", user_metadata="why"),
+        lambda t: t.add_columns({"n": "long"}, user_metadata="why"),
+        lambda t: t.change_column("n", comment="a number", user_metadata="why"),
+        lambda t: t.rename_column("n", "m", user_metadata="why"),
+        lambda t: t.replace_columns(
+            "m BIGINT, id INT, name STRING, s STRUCT<x: BIGINT>", user_metadata="why"
+        ),
+        lambda t: t.drop_columns("m", user_metadata="why"),
+        lambda t: t.add_constraint("above", "id > 0", user_metadata="why"),
+        lambda t: t.drop_constraint("above", user_metadata="why"),
+        lambda t: t.cluster_by(["id"], user_metadata="why"),
+        lambda t: t.add_feature("deletionVectors", user_metadata="why"),
+        lambda t: t.drop_feature("deletionVectors", user_metadata="why"),
+        # two commits before that of the property
+        lambda t: t.set_properties({"delta.enableRowTracking": "true"}, user_metadata="why"),
+        lambda t: t.restore(0, user_metadata="why"),
+        lambda t: t.vacuum(user_metadata="why"),
+    ):
+        before = mapped.update().version
+        change(mapped)
+        assert mapped.update().version > before
+    for path in (mapped.uri, tmp_path / "copy", tmp_path / "folder"):
+        made = [
+            entry for entry in deltaic.Table(path).history() if entry["version"] > 1 or path != mapped.uri
+        ]
+        assert made
+        assert [entry["operation"] for entry in made if entry.get("userMetadata") != "why"] == []

@@ -175,11 +175,33 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
         "SELECT * FROM {n}",
         "DROP TABLE {n}",
     ],
+    "user metadata": [
+        "SET spark.databricks.delta.commitInfo.userMetadata = nightly",
+        "CREATE TABLE {t} (id BIGINT, s STRING) USING delta",
+        "INSERT INTO {t} VALUES (1, 'a'), (2, 'b')",
+        "ALTER TABLE {t} SET TBLPROPERTIES ('k' = 'v')",
+        "ALTER TABLE {t} UNSET TBLPROPERTIES ('k')",
+        "ALTER TABLE {t} ADD COLUMNS (n INT)",
+        "ALTER TABLE {t} ALTER COLUMN n COMMENT 'a number'",
+        "ALTER TABLE {t} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+        "ALTER TABLE {t} RENAME COLUMN n TO m",
+        "ALTER TABLE {t} DROP COLUMN m",
+        "ALTER TABLE {t} ADD CONSTRAINT above CHECK (id > 0)",
+        "ALTER TABLE {t} DROP CONSTRAINT above",
+        "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')",
+        "INSERT INTO {t} VALUES (3, 'c')",
+        Numbers("OPTIMIZE {t}"),
+        Numbers("RESTORE TABLE {t} TO VERSION AS OF 1"),
+        Numbers("VACUUM {t}"),
+        "RESET spark.databricks.delta.commitInfo.userMetadata",
+    ],
     "convert": [
+        "SET spark.databricks.delta.commitInfo.userMetadata = nightly",
         "INSERT OVERWRITE DIRECTORY '{d}' USING parquet SELECT id, id * 2 AS x FROM range(10)",
         "CONVERT TO DELTA parquet.`{d}`",
         "INSERT INTO {t} VALUES (20, 40)",
         "SELECT count(*) AS n, sum(x) AS x FROM {t}",
+        "RESET spark.databricks.delta.commitInfo.userMetadata",
     ],
 }
 
@@ -206,7 +228,7 @@ def history(folder: Path) -> Any:
             column["metadata"].pop("delta.typeChanges", None)
         # it has them in the order of a hash table
         changed.sort(key=lambda column: column["name"])
-    return newest["version"], newest["operation"], parameters
+    return newest["version"], newest["operation"], parameters, newest.get("userMetadata")
 
 
 def read(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from dml_tables import ids, last_commit, live, versions
@@ -163,6 +163,46 @@ class TestCommits:
         DeltaTable.createOrReplace(spark).location(path).addColumn("id", "long").execute()
         notes = [r.userMetadata for r in table.history().collect()]
         assert notes == ["nightly"] * 6
+
+    def test_changes_of_the_table_have_it_too(self, door: Any, tmp_path: Path) -> None:
+        path, copy, folder = str(tmp_path / "t"), str(tmp_path / "copy"), str(tmp_path / "folder")
+        door.range(4).write.parquet(folder)
+        door.conf.set(DELTA + "commitInfo.userMetadata", "nightly")
+        try:
+            deltaic.save(door.range(4), path)
+            table = DeltaTable.forPath(door, path)
+            table.addFeatureSupport("deletionVectors")
+            table.dropFeatureSupport("deletionVectors")
+            table.upgradeTableProtocol(1, 4)
+            for change in (
+                "SET TBLPROPERTIES ('k' = 'v', 'delta.columnMapping.mode' = 'name')",
+                "UNSET TBLPROPERTIES ('k')",
+                "ADD COLUMNS (n INT)",
+                "ALTER COLUMN n COMMENT 'a number'",
+                "RENAME COLUMN n TO m",
+                "REPLACE COLUMNS (m INT, id BIGINT)",
+                "DROP COLUMN m",
+                "ADD CONSTRAINT above CHECK (id >= 0)",
+                "DROP CONSTRAINT above",
+                "CLUSTER BY (id)",
+                "SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')",
+            ):
+                deltaic.sql(door, f"ALTER TABLE delta.`{path}` {change}")
+            table.restoreToVersion(0)
+            table.restoreToTimestamp(str(deltaic.Table(path).history(1)[0]["timestamp"]))
+            table.vacuum()
+            deltaic.sql(door, f"RESTORE TABLE delta.`{path}` TO VERSION AS OF 1")
+            deltaic.sql(door, f"VACUUM delta.`{path}`")
+            table.clone(copy, isShallow=True)
+            DeltaTable.convertToDelta(door, f"parquet.`{folder}`")
+        finally:
+            door.conf.unset(DELTA + "commitInfo.userMetadata")
+        for made, least in ((path, 20), (copy, 1), (folder, 1)):
+            told = [
+                (entry["operation"], entry.get("userMetadata")) for entry in deltaic.Table(made).history()
+            ]
+            assert [operation for operation, said in told if said != "nightly"] == []
+            assert len(told) >= least
 
     def test_what_an_application_has_done_is_not_done_again(
         self, spark: SparkSession, setting: Setting, path: str

@@ -97,7 +97,7 @@ fn history(properties: &[(&str, &str)], partitioned: bool) -> Location {
     delete(&location, Some("id < 3"), &DmlOptions::default()).unwrap();
     let noted = [("note".to_owned(), "x".to_owned())].into();
     let noted = Alteration::SetProperties { properties: noted, options: SetOptions::default() };
-    alter_table(&location, &noted).unwrap();
+    alter_table(&location, &noted, None).unwrap();
     let set = [("name".to_owned(), "'other'".to_owned())];
     update(&location, &set, Some("id IN (4, 5, 13, 14, 15)"), &DmlOptions::default()).unwrap();
     append(&location, 20..31, &of_app(2));
@@ -125,7 +125,7 @@ fn cleaned() -> Location {
 fn mapped() -> Location {
     let location = history(&[("delta.columnMapping.mode", "name"), EVERY_THIRD], true);
     let renamed = Alteration::RenameColumn { path: vec!["name".into()], name: "called".into() };
-    alter_table(&location, &renamed).unwrap();
+    alter_table(&location, &renamed, None).unwrap();
     location
 }
 

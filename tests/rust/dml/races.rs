@@ -32,7 +32,7 @@ fn a_lost_race_is_made_anew_and_leaves_no_files() {
             use deltaic::maintain::{Alteration, alter_table};
             use deltaic::schema::{DataType, StructField};
             let column = NewColumn::of(StructField::new("n", DataType::Long, true));
-            alter_table(copy, &Alteration::AddColumns(vec![column])).unwrap();
+            alter_table(copy, &Alteration::AddColumns(vec![column]), None).unwrap();
         }),
         ("no rows left", |copy| {
             delete(copy, None).unwrap();

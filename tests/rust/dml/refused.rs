@@ -57,7 +57,7 @@ fn column(location: &Location, name: &str, data_type: &str, metadata: Value) {
     let field = json!({"name": name, "type": data_type, "nullable": true, "metadata": metadata});
     let schema = json!({"type": "struct", "fields": [field]}).to_string();
     let field: StructField = deltaic::schema::StructType::from_json(&schema).unwrap().fields.remove(0);
-    alter_table(location, &Alteration::AddColumns(vec![NewColumn::of(field)])).unwrap();
+    alter_table(location, &Alteration::AddColumns(vec![NewColumn::of(field)]), None).unwrap();
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn rules_of_the_table_hold_for_new_rows() {
     let (_, location) = table(10, false, &[]);
     let add = |name: &str, expression: &str| {
         let change = Alteration::AddConstraint { name: name.into(), expression: expression.into() };
-        alter_table(&location, &change).unwrap();
+        alter_table(&location, &change, None).unwrap();
     };
     add("small", "k < 100");
     let (kind, said) = refused(&location, &[("k", "k + 95")], None);
@@ -150,6 +150,6 @@ fn columns_added_later_are_null_in_old_files() {
     assert_eq!(delete(&location, Some("n IS NULL")).unwrap().deleted_rows, Some(17));
     let set: [(String, String); 1] = [("delta.appendOnly".into(), "true".into())];
     let change = Alteration::SetProperties { properties: set.into(), options: SetOptions::default() };
-    alter_table(&location, &change).unwrap();
+    alter_table(&location, &change, None).unwrap();
     assert_eq!(delete(&location, None).unwrap_err().kind(), "AppendOnly");
 }

@@ -103,7 +103,7 @@ fn each_change_is_a_commit_with_the_operation_of_delta_spark() {
         ),
     ];
     for (at, (change, operation, parameters)) in changes.into_iter().enumerate() {
-        let version = alter_table(&location, &change).unwrap();
+        let version = alter_table(&location, &change, None).unwrap();
         assert_eq!(version, at as u64 + 1);
         let (name, found) = said(&location, version);
         assert_eq!(name, operation);
@@ -132,10 +132,10 @@ fn rows_at_ids(location: &Location) -> Vec<i64> {
 #[test]
 fn nothing_to_change_is_no_commit() {
     let (_, location) = table();
-    assert_eq!(alter_table(&location, &set(&[("a.b", "c")])).unwrap(), 1);
-    assert_eq!(alter_table(&location, &set(&[("a.b", "c")])).unwrap(), 1);
+    assert_eq!(alter_table(&location, &set(&[("a.b", "c")]), None).unwrap(), 1);
+    assert_eq!(alter_table(&location, &set(&[("a.b", "c")]), None).unwrap(), 1);
     let gone = Alteration::DropConstraint { name: "no".into(), if_exists: true };
-    assert_eq!(alter_table(&location, &gone).unwrap(), 1);
+    assert_eq!(alter_table(&location, &gone, None).unwrap(), 1);
     assert_eq!(open(&location).version(), 1);
 }
 
@@ -145,7 +145,7 @@ fn changes_of_several_writers_at_once_are_all_there() {
     std::thread::scope(|scope| {
         for writer in 0..6 {
             let location = &location;
-            scope.spawn(move || alter_table(location, &column(&format!("c{writer}"))).unwrap());
+            scope.spawn(move || alter_table(location, &column(&format!("c{writer}")), None).unwrap());
         }
         scope.spawn(|| {
             for id in 0..4 {
@@ -156,7 +156,7 @@ fn changes_of_several_writers_at_once_are_all_there() {
     let mut found = names(&location);
     found.sort();
     assert_eq!(found, ["c0", "c1", "c2", "c3", "c4", "c5", "id", "p"]);
-    let same = alter_table(&location, &column("C0")).unwrap_err();
+    let same = alter_table(&location, &column("C0"), None).unwrap_err();
     assert_eq!(same.kind(), "InvalidColumnChange");
 }
 
@@ -164,7 +164,7 @@ fn changes_of_several_writers_at_once_are_all_there() {
 fn a_constraint_is_added_only_when_every_row_passes() {
     let (_, location) = table();
     let refused = |expression: &str| {
-        let error = alter_table(&location, &constraint(expression)).unwrap_err();
+        let error = alter_table(&location, &constraint(expression), None).unwrap_err();
         assert_eq!(open(&location).version(), 0, "{expression}");
         error
     };
@@ -175,7 +175,7 @@ fn a_constraint_is_added_only_when_every_row_passes() {
     for cannot in ["no_such_function(id)", "other > 1", "id + 1", "id <"] {
         assert_eq!(refused(cannot).kind(), "InvalidExpression", "{cannot}");
     }
-    assert_eq!(alter_table(&location, &constraint("id < 3 AND p IN ('a', 'b')")).unwrap(), 1);
+    assert_eq!(alter_table(&location, &constraint("id < 3 AND p IN ('a', 'b')"), None).unwrap(), 1);
     assert!(open(&location).protocol().supports("checkConstraints"));
     let snapshot = open(&location);
     let properties = &snapshot.metadata().configuration;
@@ -186,14 +186,14 @@ fn a_constraint_is_added_only_when_every_row_passes() {
 fn other_clustering_columns_are_a_commit_that_says_both() {
     let (_, location) = place();
     write(&location, &[("a", 1)], &WriteOptions { mode: WriteMode::Append, ..Default::default() }).unwrap();
-    alter_table(&location, &set(&[("delta.columnMapping.mode", "name")])).unwrap();
+    alter_table(&location, &set(&[("delta.columnMapping.mode", "name")]), None).unwrap();
     let by = |columns: &[&str]| {
         Alteration::ClusterBy(columns.iter().map(|column| vec![(*column).to_owned()]).collect())
     };
-    assert_eq!(alter_table(&location, &by(&[])).unwrap(), 1);
+    assert_eq!(alter_table(&location, &by(&[]), None).unwrap(), 1);
     for (version, (old, new)) in (2..).zip([("", "id"), ("id", "p,id"), ("p,id", "")]) {
         let columns: Vec<&str> = new.split(',').filter(|column| !column.is_empty()).collect();
-        assert_eq!(alter_table(&location, &by(&columns)).unwrap(), version);
+        assert_eq!(alter_table(&location, &by(&columns), None).unwrap(), version);
         let (name, parameters) = said(&location, version);
         assert_eq!(name, "CLUSTER BY");
         assert_eq!(parameters["oldClusteringColumns"], old);
@@ -201,7 +201,7 @@ fn other_clustering_columns_are_a_commit_that_says_both() {
         let columns: Vec<Vec<String>> = columns.iter().map(|column| vec![(*column).to_owned()]).collect();
         assert_eq!(clustering_columns(&open(&location)).unwrap(), columns);
     }
-    assert_eq!(alter_table(&location, &by(&["nope"])).unwrap_err().kind(), "InvalidColumnChange");
+    assert_eq!(alter_table(&location, &by(&["nope"]), None).unwrap_err().kind(), "InvalidColumnChange");
     let (_, partitioned) = table();
-    assert_eq!(alter_table(&partitioned, &by(&["id"])).unwrap_err().kind(), "InvalidFeatureChange");
+    assert_eq!(alter_table(&partitioned, &by(&["id"]), None).unwrap_err().kind(), "InvalidFeatureChange");
 }

@@ -80,7 +80,7 @@ fn a_delete_compacts_what_it_touches() {
     assert_eq!((open(&location).version(), adds(&location).len()), (1, 60));
     let on = ASKED.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
     let set = deltaic::maintain::Alteration::SetProperties { properties: on, options: Default::default() };
-    deltaic::maintain::alter_table(&location, &set).unwrap();
+    deltaic::maintain::alter_table(&location, &set, None).unwrap();
     let done = delete(&location, Some("id = 7"), &DmlOptions::default()).unwrap();
     assert_eq!((done.version, open(&location).version()), (Some(3), 4));
     assert_eq!((adds(&location).len(), rows(&location).len()), (1, 118));

@@ -25,7 +25,7 @@ fn table(properties: &[(&str, &str)]) -> (FaultStore, Location) {
 type Rival<'a> = &'a dyn Fn(&Location);
 
 fn enable(location: &Location) -> Result<u64> {
-    alter_table(location, &set(&[("delta.enableRowTracking", "true")]))
+    alter_table(location, &set(&[("delta.enableRowTracking", "true")]), None)
 }
 
 /// Stops where a version would be committed.
@@ -134,7 +134,7 @@ fn a_refusal_leaves_no_trace() {
     let suspended = [("delta.feature.rowTracking", "supported"), ("delta.rowTrackingSuspended", "true")];
     write(&location, &[("a", 1)], &with_properties(&suspended)).unwrap();
     let both = set(&[("delta.enableRowTracking", "true"), ("delta.rowTrackingSuspended", "false")]);
-    assert_eq!(alter_table(&location, &both).unwrap_err().kind(), "InvalidFeatureChange");
+    assert_eq!(alter_table(&location, &both, None).unwrap_err().kind(), "InvalidFeatureChange");
     assert_eq!(open(&location).version(), 0);
 }
 

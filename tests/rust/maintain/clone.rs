@@ -55,7 +55,13 @@ fn a_vacuum_of_the_clone_deletes_nothing_of_the_source() {
     std::thread::sleep(std::time::Duration::from_millis(5));
     for mode in [VacuumMode::Lite, VacuumMode::Full] {
         let retention = Some(std::time::Duration::ZERO);
-        let now = VacuumOptions { mode, retention, allow_short_retention: true, dry_run: false };
+        let now = VacuumOptions {
+            mode,
+            retention,
+            allow_short_retention: true,
+            dry_run: false,
+            user_metadata: None,
+        };
         assert_eq!(vacuum(&target, &now).unwrap().files, Vec::<String>::new());
     }
     assert_eq!(objects(&location), before);
@@ -69,7 +75,7 @@ fn properties_can_be_others_and_row_ids_are_new() {
     write(&location, &ROWS, &with_properties(&[("delta.enableRowTracking", "true")])).unwrap();
     let target = Location::with_store(ObjectPath::new("memory://", "/clone"), location.store().clone());
     let properties = [("delta.appendOnly".to_owned(), "true".to_owned())].into();
-    clone(&location, &target, &CloneOptions { properties, replace: false }).unwrap();
+    clone(&location, &target, &CloneOptions { properties, ..Default::default() }).unwrap();
     let (ours, theirs) = (open(&target), open(&location));
     assert_eq!(ours.metadata().configuration["delta.appendOnly"], "true");
     let name = "delta.rowTracking.materializedRowIdColumnName";
@@ -77,7 +83,8 @@ fn properties_can_be_others_and_row_ids_are_new() {
     assert!(adds(&target).iter().all(|a| a.default_row_commit_version == Some(0)));
     let mapped = [("delta.columnMapping.mode".to_owned(), "name".to_owned())].into();
     let other = Location::with_store(ObjectPath::new("memory://", "/other"), location.store().clone());
-    let error = clone(&location, &other, &CloneOptions { properties: mapped, replace: false }).unwrap_err();
+    let error =
+        clone(&location, &other, &CloneOptions { properties: mapped, ..Default::default() }).unwrap_err();
     assert!(error.to_string().contains("column mapping"), "{error}");
 }
 

@@ -136,9 +136,9 @@ fn column_mapping_goes_with_names_that_were_mapped() {
     for mode in ["name", "id"] {
         let (_, location) = table(&[("delta.columnMapping.mode", mode), VECTORS, ROW_IDS]);
         let new = NewColumn::of(StructField::new("x", DataType::Long, true));
-        alter_table(&location, &Alteration::AddColumns(vec![new])).unwrap();
+        alter_table(&location, &Alteration::AddColumns(vec![new]), None).unwrap();
         let rename = Alteration::RenameColumn { path: vec!["x".into()], name: "y".into() };
-        alter_table(&location, &rename).unwrap();
+        alter_table(&location, &rename, None).unwrap();
         delete_first_row(&location);
         let done = dropped(&location, "columnMapping");
         assert_eq!((done.steps, done.rewritten), (1, 3), "{mode}");
@@ -183,7 +183,7 @@ fn files_with_types_from_before_a_widening_are_written_again() {
     let options = with_properties(&[("delta.enableTypeWidening", "true")]);
     deltaic::write::write(&location, RecordBatchIterator::new([Ok(batch)], schema), &options).unwrap();
     let widened = ColumnChange { data_type: Some(DataType::Long), ..ColumnChange::of(vec!["id".into()]) };
-    alter_table(&location, &Alteration::ChangeColumns(vec![widened])).unwrap();
+    alter_table(&location, &Alteration::ChangeColumns(vec![widened]), None).unwrap();
     write(&location, &[("a", 1 << 40)], &partitioned()).unwrap();
     let name = features(&location).into_iter().find(|f| f.starts_with("typeWidening")).unwrap();
     let done = dropped(&location, &name);
@@ -214,11 +214,12 @@ fn features_that_only_writers_know_go_in_place() {
 
     let (_, location) = table(&[]);
     let check = Alteration::AddConstraint { name: "small".into(), expression: "id < 100".into() };
-    alter_table(&location, &check).unwrap();
+    alter_table(&location, &check, None).unwrap();
     let error = try_drop(&location, "checkConstraints", false).unwrap_err();
     assert!(error.to_string().contains("drop the constraints first: small"), "{error}");
     assert_eq!(open(&location).version(), 2);
-    alter_table(&location, &Alteration::DropConstraint { name: "small".into(), if_exists: false }).unwrap();
+    alter_table(&location, &Alteration::DropConstraint { name: "small".into(), if_exists: false }, None)
+        .unwrap();
     assert_eq!(dropped(&location, "checkConstraints").version, 4);
 }
 
@@ -252,6 +253,7 @@ fn a_feature_without_traces_goes_behind_its_checkpoints() {
             properties: [("delta.feature.vacuumProtocolCheck".to_owned(), "supported".to_owned())].into(),
             options: Default::default(),
         },
+        None,
     )
     .unwrap();
     let done = try_drop(&location, "VACUUMprotocolCHECK", false).unwrap();

@@ -101,7 +101,7 @@ fn the_size_of_the_new_files_is_bounded() {
     let (_, location) = table();
     let property = [("delta.targetFileSize".to_owned(), format!("{}b", 2 * size + size / 2))].into();
     let set = Alteration::SetProperties { properties: property, options: SetOptions::default() };
-    alter_table(&location, &set).unwrap();
+    alter_table(&location, &set, None).unwrap();
     assert_eq!(run(&location).added.len(), 3);
 }
 

@@ -61,7 +61,8 @@ fn what_was_vacuumed_is_not_restored_unless_asked_for() {
     assert_eq!(error.kind(), "DataFile");
     assert!(error.to_string().contains(&gone), "{error}");
     assert_eq!(open(&location).version(), 2);
-    restore(&location, At::Version(0), &RestoreOptions { ignore_missing_files: true }).unwrap();
+    restore(&location, At::Version(0), &RestoreOptions { ignore_missing_files: true, ..Default::default() })
+        .unwrap();
 
     let dry = fsck(&location, true).unwrap();
     assert_eq!((dry.missing.len(), dry.version, open(&location).version()), (1, None, 3));

@@ -24,7 +24,13 @@ fn table() -> (FaultStore, Location) {
 /// Everything is older than this retention by the time of the call.
 fn now(mode: VacuumMode) -> VacuumOptions {
     std::thread::sleep(Duration::from_millis(5));
-    VacuumOptions { mode, retention: Some(Duration::ZERO), allow_short_retention: true, dry_run: false }
+    VacuumOptions {
+        mode,
+        retention: Some(Duration::ZERO),
+        allow_short_retention: true,
+        dry_run: false,
+        user_metadata: None,
+    }
 }
 
 fn below(location: &Location, done: &VacuumDone) -> Vec<String> {

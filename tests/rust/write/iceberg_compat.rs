@@ -31,7 +31,7 @@ fn rows(from: i64, lists: bool) -> RecordBatch {
 
 fn set(location: &Location, key: &str) -> Result<u64> {
     let properties = [(key.to_owned(), "true".to_owned())].into();
-    alter_table(location, &Alteration::SetProperties { properties, options: SetOptions::default() })
+    alter_table(location, &Alteration::SetProperties { properties, options: SetOptions::default() }, None)
 }
 
 fn columns(location: &Location, add: &Add) -> Vec<Arc<Type>> {

@@ -20,7 +20,7 @@ from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.definition import Definition
 from deltaic.spark.options import CATALOGS_OWN
-from deltaic.spark.settings import Settings
+from deltaic.spark.settings import Settings, user_metadata
 from deltaic.spark.writer import save
 from deltaic.table import Table
 
@@ -113,10 +113,11 @@ def create_as(asked: dict[str, Any], data: Any) -> None:
     save(spark, rows, path, None, wanted.partition_by, rest, storage or None, definition=wanted)
 
 
-def alter(asked: dict[str, Any], _: Any) -> None:
+def alter(asked: dict[str, Any], data: Any) -> None:
     """ALTER TABLE: see `deltaic.spark.alterations`."""
     _, storage = split_storage(asked["options"])
-    alter_table(Table(asked["path"], storage_options=storage), asked["changes"])
+    table = Table(asked["path"], storage_options=storage)
+    alter_table(table, asked["changes"], user_metadata(session_of(data)))
 
 
 def _check_place(asked: dict[str, Any]) -> None:

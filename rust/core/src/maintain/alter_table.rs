@@ -75,7 +75,8 @@ pub enum Alteration {
 
 /// Makes the change in one commit, or none of it. No data file is written: rows that are there read by the new schema.
 /// Returns the version of the commit, or the newest version where nothing was to be changed. A commit that loses its race
-/// is made anew from what the winner left, so the change never undoes that of another writer.
+/// is made anew from what the winner left, so the change never undoes that of another writer. `user_metadata` is text for
+/// `commitInfo.userMetadata`.
 ///
 /// `delta.enableRowTracking` on a table with files that have no row ids takes more commits before that one, as with
 /// delta-spark: the feature is added to the protocol, and the files are committed again with row ids. Each of them leaves
@@ -93,10 +94,10 @@ pub enum Alteration {
 ///
 /// # Cost
 /// One put; a new constraint reads its columns of all rows, and row tracking takes the list of live files twice.
-pub fn alter_table(location: &Location, alteration: &Alteration) -> Result<u64> {
+pub fn alter_table(location: &Location, alteration: &Alteration, user_metadata: Option<&str>) -> Result<u64> {
     let mut races = 0;
     loop {
-        match attempt(location, alteration) {
+        match attempt(location, alteration, user_metadata) {
             Err(
                 Error::MetadataChanged(_)
                 | Error::ProtocolChanged(_)
@@ -108,9 +109,9 @@ pub fn alter_table(location: &Location, alteration: &Alteration) -> Result<u64> 
     }
 }
 
-fn attempt(location: &Location, alteration: &Alteration) -> Result<u64> {
+fn attempt(location: &Location, alteration: &Alteration, user_metadata: Option<&str>) -> Result<u64> {
     let (mut snapshot, mut old, mut new) = newest(location, alteration)?;
-    if needs_backfill(&old, &new) && backfill(&snapshot)? {
+    if needs_backfill(&old, &new) && backfill(&snapshot, user_metadata)? {
         (snapshot, old, new) = newest(location, alteration)?;
     }
     let same_clustering = new.clustering == old.clustering;
@@ -118,6 +119,7 @@ fn attempt(location: &Location, alteration: &Alteration) -> Result<u64> {
         return Ok(snapshot.version());
     }
     let mut txn = Transaction::begin(&snapshot, operation(alteration, &old, &new)?);
+    txn.set_user_metadata(user_metadata.map(str::to_owned));
     if let Alteration::AddConstraint { name, expression } = alteration {
         check_rows(&snapshot, name, expression)?;
         claim_all_rows(&mut txn);

@@ -39,7 +39,7 @@ pub(super) fn without_row_ids(snapshot: &Snapshot) -> Result<Vec<Add>> {
 ///
 /// # Cost
 /// The live files once a commit; no data is read.
-pub(super) fn backfill(snapshot: &Snapshot) -> Result<bool> {
+pub(super) fn backfill(snapshot: &Snapshot, user_metadata: Option<&str>) -> Result<bool> {
     let files = without_row_ids(snapshot)?;
     if files.is_empty() {
         return Ok(false);
@@ -62,13 +62,13 @@ pub(super) fn backfill(snapshot: &Snapshot) -> Result<bool> {
                     .into(),
         });
     }
-    retried(BUDGET, |budget| support(snapshot.location(), budget))?;
-    give_ids(snapshot.location(), MOST_FILES)?;
+    retried(BUDGET, |budget| support(snapshot.location(), user_metadata, budget))?;
+    give_ids(snapshot.location(), MOST_FILES, user_metadata)?;
     Ok(true)
 }
 
 /// Adds the feature to the protocol. The metadata stays, so that writers under way may follow.
-fn support(location: &Location, budget: Duration) -> Result<()> {
+fn support(location: &Location, user_metadata: Option<&str>, budget: Duration) -> Result<()> {
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     if snapshot.protocol().supports("rowTracking") {
         return Ok(());
@@ -77,6 +77,7 @@ fn support(location: &Location, budget: Duration) -> Result<()> {
     let protocol = set_properties(&definition(&snapshot)?, &asked, SetOptions::default())?.protocol;
     let mut txn = Transaction::begin(&snapshot, upgrade(&protocol));
     txn.set_protocol(protocol);
+    txn.set_user_metadata(user_metadata.map(str::to_owned));
     txn.set_budget(budget);
     txn.commit()?;
     Ok(())
@@ -93,17 +94,22 @@ fn upgrade(protocol: &Protocol) -> Operation {
 }
 
 /// Commits files without ids again, at most so many at a time; the commit gives them ids.
-fn give_ids(location: &Location, most: usize) -> Result<()> {
+fn give_ids(location: &Location, most: usize, user_metadata: Option<&str>) -> Result<()> {
     let mut batch = 0;
     // a batch that is not full was the last: files that join meanwhile have ids
-    while retried(BUDGET, |budget| give_batch(location, batch, most, budget))? == most {
+    while retried(BUDGET, |budget| give_batch(location, (batch, most), user_metadata, budget))? == most {
         batch += 1;
     }
     Ok(())
 }
 
 /// The number of files in the batch.
-fn give_batch(location: &Location, batch: u64, most: usize, budget: Duration) -> Result<usize> {
+fn give_batch(
+    location: &Location,
+    (batch, most): (u64, usize),
+    user_metadata: Option<&str>,
+    budget: Duration,
+) -> Result<usize> {
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     let mut files = without_row_ids(&snapshot)?;
     files.truncate(most);
@@ -112,6 +118,7 @@ fn give_batch(location: &Location, batch: u64, most: usize, budget: Duration) ->
     }
     let operation = Operation::new("ROW TRACKING BACKFILL").with("batchId", batch.to_string());
     let mut txn = Transaction::begin(&snapshot, operation);
+    txn.set_user_metadata(user_metadata.map(str::to_owned));
     txn.read_files(files.iter().map(|file| &file.path))?;
     let given = files.len();
     files.into_iter().for_each(|file| txn.add(Add { data_change: false, ..file }));
@@ -142,14 +149,14 @@ mod tests {
             let schema = rows.schema();
             write(&location, RecordBatchIterator::new([Ok(rows)], schema), &append).unwrap();
         }
-        support(&location, BUDGET).unwrap();
-        give_ids(&location, 2).unwrap();
+        support(&location, None, BUDGET).unwrap();
+        give_ids(&location, 2, None).unwrap();
         let snapshot = Snapshot::open(location.clone(), At::Latest).unwrap();
         // the feature, and three batches: two, two, one
         assert_eq!((snapshot.version(), without_row_ids(&snapshot).unwrap()), (8, Vec::new()));
         let mut ids: Vec<_> = snapshot.adds(None).unwrap().iter().map(|add| add.base_row_id).collect();
         ids.sort_unstable();
         assert_eq!(ids, [0, 2, 4, 6, 8].map(Some));
-        assert!(!backfill(&snapshot).unwrap());
+        assert!(!backfill(&snapshot, None).unwrap());
     }
 }

@@ -33,6 +33,8 @@ pub struct CloneOptions {
     pub properties: BTreeMap<String, String>,
     /// Whether the clone may take the place of a table that is there and has no files.
     pub replace: bool,
+    /// Text for `commitInfo.userMetadata`.
+    pub user_metadata: Option<String>,
 }
 
 /// What a clone did.
@@ -117,6 +119,7 @@ pub fn shallow_clone(
             txn
         }
     };
+    txn.set_user_metadata(options.user_metadata.clone());
     if source.protocol().supports("clustering") {
         let domains = source.domain_metadata()?;
         domains.into_iter().filter(|d| d.domain == CLUSTERING_DOMAIN).for_each(|d| txn.domain(d));

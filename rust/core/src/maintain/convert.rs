@@ -46,6 +46,8 @@ pub struct ConvertOptions {
     pub statistics: bool,
     /// Table properties.
     pub configuration: BTreeMap<String, String>,
+    /// Text for `commitInfo.userMetadata`.
+    pub user_metadata: Option<String>,
 }
 
 impl Default for ConvertOptions {
@@ -54,6 +56,7 @@ impl Default for ConvertOptions {
             partitioning: Partitioning::default(),
             statistics: true,
             configuration: BTreeMap::new(),
+            user_metadata: None,
         }
     }
 }
@@ -117,6 +120,7 @@ pub fn convert(location: &Location, options: &ConvertOptions) -> Result<ConvertD
         .metric("numConvertedFiles", adds.len() as u64);
     let mut done = ConvertDone { files: adds.len() as u64, ..Default::default() };
     let mut txn = Transaction::create(location, protocol, metadata, operation);
+    txn.set_user_metadata(options.user_metadata.clone());
     for (add, rows) in adds {
         done.bytes += add.size.unsigned_abs();
         done.rows += rows;

@@ -19,6 +19,8 @@ use crate::txn::{Operation, Transaction};
 pub struct RestoreOptions {
     /// Restores also when files of the old version are gone. Reading these rows fails until `fsck` takes them out.
     pub ignore_missing_files: bool,
+    /// Text for `commitInfo.userMetadata`.
+    pub user_metadata: Option<String>,
 }
 
 /// What a restore did.
@@ -95,6 +97,7 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     txn.read_whole_table();
     txn.replaces_all_files();
     txn.set_isolation(IsolationLevel::Serializable);
+    txn.set_user_metadata(options.user_metadata.clone());
     let protocol = joined_protocol(now.protocol(), then.protocol());
     if protocol != *now.protocol() {
         txn.set_protocol(protocol);

@@ -31,6 +31,8 @@ pub struct VacuumOptions {
     pub allow_short_retention: bool,
     /// Deletes nothing and commits nothing.
     pub dry_run: bool,
+    /// Text for `commitInfo.userMetadata`.
+    pub user_metadata: Option<String>,
 }
 
 /// What a vacuum did.
@@ -99,7 +101,12 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
     if let Some(asked) = asked {
         start = start.with_json("specifiedRetentionMillis", asked);
     }
-    done.warnings.extend(Transaction::begin(&snapshot, start).commit()?.warnings);
+    let commit = |snapshot: &Snapshot, operation| {
+        let mut txn = Transaction::begin(snapshot, operation);
+        txn.set_user_metadata(options.user_metadata.clone());
+        txn.commit()
+    };
+    done.warnings.extend(commit(&snapshot, start)?.warnings);
     let delete = |chunk: &[(ObjectPath, u64)]| {
         let paths: Vec<ObjectPath> = chunk.iter().map(|f| f.0.clone()).collect();
         location.store().delete_many(&paths)
@@ -121,7 +128,7 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
         .with("status", if done.failed.is_empty() { "COMPLETED" } else { "FAILED" })
         .metric("numDeletedFiles", done.files.len() as u64)
         .metric("numVacuumedDirectories", plan.folders);
-    let landed = snapshot.update().and_then(|newest| Transaction::begin(&newest, end).commit());
+    let landed = snapshot.update().and_then(|newest| commit(&newest, end));
     match landed {
         Ok(landed) => {
             done.version = Some(landed.version);
