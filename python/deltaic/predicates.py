@@ -277,7 +277,7 @@ _WHOLE = {
     _Type.INT: range(-(2**31), 2**31),
     _Type.BIGINT: _LONG,
 }
-_TIMESTAMP = {_Type.TIMESTAMP, _Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ}
+TIMESTAMPS = {_Type.TIMESTAMP, _Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ}
 
 
 def _literal(node: Node, text: str) -> Json:
@@ -341,7 +341,7 @@ def _cast(node: Node, sign: str, text: str) -> Json:
     if operand.is_string and not sign:
         if kind == _Type.DATE:
             return {"type": "date", "value": _time(times.days, value, text)}
-        if kind in _TIMESTAMP:
+        if kind in TIMESTAMPS:
             return {"type": "timestamp", "value": _time(times.micros, value, text)}
         if kind == _Type.TIMESTAMPNTZ:
             return {"type": "timestampntz", "value": _time(times.local_micros, value, text)}

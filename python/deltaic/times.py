@@ -45,8 +45,8 @@ def micros(text: str, zone: tzinfo = timezone.utc) -> int:
     """
     local, named = _parse(text)
     try:
-        return since_epoch(local.replace(tzinfo=_zone(named) if named else zone))
-    except (ValueError, OverflowError, ZoneInfoNotFoundError):
+        return since_epoch(local.replace(tzinfo=zone_of(named) if named else zone))
+    except (ValueError, OverflowError):
         raise ValueError(f"`{text}` is no timestamp") from None
 
 
@@ -82,12 +82,20 @@ def from_millis(millis: int) -> datetime:
     return _EPOCH + timedelta(milliseconds=millis)
 
 
-def _zone(name: str) -> tzinfo:
+def zone_of(name: str) -> tzinfo:
+    """The time zone of a name or an offset such as `+02:00`.
+
+    Raises:
+        ValueError: there is none.
+    """
     if name in {"Z", "UTC", "GMT"}:
         return timezone.utc
     found = _OFFSET.fullmatch(name)
     if found is None:
-        return ZoneInfo(name)
+        try:
+            return ZoneInfo(name)
+        except ZoneInfoNotFoundError:
+            raise ValueError(f"`{name}` is no time zone") from None
     offset = timedelta(
         hours=int(found["hours"]), minutes=int(found["minutes"] or 0), seconds=int(found["seconds"] or 0)
     )

@@ -10,13 +10,14 @@ from pyspark.sql.datasource import DataSource
 
 from deltaic.spark.failures import MISSING
 from deltaic.spark.settings import OUT_OF_RANGE
+from deltaic.spark.zoned import TIME_ZONE
 
 # explicit files are checked one by one; above this number Spark starts a job with one task a file instead
 _LISTING = ("spark.sql.sources.parallelPartitionDiscovery.threshold", "1000000")
 
 # what a read or write asks the session for; the format can only know it from before
 _SETTINGS = (
-    "spark.sql.session.timeZone",
+    TIME_ZONE,
     "spark.sql.sources.partitionOverwriteMode",
     "spark.databricks.delta.schema.autoMerge.enabled",
     "spark.databricks.delta.commitInfo.userMetadata",

@@ -12,7 +12,6 @@ import uuid
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ClassVar
-from zoneinfo import ZoneInfo
 
 import pyspark
 from pyspark.sql.datasource import (
@@ -24,7 +23,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from deltaic import _core
+from deltaic import _core, times
 from deltaic.exceptions import (
     DeltaError,
     InvalidArgumentError,
@@ -41,6 +40,7 @@ from deltaic.spark.routes.arrow import Task
 from deltaic.spark.settings import OUT_OF_RANGE, Settings
 from deltaic.spark.split_read import BYTES_PER_PARTITION, read_group
 from deltaic.spark.stream_datasource import DeltaStreamReader, DeltaStreamWriter, query_of
+from deltaic.spark.zoned import TIME_ZONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -110,7 +110,7 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         path = self._path()
         mode = "overwrite" if overwrite else "append"
         options = WriteOptions.parse(path, dict(self.options)).in_session(Settings.read(self.settings))
-        return DeltaWriter(path, schema, mode, options)
+        return DeltaWriter(path, schema, mode, options.zoned(self._time_zone(), path, None))
 
     def streamReader(self, schema: StructType) -> DeltaStreamReader:  # noqa: N802 (Spark's name)
         """Follows the table."""
@@ -131,7 +131,7 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         return {name.lower(): value for name, value in self.options.items()}
 
     def _time_zone(self) -> str:
-        zone: str = self.settings.get("spark.sql.session.timeZone", "UTC")
+        zone: str = self.settings.get(TIME_ZONE, "UTC")
         return zone
 
     def _path(self) -> str:
@@ -210,7 +210,7 @@ def _millis(path: str, timestamp: str | dt.datetime | None, time_zone: str) -> i
         reason = f"`{timestamp}` is no timestamp; write one such as 2026-01-31 or 2026-01-31 12:00:00.5"
         raise InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason) from None
     if at.tzinfo is None:
-        at = at.replace(tzinfo=ZoneInfo(time_zone))
+        at = at.replace(tzinfo=times.zone_of(time_zone))
     return (at - _EPOCH) // dt.timedelta(milliseconds=1)
 
 

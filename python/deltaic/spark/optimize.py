@@ -10,6 +10,7 @@ from deltaic.spark import columns, frames
 from deltaic.spark.as_sparks import all_raise_sparks
 from deltaic.spark.reports import hadoop_path
 from deltaic.spark.settings import checks_zorder_statistics, user_metadata
+from deltaic.spark.zoned import TIME_ZONE, in_utc
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ def optimized(ref: TableRef, where: list[str], **how: Any) -> dict[str, Any]:
     """
     table = Table(ref.path, storage_options=ref.storage_options)
     started = time.time_ns()
+    zone = ref.spark.conf.get(TIME_ZONE)
+    where = [in_utc(zone, text, ref.path, ref.storage_options) for text in where]
     done = table.optimize(
         " AND ".join(f"({text})" for text in where) or None,
         user_metadata=user_metadata(ref.spark),

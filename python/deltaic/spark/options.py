@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
+from deltaic.spark.zoned import in_utc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,6 +131,16 @@ class WriteOptions:
             check_replaced=settings.check_replaced or not settings.replace_data_columns,
             defaults=settings.defaults,
         )
+
+    def zoned(self, zone: str, path: str, storage_options: Mapping[str, str] | None) -> WriteOptions:
+        """With a condition that means in any time zone what it means in this one.
+
+        Raises:
+            UnsupportedError: as `zoned.in_utc`.
+        """
+        if self.replace_where is None:
+            return self
+        return replace(self, replace_where=in_utc(zone, self.replace_where, path, storage_options))
 
     def for_batch(self, txn: tuple[str, int] | None) -> WriteOptions:
         """For a batch of a stream, which records an application and its version."""

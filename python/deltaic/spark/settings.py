@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from deltaic import time_travel, times
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.bridge.sessions import java_method
 from deltaic.spark.frame import is_connect
+from deltaic.spark.zoned import TIME_ZONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,6 @@ _USER_METADATA = _DELTA + "commitInfo.userMetadata"
 _DEFAULTS = _DELTA + "properties.defaults."
 _TXN_VERSION = _DELTA + "write.txnVersion"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
-_TIME_ZONE = "spark.sql.session.timeZone"
 OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
 """Whether changes of versions and times after the newest are none, instead of an error."""
 
@@ -116,8 +115,8 @@ def moment(spark: Any, path: str, text: str) -> datetime:
     Raises:
         InvalidTimeTravelError: it says none.
     """
-    zone = ZoneInfo(spark.conf.get(_TIME_ZONE))
     try:
+        zone = times.zone_of(spark.conf.get(TIME_ZONE))
         return times.from_millis(times.micros(text, zone) // 1000)
     except ValueError as error:
         time_travel.refuse(path, str(error))

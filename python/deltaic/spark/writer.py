@@ -16,6 +16,7 @@ from deltaic.spark.options import WriteOptions, save_mode
 from deltaic.spark.routes import arrow, direct, driver
 from deltaic.spark.rules import RowRules, table_rows, task_count
 from deltaic.spark.settings import Settings
+from deltaic.spark.zoned import TIME_ZONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -58,6 +59,8 @@ def save(
     settings = Settings.of(session)
     asked = WriteOptions.parse(path, options or {})
     given = asked.in_session(settings)
+    if given.replace_where is not None:
+        given = given.zoned(session.conf.get(TIME_ZONE), path, storage_options)
     if definition is not None:
         given, partition_by = given.defining(definition), definition.partition_by
     plan = make_plan(

@@ -175,6 +175,28 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
         "SELECT * FROM {n}",
         "DROP TABLE {n}",
     ],
+    "time zones": [
+        "CREATE TABLE {t} (id INT, ts TIMESTAMP) USING delta",
+        """INSERT INTO {t} SELECT id, TIMESTAMP '2025-12-31 15:00:00Z' + make_dt_interval(0, id)
+           FROM (SELECT CAST(id AS INT) AS id FROM range(20))""",
+        "SET spark.sql.session.timeZone = America/New_York",
+        # the history has instants, and that of delta-spark times in the zone
+        Numbers(
+            """INSERT INTO {t} REPLACE WHERE ts >= '2026-01-01 00:00:00'
+               SELECT 100, TIMESTAMP '2026-01-01 00:00:00'""",
+            is_said_alike=False,
+        ),
+        Numbers(
+            """INSERT INTO {t} REPLACE WHERE ts < TIMESTAMP '2025-12-31 12:00:00' OR id = 9
+               SELECT 200, TIMESTAMP '2025-12-31 11:59:59'""",
+            is_said_alike=False,
+        ),
+        "UPDATE {t} SET id = id + 1000 WHERE ts > '2025-12-31 20:00:00'",
+        "DELETE FROM {t} WHERE hour(ts) = 17",
+        "SELECT * FROM {t} WHERE ts >= '2025-12-31 12:00:00' ORDER BY ALL",
+        "SET spark.sql.session.timeZone = UTC",
+        "SELECT * FROM {t} ORDER BY ALL",
+    ],
     "user metadata": [
         "SET spark.databricks.delta.commitInfo.userMetadata = nightly",
         "CREATE TABLE {t} (id BIGINT, s STRING) USING delta",

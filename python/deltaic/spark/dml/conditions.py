@@ -13,6 +13,7 @@ from pyspark.sql.types import TimestampType
 from deltaic.exceptions import DeltaError, InvalidPredicateError
 from deltaic.predicates import columns_of, from_sql
 from deltaic.spark.dml.operation import shown
+from deltaic.spark.zoned import TIME_ZONE, is_utc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _NUMBER = "__deltaic_partition"
 _SUBQUERY = re.compile(r"\bselect\b", re.IGNORECASE)
-_UTC = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "+00:00"})
 _NONDETERMINISTIC = "INVALID_NON_DETERMINISTIC_EXPRESSIONS"
 
 
@@ -166,4 +166,4 @@ def _type_of(op: Operation, path: list[str]) -> Any:
 
 
 def _in_utc(op: Operation) -> bool:
-    return op.spark.conf.get("spark.sql.session.timeZone") in _UTC
+    return is_utc(op.spark.conf.get(TIME_ZONE))
