@@ -10,7 +10,7 @@ use super::call::bind_call;
 use super::coerce::{as_decimal, common, decimal_result, is_atomic, is_integral, is_numeric};
 use super::kernel::{Eval, Kernel};
 use super::{cast, nested, temporal, text};
-use crate::schema::{DataType, StructType, arrow_type};
+use crate::schema::{COLLATIONS, DataType, StructField, StructType, arrow_type};
 
 /// An expression that can be evaluated.
 #[derive(Debug, Clone)]
@@ -62,7 +62,10 @@ impl fmt::Debug for Code {
 
 pub(super) fn bind(expr: &Expr, schema: &StructType) -> Eval<Bound> {
     Ok(match expr {
-        Expr::Column(parts) => column(parts, schema)?,
+        Expr::Column(parts) => {
+            check_collation(parts, schema)?;
+            column(parts, schema)?
+        }
         Expr::Literal(Literal::Interval(interval)) => {
             Bound { node: Node::Interval(*interval), data_type: DataType::Void }
         }
@@ -70,7 +73,10 @@ pub(super) fn bind(expr: &Expr, schema: &StructType) -> Eval<Bound> {
         Expr::Binary(op, left, right) => binary(*op, bind(left, schema)?, bind(right, schema)?)?,
         Expr::Not(x) => Bound::boolean(Node::Not(Box::new(truth(bind(x, schema)?)?))),
         Expr::Negate(x) => negate(bind(x, schema)?)?,
-        Expr::IsNull(x) => bind(x, schema)?.value()?.null_test(),
+        Expr::IsNull(x) => match x.as_ref() {
+            Expr::Column(parts) => column(parts, schema)?.null_test(),
+            x => bind(x, schema)?.value()?.null_test(),
+        },
         Expr::In(x, list) => {
             let list = list.iter().map(|e| bind(e, schema)).collect::<Eval<Vec<_>>>()?;
             member(bind(x, schema)?, list)?
@@ -197,6 +203,19 @@ fn column(parts: &[String], schema: &StructType) -> Eval<Bound> {
     })?;
     let column = Bound { node: Node::Column(place), data_type: schema.fields[place].data_type.clone() };
     fields.iter().try_fold(column, |column, name| field(column, name))
+}
+
+/// Text with a collation does not compare by its bytes, as it does here: only whether it is null can be asked.
+fn check_collation(parts: &[String], schema: &StructType) -> Eval<()> {
+    match schema.field_at(parts) {
+        Some(field) if is_collated(field) => Err(format!("`{}` has a collation: ask Spark", parts.join("."))),
+        _ => Ok(()),
+    }
+}
+
+fn is_collated(field: &StructField) -> bool {
+    let within = matches!(&field.data_type, DataType::Struct(s) if s.fields.iter().any(is_collated));
+    within || field.metadata.contains_key(COLLATIONS)
 }
 
 fn place(schema: &StructType, name: &str) -> Eval<Option<usize>> {

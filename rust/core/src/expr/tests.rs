@@ -311,3 +311,23 @@ fn an_expression_may_be_long_and_not_too_deep() {
     let nested = (0..40).fold("1".to_owned(), |inner, _| format!("({inner} BETWEEN 0 AND 2)"));
     assert!(Evaluator::new(&nested, &schema()).is_err());
 }
+
+#[test]
+fn text_with_a_collation_is_not_compared_by_its_bytes() {
+    let mut schema = schema();
+    let collated = serde_json::json!({"s": "spark.UTF8_LCASE"});
+    schema
+        .fields
+        .iter_mut()
+        .find(|f| f.name == "s")
+        .unwrap()
+        .metadata
+        .insert("__COLLATIONS".into(), collated);
+    for text in ["s = 'A'", "S LIKE 'a%'", "upper(s) = 'A'", "i > 1 AND s IN ('a')", "length(s) = 1"] {
+        let error = Evaluator::new(text, &schema).map(drop).unwrap_err().to_string();
+        assert!(error.ends_with("has a collation: ask Spark"), "{error}");
+    }
+    for text in ["s IS NULL", "NOT (s IS NOT NULL)", "n = 'a'"] {
+        assert!(Evaluator::new(text, &schema).is_ok(), "{text}");
+    }
+}
