@@ -108,12 +108,13 @@ pub(super) fn fill(
     folder: Option<&str>,
 ) -> Result<Vec<WrittenData>> {
     let mut files = FittedWriter::new(plan, uploads, options, folder);
-    let replaced = Condition::new(options.replace_where.as_deref(), plan)?;
+    let checked = options.replace_where.as_deref().filter(|_| options.check_replaced);
+    let replaced = checked.map(|text| Condition::new(Some(text), plan)).transpose()?;
     for batch in data {
         let given = batch.map_err(|e| Error::arrow("reading the data to write", e))?;
         let batch = fit_rows(plan, rules, &given)?;
-        if options.check_replaced {
-            check_rows(plan, &replaced, &given, &batch, rules)?;
+        if let Some(replaced) = &replaced {
+            check_rows(plan, replaced, &given, &batch, rules)?;
         }
         files.write(&batch)?;
     }
