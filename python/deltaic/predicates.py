@@ -61,11 +61,18 @@ def from_sql(text: str) -> str:
     return json.dumps(_condition(tree, text), ensure_ascii=False)
 
 
+def parsed(text: str) -> Node | None:
+    """An SQL condition as sqlglot has it; `None` where it is no SQL to sqlglot."""
+    try:
+        return sqlglot.parse_one(text, dialect=Dialect, into=exp.Condition)
+    except (ParseError, TokenError):
+        return None
+
+
 def columns_of(text: str) -> list[list[str]] | None:
     """The columns that an SQL condition names, each as the parts of its name; `None` where it is no SQL to sqlglot."""
-    try:
-        tree = sqlglot.parse_one(text, dialect=Dialect, into=exp.Condition)
-    except (ParseError, TokenError):
+    tree = parsed(text)
+    if tree is None:
         return None
     return [[part.name for part in column.parts] for column in tree.find_all(exp.Column)]
 
@@ -75,11 +82,10 @@ def equalities(text: str) -> list[tuple[list[str], list[str], bool]]:
 
     Only what must be so for the condition to be true; none where it is no SQL to sqlglot.
     """
-    try:
-        tree = sqlglot.parse_one(text, dialect=Dialect, into=exp.Condition).unnest()
-    except (ParseError, TokenError):
+    tree, found = parsed(text), []
+    if tree is None:
         return []
-    found = []
+    tree = tree.unnest()
     for part in tree.flatten() if isinstance(tree, exp.And) else [tree]:
         node = part.unnest()
         if isinstance(node, exp.And):

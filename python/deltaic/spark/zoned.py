@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import ParseError, TokenError
 
 from deltaic import times
 from deltaic.exceptions import TableNotFoundError, UnsupportedError
-from deltaic.predicates import TIMESTAMPS, Dialect
+from deltaic.predicates import TIMESTAMPS, Dialect, parsed
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -57,8 +56,6 @@ def in_utc(zone: str, text: str, path: str, storage_options: Mapping[str, str] |
 
 def pruning(zone: str, text: str, schema: str, path: str) -> str | None:
     """As `in_utc`, for the files of a version with this schema (JSON); `None` where it is of no use for that."""
-    if is_utc(zone):
-        return text
     try:
         return _in_utc(zone, text, json.loads(schema)["fields"], path)
     except UnsupportedError:
@@ -66,12 +63,12 @@ def pruning(zone: str, text: str, schema: str, path: str) -> str | None:
 
 
 def _in_utc(zone: str, text: str, schema: Fields, path: str) -> str:
-    try:
-        tree = sqlglot.parse_one(text, dialect=Dialect, into=exp.Condition)
-        words = {token.text.lower() for token in Dialect().tokenize(text) if not _is_text(token)}
-    except (ParseError, TokenError):
+    tree = parsed(text)
+    if tree is None:
         # what it names is not known
-        tree, words = None, {word.lower() for word in re.findall(r"\w+", text)}
+        words = {word.lower() for word in re.findall(r"\w+", text)}
+    else:
+        words = {token.text.lower() for token in Dialect().tokenize(text) if not _is_text(token)}
     instants = {field["name"].lower() for field in schema if _has_instants(field["type"])}
     if tree is None or words & _ZONED:
         if words & (_ZONED | instants | {"timestamp"}):
