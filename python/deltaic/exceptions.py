@@ -154,6 +154,13 @@ class SchemaMismatchError(DeltaError, ValueError):
         return cls(f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason)
 
 
+class SchemaChangedError(DeltaError, ValueError):
+    """A table whose columns no longer fit a query that was analyzed before."""
+
+    path: str
+    reason: str
+
+
 class ReplaceWhereMismatchError(DeltaError, ValueError):
     """A row that the condition of an overwrite does not match: the next overwrite would not replace it."""
 

@@ -259,6 +259,53 @@ fn every_cell_of_the_matrix_holds() {
 }
 
 #[test]
+fn rows_that_were_read_are_followed_to_where_a_compaction_moved_them() {
+    let claims: [fn(&mut Transaction, &Add); 2] = [
+        |txn, add| txn.read_files([&add.path]).unwrap(),
+        |txn, add| txn.read_matching(&id_below(5), [&add.path]).unwrap(),
+    ];
+    for claim in claims {
+        for level in IsolationLevel::ALL {
+            let mut pair = pair(&FEATURES, &[("delta.enableDeletionVectors", "true")]);
+            claim(&mut pair.ours, &live(&pair.location, "a"));
+            pair.ours.add(file("new", "y", 9));
+            pair.ours.set_isolation(level);
+            compact(&mut pair.winner, &pair.location);
+            pair.winner.commit().unwrap();
+            let mut deletes = begin(&pair.location);
+            delete_rows(&mut deletes, &live(&pair.location, "ab"), &[3]);
+            let deleted = deletes.commit().unwrap().version;
+            match pair.ours.commit() {
+                Ok(_) => assert_eq!(level, IsolationLevel::SnapshotIsolation),
+                Err(error) => {
+                    let lost = error.conflict().unwrap();
+                    assert_eq!((lost.version, lost.rule), (deleted, "remove-read"), "{level}");
+                    let record = TransactionRecord::from_json(lost.transaction.as_ref().unwrap()).unwrap();
+                    let told = explain_conflicts(&pair.location, &record).unwrap();
+                    assert_eq!((told.outcome, told.version), (Outcome::Conflict, Some(deleted)), "{level}");
+                    assert_eq!(told.winners[0].outcome, Outcome::Rebase, "{level}");
+                    assert_ne!(level, IsolationLevel::SnapshotIsolation);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_compaction_of_other_files_moves_no_row_that_was_read() {
+    let mut pair = pair(&FEATURES, &[("delta.enableDeletionVectors", "true")]);
+    pair.ours.read_files([&live(&pair.location, "c").path]).unwrap();
+    pair.ours.add(file("new", "y", 9));
+    pair.ours.set_isolation(IsolationLevel::Serializable);
+    compact(&mut pair.winner, &pair.location);
+    pair.winner.commit().unwrap();
+    let mut deletes = begin(&pair.location);
+    delete_rows(&mut deletes, &live(&pair.location, "ab"), &[3]);
+    deletes.commit().unwrap();
+    pair.ours.commit().unwrap();
+}
+
+#[test]
 fn marks_of_identity_columns_move_on_together() {
     // what the winner does, what this does, and the mark afterwards
     let before = |pair: &Pair| {

@@ -31,6 +31,7 @@ _CLASSES: dict[type[DeltaError], tuple[type[PySparkException], ...]] = {
     exceptions.TimestampOutOfRangeError: (AnalysisException,),
     exceptions.InvalidTimeTravelError: (AnalysisException,),
     exceptions.SchemaMismatchError: (AnalysisException,),
+    exceptions.SchemaChangedError: (AnalysisException,),
     exceptions.ReplaceWhereMismatchError: (AnalysisException,),
     exceptions.InvalidPredicateError: (AnalysisException,),
     exceptions.InvalidExpressionError: (AnalysisException,),

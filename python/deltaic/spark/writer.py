@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from deltaic import _core
 from deltaic.exceptions import CommitStateUnknownError, DeltaError, InvalidArgumentError
 from deltaic.predicates import columns_of
+from deltaic.spark import command_reads
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.failures import raise_known
 from deltaic.spark.frame import WriteColumn, arrow_takes, functions, is_connect, is_local, quoted
 from deltaic.spark.options import WriteOptions, save_mode
+from deltaic.spark.replay import replayed
 from deltaic.spark.routes import arrow, direct, driver
 from deltaic.spark.rules import RowRules, table_rows, task_count
 from deltaic.spark.settings import Settings
@@ -51,11 +53,24 @@ def save(
         InvalidExpressionError: when Spark cannot resolve a rule of the table.
         PackageNotOnServerError: when a Python worker of Spark cannot import deltaic.
         UnsupportedError: for a mode, option or type that is not supported, by its name.
-        CommitConflictError: when another writer changed what the write relied on.
+        CommitConflictError: when another writer changed what the write relied on, again and again.
         CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
     """
     del spark  # the frame knows its session
-    session = df.sparkSession
+    return _save(df.sparkSession, df, path, mode, partition_by, options, storage_options, definition)
+
+
+@replayed
+def _save(
+    session: Any,
+    df: Any,
+    path: str,
+    mode: str | None,
+    partition_by: Sequence[str] | None,
+    options: Mapping[str, str] | None,
+    storage_options: Mapping[str, str] | None,
+    definition: Definition | None,
+) -> int | None:
     settings = Settings.of(session)
     asked = WriteOptions.parse(path, options or {})
     given = asked.in_session(settings)
@@ -79,7 +94,10 @@ def save(
     version = None
     if not plan.skip:
         folder = str(uuid.uuid4())
-        version = commit(plan, write_rows(df, plan, path, folder, given), folder)
+        rows = command_reads.bind(df, plan, storage_options)
+        reads = [] if rows is df else [predicate for _, predicate in command_reads.scans_of(rows)]
+        version = commit(plan, write_rows(rows, plan, path, folder, given), folder, reads)
+        command_reads.committed(session, plan.uri)
     if asked.txn_app_id is None:
         settings.end_txn(session)
     return version
@@ -166,10 +184,13 @@ def make_plan(
     )
 
 
-def commit(plan: Any, adds: list[str], folder: str) -> int | None:
-    """Commits the files. They are removed when the commit is known not to have happened, and only then."""
+def commit(plan: Any, adds: list[str], folder: str, reads: Sequence[str | None] = ()) -> int | None:
+    """Commits the files. They are removed when the commit is known not to have happened, and only then.
+
+    `reads` are the predicates of the scans of the table from which the rows come; none is every row.
+    """
     try:
-        version: int | None = plan.commit(adds)
+        version: int | None = plan.commit(adds, reads)
     except CommitStateUnknownError:
         raise
     except BaseException:

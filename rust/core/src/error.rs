@@ -165,6 +165,16 @@ pub enum Error {
         /// Both schemas and the columns that differ.
         reason: String,
     },
+    /// A table whose columns no longer fit a query that was analysed before.
+    #[error(
+        "the columns of `{path}` changed since this DataFrame or DeltaTable was made: {reason}. Make it again from the table"
+    )]
+    SchemaChanged {
+        /// Table location.
+        path: String,
+        /// The first column that differs, and how.
+        reason: String,
+    },
     /// A row that the condition of an overwrite (`replaceWhere`) does not match: the next overwrite would not replace it.
     #[error(
         "a row of the data for `{path}` does not match `{predicate}`, which the overwrite replaces: {row}"
@@ -528,6 +538,7 @@ kinds! {
         Unsupported { path, what },
         InvalidSchema { reason },
         SchemaMismatch { path, reason },
+        SchemaChanged { path, reason },
         ReplaceWhereMismatch { path, predicate, row },
         InvalidPredicate { predicate, reason },
         InvalidExpression { expression, reason },

@@ -22,6 +22,19 @@ pub(crate) struct SparkTable {
     identity: String,
 }
 
+impl SparkTable {
+    /// A version that is open; `travels` says that it is not just the newest one.
+    pub(crate) fn of(snapshot: Snapshot, travels: bool) -> Self {
+        let mut facts = handover::describe(&snapshot);
+        let identity = facts["identity"].as_str().unwrap_or_default().to_owned();
+        if let Some(facts) = facts.as_object_mut() {
+            facts.insert("timeTravel".into(), travels.into());
+            facts.insert("rowTracking".into(), handover::row_tracking(&snapshot));
+        }
+        SparkTable { snapshot, facts: facts.to_string(), identity }
+    }
+}
+
 #[pymethods]
 impl SparkTable {
     /// Opens a version; `timestamp` is in milliseconds since the Unix epoch. No file action is read.
@@ -49,13 +62,7 @@ impl SparkTable {
                 At::Latest => Snapshot::newest(&path, &storage_options)?,
                 at => Snapshot::open(Location::open(&path, &storage_options)?, at)?,
             };
-            let mut facts = handover::describe(&snapshot);
-            let identity = facts["identity"].as_str().unwrap_or_default().to_owned();
-            if let Some(facts) = facts.as_object_mut() {
-                facts.insert("timeTravel".into(), travels.into());
-                facts.insert("rowTracking".into(), handover::row_tracking(&snapshot));
-            }
-            Ok(SparkTable { snapshot, facts: facts.to_string(), identity })
+            Ok(Self::of(snapshot, travels))
         })
     }
 
@@ -68,6 +75,21 @@ impl SparkTable {
     /// Schema, partitioning and properties as JSON.
     fn describe(&self) -> &str {
         &self.facts
+    }
+
+    /// The newest version of the table; none where that is this one. Costs one listing, and the new commits.
+    fn newest(&self, py: Python<'_>) -> PyResult<Option<Self>> {
+        let known = self.snapshot.clone();
+        read(py, move || {
+            let newest = known.follow()?;
+            Ok((handover::identity(&newest) != handover::identity(&known)).then(|| Self::of(newest, false)))
+        })
+    }
+
+    /// Checks that a query that was analyzed with these columns can read this version. `facts` is what `describe` said then.
+    fn check_analyzed(&self, py: Python<'_>, facts: &str) -> PyResult<()> {
+        let fits = handover::check_analyzed(&self.snapshot, facts);
+        fits.map_err(|e| to_python(py, &e))
     }
 
     /// The files that may hold a row for which the predicate (JSON) is true, as one block.

@@ -16,8 +16,9 @@ use serde_json::Value;
 
 use crate::arrow::import;
 use crate::runtime::{stoppable, write};
+use crate::spark::SparkTable;
 use crate::spark_scan::ScanPlan;
-use crate::spark_write::{WritePlan, actions};
+use crate::spark_write::{WritePlan, actions, predicates};
 use crate::stream::{Batches, Stream};
 
 /// An operation on one version. Nothing is changed before `commit`.
@@ -124,6 +125,31 @@ impl Dml {
         })
     }
 
+    /// The location of the table as Spark spells it.
+    #[getter]
+    fn uri(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |dml| Ok(handover::spark_uri(dml.snapshot().location().root())))
+    }
+
+    /// The version that it works on, as the bridge reads it.
+    fn table(&self, py: Python<'_>) -> PyResult<SparkTable> {
+        self.with(py, |dml| Ok(SparkTable::of(dml.snapshot().clone(), true)))
+    }
+
+    /// What its queries read of the table beside the rows that are meant: a predicate (JSON) for each scan, or none for
+    /// every row.
+    fn read_rows_of(&self, py: Python<'_>, reads: Vec<Option<String>>) -> PyResult<()> {
+        self.with(py, |dml| {
+            dml.read_rows_of(predicates(&reads)?);
+            Ok(())
+        })
+    }
+
+    /// Files (URIs as Spark spells them) with rows that decided something and stay as they are.
+    fn read_files(&self, py: Python<'_>, uris: Vec<String>) -> PyResult<()> {
+        self.with(py, |dml| dml.read_files(uris.iter().map(String::as_str)))
+    }
+
     /// The different partition values as an Arrow stream, with their numbers in the column `number`.
     fn partitions(&self, py: Python<'_>, number: &str) -> PyResult<Stream> {
         Ok(Stream::of(self.with(py, |dml| dml.partitions(number))?))
@@ -162,6 +188,7 @@ impl Dml {
             let mut facts = handover::describe(dml.snapshot());
             facts["identity"] = identity.into();
             facts["timeTravel"] = true.into();
+            facts["claimed"] = (part_of(part)? == Part::All).into();
             if part_of(part)? == Part::Left {
                 facts["deletionVectors"] = true.into();
             }

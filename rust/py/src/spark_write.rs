@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use deltaic::actions::Add;
+use deltaic::predicate::Predicate;
+use deltaic::scan::handover::spark_uri;
 use deltaic::schema::StructType;
 use deltaic::write::{DefineMode, Defines, SpreadWrite, WriteMode, WriteOptions, WrittenFile, footer_adds};
 use deltaic::{Error, Result};
@@ -11,6 +13,7 @@ use pyo3::prelude::*;
 use crate::arrow::import;
 use crate::errors::to_python;
 use crate::runtime::{read, write};
+use crate::spark::SparkTable;
 
 /// A checked write. Nothing is written by making one.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -171,10 +174,23 @@ impl WritePlan {
         write(py, || texts(&footer_adds(&self.inner.plan, files)?))
     }
 
-    /// Commits files; the version, or nothing where nothing was to be committed.
-    fn commit(&self, py: Python<'_>, adds: Vec<String>) -> PyResult<Option<u64>> {
+    /// The location of the table as Spark spells it.
+    #[getter]
+    fn uri(&self) -> String {
+        spark_uri(self.inner.plan.location.root())
+    }
+
+    /// The version that was found, as the bridge reads it; none where there is no table.
+    fn table(&self) -> Option<SparkTable> {
+        self.inner.plan.snapshot().map(|snapshot| SparkTable::of(snapshot.clone(), true))
+    }
+
+    /// Commits files; the version, or nothing where nothing was to be committed. `reads` are the scans of the table in the
+    /// query of the rows: a predicate (JSON) for each, or none for every row.
+    #[pyo3(signature = (adds, reads=Vec::new()))]
+    fn commit(&self, py: Python<'_>, adds: Vec<String>, reads: Vec<Option<String>>) -> PyResult<Option<u64>> {
         write(py, || {
-            let result = self.inner.commit(actions(&adds)?)?;
+            let result = self.inner.commit(actions(&adds)?, predicates(&reads)?)?;
             Ok((!result.skipped).then_some(result.version))
         })
     }
@@ -194,6 +210,15 @@ fn texts(adds: &[Add]) -> Result<Vec<String>> {
 
 pub(crate) fn actions(texts: &[String]) -> Result<Vec<Add>> {
     texts.iter().map(|t| serde_json::from_str(t).map_err(|e| no_json(&e))).collect()
+}
+
+/// Scans of a query: see `WritePlan.commit`.
+pub(crate) fn predicates(reads: &[Option<String>]) -> Result<Vec<Option<Predicate>>> {
+    let parse = |json: &String| {
+        serde_json::from_str(json)
+            .map_err(|e| Error::InvalidPredicate { predicate: json.clone(), reason: e.to_string() })
+    };
+    reads.iter().map(|read| read.as_ref().map(parse).transpose()).collect()
 }
 
 fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {

@@ -11,10 +11,11 @@ from pyspark.errors import PySparkException
 import deltaic
 from deltaic import exceptions
 from deltaic.spark.dml.operation import Operation
+from deltaic.spark.replay import MAX_REPLAYS
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -71,6 +72,14 @@ def overtaken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], 
     return by
 
 
+@pytest.fixture
+def once(spark: SparkSession) -> Iterator[None]:
+    """Nothing is played again."""
+    spark.conf.set(MAX_REPLAYS, "0")
+    yield
+    spark.conf.unset(MAX_REPLAYS)
+
+
 @pytest.mark.parametrize("by_vectors", [False, True], ids=["rewrite", "vectors"])
 @pytest.mark.parametrize("operation", DONE)
 def test_what_does_not_meet_is_rebased(
@@ -86,10 +95,29 @@ def test_what_does_not_meet_is_rebased(
     assert ids(rows.where("p <> 1")) == [0, 3, 4, 7, 8, 11]
 
 
+# with the row 5 as another writer left it
+AGAIN = {"delete": [9], "update": [9, 95, 101], "merge": [-5, 9, 101]}
+
+
 @pytest.mark.parametrize("by_vectors", [False, True], ids=["rewrite", "vectors"])
 @pytest.mark.parametrize("operation", DONE)
-def test_what_meets_is_an_error_with_the_facts(
+def test_what_meets_is_played_again(
     spark: SparkSession, make: Any, overtaken: Any, operation: str, by_vectors: Any
+) -> None:
+    path = make(by_vectors)
+    act, _ = DONE[operation]
+    table = DeltaTable.forPath(spark, path)
+    overtaken(lambda: table.update("p = 1 AND id = 5", {"id": "-5"}))
+    act(table)
+    assert versions(path) == 3
+    rows = deltaic.read(spark, path)
+    assert ids(rows.where("p = 1")) == AGAIN[operation]
+
+
+@pytest.mark.parametrize("by_vectors", [False, True], ids=["rewrite", "vectors"])
+@pytest.mark.parametrize("operation", DONE)
+def test_what_meets_is_an_error_with_the_facts_where_nothing_is_played_again(
+    spark: SparkSession, make: Any, overtaken: Any, once: None, operation: str, by_vectors: Any
 ) -> None:
     path = make(by_vectors)
     act, _ = DONE[operation]

@@ -272,9 +272,7 @@ def test_errors_are_the_classes_of_deltaic(spark: SparkSession, tmp_path: Path) 
     assert not spark.catalog.tableExists("nothing_there")
 
 
-def test_a_read_sees_new_commits_and_a_dataframe_keeps_its_version(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_read_sees_new_commits_also_by_a_dataframe_of_before(spark: SparkSession, tmp_path: Path) -> None:
     path = numbers(tmp_path / "t", commits=1)
     spark.sql(f"CREATE TABLE moving USING delta LOCATION '{path}'")
     try:
@@ -284,7 +282,7 @@ def test_a_read_sees_new_commits_and_a_dataframe_keeps_its_version(
         assert spark.table("moving").count() == 11
         assert spark.sql(f"SELECT * FROM delta.`{path}`").count() == 11
         assert spark.read.format("delta").load(str(path)).count() == 11
-        assert df.count() == 10
+        assert df.count() == 11
     finally:
         spark.sql("DROP TABLE moving")
 
@@ -299,7 +297,9 @@ def test_a_table_made_anew_at_the_same_path_is_read_anew(spark: SparkSession, tm
     assert [r.id for r in spark.read.format("delta").load(str(tmp_path / "t")).collect()] == [2]
 
 
-def test_caches_serve_their_own_version_only(spark: SparkSession, tmp_path: Path) -> None:
+def test_caches_know_the_table_whatever_its_version_and_follow_commits_of_the_session(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     path = numbers(tmp_path / "t", commits=1)
     cached = spark.read.format("delta").load(str(path)).cache()
     try:
@@ -307,7 +307,11 @@ def test_caches_serve_their_own_version_only(spark: SparkSession, tmp_path: Path
         again = spark.read.format("delta").load(str(path))
         assert "InMemoryTableScan" in again._jdf.queryExecution().executedPlan().toString()
         append(path, {"id": [99], "p": ["9"], "x": [1.0]})
-        assert spark.read.format("delta").load(str(path)).count() == 11
+        assert spark.read.format("delta").load(str(path)).count() == 10
+        deltaic.save(again.where("id < 0"), str(path), mode="append")
+        spark.sql(f"DELETE FROM delta.`{path}` WHERE id = 0")
+        assert cached.count() == spark.read.format("delta").load(str(path)).count() == 10
+        assert cached.where("id = 99").count() == 1
     finally:
         cached.unpersist()
 

@@ -43,7 +43,8 @@ public final class CountRule extends Rule {
     LogicalPlan child = ((Aggregate) node).child();
     while (child instanceof Project) child = ((Project) child).child();
     LogFileIndex index = child instanceof LogicalRelation ? DeletionVectorRule.indexOf((LogicalRelation) child) : null;
-    return index == null || index.table.changeType != null || asked.isEmpty() ? null : index;
+    // what a command reads is told by the scans of its plan
+    return index == null || index.table.changeType != null || index.table.claimed || asked.isEmpty() ? null : index;
   }
 
   private static boolean isCount(Object asked) {

@@ -60,6 +60,7 @@ public final class Install {
     ExperimentalMethods methods = ((org.apache.spark.sql.classic.SparkSession) session).experimental();
     List rules = new ArrayList(Scala.list(methods.extraOptimizations()));
     for (int i = 0; i < rules.size(); i++) if (rules.get(i) instanceof DeletionVectorRule) return;
+    rules.add(new PinVersions());
     rules.add(new CountRule());
     rules.add(new MixedFilterRule());
     rules.add(new RowIdRule());

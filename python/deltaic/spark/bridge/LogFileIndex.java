@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Objects;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.BasePredicate;
@@ -23,7 +24,8 @@ import scala.collection.immutable.Seq;
 
 /**
  * The files of one version of a table. Equal when table and version are equal, so that Spark's caches never serve
- * another version.
+ * another version. A live one stands for the newest version of each query, whichever that is: it is equal to every live
+ * one of the table, so that Spark's caches know the table by it, and PinVersions replaces it when a query is planned.
  */
 public final class LogFileIndex implements FileIndex {
   /** Hidden partition column: the code of the file's deletion vector (see FileLists). */
@@ -38,9 +40,17 @@ public final class LogFileIndex implements FileIndex {
   final String mixed;
   /** Whether the plan above applies deletion vectors; without that, a file that has one is refused. */
   final boolean withVectors;
+  final boolean live;
   private final StructType partitionSchema;
+  /** Of a live one: the version that the last query read. */
+  private volatile LogFileIndex latest;
 
   LogFileIndex(OpenTable table, FileLists lists, String mixed, boolean withVectors) {
+    this(table, lists, mixed, withVectors, false);
+  }
+
+  LogFileIndex(OpenTable table, FileLists lists, String mixed, boolean withVectors, boolean live) {
+    this.live = live;
     this.table = table;
     this.lists = lists;
     this.mixed = mixed;
@@ -53,6 +63,20 @@ public final class LogFileIndex implements FileIndex {
     return partitionSchema;
   }
 
+  /** The files of a version, for the columns of this one, which is live. */
+  LogFileIndex at(SparkSession session, OpenTable version) {
+    LogFileIndex known = latest;
+    if (known != null && known.table.identity.equals(version.identity)) return known;
+    OpenTable read = table.at(version);
+    known = new LogFileIndex(read, read == table ? lists : FileLists.of(session, read), mixed, withVectors);
+    latest = known;
+    return known;
+  }
+
+  private LogFileIndex newest() {
+    return at(SparkSession.active(), Versions.newest(table));
+  }
+
   public Seq rootPaths() {
     return Scala.one(new Path(java.net.URI.create(table.uri)));
   }
@@ -61,6 +85,8 @@ public final class LogFileIndex implements FileIndex {
    * The files that the core keeps. Spark drops partition filters from the plan, so these are applied here exactly.
    */
   public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
+    // a plan that did not go through our rules
+    if (live) return newest().listFiles(partitionFilters, dataFilters);
     if (table.changeType != null && !withVectors) {
       throw new IllegalStateException("this plan does not tell what the changes of " + table.path + " are");
     }
@@ -129,6 +155,7 @@ public final class LogFileIndex implements FileIndex {
   }
 
   public String[] inputFiles() {
+    if (live) return newest().inputFiles();
     ArrayList out = new ArrayList();
     ArrayList groups = lists.list(null);
     for (int i = 0; i < groups.size(); i++) {
@@ -138,11 +165,13 @@ public final class LogFileIndex implements FileIndex {
     return (String[]) out.toArray(new String[0]);
   }
 
-  /** A version does not change. */
+  /** A version does not change, and a live one looks at each query. */
   public void refresh() {}
 
+  /** Of a live one what is known without a look at the log: it is an estimate for the plan. */
   public long sizeInBytes() {
-    return lists.size();
+    LogFileIndex known = latest;
+    return known == null ? lists.size() : known.lists.size();
   }
 
   public Option metadataOpsTimeNs() {
@@ -150,16 +179,19 @@ public final class LogFileIndex implements FileIndex {
   }
 
   public String toString() {
-    return "Delta[version=" + table.version + ", " + table.uri + "]";
+    return "Delta[version=" + (live ? "newest" : String.valueOf(table.version)) + ", " + table.uri + "]";
   }
 
   public boolean equals(Object other) {
     if (!(other instanceof LogFileIndex)) return false;
     LogFileIndex index = (LogFileIndex) other;
+    if (live || index.live) {
+      return live && index.live && table.place().equals(index.table.place()) && Objects.equals(mixed, index.mixed);
+    }
     return withVectors == index.withVectors && lists == index.lists && Objects.equals(mixed, index.mixed);
   }
 
   public int hashCode() {
-    return table.identity.hashCode();
+    return live ? table.place().hashCode() : table.identity.hashCode();
   }
 }

@@ -49,11 +49,16 @@ final class OpenTable {
   /** The columns in which files keep row ids and row commit versions, or null where rows have none. */
   final String rowIdColumn;
   final String rowVersionColumn;
+  /** Whether a command claims what its scans read of this version. */
+  final boolean claimed;
+  /** What the core said: the columns by which a query was analyzed. */
+  private final String facts;
   /** How the core finds this version again. */
   private final Map reopen;
 
   private OpenTable(String path, String json, Map reopen) {
     this.path = path;
+    this.facts = json;
     JsonNode facts = Python.read(json);
     this.uri = facts.get("uri").asText();
     this.version = facts.get("version").asLong();
@@ -75,6 +80,8 @@ final class OpenTable {
     this.timeTravel = facts.get("timeTravel").asBoolean();
     JsonNode changeType = facts.get("changeType");
     this.changeType = changeType == null ? null : changeType.asText();
+    JsonNode claimed = facts.get("claimed");
+    this.claimed = claimed != null && claimed.asBoolean();
     JsonNode tracking = facts.get("rowTracking");
     boolean tracked = tracking != null && !tracking.isNull();
     this.rowIdColumn = tracked ? tracking.get("rowId").asText() : null;
@@ -84,6 +91,77 @@ final class OpenTable {
     this.reopen.put("uri", facts.get("uri").asText());
     this.reopen.put("version", Long.valueOf(this.version));
     this.reopen.put("identity", this.identity);
+  }
+
+  /** Another version, read with the columns of this one: a query was analyzed with them. */
+  private OpenTable(OpenTable analyzed, OpenTable other, boolean claimed) {
+    path = analyzed.path;
+    facts = analyzed.facts;
+    schema = analyzed.schema;
+    physical = analyzed.physical;
+    byId = analyzed.byId;
+    partitionColumns = analyzed.partitionColumns;
+    changeType = analyzed.changeType;
+    rowIdColumn = analyzed.rowIdColumn;
+    rowVersionColumn = analyzed.rowVersionColumn;
+    uri = other.uri;
+    version = other.version;
+    identity = other.identity;
+    properties = other.properties;
+    deletionVectors = other.deletionVectors;
+    timeTravel = other.timeTravel;
+    reopen = other.reopen;
+    this.claimed = claimed;
+  }
+
+  /**
+   * The files of another version for a query that was analyzed with this one. The core refuses a version whose columns no
+   * longer fit.
+   */
+  OpenTable at(OpenTable other) {
+    if (identity.equals(other.identity)) return this;
+    return new OpenTable(this, other.fits(this), false);
+  }
+
+  /** As `at`, of a version whose scans a command claims. */
+  OpenTable claimedAt(OpenTable other) {
+    return new OpenTable(this, other.fits(this), true);
+  }
+
+  private OpenTable fits(OpenTable analyzed) {
+    if (!facts.equals(analyzed.facts)) {
+      HashMap request = request("fits");
+      request.put("analyzed", analyzed.facts);
+      Python.call(request, null);
+    }
+    return this;
+  }
+
+  /** Whether scans read the newest version, and not one that was asked for. */
+  boolean isLive() {
+    return !timeTravel && changeType == null;
+  }
+
+  /** The table whatever its version; `s3`, `s3a` and `s3n` are one store. */
+  String place() {
+    return place(uri);
+  }
+
+  static String place(String uri) {
+    return uri.replaceFirst("^s3[an]://", "s3://");
+  }
+
+  /** The newest version; this one where it is that. */
+  OpenTable newest() {
+    String answer = (String) Python.call(request("newest"), null);
+    return answer == null ? this : of(path, answer, (Map) reopen.get("options"));
+  }
+
+  /** What the core says of a version that Python has open. */
+  static OpenTable of(String path, String json, Map options) {
+    HashMap reopen = new HashMap();
+    reopen.put("options", options);
+    return new OpenTable(path, json, reopen);
   }
 
   /**
@@ -102,10 +180,9 @@ final class OpenTable {
     request.put("startingTimestampOption", millis(plain.get("startingtimestamp")));
     request.put("endingTimestampOption", millis(plain.get("endingtimestamp")));
     request.put("changesOutOfRange", SparkSession.active().conf().get(OUT_OF_RANGE, "false"));
-    String answer = (String) Python.call(request, null);
-    HashMap reopen = new HashMap();
-    reopen.put("options", plain);
-    return new OpenTable(path, answer, reopen);
+    OpenTable opened = of(path, (String) Python.call(request, null), plain);
+    if (opened.isLive()) Versions.learn(opened);
+    return opened;
   }
 
   /** Options with their names in lower case. */
@@ -156,7 +233,7 @@ final class OpenTable {
   }
 
   /**
-   * A native Parquet relation over exactly the files of this version. Its data schema has the partition columns too: so
+   * A native Parquet relation over exactly the files of this version, or of the newest one of each query. Its data schema has the partition columns too: so
    * Spark keeps them in the table's order instead of putting them last.
    */
   HadoopFsRelation relation(SparkSession session) {
@@ -164,7 +241,7 @@ final class OpenTable {
         ? new ParquetFileFormat()
         : new TableParquetFormat(schema, physical, byId, rowIdColumn, rowVersionColumn);
     return new HadoopFsRelation(
-        new LogFileIndex(this, FileLists.of(session, this), null, false),
+        new LogFileIndex(this, FileLists.of(session, this), null, false, isLive()),
         partitionSchema(), schema, Scala.nothing(), format, Scala.emptyMap(), session);
   }
 }

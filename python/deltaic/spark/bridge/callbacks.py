@@ -46,6 +46,8 @@ def _refuse(asked: dict[str, Any], data: None) -> None:
 
 _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "open": lambda asked, _: tables.describe(asked),
+    "newest": lambda asked, _: tables.newest(asked),
+    "fits": lambda asked, _: tables.check_analyzed(asked),
     "plan": lambda asked, _: tables.files(asked),
     "size": lambda asked, _: tables.size(asked),
     "rows": lambda asked, _: tables.rows(asked),

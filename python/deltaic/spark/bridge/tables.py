@@ -55,6 +55,34 @@ def again(asked: dict[str, Any]) -> Any:
     return table
 
 
+def newest(asked: dict[str, Any]) -> str | None:
+    """What `describe` says of the newest version; none where that is the one that is known. Costs one listing."""
+    _, storage = split_storage(asked["options"])
+    with _lock:
+        known = _opened.get(asked["identity"])
+    table = _core.SparkTable(asked["uri"], None, None, storage) if known is None else known.newest()
+    if table is None or table.identity == asked["identity"]:
+        return None
+    if verified(asked["options"]):
+        _core.check(asked["uri"], storage)
+    _keep(table)
+    return str(table.describe())
+
+
+def check_analyzed(asked: dict[str, Any]) -> None:
+    """Checks that a query that was analyzed with other columns can read a version.
+
+    Raises:
+        SchemaChangedError: when it cannot.
+    """
+    again(asked).check_analyzed(asked["analyzed"])
+
+
+def keep(table: Any) -> None:
+    """Makes a version that is open known to the bridge."""
+    _keep(table)
+
+
 def files(asked: dict[str, Any]) -> bytes:
     """The files that may hold a row for which `predicate` is true, in the layout of scan/handover.rs."""
     return bytes(again(asked).files(asked["predicate"]))

@@ -109,8 +109,7 @@ def take_partitions(op: Operation, condition: Any) -> bool:
         return False  # it names another column
     numbers = [row[0] for row in df.collect()]
     if not op.connect and numbers:
-        # plans the scan, which asks for files, and runs nothing
-        op.meant(condition)._jdf.queryExecution().toRdd().getNumPartitions()
+        op.bound(op.meant(condition))
         op.dml.set_predicate(op.asked())
     op.dml.take_partitions(numbers)
     return True

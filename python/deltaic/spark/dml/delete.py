@@ -12,11 +12,13 @@ from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
 from deltaic.spark.dml.rewriting import rewrite
 from deltaic.spark.dml.touched import take_matches
+from deltaic.spark.replay import replayed
 
 if TYPE_CHECKING:
     from deltaic.spark.dml.ref import TableRef
 
 
+@replayed
 def delete(ref: TableRef, condition: Any = None, *, truncates: bool = False) -> dict[str, int]:
     """Deletes the rows for which a condition is true, all rows without one; the metrics of the commit.
 
@@ -29,7 +31,7 @@ def delete(ref: TableRef, condition: Any = None, *, truncates: bool = False) -> 
     Raises:
         InvalidPredicateError: for a condition that is not deterministic.
         AppendOnlyError: when the table loses no rows.
-        CommitConflictError: when another writer changed rows that the condition reads.
+        CommitConflictError: when another writer changed rows that the condition reads, again and again.
         CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
         AnalysisException: of Spark, for what is no condition on this table.
     """

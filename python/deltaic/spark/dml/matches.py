@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 CLAUSE, OLD = "__deltaic_clause", "__deltaic_old"
 """Columns of matches: the number of the clause that is followed, and the row as it was."""
 _BY_SOURCE = "__deltaic_by_source"
+_IDLE = "idle"
 _SHOWN_ROWS, _SHOWN_COLUMNS = 3, 5
 
 
@@ -39,7 +40,7 @@ class Matches:
         if self.updates or clauses.inserts or op.dml.has_change_feed or not op.dml.uses_vectors:
             # looked at more than once, and with values that need not be the same each time
             with errors_of_workers():
-                self.rows = self.rows.localCheckpoint()
+                self.rows = op.bound(self.rows).localCheckpoint()
 
     def _found(self) -> Any:
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
@@ -58,7 +59,7 @@ class Matches:
         else:
             rows = self.source.prune(target).join(self.source.joinable(), op.column(self.condition))
         if self.clauses.only_inserts:
-            return rows.select(SOURCE_ROW)
+            return rows.select(SOURCE_ROW, FILE)
         matched = self.clauses.of(MATCHED)
         number = first_true(F, ((i, _condition(op, c)) for i, c in matched.items()))
         if by_source:
@@ -121,6 +122,11 @@ class Matches:
         return rows.dropDuplicates([FILE, ROW]) if self.often else rows
 
     def settle(self) -> None:
+        """Claims the rows of the table that matched: no row of the source joins for them."""
+        self._settle()
+        self.op.dml.read_files([row[0] for row in self.rows.select(FILE).distinct().collect()])
+
+    def _settle(self) -> None:
         """Says which rows of the table were looked at; on Spark Connect that was said before."""
         if not self.op.connect:
             self.op.dml.set_predicate(self.op.asked())
@@ -134,10 +140,14 @@ class Matches:
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
         more = [F.count_if(F.col(CLAUSE) == i).alias(f"clause{i}") for i in self.clauses.all]
         matched = F.col(SOURCE_ROW).isNotNull()
+        # a match that no clause is about keeps a row of the source from joining
+        more.append(F.count_if(matched & F.col(CLAUSE).isNull()).alias(_IDLE))
         bitmaps = bitmaps_of_matches(op, self.rows, F.col(CLAUSE).isNotNull(), matched, more)
         with errors_of_workers():
-            found = bitmaps.toArrow()
-        self.settle()
+            found = op.bound(bitmaps).toArrow()
+        self._settle()
+        if self.clauses.inserts:
+            op.dml.read_files(found.filter(pc.greater(found[_IDLE], 0))[FILE].unique().to_pylist())
         self.often = pc.sum(found["matches"]).as_py() != pc.sum(found["matched"]).as_py()
         if self.often and not self.clauses.may_match_often:
             self._refuse()

@@ -16,6 +16,7 @@ from deltaic.spark.dml.operation import Operation
 from deltaic.spark.dml.rewriting import rewrite
 from deltaic.spark.dml.source import SOURCE_ROW, Source
 from deltaic.spark.frame import quoted
+from deltaic.spark.replay import replayed
 from deltaic.spark.rules import NUMBER, identity_value, numbered, task_count
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Merged:
         return self.metrics.get(f"numTargetRows{what}", 0)
 
 
+@replayed
 def merge(
     ref: TableRef,
     source: Any,
@@ -73,7 +75,7 @@ def merge(
         MultipleMatchesError: for a row of the table that matches several rows of the source, unless the only clause
             for matches deletes them all.
         InvariantViolationError, SchemaMismatchError: for a row that breaks a rule of the table.
-        CommitConflictError: when another writer changed rows that the condition reads.
+        CommitConflictError: when another writer changed rows that the condition reads, again and again.
         CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
         AnalysisException: of Spark, for what is no condition or value on these rows.
     """

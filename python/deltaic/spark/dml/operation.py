@@ -12,7 +12,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 from deltaic import _core
 from deltaic.exceptions import InvalidPredicateError
-from deltaic.spark import writer
+from deltaic.spark import command_reads, writer
 from deltaic.spark.dml.relation import Relation
 from deltaic.spark.frame import arrow_takes, functions, is_connect, is_local, quoted
 from deltaic.spark.native_read import with_places, with_row_ids
@@ -84,6 +84,7 @@ class Operation:
         """The version that was made. None after a commit: the application transaction was recorded meanwhile."""
         self.row_ids: list[str] = self.dml.row_id_columns
         self._relations: list[Relation] = []
+        self._asked: list[str | None] = []
         self._meant: tuple[Any, Any] | None = None
 
     def __enter__(self) -> Self:
@@ -167,6 +168,18 @@ class Operation:
         reader = self.spark.read.format(format_name(self.spark)).option(LENT, relation.identity)
         return with_places(reader.load(self.ref.path))
 
+    def bound(self, df: Any) -> Any:
+        """The frame, whose scans of the table read the version that the operation works on, and are claimed.
+
+        Those of subqueries and of a source that were made before, too. Every frame that runs comes through here.
+        """
+        df = command_reads.bind(df, self.dml, self.ref.storage_options)
+        lent = {r.identity for r in self._relations}
+        scans = command_reads.scans_of(df)
+        self._asked += [predicate for identity, predicate in scans if identity in lent]
+        self.dml.read_rows_of([predicate for identity, predicate in scans if identity not in lent])
+        return df
+
     def _connect_rows(self, part: str, *, row_ids: bool) -> Any:
         return planned_rows(self.spark, self.dml.scan(part, row_ids), located=True)
 
@@ -209,23 +222,24 @@ class Operation:
         return with_row_ids(self.spark, df, self.dml.row_id_bases(), self.row_ids)
 
     def asked(self) -> str | None:
-        """What Spark's optimizer made of the conditions on the rows of `all` files that ran, as a predicate."""
-        asked = [p for r in self._relations if r.part == "all" for p in r.asked]
-        if any(p is None for p in asked):
+        """What Spark's optimizer made of the conditions on the rows of `all` files, as a predicate."""
+        if not self._asked or any(p is None for p in self._asked):
             return None
-        return json.dumps({"or": [json.loads(p) for p in dict.fromkeys(asked) if p is not None]})
+        return json.dumps({"or": [json.loads(p) for p in dict.fromkeys(self._asked) if p is not None]})
 
     def write_data(self, df: Any, *, changed: bool) -> None:
         """Writes rows, with the columns of the table and of row ids, into data files that join with the commit."""
         folder = str(uuid.uuid4())
         plan = self.dml.data_plan(df.schema.json(), changed, folder)
-        self.dml.add_files(writer.write_rows(df, plan, self.ref.path, folder, WriteOptions()))
+        self.dml.add_files(writer.write_rows(self.bound(df), plan, self.ref.path, folder, WriteOptions()))
 
     def write_inserts(self, df: Any, *, as_changes: bool) -> None:
         """Writes new rows, with columns of the table; the rules of the table fill the others."""
         folder = str(uuid.uuid4())
         plan = self.dml.insert_plan(df.schema.json(), folder)
-        self.dml.add_inserts(writer.write_rows(df, plan, self.ref.path, folder, WriteOptions()), as_changes)
+        self.dml.add_inserts(
+            writer.write_rows(self.bound(df), plan, self.ref.path, folder, WriteOptions()), as_changes
+        )
 
     def sequences(self, given: StructType) -> dict[str, Sequence]:
         """How values are made of the identity columns that new rows of this schema lack; the commit records them."""
@@ -236,7 +250,7 @@ class Operation:
         """Writes row-level changes, with the columns of the table and `_change_type`, into files of their own."""
         folder = f"_change_data/{uuid.uuid4()}"
         plan = self.dml.change_plan(df.schema.json(), folder)
-        self.dml.add_changes(writer.write_rows(df, plan, self.ref.path, folder, WriteOptions()))
+        self.dml.add_changes(writer.write_rows(self.bound(df), plan, self.ref.path, folder, WriteOptions()))
 
     def counts(self) -> dict[str, int | None]:
         """What it does so far, in numbers: see `DmlCounts` in the core."""
@@ -259,9 +273,10 @@ class Operation:
     def commit(self, metrics: Mapping[str, int], *, by_vectors: bool) -> dict[str, int]:
         """Commits and returns the metrics, with the time that it took."""
         measured = {**metrics, "executionTimeMs": self.millis()}
-        begun_at = self.dml.version
+        begun_at, uri = self.dml.version, self.dml.uri
         committed = self.dml.commit(by_vectors, measured)
         self.committed = None if committed == begun_at else committed
+        command_reads.committed(self.spark, uri)
         self._end_txn()
         return measured
 

@@ -9,12 +9,11 @@ from deltaic.spark.bridge import tables
 
 
 class Relation:
-    """Some files of the version that an operation works on. It notes with which predicates Spark asks for them."""
+    """Some files of the version that an operation works on."""
 
     def __init__(self, dml: Any, part: str, *, row_ids: bool) -> None:
         self.identity = f"deltaic-{uuid.uuid4()}"
         self.part = part
-        self.asked: list[str | None] = []
         self._dml = dml
         self._row_ids = row_ids
         tables.lend(self.identity, self)
@@ -25,7 +24,6 @@ class Relation:
 
     def files(self, predicate: str | None) -> bytes:
         """The files that may hold a row for which the predicate is true."""
-        self.asked.append(predicate)
         return bytes(self._dml.files(self.part, predicate))
 
     def size(self) -> int:

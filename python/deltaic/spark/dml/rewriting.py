@@ -27,7 +27,7 @@ def rewrite(op: Operation, new: Any = None, number: int = 0) -> None:
         held = None
         if new is not None and op.holds(number):
             plan = op.dml.data_plan(new.schema.json(), True, str(uuid.uuid4()))
-            held = writer.held_rows(new, plan, op.ref.path)
+            held = writer.held_rows(op.bound(new), plan, op.ref.path)
         elif new is not None:
             op.write_data(new, changed=True)
         op.dml.copy_left(held)

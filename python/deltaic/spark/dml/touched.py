@@ -43,7 +43,7 @@ def take_matches(op: Operation, condition: Any) -> bool:
 def take(op: Operation, rows: Any) -> tuple[int, int]:
     """Takes the rows that a frame names by `FILE` and `ROW`; it must come from `op.rows()` of all files."""
     with errors_of_workers():
-        bitmaps = bitmaps_of(op, rows).toArrow()
+        bitmaps = op.bound(bitmaps_of(op, rows)).toArrow()
     if not op.connect:
         op.dml.set_predicate(op.asked())
     taken: tuple[int, int] = op.dml.take_rows(bitmaps)

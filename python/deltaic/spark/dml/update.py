@@ -13,6 +13,7 @@ from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
 from deltaic.spark.dml.rewriting import rewrite
 from deltaic.spark.dml.touched import take_matches
+from deltaic.spark.replay import replayed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from deltaic.spark.dml.ref import TableRef
 
 
+@replayed
 def update(ref: TableRef, assigned: Mapping[str, Any], condition: Any = None) -> dict[str, int]:
     """Sets columns, or fields of structs, of the rows for which a condition is true; the metrics of the commit.
 
@@ -32,7 +34,7 @@ def update(ref: TableRef, assigned: Mapping[str, Any], condition: Any = None) ->
         InvalidArgumentError: for columns that are not there.
         InvalidPredicateError: for a condition or a value that is not deterministic.
         InvariantViolationError, SchemaMismatchError: for a new row that breaks a rule of the table.
-        CommitConflictError: when another writer changed rows that the condition reads.
+        CommitConflictError: when another writer changed rows that the condition reads, again and again.
         CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
         AnalysisException: of Spark, for what is no condition or value on this table.
     """

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::actions::Metadata;
 use crate::error::Result;
-use crate::schema::{ColumnMappingMode, DataType, StructType};
+use crate::schema::{ColumnMappingMode, DataType, Nullability, StructType, read_difference};
 
 /// Why rows that were written with the metadata `old` cannot be read with the later metadata `read`; `None` when they can.
 ///
@@ -12,7 +12,8 @@ use crate::schema::{ColumnMappingMode, DataType, StructType};
 /// [`crate::Error::InvalidSchema`] for a schema that is none.
 pub(super) fn difference(old: &Metadata, read: &Metadata) -> Result<Option<String>> {
     let (from, to) = (old.schema()?, read.schema()?);
-    Ok(mapping_difference((old, &from), (read, &to)).or_else(|| read_difference(&from, &to, "")))
+    Ok(mapping_difference((old, &from), (read, &to))
+        .or_else(|| read_difference(&from, &to, Nullability::MayRelax)))
 }
 
 /// What column mapping hides: columns that were renamed, dropped, or that another one took the name of.
@@ -79,46 +80,6 @@ fn within(
             inner("value", &map.value_type);
         }
         _ => {}
-    }
-}
-
-/// What a reader by names cannot do: columns that are missing, of another type, or that may no longer be null.
-fn read_difference(old: &StructType, read: &StructType, at: &str) -> Option<String> {
-    old.fields.iter().find_map(|field| {
-        let name = format!("{at}{}", field.name);
-        let Some(now) = read.field(&field.name) else { return Some(format!("column `{name}` was dropped")) };
-        if now.name != field.name {
-            return Some(format!("column `{name}` was renamed to `{at}{}`", now.name));
-        }
-        if field.nullable && !now.nullable {
-            return Some(format!("column `{name}` may be null, and later not"));
-        }
-        type_difference(&field.data_type, &now.data_type, &name)
-    })
-}
-
-fn type_difference(old: &DataType, read: &DataType, name: &str) -> Option<String> {
-    let tightened = |was: bool, is: bool| {
-        (was && !is).then(|| format!("the elements of column `{name}` may be null, and later not"))
-    };
-    match (old, read) {
-        (DataType::Struct(old), DataType::Struct(read)) => read_difference(old, read, &format!("{name}.")),
-        (DataType::Array(old), DataType::Array(read)) => tightened(old.contains_null, read.contains_null)
-            .or_else(|| type_difference(&old.element_type, &read.element_type, &format!("{name}.element"))),
-        (DataType::Map(old), DataType::Map(read)) => {
-            tightened(old.value_contains_null, read.value_contains_null)
-                .or_else(|| type_difference(&old.key_type, &read.key_type, &format!("{name}.key")))
-                .or_else(|| type_difference(&old.value_type, &read.value_type, &format!("{name}.value")))
-        }
-        (DataType::Void, _) => None,
-        (old, read) if old == read => None,
-        (old, read) => {
-            let text = |t: &DataType| match t.to_json() {
-                serde_json::Value::String(text) => text,
-                other => other.to_string(),
-            };
-            Some(format!("the type of column `{name}` was changed from {} to {}", text(old), text(read)))
-        }
     }
 }
 

@@ -11,6 +11,11 @@ table, which is generated from `conflict::MATRIX` and is what the code itself re
 What a transaction read is kept as predicates. A file of a winner counts as read only if its partition values and its
 minimum and maximum statistics let a row of it match.
 
+What a command of Spark reads of the table that it changes is read at the version of its transaction, and claimed: the query
+of an INSERT or an overwrite, a DataFrame that was made before, the source of a merge, subqueries of conditions and values. A
+merge claims the rows that its source matched, also those that no clause is about. `isBlindAppend` is true only where nothing
+was read.
+
 ";
 
 const TAIL: &str = "
@@ -20,6 +25,10 @@ and no metadata, such as a compaction, runs at `SnapshotIsolation`, which for it
 A winner that recorded the application transaction of this one, at its version or a newer one, has done its work: nothing is
 committed and nothing is lost. When other writers win every race until the time for the commit is used up, the error is
 `ConcurrentWrite`.
+
+A delete, update, merge or write that lost because rows changed (`ConcurrentAppend`, `ConcurrentDeleteRead`,
+`ConcurrentDeleteDelete`) is played again, on the rows that the winner left: by the core until the time for the commit is used
+up, on Spark as often as the setting `spark.deltaic.maxReplays` says (10). The other conflicts are errors at once.
 
 ## Why a commit lost
 

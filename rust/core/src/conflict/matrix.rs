@@ -209,8 +209,8 @@ pub const MATRIX: [Row; 23] = [
         name: "rewrite-read",
         winner: "removed a file whose rows live on in others (`dataChange` false)",
         ours: "read that file, and does not write it",
-        verdicts: at_all_levels(Verdict::Pass),
-        then: "",
+        verdicts: at_all_levels(Verdict::Rebase),
+        then: "the new files are read in its place",
     },
     Row {
         rule: Rule::FileRewritten,

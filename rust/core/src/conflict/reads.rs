@@ -5,7 +5,8 @@ use arrow::array::{MapBuilder, MapFieldNames, StringBuilder, StringViewBuilder};
 use arrow_buffer::BooleanBuffer;
 
 use super::{PredicateRecord, ReadsRecord};
-use crate::actions::{Add, LogPath, ObjectPath, PartitionValues, Remove};
+use crate::actions::{Action, Add, LogPath, ObjectPath, PartitionValues, Remove};
+use crate::commit::Winner;
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
@@ -130,6 +131,30 @@ impl Reads {
             .collect();
         let found = first_match(self.predicates.iter(), &files)?;
         Ok(found.into_iter().map(|p| p.map(|p| Some(&p.predicate))).collect())
+    }
+
+    /// Follows a winner that moved rows of claimed files (`dataChange` false): the files that they may be in now are claimed
+    /// in their place. A file of a rewrite counts for every claim on a file that the rewrite removed, since the log does
+    /// not tell where a row went.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] for a path that cannot be decoded.
+    pub fn follow(&mut self, winner: &Winner, root: &ObjectPath) -> Result<()> {
+        let (mut left, mut joined) = (Vec::new(), Vec::new());
+        for action in &winner.actions {
+            match action {
+                Action::Remove(remove) if !remove.data_change => left.push(remove.path.identity(root)?),
+                Action::Add(add) if !add.data_change => joined.push(add.path.identity(root)?),
+                _ => {}
+            }
+        }
+        let matched = self.predicates.iter_mut().filter_map(|p| p.matched.as_mut());
+        for claimed in matched.chain([&mut self.files]) {
+            if left.iter().any(|file| claimed.contains(file)) {
+                claimed.extend(joined.iter().cloned());
+            }
+        }
+        Ok(())
     }
 
     /// Whether a claim covers rows of a file that was removed. With `row_level`, the transaction itself deletes rows of

@@ -45,6 +45,10 @@ pub struct SpreadDml {
     predicate: Option<Predicate>,
     /// Whether it depends on every row of the table.
     reads_all: bool,
+    /// What its queries read of the table beside the rows that are meant: see [`SpreadDml::read_rows_of`].
+    reads: Vec<Option<Predicate>>,
+    /// Files with rows that decided something and stay: see [`SpreadDml::read_files`].
+    read_files: HashSet<String>,
     /// Files all of whose rows are meant, as far as that is known without reading them.
     pub(super) whole: Vec<Add>,
     pub(super) touched: Vec<Touched>,
@@ -121,6 +125,8 @@ impl SpreadDml {
             options,
             predicate: None,
             reads_all: false,
+            reads: Vec::new(),
+            read_files: HashSet::new(),
             whole: Vec::new(),
             touched: Vec::new(),
             adds: Vec::new(),
@@ -192,6 +198,25 @@ impl SpreadDml {
     /// writers may add and remove such files at the same time.
     pub fn set_predicate(&mut self, predicate: Option<Predicate>) {
         self.predicate = predicate;
+    }
+
+    /// The operation depends on rows that its queries read, beside those that are meant: in subqueries and in the source of
+    /// a merge. For each scan those that match a predicate, or every row for `None`.
+    pub fn read_rows_of(&mut self, scans: impl IntoIterator<Item = Option<Predicate>>) {
+        self.reads.extend(scans);
+    }
+
+    /// The operation depends on rows of these files (URIs as Spark spells them) that stay as they are: rows that a source
+    /// matched, and that no clause of a merge is about.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] for a path that cannot be decoded.
+    pub fn read_files<'u>(&mut self, uris: impl IntoIterator<Item = &'u str>) -> Result<()> {
+        let root = self.job.snapshot.location().root().clone();
+        for uri in uris {
+            self.read_files.insert(place(&LogPath::from_log(uri).resolve(&root)?));
+        }
+        Ok(())
     }
 
     /// The files that may have rows that are meant.
@@ -453,13 +478,25 @@ impl SpreadDml {
     }
 
     fn claim(&self, txn: &mut Transaction) -> Result<()> {
+        txn.read_rows_of(&self.reads)?;
         if self.reads_all {
             txn.read_whole_table();
             return Ok(());
         }
         let unknown = Predicate::Unknown("a condition that only the engine knows".into());
+        let predicate = self.predicate.as_ref().unwrap_or(&unknown);
         let files = self.whole.iter().chain(self.touched.iter().map(|t| &t.add)).map(|f| &f.path);
-        txn.read_matching(self.predicate.as_ref().unwrap_or(&unknown), files)
+        txn.read_matching(predicate, files)?;
+        if self.read_files.is_empty() {
+            return Ok(());
+        }
+        let root = self.job.snapshot.location().root();
+        for add in self.candidates()? {
+            if self.read_files.contains(&place(&add.path.resolve(root)?)) {
+                txn.read_files([&add.path])?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -26,7 +26,10 @@ use crate::actions::{Add, DeletionVectorDescriptor, LogPath, ObjectPath};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::{FileBatch, FilesRequest};
-use crate::schema::{ColumnMappingMode, DataType, FIELD_ID, StructField, StructType};
+use crate::schema::{
+    ColumnMappingMode, DataType, FIELD_ID, Nullability, StructField, StructType, physical_difference,
+    read_difference,
+};
 use crate::snapshot::Snapshot;
 use crate::txn::row_ids::num_records_of;
 
@@ -49,9 +52,8 @@ pub fn describe(snapshot: &Snapshot) -> Value {
         ColumnMappingMode::None => Value::Null,
         _ => schema_json(snapshot.schema(), Some(mode)),
     };
-    let (size, modified) = snapshot.commit_stamp().unwrap_or_default();
     json!({
-        "identity": format!("{uri}@{}@{}@{size}@{modified}", snapshot.version(), metadata.id),
+        "identity": identity(snapshot),
         "uri": uri,
         "version": snapshot.version(),
         "schema": schema_json(snapshot.schema(), None),
@@ -65,6 +67,42 @@ pub fn describe(snapshot: &Snapshot) -> Value {
         "properties": metadata.configuration,
         "deletionVectors": vectors,
     })
+}
+
+/// Differs whenever the content may differ.
+pub fn identity(snapshot: &Snapshot) -> String {
+    let (uri, (size, modified)) =
+        (spark_uri(snapshot.location().root()), snapshot.commit_stamp().unwrap_or_default());
+    format!("{uri}@{}@{}@{size}@{modified}", snapshot.version(), snapshot.metadata().id)
+}
+
+/// Checks that a query that was analyzed with the columns of `analyzed` ([`describe`] of another version) reads the rows of
+/// this version as they are.
+///
+/// # Errors
+/// [`Error::SchemaChanged`] where it does not: a column is gone, has another type, may be null now, or is another one of the
+/// same name. [`Error::InvalidSchema`] for what [`describe`] did not make.
+pub fn check_analyzed(snapshot: &Snapshot, analyzed: &str) -> Result<()> {
+    let invalid = |reason: String| Error::InvalidSchema { reason };
+    let then: Value = serde_json::from_str(analyzed).map_err(|e| invalid(e.to_string()))?;
+    let now = describe(snapshot);
+    let same = |key: &str| then[key] == now[key];
+    if same("schema") && same("physical") && same("partitionColumns") {
+        return Ok(());
+    }
+    let schema = |facts: &Value, key: &str| match &facts[key] {
+        Value::Null => StructType::from_json(&facts["schema"].to_string()),
+        schema => StructType::from_json(&schema.to_string()),
+    };
+    let (old, new) = (schema(&then, "schema")?, schema(&now, "schema")?);
+    let (old_physical, new_physical) = (schema(&then, "physical")?, schema(&now, "physical")?);
+    let difference = read_difference(&old, &new, Nullability::MayTighten)
+        .or_else(|| physical_difference((&old, &old_physical), (&new, &new_physical)))
+        .or_else(|| (!same("partitionColumns")).then(|| "the partition columns differ".to_owned()));
+    match difference {
+        None => Ok(()),
+        Some(reason) => Err(Error::SchemaChanged { path: snapshot.location().root().to_string(), reason }),
+    }
 }
 
 /// The columns in which files keep the row ids and row commit versions of rows that came from other files, as `rowId` and
@@ -363,7 +401,7 @@ fn is_plain(written: &str) -> bool {
 }
 
 /// A place as Hadoop spells it: local paths with one slash behind the scheme.
-fn spark_uri(path: &ObjectPath) -> String {
+pub fn spark_uri(path: &ObjectPath) -> String {
     let uri = path.to_uri();
     match uri.strip_prefix("file://") {
         Some(local) => format!("file:{local}"),

@@ -3,6 +3,7 @@
 mod arrow_schema;
 mod column_list;
 mod column_mapping;
+mod difference;
 mod json;
 mod physical;
 mod type_changes;
@@ -12,6 +13,7 @@ mod walk;
 pub use arrow_schema::{arrow_type, to_arrow_schema};
 pub(crate) use column_list::{format_column_list, parse_column_list};
 pub use column_mapping::{ColumnMappingMode, FIELD_ID, PHYSICAL_NAME};
+pub use difference::{Nullability, physical_difference, read_difference};
 pub use physical::{SPARK_FIELD_ID, stored_schema};
 pub(crate) use type_changes::{TYPE_CHANGES, check as check_type_changes, is_widening, type_from_name};
 pub(crate) use types::COLLATIONS;

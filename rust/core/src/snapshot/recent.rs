@@ -30,13 +30,7 @@ impl Snapshot {
         });
         let snapshot = match known.flatten() {
             None => Snapshot::open(Location::open(uri, options)?, At::Latest)?,
-            Some(held) => match held.update() {
-                // what was given is never followed by something older
-                Err(gap @ Error::LogGap { .. }) => return Err(gap),
-                // what is wrong now is told by a load from nothing
-                Err(_) => held.reopened(Location::open(uri, options)?)?,
-                Ok(newest) => newest,
-            },
+            Some(held) => held.advanced(|| Location::open(uri, options))?,
         };
         with_recent(|recent| {
             recent.retain(|(k, _)| *k != key);
@@ -46,6 +40,27 @@ impl Snapshot {
             }
         });
         Ok(snapshot)
+    }
+
+    /// The newest version of the table, as [`Snapshot::newest`] gives it: from this snapshot where its log is as it was.
+    ///
+    /// # Errors
+    /// As [`Snapshot::update`].
+    ///
+    /// # Cost
+    /// One listing and the new commits.
+    pub fn follow(&self) -> Result<Snapshot> {
+        self.advanced(|| Ok(self.location().clone()))
+    }
+
+    fn advanced(&self, location: impl FnOnce() -> Result<Location>) -> Result<Snapshot> {
+        match self.update() {
+            // what was given is never followed by something older
+            Err(gap @ Error::LogGap { .. }) => Err(gap),
+            // a load from nothing reports what is wrong now
+            Err(_) => self.reopened(location()?),
+            Ok(newest) => Ok(newest),
+        }
     }
 }
 

@@ -44,7 +44,7 @@ pub fn explain_conflicts(location: &Location, transaction: &TransactionRecord) -
     let snapshot = Snapshot::open(location.clone(), At::Version(transaction.read_version))?;
     let root = location.root();
     let table = (snapshot.schema().as_ref(), snapshot.partition_columns(), snapshot.column_mapping());
-    let reads = Reads::of(&transaction.reads, table)?;
+    let mut reads = Reads::of(&transaction.reads, table)?;
     let mut changes = transaction.changes.clone();
     let (mut protocol, mut metadata) = (snapshot.protocol().clone(), snapshot.metadata().clone());
     let level = match transaction.isolation_level {
@@ -61,6 +61,7 @@ pub fn explain_conflicts(location: &Location, transaction: &TransactionRecord) -
         if told.outcome != Outcome::Conflict {
             let found = findings(&ours, winner, &vectors)?;
             changes.rebase(&found, winner, root, &vectors)?;
+            reads.follow(winner, root)?;
         }
         if recorded == Some(winner.version) {
             told.outcome = Outcome::Recorded;

@@ -291,6 +291,7 @@ impl Proposal for Pending {
                 self.begun = Some(self.changes.clone());
             }
             self.changes.rebase(&found, winner, self.location.root(), &self.vectors)?;
+            self.reads.follow(winner, self.location.root())?;
             self.prepared = self.changes.adds.iter().map(Prepared::of).collect();
             self.measure_rewrite();
             let table_changed = |f: &Finding| {

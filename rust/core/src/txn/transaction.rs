@@ -131,6 +131,21 @@ impl Transaction {
         self.read(predicate, Some(&mut files.into_iter()))
     }
 
+    /// The changes depend on the rows that a query read: for each of its scans those that match a predicate, or every row
+    /// for `None`.
+    ///
+    /// # Errors
+    /// As [`Transaction::read_predicate`].
+    pub(crate) fn read_rows_of(&mut self, scans: &[Option<Predicate>]) -> Result<()> {
+        scans.iter().try_for_each(|scan| match scan {
+            Some(predicate) => self.read_predicate(predicate),
+            None => {
+                self.read_whole_table();
+                Ok(())
+            }
+        })
+    }
+
     fn read(
         &mut self,
         predicate: &Predicate,

@@ -19,6 +19,7 @@ use super::text_limits::{Limits, limits_of};
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::{check_partition_columns, iceberg_compat};
 use crate::error::{Error, Result};
+use crate::predicate::Predicate;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -59,6 +60,8 @@ pub struct WritePlan {
     pub stats: StatsColumns,
     /// The version that was found; none where there is no table, and in a plan that has travelled.
     pub(super) snapshot: Option<Snapshot>,
+    /// What the query of the rows read of the table: rows that match these, every row for `None`.
+    pub(super) reads: Vec<Option<Predicate>>,
     /// What is said of the table beside its metadata, by a write that defines it.
     pub(super) domains: Vec<DomainMetadata>,
     /// [`WriteOptions::rules_held`].
@@ -183,6 +186,7 @@ pub(crate) fn plan(
         physical_partition_columns: schema.physical_names(&partition_columns, mode),
         stats: StatsColumns::of(&data, &metadata, mode, has_vectors)?,
         snapshot: None,
+        reads: Vec::new(),
         domains: Vec::new(),
         rules_held: options.rules_held,
         optimize_write: options
@@ -255,7 +259,12 @@ impl WritePlan {
         random.then(|| length.unwrap_or(2).clamp(1, 32))
     }
 
-    /// A transaction on what was found.
+    /// The version that was found; none where there is no table, and in a plan that has travelled.
+    pub fn snapshot(&self) -> Option<&Snapshot> {
+        self.snapshot.as_ref()
+    }
+
+    /// A transaction on what was found, which claims what the query of the rows read.
     ///
     /// # Errors
     /// As [`Snapshot::open`], for a plan that has travelled.
@@ -265,7 +274,11 @@ impl WritePlan {
                 let (protocol, metadata) = (self.protocol.clone(), self.metadata.clone());
                 Ok(Transaction::create(&self.location, protocol, metadata, operation))
             }
-            (_, Some(snapshot)) => Ok(Transaction::begin(snapshot, operation)),
+            (_, Some(snapshot)) => {
+                let mut txn = Transaction::begin(snapshot, operation);
+                txn.read_rows_of(&self.reads)?;
+                Ok(txn)
+            }
             (Target::Existing(version) | Target::Skip(version), None) => {
                 let snapshot = Snapshot::open(self.location.clone(), At::Version(version))?;
                 Ok(Transaction::begin(&snapshot, operation))

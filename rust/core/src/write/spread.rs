@@ -16,6 +16,7 @@ use super::schema::from_arrow;
 use super::uploads::Uploads;
 use crate::actions::{Add, Cdc, LogPath, Metadata, ObjectPath, Protocol};
 use crate::error::{Error, Result};
+use crate::predicate::Predicate;
 use crate::schema::{StructField, StructType};
 use crate::store::{Location, StorageOptions};
 
@@ -174,15 +175,17 @@ impl SpreadWrite {
         Ok(adds)
     }
 
-    /// Commits the files of all tasks in one version.
+    /// Commits the files of all tasks in one version. `reads` is what the query of the rows read of the table, in the version
+    /// of the plan: for each scan a predicate, or `None` for every row. Without it the rows do not depend on the table.
     ///
     /// # Errors
-    /// As [`commit_adds`](super::commit_adds).
-    pub fn commit(&self, adds: Vec<Add>) -> Result<WriteResult> {
+    /// As [`commit_adds`](super::commit_adds); [`Error::InvalidPredicate`] for a column that the table does not have.
+    pub fn commit(&self, adds: Vec<Add>, reads: Vec<Option<Predicate>>) -> Result<WriteResult> {
         let identities: Vec<String> = self.rules.identities.iter().map(|i| i.column.clone()).collect();
         let known = self.written.lock().unwrap_or_else(PoisonError::into_inner).clone();
         make_durable(&self.plan, adds.iter().filter(|add| !known.contains(&add.path)))?;
-        commit_made(&self.plan, adds, &identities, &self.options)
+        let plan = WritePlan { reads, ..self.plan.clone() };
+        commit_made(&plan, adds, &identities, &self.options)
     }
 
     /// Deletes, as far as the store lets it, files that are known not to be committed.
@@ -292,7 +295,7 @@ mod tests {
         );
 
         // the plan that comes back commits as the one that was sent would have
-        let result = SpreadWrite::from_json(&text).unwrap().commit(adds).unwrap();
+        let result = SpreadWrite::from_json(&text).unwrap().commit(adds, Vec::new()).unwrap();
         assert_eq!((result.version, result.files, result.rows, result.created), (0, 3, 4, true));
         let log = std::fs::read_to_string(dir.path().join("_delta_log/00000000000000000000.json")).unwrap();
         for part in
@@ -317,7 +320,7 @@ mod tests {
         let created = WriteOptions { configuration: [property("gzip")].into(), ..options() };
         let first = plan_at(&dir, created).unwrap();
         let adds = first.write_files(rows(&[1]), None).unwrap();
-        first.commit(adds).unwrap();
+        first.commit(adds, Vec::new()).unwrap();
         let next = plan_at(&dir, options()).unwrap();
         let sent = SpreadWrite::from_json(&next.to_json().unwrap()).unwrap();
         assert_eq!((sent.plan.target, sent.compression()), (Target::Existing(0), Some("gzip")));

@@ -1,0 +1,31 @@
+package deltaic.spark;
+
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.CacheManager;
+
+/** What follows a commit of this session. */
+public final class Committed {
+  private Committed() {}
+
+  /** Data that Spark cached of a table is made again, by plan and by name; `uri` is percent-encoded. */
+  public static void to(SparkSession session, String uri) {
+    Versions.forget(OpenTable.place(uri));
+    org.apache.spark.sql.classic.SparkSession classic = (org.apache.spark.sql.classic.SparkSession) session;
+    CacheManager cache = classic.sharedState().cacheManager();
+    if (cache.isEmpty()) return;
+    Path path = new Path(java.net.URI.create(uri));
+    FileSystem files = filesAt(path, classic);
+    if (files != null) cache.recacheByPath(classic, path, files);
+  }
+
+  /** Null where Spark cannot read: then it has cached nothing of it. */
+  private static FileSystem filesAt(Path path, org.apache.spark.sql.classic.SparkSession session) {
+    try {
+      return path.getFileSystem(session.sessionState().newHadoopConf());
+    } catch (Exception e) {
+      return null;
+    }
+  }
+}
