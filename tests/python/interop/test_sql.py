@@ -160,6 +160,27 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
         Numbers("CREATE TABLE delta.`{d}/../cloned` SHALLOW CLONE {t}"),
         "SELECT count(*) AS n FROM delta.`{d}/../cloned`",
     ],
+    "views": [
+        "CREATE TABLE {t} (id INT, v INT, s STRUCT<a: INT>) USING delta",
+        "INSERT INTO {t} SELECT CAST(id AS INT), 10, named_struct('a', 1) FROM range(10)",
+        "CREATE TEMPORARY VIEW {n}_all AS SELECT * FROM {t}",
+        "CREATE TEMPORARY VIEW {n}_aliased AS SELECT * FROM (SELECT * FROM {t} AS x)",
+        "CREATE TEMPORARY VIEW {n}_moved AS SELECT v, s, CAST(id AS INT) AS ID FROM {n}_all",
+        "UPDATE {n}_all SET v = id + v WHERE id < 3",
+        "UPDATE {n}_moved SET v = 20, s.a = 2 WHERE id = 9",
+        "DELETE FROM {n}_aliased AS gone WHERE gone.id = 1",
+        "DELETE FROM {n}_moved WHERE v = 12",
+        """MERGE INTO {n}_aliased USING (SELECT 3 AS id, 33 AS v UNION ALL SELECT 50, 5) AS new
+           ON {n}_aliased.id = new.id WHEN MATCHED THEN UPDATE SET v = new.v
+           WHEN NOT MATCHED THEN INSERT (id, v) VALUES (new.id, new.v)""",
+        """MERGE INTO {n}_all AS t USING (SELECT named_struct('a', 4) AS s, 4 AS id, 44 AS v UNION ALL
+           SELECT named_struct('a', 6), 60, 6) AS new ON t.id = new.id
+           WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *""",
+        "SELECT * FROM {n}_all ORDER BY id",
+        "DROP VIEW {n}_moved",
+        "DROP VIEW {n}_aliased",
+        "DROP VIEW {n}_all",
+    ],
     "facts": [
         """CREATE TABLE {n} (id BIGINT, p STRING) USING delta PARTITIONED BY (p) LOCATION '{d}'
            TBLPROPERTIES ('k' = 'v')""",

@@ -109,11 +109,6 @@ REFUSED: dict[str, Callable[[SparkSession, Path], object]] = {
     "insertInto view": lambda s, p: _more(s).write.insertInto("target_view"),
     "insert overwrite view": lambda s, p: s.sql("INSERT OVERWRITE target_view VALUES (100, '9', 1.5)"),
     "insert into a version": lambda s, p: s.sql(f"INSERT INTO delta.`{p}@v1` VALUES (100, '9', 1.5)"),
-    "update view": lambda s, p: s.sql("UPDATE target_view SET x = 0"),
-    "merge into view": lambda s, p: s.sql(
-        "MERGE INTO target_view t USING target s ON t.id = s.id WHEN MATCHED THEN DELETE"
-    ),
-    "delete view": lambda s, p: s.sql("DELETE FROM target_view WHERE id = 1"),
     "set location": lambda s, p: s.sql(f"ALTER TABLE target SET LOCATION '{p}2'"),
     "buckets": lambda s, p: s.sql("CREATE TABLE other (a INT) USING delta CLUSTERED BY (a) INTO 4 BUCKETS"),
     "years": lambda s, p: s.sql("CREATE TABLE other (a TIMESTAMP) USING delta PARTITIONED BY (years(a))"),

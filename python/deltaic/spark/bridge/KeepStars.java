@@ -56,7 +56,7 @@ public final class KeepStars extends Rule {
   private boolean isOurs(MergeIntoTable merge) {
     try {
       LogicalPlan target = DeltaCommand.rows(session, merge.targetTable()).queryExecution().analyzed();
-      return RouteWrites.scanOf(target) != null;
+      return RouteWrites.scanOf(target) != null || ViewTarget.indexOf(target) != null;
     } catch (Exception e) {
       // the statement itself will say it
       return false;

@@ -66,6 +66,7 @@ public final class RouteWrites extends Rule {
     if (table == null) return null;
     if (ResolveReads.isOurs(table)) return ((DeltaTable) ((DataSourceV2Relation) table).table()).table;
     LogFileIndex index = scanOf(table);
+    if (index == null && !(node instanceof V2WriteCommand)) index = ViewTarget.indexOf(table);
     return index == null ? null : index.table;
   }
 
@@ -111,8 +112,8 @@ public final class RouteWrites extends Rule {
   private static LogicalPlan change(LogicalPlan node, OpenTable table) {
     LogicalPlan target = (LogicalPlan) node.children().apply(0);
     if (table.timeTravel) throw Refusal.of("a change of an old version", "name the table without a version", table.path);
-    while (target instanceof SubqueryAlias) target = ((SubqueryAlias) target).child();
-    if (target instanceof View) throw Refusal.of("a change of rows through a view", "name the table itself", table.path);
+    boolean merges = node instanceof MergeIntoTable;
+    ViewTarget.check(target, merges ? "MERGE" : node instanceof UpdateTable ? "UPDATE" : "DELETE", merges, table.path);
     if (node instanceof DeleteFromTable) return RowChanges.delete((DeleteFromTable) node, table);
     if (node instanceof UpdateTable) return RowChanges.update((UpdateTable) node, table);
     return RowChanges.merge((MergeIntoTable) node, table);
