@@ -9,9 +9,13 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
 import org.apache.spark.sql.catalyst.plans.logical.Range;
+import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions;
+import org.apache.spark.sql.catalyst.plans.logical.Repartition;
+import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
 import org.apache.spark.sql.execution.arrow.ArrowConverters$;
 import scala.Function1;
 import scala.collection.Iterator;
+import scala.runtime.AbstractFunction1;
 
 /** Rows that the driver has, or can count up, itself: literals, VALUES, a range, and what is computed of one of these. */
 public final class SmallRows {
@@ -20,11 +24,28 @@ public final class SmallRows {
 
   private SmallRows() {}
 
-  /** Whether the optimizer knows that there are at most `few` rows, or `held` where it has them. */
+  /**
+   * Whether the optimizer knows that there are at most `few` rows, or `held` where it has them. Rows for which a number of
+   * tasks was asked for are not small: those tasks write them.
+   */
   public static boolean small(Dataset data, int few, int held) {
     LogicalPlan plan = data.queryExecution().optimizedPlan();
     scala.Option most = plan.maxRows();
+    if (plan.exists(new AbstractFunction1() {
+      public Object apply(Object node) {
+        return Boolean.valueOf(spreads(node));
+      }
+    })) return false;
     return most.isDefined() && ((Number) most.get()).longValue() <= (plan instanceof LocalRelation ? held : few);
+  }
+
+  /** Whether rows were to be spread over more than one task: repartition, coalesce, and the hints of these names. */
+  private static boolean spreads(Object node) {
+    scala.Option number = scala.Option.empty();
+    if (node instanceof Repartition) number = scala.Option.apply(Integer.valueOf(((Repartition) node).numPartitions()));
+    if (node instanceof RepartitionByExpression) number = ((RepartitionByExpression) node).optNumPartitions();
+    if (node instanceof RebalancePartitions) number = ((RebalancePartitions) node).optNumPartitions();
+    return number.isDefined() && ((Number) number.get()).intValue() > 1;
   }
 
   /** An Arrow stream of the rows, at most so many, without a job; null where one is needed. */
