@@ -29,6 +29,7 @@ from deltaic.exceptions import (
     InvalidArgumentError,
     InvalidTimeTravelError,
     SchemaMismatchError,
+    TableNotFoundError,
     UnsupportedError,
 )
 from deltaic.spark import changes, writer
@@ -36,6 +37,7 @@ from deltaic.spark.bridge.options import verified
 from deltaic.spark.change_stream import with_changes
 from deltaic.spark.names import local
 from deltaic.spark.options import CATALOGS_OWN, WriteOptions
+from deltaic.spark.partition_folders import both, partition_folder
 from deltaic.spark.routes.arrow import Task
 from deltaic.spark.settings import OUT_OF_RANGE, Settings
 from deltaic.spark.split_read import BYTES_PER_PARTITION, read_group
@@ -177,7 +179,10 @@ def plan_scan(
     *,
     row_ids: bool = False,
 ) -> Any:
-    """The plan of a read of one version: the newest, or the one that an option or the path names."""
+    """The plan of a read of one version: the newest, or the one that an option or the path names.
+
+    `where` is JSON. The path may be the folder of a partition.
+    """
     if version is not None:
         try:
             version = int(version)
@@ -188,7 +193,13 @@ def plan_scan(
                 reason="no whole number",
             ) from None
     millis = _millis(path, timestamp, time_zone)
-    return _core.ScanPlan(path, version, millis, where, row_ids=row_ids)
+    try:
+        return _core.ScanPlan(path, version, millis, where, row_ids=row_ids)
+    except TableNotFoundError:
+        part = partition_folder(path, version, millis, {})
+        if part is None:
+            raise
+        return _core.ScanPlan(part.root, version, millis, both(where, part.predicate), row_ids=row_ids)
 
 
 def plan_changes(path: str, options: Mapping[str, str], time_zone: str, *, allow_out_of_range: bool) -> Any:

@@ -122,7 +122,10 @@ def test_variants_on_every_route(spark: SparkSession, rows: int, by: list[str], 
         ("SELECT /*+ REPARTITION_BY_RANGE(3, id) */ * FROM range(20)", 3),
         ("SELECT /*+ COALESCE(2) */ * FROM range(0, 20, 1, 4)", 2),
         ("SELECT /*+ REPARTITION(1) */ * FROM range(20)", 1),
-        ("SELECT * FROM (SELECT /*+ REPARTITION(4) */ * FROM range(20)) WHERE id >= 0 ORDER BY id LIMIT 8", 1),
+        (
+            "SELECT * FROM (SELECT /*+ REPARTITION(4) */ * FROM range(20)) WHERE id >= 0 ORDER BY id LIMIT 8",
+            1,
+        ),
     ],
 )
 def test_few_rows_are_written_by_as_many_tasks_as_were_asked_for(

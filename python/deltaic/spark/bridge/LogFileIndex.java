@@ -66,7 +66,7 @@ public final class LogFileIndex implements FileIndex {
   /** The files of a version, for the columns of this one, which is live. */
   LogFileIndex at(SparkSession session, OpenTable version) {
     LogFileIndex known = latest;
-    if (known != null && known.table.identity.equals(version.identity)) return known;
+    if (known != null && known.table.identity.equals(table.identityAt(version))) return known;
     OpenTable read = table.at(version);
     known = new LogFileIndex(read, read == table ? lists : FileLists.of(session, read), mixed, withVectors);
     latest = known;
@@ -186,7 +186,7 @@ public final class LogFileIndex implements FileIndex {
     if (!(other instanceof LogFileIndex)) return false;
     LogFileIndex index = (LogFileIndex) other;
     if (live || index.live) {
-      return live && index.live && table.place().equals(index.table.place()) && Objects.equals(mixed, index.mixed);
+      return live && index.live && table.isSameAs(index.table) && Objects.equals(mixed, index.mixed);
     }
     return withVectors == index.withVectors && lists == index.lists && Objects.equals(mixed, index.mixed);
   }

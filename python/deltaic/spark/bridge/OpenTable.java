@@ -41,6 +41,10 @@ final class OpenTable {
   /** Whether files may have deletion vectors. */
   final boolean deletionVectors;
   final boolean timeTravel;
+  /** Whether only the files of some partitions are read: the path is a folder of theirs. */
+  final boolean partial;
+  /** The predicate (JSON) of these partitions, or null. */
+  private final String partition;
   /**
    * Of changes: the column that says what happened to a row. Files have it, or a value for all of their rows, which is the
    * last one of the partition values of the list. Null for a table.
@@ -78,6 +82,8 @@ final class OpenTable {
     }
     this.deletionVectors = facts.get("deletionVectors").asBoolean();
     this.timeTravel = facts.get("timeTravel").asBoolean();
+    this.partial = facts.has("partition");
+    this.partition = this.partial ? facts.get("partition").asText() : null;
     JsonNode changeType = facts.get("changeType");
     this.changeType = changeType == null ? null : changeType.asText();
     JsonNode claimed = facts.get("claimed");
@@ -88,6 +94,7 @@ final class OpenTable {
     this.rowVersionColumn = tracked ? tracking.get("rowCommitVersion").asText() : null;
     this.reopen = reopen;
     if (this.changeType != null) this.reopen.put("changes", facts.get("changes"));
+    if (this.partial) this.reopen.put("partition", this.partition);
     this.reopen.put("uri", facts.get("uri").asText());
     this.reopen.put("version", Long.valueOf(this.version));
     this.reopen.put("identity", this.identity);
@@ -104,14 +111,23 @@ final class OpenTable {
     changeType = analyzed.changeType;
     rowIdColumn = analyzed.rowIdColumn;
     rowVersionColumn = analyzed.rowVersionColumn;
+    partial = analyzed.partial;
+    partition = analyzed.partition;
     uri = other.uri;
     version = other.version;
-    identity = other.identity;
+    identity = analyzed.identityAt(other);
     properties = other.properties;
     deletionVectors = other.deletionVectors;
     timeTravel = other.timeTravel;
-    reopen = other.reopen;
+    reopen = new HashMap(other.reopen);
+    reopen.put("identity", identity);
+    if (partial) reopen.put("partition", partition);
     this.claimed = claimed;
+  }
+
+  /** The identity that this table, which may be a part, has in a version of the whole. */
+  String identityAt(OpenTable version) {
+    return partial ? version.identity + " " + partition : version.identity;
   }
 
   /**
@@ -119,7 +135,7 @@ final class OpenTable {
    * longer fit.
    */
   OpenTable at(OpenTable other) {
-    if (identity.equals(other.identity)) return this;
+    if (identity.equals(identityAt(other))) return this;
     return new OpenTable(this, other.fits(this), false);
   }
 
@@ -142,6 +158,11 @@ final class OpenTable {
     return !timeTravel && changeType == null;
   }
 
+  /** Whether these are the same rows, whatever the version. */
+  boolean isSameAs(OpenTable other) {
+    return place().equals(other.place()) && java.util.Objects.equals(partition, other.partition);
+  }
+
   /** The table whatever its version; `s3`, `s3a` and `s3n` are one store. */
   String place() {
     return place(uri);
@@ -151,9 +172,14 @@ final class OpenTable {
     return uri.replaceFirst("^s3[an]://", "s3://");
   }
 
-  /** The newest version; this one where it is that. */
+  /** The newest version of the whole table; this one where it is that. */
   OpenTable newest() {
-    String answer = (String) Python.call(request("newest"), null);
+    HashMap request = request("newest");
+    if (partial) {
+      request.remove("partition");
+      request.put("identity", "");
+    }
+    String answer = (String) Python.call(request, null);
     return answer == null ? this : of(path, answer, (Map) reopen.get("options"));
   }
 
@@ -181,7 +207,7 @@ final class OpenTable {
     request.put("endingTimestampOption", millis(plain.get("endingtimestamp")));
     request.put("changesOutOfRange", SparkSession.active().conf().get(OUT_OF_RANGE, "false"));
     OpenTable opened = of(path, (String) Python.call(request, null), plain);
-    if (opened.isLive()) Versions.learn(opened);
+    if (opened.isLive() && !opened.partial) Versions.learn(opened);
     return opened;
   }
 

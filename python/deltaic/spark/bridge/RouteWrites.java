@@ -109,7 +109,12 @@ public final class RouteWrites extends Rule {
     throw Refusal.of(node.getClass().getSimpleName(), REWRITE, table.path);
   }
 
+  private static void checkWhole(OpenTable table) {
+    if (table.partial) throw Refusal.of("a change through the folder of a partition", "name the table itself", table.path);
+  }
+
   private static LogicalPlan change(LogicalPlan node, OpenTable table) {
+    checkWhole(table);
     LogicalPlan target = (LogicalPlan) node.children().apply(0);
     if (table.timeTravel) throw Refusal.of("a change of an old version", "name the table without a version", table.path);
     boolean merges = node instanceof MergeIntoTable;
@@ -139,6 +144,7 @@ public final class RouteWrites extends Rule {
 
   /** A write of the rows of a query into a table. */
   static LogicalPlan write(OpenTable table, String mode, HashMap options, LogicalPlan query) {
+    checkWhole(table);
     options.put("path", table.path);
     HashMap request = new HashMap();
     request.put("op", "insert");

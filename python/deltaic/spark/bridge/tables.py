@@ -12,6 +12,7 @@ from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.spark.bridge import change_feed
 from deltaic.spark.bridge.options import split_storage, time_travel, verified
 from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.partition_folders import PartOfTable, partition_folder
 from deltaic.spark.partition_values import partition_values
 
 # opened versions that are kept, so that a plan does not open what its analysis opened
@@ -35,7 +36,7 @@ def describe(asked: dict[str, Any]) -> str:
     if change_feed.wanted(asked["options"]):
         return str(_keep(change_feed.of_options(asked)).describe())
     version, timestamp = time_travel(asked)
-    table = _core.SparkTable(asked["path"], version, timestamp, storage)
+    table = _open(asked["path"], version, timestamp, storage)
     _keep(table)
     # the kept one may have been asked for as the newest, which may be written to
     return str(table.describe())
@@ -51,7 +52,8 @@ def again(asked: dict[str, Any]) -> Any:
         table = _keep(change_feed.again(asked))
     elif table is None:
         _, storage = split_storage(asked["options"])
-        table = _keep(_core.SparkTable(asked["uri"], asked["version"], None, storage))
+        found = _core.SparkTable(asked["uri"], asked["version"], None, storage)
+        table = _keep(PartOfTable(found, asked["partition"]) if "partition" in asked else found)
     return table
 
 
@@ -81,6 +83,17 @@ def check_analyzed(asked: dict[str, Any]) -> None:
 def keep(table: Any) -> None:
     """Makes a version that is open known to the bridge."""
     _keep(table)
+
+
+def _open(path: str, version: int | None, timestamp: int | None, storage: dict[str, str]) -> Any:
+    """The table at a path, or the part of it whose folder the path is."""
+    try:
+        return _core.SparkTable(path, version, timestamp, storage)
+    except TableNotFoundError:
+        part = partition_folder(path, version, timestamp, storage)
+        if part is None:
+            raise
+        return PartOfTable(part.table, part.predicate)
 
 
 def files(asked: dict[str, Any]) -> bytes:
