@@ -32,8 +32,8 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path
     path = tmp_path_factory.mktemp("partitions") / "t"
     at = f"delta.`{path}`"
     spark.sql(f"CREATE TABLE {at} (id INT, k INT, l STRING, day DATE) USING delta PARTITIONED BY (k, l, day)")
-    values = "(1, 1, 'a', NULL), (2, 1, 'b', NULL), (3, 2, 'a', NULL), (4, 3, 'x y', NULL), (5, 4, 'b', DATE '2024-01-31')"
-    spark.sql(f"INSERT INTO {at} VALUES {values}")
+    values = "(1, 1, 'a', NULL), (2, 1, 'b', NULL), (3, 2, 'a', NULL), (4, 3, 'x y', NULL)"
+    spark.sql(f"INSERT INTO {at} VALUES {values}, (5, 4, 'b', DATE '2024-01-31')")
     spark.sql(f"INSERT INTO {at} VALUES (6, 1, 'a', NULL), (7, 7, 'a', NULL)")
     spark.sql(f"DELETE FROM {at} WHERE id = 7")
     return path

@@ -181,6 +181,24 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
         "DROP VIEW {n}_aliased",
         "DROP VIEW {n}_all",
     ],
+    "set location": [
+        "CREATE TABLE {t} (id BIGINT, p STRING COMMENT 'part') USING delta PARTITIONED BY (p)",
+        "INSERT INTO {t} VALUES (1, 'a')",
+        """CREATE TABLE {n} (id BIGINT, p STRING COMMENT 'part') USING delta PARTITIONED BY (p)
+           TBLPROPERTIES ('k' = 'v')""",
+        "ALTER TABLE {n} SET LOCATION '{d}'",
+        "SELECT * FROM {n}",
+        "INSERT INTO {n} VALUES (2, 'b')",
+        "CREATE TABLE delta.`{d}/../wider` (id BIGINT, x INT) USING delta",
+        "SET spark.databricks.delta.alterLocation.bypassSchemaCheck = true",
+        "ALTER TABLE {n} SET LOCATION '{d}/../wider'",
+        "RESET spark.databricks.delta.alterLocation.bypassSchemaCheck",
+        "DESCRIBE TABLE {n}",
+        "INSERT INTO {n} VALUES (3, 3)",
+        "SELECT * FROM delta.`{d}/../wider`",
+        "DROP TABLE {n}",
+        "SELECT * FROM {t} ORDER BY id",
+    ],
     "facts": [
         """CREATE TABLE {n} (id BIGINT, p STRING) USING delta PARTITIONED BY (p) LOCATION '{d}'
            TBLPROPERTIES ('k' = 'v')""",

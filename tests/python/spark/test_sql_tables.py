@@ -12,6 +12,7 @@ import deltaic
 from deltaic.exceptions import (
     InvalidArgumentError,
     InvalidColumnChangeError,
+    SchemaMismatchError,
     TableAlreadyExistsError,
     TableNotFoundError,
 )
@@ -349,3 +350,25 @@ def test_default_values_are_told(spark: SparkSession, place: Path) -> None:
         assert rows.schema["n"].metadata == {"CURRENT_DEFAULT": "42"}
     told = [tuple(r) for r in spark.sql("DESCRIBE EXTENDED made").collect()]
     assert told[-2:] == [("# Column Default Values", "", ""), ("n", "int", "42")]
+
+
+def test_a_name_gets_another_table_with_the_same_columns(spark: SparkSession, tmp_path: Path) -> None:
+    for place, columns in {
+        "now": "id BIGINT, p STRING",
+        "same": "id BIGINT, p STRING",
+        "other": "id BIGINT, p STRING COMMENT 'about'",
+    }.items():
+        spark.sql(f"CREATE TABLE delta.`{tmp_path / place}` ({columns}) USING delta PARTITIONED BY (p)")
+    spark.sql(f"CREATE TABLE delta.`{tmp_path / 'plain'}` (id BIGINT, p STRING) USING delta")
+    spark.sql(f"CREATE TABLE moving USING delta LOCATION '{tmp_path / 'now'}'")
+    try:
+        for place in ("other", "plain", "none"):
+            with pytest.raises((SchemaMismatchError, TableNotFoundError)):
+                spark.sql(f"ALTER TABLE moving SET LOCATION '{tmp_path / place}'")
+            assert spark.sql("DESCRIBE DETAIL moving").first().location.endswith("/now")
+        spark.sql(f"ALTER TABLE moving SET LOCATION '{tmp_path / 'same'}'")
+        spark.sql("INSERT INTO moving VALUES (1, 'a')")
+        assert spark.read.format("delta").load(str(tmp_path / "same")).count() == 1
+    finally:
+        spark.sql("DROP TABLE moving")
+    assert deltaic.Table(str(tmp_path / "same")).version == 1

@@ -109,7 +109,7 @@ REFUSED: dict[str, Callable[[SparkSession, Path], object]] = {
     "insertInto view": lambda s, p: _more(s).write.insertInto("target_view"),
     "insert overwrite view": lambda s, p: s.sql("INSERT OVERWRITE target_view VALUES (100, '9', 1.5)"),
     "insert into a version": lambda s, p: s.sql(f"INSERT INTO delta.`{p}@v1` VALUES (100, '9', 1.5)"),
-    "set location": lambda s, p: s.sql(f"ALTER TABLE target SET LOCATION '{p}2'"),
+    "set location": lambda s, p: s.sql(f"ALTER TABLE delta.`{p}` SET LOCATION '{p}2'"),
     "buckets": lambda s, p: s.sql("CREATE TABLE other (a INT) USING delta CLUSTERED BY (a) INTO 4 BUCKETS"),
     "years": lambda s, p: s.sql("CREATE TABLE other (a TIMESTAMP) USING delta PARTITIONED BY (years(a))"),
     "deep clone": lambda s, p: s.sql("CREATE TABLE other CLONE target"),

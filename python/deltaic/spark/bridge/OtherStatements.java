@@ -29,7 +29,6 @@ public final class OtherStatements extends Rule {
     refuse("AnalyzeTable", "ANALYZE TABLE", "nothing is to be done: every write keeps statistics in the log");
     refuse("AnalyzeColumn", "ANALYZE TABLE", "nothing is to be done: every write keeps statistics in the log");
     refuse("SetTableSerDeProperties", "ALTER TABLE … SET SERDE", "ALTER TABLE … SET TBLPROPERTIES");
-    refuse("SetTableLocation", "ALTER TABLE … SET LOCATION", "DROP TABLE and CREATE TABLE … LOCATION");
     refuse("CreateIndex", "CREATE INDEX", "OPTIMIZE … ZORDER BY, or ALTER TABLE … CLUSTER BY");
     refuse("DropIndex", "DROP INDEX", "a table has no indexes");
   }

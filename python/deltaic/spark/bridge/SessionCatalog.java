@@ -13,12 +13,14 @@ import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.catalyst.catalog.CatalogUtils$;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.DelegatingCatalogExtension;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.StagingTableCatalog;
 import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableCatalogCapability;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.V1Table;
@@ -30,6 +32,8 @@ import org.apache.spark.sql.types.StructType;
  * The metastore keeps name and location; schema, partitioning and properties always come from the log.
  */
 public final class SessionCatalog extends DelegatingCatalogExtension implements StagingTableCatalog {
+  private static final String OTHER_COLUMNS = "spark.databricks.delta.alterLocation.bypassSchemaCheck";
+
   private static boolean isPath(Identifier id) {
     if (id.namespace().length != 1 || !id.namespace()[0].equalsIgnoreCase(Python.format())) return false;
     try {
@@ -205,11 +209,33 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
   public Table alterTable(Identifier id, TableChange[] changes) throws NoSuchTableException {
     Table now = loadTable(id);
     if (!(now instanceof DeltaTable)) return super.alterTable(id, changes);
+    String moved = newLocation(changes);
+    if (moved != null) {
+      if (isPath(id)) throw Refusal.of("ALTER TABLE … SET LOCATION by path", "write to the other path", label(id));
+      checkLocation(((DeltaTable) now).table, moved);
+      super.alterTable(id, changes);
+      return loadTable(id);
+    }
     HashMap request = ((DeltaTable) now).table.request("alter");
     request.put("path", ((DeltaTable) now).table.path);
     request.put("changes", TableChanges.of(changes));
     Python.call(request, null);
     return loadTable(id);
+  }
+
+  /** Where ALTER TABLE … SET LOCATION wants a table, or null. */
+  private static String newLocation(TableChange[] changes) {
+    if (changes.length != 1 || !(changes[0] instanceof TableChange.SetProperty)) return null;
+    TableChange.SetProperty set = (TableChange.SetProperty) changes[0];
+    return set.property().equals(TableCatalog.PROP_LOCATION) ? set.value() : null;
+  }
+
+  /** The other place must hold a table, with the same columns unless the session says that it may have others. */
+  private static void checkLocation(OpenTable now, String to) {
+    HashMap request = now.request("checkLocation");
+    request.put("to", location(CatalogUtils$.MODULE$.stringToURI(to)));
+    request.put("other", SparkSession.active().conf().get(OTHER_COLUMNS, "false"));
+    Python.call(request, null);
   }
 
   public void renameTable(Identifier id, Identifier to) throws NoSuchTableException, TableAlreadyExistsException {

@@ -52,6 +52,7 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "size": lambda asked, _: tables.size(asked),
     "rows": lambda asked, _: tables.rows(asked),
     "exists": lambda asked, _: tables.exists(asked["path"]),
+    "checkLocation": lambda asked, _: tables.check_location(asked),
     "create": definitions.create,
     "createAs": definitions.create_as,
     "alter": definitions.alter,

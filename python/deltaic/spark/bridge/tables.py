@@ -150,6 +150,23 @@ def check_registration(asked: dict[str, Any]) -> None:
         )
 
 
+def check_location(asked: dict[str, Any]) -> None:
+    """Checks ALTER TABLE … SET LOCATION against the table that is in the other place.
+
+    Raises:
+        TableNotFoundError: when none is there.
+        SchemaMismatchError: when its columns or its partitioning are others, and the session does not allow it.
+    """
+    now = json.loads(again(asked).describe())
+    there = json.loads(_core.SparkTable(asked["to"], None, None, {}).describe())
+    if asked["other"] == "true":
+        return
+    for what in ("schema", "partitionColumns"):
+        if now[what] != there[what]:
+            reason = f"the {what} of the table there is {there[what]}, and not {now[what]}"
+            raise SchemaMismatchError.of(asked["to"], f"ALTER TABLE … SET LOCATION: {reason}")
+
+
 def lend(identity: str, relation: Any) -> None:
     """Makes a relation known to reads with the option `LENT`; it answers as a `SparkTable`."""
     _lent[identity] = relation
