@@ -60,6 +60,7 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
         },
     ),
     # the same plans come by another door
+    ("test_connect_names", "kept", {"external"}),
     ("connect", "kind", {"rewrite", "rewrite with feed and row ids"}),
     ("test_connect_queries", "door", {"classic"}),
     ("test_delete", "door", {"connect"}),

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from pyspark.sql.datasource import DataSource
 
+from deltaic.spark.connect_guard import guard
 from deltaic.spark.failures import MISSING
 from deltaic.spark.settings import OUT_OF_RANGE
 from deltaic.spark.zoned import TIME_ZONE
@@ -66,6 +67,7 @@ def enable_connect(spark: Any) -> str:
             stacklevel=2,
         )
     _enabled[spark] = name, settings
+    guard(spark, name)
     return name
 
 

@@ -9,7 +9,9 @@ from deltaic import ddl
 from deltaic.spark import names
 from deltaic.statements.parts import (
     COMMENT,
+    OTHER,
     PLACE,
+    QUERY,
     added_column,
     column_name,
     expression,
@@ -39,9 +41,6 @@ _BEGIN = (
     ["ALTER", "TABLE"],
     ["COMMENT", "ON", "TABLE"],
 )
-_QUERY = ("AS", "SELECT", "WITH", "VALUES", "FROM", "TABLE")
-# tables of Hive, and those that are like another one
-_OTHER = ("LIKE", "STORED", "ROW")
 
 
 @dataclass(frozen=True)
@@ -91,11 +90,11 @@ def subject(text: str) -> Subject | None:
         return None
 
     def ends() -> bool:
-        return any(words.follows(word) for word in ("USING", *_QUERY, *_OTHER))
+        return any(words.follows(word) for word in ("USING", *QUERY, *OTHER))
 
     if not words.ended and not ends():
         words.raw_until(ends, "what the table is to be")
-    if any(words.follows(word) for word in _OTHER):
+    if any(words.follows(word) for word in OTHER):
         return Subject(head[1], makes=True, format="")
     return Subject(head[1], makes=True, format=".".join(words.name()) if words.take("USING") else None)
 
@@ -118,7 +117,7 @@ def parse_new_table(text: str) -> NewTable:
     query = None
     partitions = said.get("PARTITIONED BY", [])
     columns += [column for _, column in partitions if column is not None]
-    if words.sees("(") or any(words.follows(word) for word in _QUERY):
+    if words.sees("(") or any(words.follows(word) for word in QUERY):
         if columns:
             words.refuse("the end of the statement (the columns of a query are its own)")
         words.take("AS")

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
+QUERY = ("AS", "SELECT", "WITH", "VALUES", "FROM", "TABLE")
+"""What a query of a new table begins with."""
+OTHER = ("LIKE", "STORED", "ROW")
+"""What is only said of tables of Hive, and of those that are like another one."""
 # what Spark keeps elsewhere, and takes as no property
 _RESERVED = ("provider", "location", "owner", "external", "is_managed_location")
 

@@ -79,6 +79,12 @@ class Words:
             self._at += len(words)
         return found
 
+    def search(self, *words: str) -> bool:
+        """Goes past the next place where these words are; to the end, if they are nowhere."""
+        while not self.ended and not self.follows(*words):
+            self._at += 1
+        return self.take(*words)
+
     def need(self, *words: str) -> None:
         """Goes past these words.
 
