@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import tempfile
 import time
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,17 +94,39 @@ def run_demo(rows: int, keep: Path | None = None) -> tuple[list[Step], list[dict
     path = str(keep or folder / "orders")
     steps: list[Step] = []
     try:
-        with _timed(steps, "start a local Spark and enable deltaic"):
-            spark = _local_spark(folder)
-        try:
-            _write(spark, path, rows, steps)
-            _read(spark, path, steps)
-        finally:
-            spark.stop()
+        with _quiet(folder / "spark.log"):
+            with _timed(steps, "start a local Spark and enable deltaic"):
+                spark = _local_spark(folder)
+            try:
+                _write(spark, path, rows, steps)
+                _read(spark, path, steps)
+            finally:
+                spark.stop()
         _read_without_spark(path, steps)
         return steps, Table(path).history()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _quiet(log: Path) -> Iterator[None]:
+    """What Spark's JVM and PySpark warn of, as at every start, is shown only where the demo fails."""
+    shown = os.dup(2)
+    with warnings.catch_warnings(), log.open("wb") as file:
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        # the JVM writes into the file itself; progress and errors of this process go where they went
+        own, sys.stderr = sys.stderr, os.fdopen(os.dup(shown), "w", closefd=True)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            own.write(log.read_text(errors="replace"))
+            raise
+        finally:
+            os.dup2(shown, 2)
+            os.close(shown)
+            sys.stderr.close()
+            sys.stderr = own
 
 
 def _local_spark(folder: Path) -> SparkSession:

@@ -25,6 +25,7 @@ def test_the_demo_prunes_travels_and_cleans_up(tmp_path: Path) -> None:
     keep = tmp_path / "orders"
     done = run("--rows", "3000", "--keep", str(keep), "--json", scratch=tmp_path / "scratch")
     assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
     shown = json.loads(done.stdout)
     steps = {step["name"]: step for step in shown["steps"]}
     assert steps["read all of it"]["rows"] == 3000
