@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,10 @@ _NO_VALUE = re.compile(
 )
 
 
+_UNFIT = re.compile(
+    r"No module named '(?:deltaic|pyarrow|pandas)[^']*'|\[PYTHON_VERSION_MISMATCH\][^\n]*"
+    r"|\[(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\][^\n]*"
+)
 _FACTS = "facts of deltaic: "
 _OF_WORKER = re.compile(
     r"^deltaic\.exceptions\.(?P<kind>\w+): (?P<message>.+)\n" + _FACTS + r"(?P<facts>\{.*\})$", re.MULTILINE
@@ -62,7 +67,7 @@ _OF_WORKER = re.compile(
 
 
 class PackageNotOnServerError(DeltaError, ImportError):
-    """The Python of the Spark server or of its executors cannot import deltaic."""
+    """The Python of the Spark server, or of the workers of a session, cannot import deltaic."""
 
     reason: str
 
@@ -167,10 +172,20 @@ def _reason(column: WriteColumn, why: str) -> str:
     return f"`{column.name}` is {kind}({column.text_limit['length']}), and the data holds a longer text"
 
 
-def explain_missing_import(error: BaseException) -> None:
+def explain_missing_import(error: BaseException, python: str | None = None) -> None:
     """Raises a `PackageNotOnServerError` from an error of Spark that says that deltaic is missing there.
 
     The classes and functions that run there are pickled by reference, so the package must be installed there.
+    `python` is what starts the workers of a classic session, which need a Python like that of this process, too.
     """
-    if "No module named 'deltaic" in str(error):
-        raise PackageNotOnServerError(MISSING, reason=MISSING) from error
+    text = str(error)
+    if python is None:
+        if "No module named 'deltaic" in text:
+            raise PackageNotOnServerError(MISSING, reason=MISSING) from error
+    elif (found := _UNFIT.search(text)) is not None:
+        reason = (
+            f"Spark's Python workers run `{python}`, which cannot run what deltaic gives them ({found[0]}): set "
+            f"PYSPARK_PYTHON to `{sys.executable}` before the session is made, or install there the same version of "
+            "deltaic for the same version of Python"
+        )
+        raise PackageNotOnServerError(reason, reason=reason) from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic import _core
 from deltaic.exceptions import CommitStateUnknownError, DeltaError, InvalidArgumentError
 from deltaic.predicates import columns_of
-from deltaic.spark import command_reads
+from deltaic.spark import command_reads, workers
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.failures import raise_known
 from deltaic.spark.frame import WriteColumn, arrow_takes, functions, is_connect, is_local, quoted
@@ -268,6 +268,7 @@ def _route(df: Any, plan: Any) -> str:
         return "arrow"
     # Spark's writer sorts the rows of each task by partition, the core does not. Where executors are other machines,
     # they may lack deltaic.
-    if plan.partition_columns and is_local(df) and arrow.is_possible() and arrow_takes(df.schema):
+    takes = plan.partition_columns and is_local(df) and arrow.is_possible() and arrow_takes(df.schema)
+    if takes and workers.fit(df):
         return "arrow"
     return "direct"

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from deltaic import _core
+from deltaic.spark.failures import explain_missing_import
 from deltaic.spark.frame import is_connect
 from deltaic.spark.jobs import ended_after_failure
+from deltaic.spark.workers import python_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -68,12 +70,13 @@ def write(df: Any, plan: Any, folder: str) -> list[str]:
     try:
         with nullcontext() if is_connect(df) else ended_after_failure(df, folder):
             written = df.mapInArrow(task, "add string").toArrow()
-    except BaseException:
+    except BaseException as error:
         plan.discard(folder, [])
         # the Python worker of a task that was stopped may be closing its file still
         for _ in range(_SWEEPS):
             time.sleep(_BETWEEN_SWEEPS)
             plan.discard(folder, [])
+        explain_missing_import(error, None if is_connect(df) else python_of(df))
         raise
     adds: list[str] = written.column("add").to_pylist()
     return adds
