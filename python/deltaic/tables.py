@@ -14,6 +14,7 @@ from deltaic.spark import frames, names, reports
 from deltaic.spark.as_sparks import all_raise_sparks
 from deltaic.spark.clone import clone
 from deltaic.spark.columns import IdentityGenerator, check
+from deltaic.spark.command_reads import committed_at
 from deltaic.spark.create import DeltaTableBuilder
 from deltaic.spark.dml.arguments import check_condition, check_merge, check_values
 from deltaic.spark.dml.delete import delete
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+    from deltaic.maintain import RestoreResult
 
 _MANIFEST = "symlink_format_manifest"
 
@@ -328,7 +331,7 @@ class DeltaTable:
         """
         check("version", version, int)
         done = self._table().restore(version, user_metadata=user_metadata(self._ref.spark))
-        return self._frame(frames.RESTORE, [reports.restored(done)])
+        return self._restored(done)
 
     def restoreToTimestamp(self, timestamp: str) -> DataFrame:  # noqa: N802
         """Makes the table what it was at a time, by a new version.
@@ -348,6 +351,10 @@ class DeltaTable:
         spark = self._ref.spark
         at = moment(spark, self._ref.path, timestamp)
         done = self._table().restore(timestamp=at, user_metadata=user_metadata(spark))
+        return self._restored(done)
+
+    def _restored(self, done: RestoreResult) -> DataFrame:
+        committed_at(self._ref.spark, self._table().uri)
         return self._frame(frames.RESTORE, [reports.restored(done)])
 
     def optimize(self) -> DeltaOptimizeBuilder:

@@ -54,3 +54,9 @@ def committed(spark: Any, uri: str) -> None:
     """What Spark cached of a table is made again, after a commit of this session; `uri` as the core writes it."""
     if not is_connect(spark):
         java_method(spark, "Committed", "to")(spark._jsparkSession, uri)
+
+
+def committed_at(spark: Any, path: str) -> None:
+    """As `committed`, of a table at an absolute path or URL."""
+    if not is_connect(spark):
+        java_method(spark, "Committed", "toPath")(spark._jsparkSession, path)

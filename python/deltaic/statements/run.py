@@ -9,6 +9,7 @@ from deltaic import maintain
 from deltaic.exceptions import TableNotFoundError, UnsupportedError
 from deltaic.spark import frames, names, reports
 from deltaic.spark.as_sparks import raises_sparks
+from deltaic.spark.command_reads import committed_at
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.optimize import optimized
 from deltaic.spark.settings import checks_retention, checks_zorder_statistics, moment, user_metadata
@@ -100,6 +101,7 @@ def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
     table = _table(spark, statement.name)
     at = None if statement.timestamp is None else moment(spark, table.uri, statement.timestamp)
     done = table.restore(statement.version, timestamp=at, user_metadata=user_metadata(spark))
+    committed_at(spark, table.uri)
     return [reports.restored(done)]
 
 

@@ -230,3 +230,17 @@ def test_a_frame_of_a_table_that_is_partitioned_otherwise_now_is_refused(
     with pytest.raises(SchemaChangedError, match="partition columns"):
         df.write.format("delta").mode("overwrite").save(path)
     assert ids(spark.read.format("delta").load(path)) == [7]
+
+
+@pytest.mark.parametrize("how", ["method", "statement"])
+def test_what_was_cached_follows_a_restore(spark: SparkSession, path: str, how: str) -> None:
+    df = spark.read.format("delta").load(path).cache()
+    try:
+        assert df.count() == 3
+        if how == "method":
+            DeltaTable.forPath(spark, path).restoreToVersion(0)
+        else:
+            spark.sql(f"RESTORE TABLE delta.`{path}` TO VERSION AS OF 0")
+        assert ids(df) == ids(spark.read.format("delta").load(path)) == [1]
+    finally:
+        df.unpersist()

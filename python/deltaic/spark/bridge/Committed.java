@@ -20,6 +20,12 @@ public final class Committed {
     if (files != null) cache.recacheByPath(classic, path, files);
   }
 
+  /** As `to`, of a table at a path as Hadoop takes it: nothing is escaped. */
+  public static void toPath(SparkSession session, String path) {
+    java.net.URI uri = new Path(path).toUri();
+    to(session, uri.getScheme() == null ? "file:" + uri.getRawPath() : uri.toString());
+  }
+
   /** Null where Spark cannot read: then it has cached nothing of it. */
   private static FileSystem filesAt(Path path, org.apache.spark.sql.classic.SparkSession session) {
     try {

@@ -163,13 +163,13 @@ final class OpenTable {
     return place().equals(other.place()) && java.util.Objects.equals(partition, other.partition);
   }
 
-  /** The table whatever its version; `s3`, `s3a` and `s3n` are one store. */
+  /** The table whatever its version and however its URI is spelled; `s3`, `s3a` and `s3n` are one store. */
   String place() {
     return place(uri);
   }
 
   static String place(String uri) {
-    return uri.replaceFirst("^s3[an]://", "s3://");
+    return uri.replaceFirst("^s3[an]://", "s3://").replaceFirst("^file:///", "file:/");
   }
 
   /** The newest version of the whole table; this one where it is that. */
