@@ -21,7 +21,7 @@ public final class CommandReads {
 
   /** Whether a query, made before or with subqueries, has a scan of the newest version of the table at this URI. */
   public static boolean reads(Dataset data, String uri) {
-    return data.queryExecution().analyzed().collectFirstWithSubqueries(scans(OpenTable.place(uri), null)).isDefined();
+    return !data.queryExecution().analyzed().collectWithSubqueries(scans(OpenTable.place(uri), null)).isEmpty();
   }
 
   /**
