@@ -1,7 +1,7 @@
 """What the transactions of a history are: documents, what each does to the rows, and how they are drawn.
 
-A table has the columns `p`, `id`, `n` (BIGINT); `p` is `id % PARTITIONS`. Ids below `SHARED` are inserted only where they
-are not there yet, so that each is there once at most; ids from `SHARED` on are appended, and may be there more than once.
+A table has the columns `p`, `id`, `n` (BIGINT); `p` is `id % PARTITIONS`. Ids below `SHARED` are inserted only where
+they are not there yet, so that each is there once at most; ids from `SHARED` on are appended, some more than once.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Operation:
         """The rows that it leaves, where it begins with these.
 
         Raises:
-            Impossible: on these rows it must fail.
+            ImpossibleError: on these rows it must fail.
         """
         left = Counter(dict(ACTS[self.kind](rows, self.given)))
         return +left
 
 
-class Impossible(Exception):
+class ImpossibleError(Exception):
     """An operation cannot end well on these rows."""
 
 
@@ -100,14 +100,14 @@ def _transfer(rows: Rows, given: dict[str, Any]) -> Rows:
     if not amounts:
         return rows
     if len(amounts) > 1:
-        raise Impossible(f"id {source} is there {len(amounts)} times")
+        raise ImpossibleError(f"id {source} is there {len(amounts)} times")
     amount = amounts[0]
 
     def moved(r: Row) -> Row:
         return (r[0], r[1], 0 if r[1] == source else r[2] + amount) if r[1] in (source, to) else r
 
     if sum(times for (_, id_, _), times in rows.items() if id_ == to) > 1:
-        raise Impossible(f"id {to} is there more than once")
+        raise ImpossibleError(f"id {to} is there more than once")
     # without the row that it goes to, nothing goes
     return _changed(rows, moved) if any(id_ == to for _, id_, _ in rows) else rows
 

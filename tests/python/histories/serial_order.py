@@ -19,7 +19,7 @@ that were newest while it ran; one that was reported failed is not in the log; w
 commit says `isBlindAppend` whose operation reads the table.
 
 Each version is held against the one that was found before it and not against a run from the beginning, so that one
-anomaly is told once. At WriteSerializable the state of the search is which blind appends may still come later (`_Later`).
+anomaly is told once. At WriteSerializable the state of the search is which blind appends may still come later.
 The cost of a version is that of one operation on the rows, and in the worst case of one for each subset of the blind
 appends that were committed while the transaction ran and that it may have missed, which are few.
 """
@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from operations import Impossible, Rows
+from operations import ImpossibleError, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,7 +168,7 @@ def _fits(operation: Operation, before: Rows, after: Rows, unseen: Rows) -> bool
         return False
     try:
         return operation.of(before - unseen) + unseen == after
-    except Impossible:
+    except ImpossibleError:
         return False
 
 
@@ -223,7 +223,7 @@ def _explained(history: History, version: Version, before: Version, by_txn: dict
     assert operation is not None
     try:
         expected = operation.of(before.rows)
-    except Impossible as error:
+    except ImpossibleError as error:
         return _anomaly("rows", version, by_txn, f"it cannot end well: {error}", before.rows)
     done = _difference(before.rows, version.rows)
     text = "not the rows of a serial run"
@@ -250,7 +250,7 @@ def _before(history: History, version: Version) -> Rows:
 def _left(operation: Operation, rows: Rows) -> Rows | None:
     try:
         return operation.of(rows)
-    except Impossible:
+    except ImpossibleError:
         return None
 
 

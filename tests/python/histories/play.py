@@ -1,0 +1,260 @@
+"""Writers of several engines do random transactions on tables at the same time; each history is checked.
+
+    python tests/python/histories/play.py [--engines deltaic,deltaic,table,delta-spark] [--transactions 2000] [--seed N]
+        [--level Serializable|WriteSerializable] [--tables 8] [--kinds counter,rewrite] [--without MUTATION] [--folder DIR]
+
+The transactions are those that are begun, of all writers on all tables. The tables differ in isolation level, deletion
+vectors and partitioning. delta-spark comes from where the tests of `interop` have it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import follower
+from history import History
+from history_writer import Asked
+from journal import attempts
+from mutations import MUTATIONS
+from operations import APPENDED, SHARED, WEIGHTS
+from plain_engines import arrow
+from report import told
+
+import deltaic
+from deltaic.spark.java import ensure_java
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+HERE = Path(__file__).parent
+KINDS = {
+    "deltaic": [kind for kind in WEIGHTS if kind != "checkpoint"],
+    # what reads the table before it writes needs an engine for queries
+    "table": ["append", "delete", "update", "replace range", "optimize", "vacuum", "checkpoint"],
+    # its claims lack what subqueries of UPDATE read, and it refuses subqueries of DELETE
+    "delta-spark": [kind for kind in WEIGHTS if kind not in ("checkpoint", "counter", "delete top")],
+    "deltalake": ["append", "delete"],
+}
+SPEED = {"deltaic": 4, "table": 8, "deltalake": 4, "delta-spark": 1}
+"""How many transactions the writers do in the same time, so that none waits for long."""
+RETENTION_HOURS = 60 / 3600
+"""Of a vacuum: longer than any transaction takes, else its files could be gone before it commits."""
+TRIES = 8
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a table is like."""
+
+    level: str
+    vectors: bool
+    partitioned: bool
+
+    def __str__(self) -> str:
+        words = [self.level, "vectors" if self.vectors else "rewrites"]
+        return ", ".join([*words, "partitions"] if self.partitioned else words)
+
+
+LEVELS = ("Serializable", "WriteSerializable")
+KINDS_OF_TABLES = [
+    Kind(level, vectors, partitioned)
+    for vectors, partitioned, level in itertools.product((False, True), (False, True), LEVELS)
+]
+
+
+class Writers:
+    """Processes, one for each engine that is named, which write to one table after the other."""
+
+    def __init__(self, engines: Sequence[str], folder: Path) -> None:
+        ensure_java()
+        self.folder = folder
+        self.engines = {f"{engine}-{number}": engine for number, engine in enumerate(engines)}
+        self._processes: dict[str, subprocess.Popen[str]] = {}
+        self._tables = 0
+        for name, engine in self.engines.items():
+            self._start(name, engine)
+
+    def _start(self, name: str, engine: str) -> None:
+        python, packages, more = sys.executable, [str(Path(deltaic.__file__).parents[1])], []
+        if engine == "delta-spark":
+            sys.path.insert(0, str(HERE.parent / "interop"))
+            import conftest
+
+            with conftest._alone():
+                python, packages = (
+                    conftest._python(),
+                    [str(conftest._package()), str(HERE.parent / "interop")],
+                )
+                more = [os.pathsep.join(conftest._jars()), (self.folder / name).as_uri()]
+        environment = {**os.environ, "PYSPARK_PYTHON": python, "PYSPARK_DRIVER_PYTHON": python}
+        environment |= {"PYTHONPATH": os.pathsep.join(packages), "SPARK_LOCAL_IP": "127.0.0.1"}
+        environment.pop("SPARK_HOME", None)
+        with (self.folder / f"{name}.err").open("w") as errors:
+            self._processes[name] = subprocess.Popen(
+                [python, str(HERE / "history_writer.py"), name, engine, *more],
+                stdin=subprocess.PIPE,
+                stdout=errors,
+                stderr=errors,
+                text=True,
+                env=environment,
+                # it is ended with its JVM
+                start_new_session=True,
+            )
+
+    def play(
+        self,
+        kind: Kind,
+        transactions: int,
+        seed: int,
+        *,
+        kinds: Sequence[str] = tuple(WEIGHTS),
+        without: str | None = None,
+        seconds: float = 900,
+    ) -> History:
+        """A new table, and so many transactions on it by all writers together.
+
+        Args:
+            kind: What the table is like.
+            transactions: How many are begun.
+            seed: Of the table and of the operations.
+            kinds: Of operations.
+            without: One of `mutations`, by which deltaic on Spark is wrong meanwhile.
+            seconds: Afterwards none is begun.
+
+        Raises:
+            RuntimeError: a writer has ended, or they do not come to an end.
+        """
+        self._tables += 1
+        folder = self.folder / f"{self._tables}"
+        folder.mkdir()
+        path = folder / "table"
+        make(path, kind, seed)
+        writing = {n: e for n, e in self.engines.items() if not (kind.vectors and e == "deltalake")}
+        journals = {name: folder / f"{name}.jsonl" for name in writing}
+        shares = split(transactions, [SPEED[engine] for engine in writing.values()])
+        for number, (name, engine) in enumerate(writing.items()):
+            does = [one for one in KINDS[engine] if one in kinds]
+            given = (str(path), str(journals[name]), shares[number], SPEED[engine], seed, does)
+            limits = (RETENTION_HOURS, seconds, TRIES, str(folder), len(writing))
+            limits += (without if engine == "deltaic" else None,)
+            stdin = self._processes[name].stdin
+            assert stdin is not None
+            stdin.write(json.dumps(asdict(Asked(*given, *limits))) + "\n")
+            stdin.flush()
+        table = follower.Follower(path)
+        # a session has to start, and the last transactions to end
+        end = time.monotonic() + seconds + 300
+        while not all(Path(f"{journal}.done").exists() for journal in journals.values()):
+            table.follow()
+            self._check(time.monotonic() > end)
+            time.sleep(0.1)
+        table.follow()
+        found = [one for journal in journals.values() for one in attempts(journal)]
+        check_readers(path, table)
+        return History(table.versions, found, kind.level)
+
+    def _check(self, late: bool) -> None:  # noqa: FBT001
+        ended = [name for name, process in self._processes.items() if process.poll() is not None]
+        if ended or late:
+            name = (ended or list(self._processes))[0]
+            said = (self.folder / f"{name}.err").read_text()[-3000:]
+            raise RuntimeError(f"{'ended: ' + ', '.join(ended) if ended else 'too slow'}\n{said}")
+
+    def close(self) -> None:
+        """Ends all processes, with their JVMs."""
+        for process in self._processes.values():
+            assert process.stdin is not None
+            process.stdin.close()
+        for process in self._processes.values():
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=20)
+            # what is left of it, its JVM first of all
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def __enter__(self) -> Writers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def split(whole: int, weights: Sequence[int]) -> list[int]:
+    """A number in parts by weights, which sum to it."""
+    upto = [round(whole * part / sum(weights)) for part in itertools.accumulate(weights, initial=0)]
+    return [end - begin for begin, end in itertools.pairwise(upto)]
+
+
+def make(path: Path, kind: Kind, seed: int) -> None:
+    """A table with some of the ids."""
+    dice = random.Random(seed)
+    rows = arrow([[id_, dice.randint(0, 9)] for id_ in range(0, SHARED + APPENDED, 2)])
+    properties = {"delta.isolationLevel": kind.level}
+    if kind.vectors:
+        properties["delta.enableDeletionVectors"] = "true"
+    deltaic.write(str(path), rows, partition_by="p" if kind.partitioned else None, configuration=properties)
+
+
+def check_readers(path: Path, table: follower.Follower) -> None:
+    """Checks that deltaic and `deltalake` read the last version as the follower does, and that the table is whole."""
+    import deltalake
+    import pyarrow as pa
+
+    theirs = deltalake.QueryBuilder().register("t", deltalake.DeltaTable(str(path)))
+    for rows in (deltaic.Table(str(path)).to_arrow(), theirs.execute("SELECT p, id, n FROM t").read_all()):
+        columns = pa.table(rows).select(["p", "id", "n"]).to_pylist()
+        assert Counter(tuple(row.values()) for row in columns) == table.versions[-1].rows, path
+    report = deltaic.verify(str(path), deep=True)
+    assert report.ok, "\n".join(map(str, report.findings))
+
+
+def play_all(given: argparse.Namespace, folder: Path) -> Iterator[tuple[str, History]]:
+    """The histories, by names of their tables."""
+    tables = [kind for kind in KINDS_OF_TABLES if given.level in (None, kind.level)]
+    each = given.transactions // given.tables
+    with Writers(given.engines.split(","), folder) as writers:
+        for number in range(given.tables):
+            kind = tables[number % len(tables)]
+            seed = given.seed * 1000 + number
+            yield (
+                f"{number + 1} ({kind})",
+                writers.play(kind, each, seed, kinds=given.kinds.split(","), without=given.without),
+            )
+
+
+def main() -> int:
+    """Plays and tells; 1 where there are anomalies."""
+    asks = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asks.add_argument("--engines", default="deltaic,deltaic,table,delta-spark")
+    asks.add_argument("--transactions", type=int, default=2000)
+    asks.add_argument("--tables", type=int, default=len(KINDS_OF_TABLES))
+    asks.add_argument("--seed", type=int, default=random.randrange(10**6))
+    asks.add_argument("--level", choices=LEVELS)
+    asks.add_argument("--kinds", default=",".join(WEIGHTS))
+    asks.add_argument("--without", choices=MUTATIONS)
+    asks.add_argument("--folder", type=Path)
+    given = asks.parse_args()
+    print(f"seed {given.seed}", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = given.folder or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        return told(play_all(given, folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""Several processes do random transactions on one table: what they leave is what a serial run leaves.
+
+`python tests/python/histories/play.py` plays more of it, and prints what was done.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from mutations import MUTATIONS
+from play import KINDS_OF_TABLES, Kind, Writers
+from serial_order import anomalies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from history import History
+
+# applications start before the first test
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+
+QUICK = [
+    Kind("Serializable", vectors=True, partitioned=False),
+    Kind("WriteSerializable", vectors=False, partitioned=True),
+]
+
+
+def some_writers(engines: Sequence[str], factory: pytest.TempPathFactory) -> Iterator[Writers]:
+    with Writers(engines, factory.mktemp("histories")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def writers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writers]:
+    yield from some_writers(["deltaic", "deltaic", "table"], tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def writers_and_peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writers]:
+    yield from some_writers(["deltaic", "deltaic", "table", "delta-spark", "deltalake"], tmp_path_factory)
+
+
+def check(history: History, transactions: int) -> None:
+    """No anomaly; no transaction has failed, but for lost races; and no blind append has lost one."""
+    assert [str(one) for one in anomalies(history)] == []
+    assert len({one.txn.rsplit("-", 1)[0] for one in history.attempts}) == transactions
+    outcomes = Counter(one.outcome for one in history.attempts)
+    assert set(outcomes) <= {"done", "lost"}, [one for one in history.attempts if one.outcome == "failed"]
+    assert [one for one in history.attempts if one.outcome == "lost" and one.operation.blind] == []
+
+
+@pytest.mark.parametrize("kind", QUICK, ids=str)
+def test_each_version_is_one_of_a_serial_run(writers: Writers, kind: Kind) -> None:
+    check(writers.play(kind, 48, 7), 48)
+
+
+@pytest.mark.parametrize("without", MUTATIONS)
+def test_a_claim_that_is_missing_is_found(writers: Writers, without: str) -> None:
+    kind = Kind("Serializable", vectors=True, partitioned=False)
+    kinds = ["append", "counter", "insert absent", "rewrite", "transfer"]
+    # whether writers meet is up to the machine
+    for seed in range(20):
+        if anomalies(writers.play(kind, 24, seed, kinds=kinds, without=without)):
+            return
+    pytest.fail("nothing was found")
+
+
+@pytest.mark.long
+@pytest.mark.interop
+@pytest.mark.parametrize("kind", KINDS_OF_TABLES, ids=str)
+def test_so_is_each_of_many_beside_other_engines(writers_and_peers: Writers, kind: Kind) -> None:
+    check(writers_and_peers.play(kind, 250, 11), 250)
