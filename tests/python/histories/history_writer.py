@@ -2,10 +2,9 @@
 
     history_writer.py NAME ENGINE [JARS WAREHOUSE]
 
-The engine is `deltaic` (on Spark), `table` (`deltaic.Table`), `deltalake`, or `delta-spark`, with its JARS in a process of
-its Python; MUTATION is one of `mutations`, or `none`. Each line of stdin is a table to write to, `Asked` as JSON. It draws
-operations and does each until it is done, or has lost too many races, and tells all in a journal. When it is through, there
-is the file `<journal>.done`.
+The engine is `deltaic` (on Spark), `table` (`deltaic.Table`), `deltalake`, or `delta-spark`, with its JARS in a process
+of its Python. Each line of stdin is a table to write to, `Asked` as JSON. It draws operations and does each until it is
+done, or has lost too many races, and tells all in a journal. When it is through, there is the file `<journal>.done`.
 """
 
 from __future__ import annotations
@@ -129,7 +128,11 @@ class Pace:
 def write(name: str, of: str, make: Callable[[str, float], Any], asked: Asked) -> None:
     """Does the operations of one table."""
     acts = make(asked.path, asked.retention_hours)
-    journal = Journal(asked.journal, asked.path, name, of)
+    with Path(asked.journal).open("w") as file:
+        _write(name, acts, Journal(file, asked.path, name, of), asked)
+
+
+def _write(name: str, acts: Any, journal: Journal, asked: Asked) -> None:
     dice = random.Random(f"{asked.seed} {name}")
     pace = Pace(name, asked.gathering, asked.writers)
     pace.come_to(0)
@@ -163,7 +166,6 @@ def write(name: str, of: str, make: Callable[[str, float], Any], asked: Asked) -
                 journal.end(txn, "done")
                 break
     pace.tell(10**9)
-    journal.close()
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from history import Attempt
 from operations import Operation
@@ -25,8 +25,8 @@ def newest(path: str, after: int = -1) -> int:
 class Journal:
     """Of one writer and one table."""
 
-    def __init__(self, file: str, path: str, writer: str, engine: str) -> None:
-        self._file = Path(file).open("w")
+    def __init__(self, file: IO[str], path: str, writer: str, engine: str) -> None:
+        self._file = file
         self._path, self._writer, self._engine = path, writer, engine
         self._newest = -1
         self._started = 0.0
@@ -43,9 +43,6 @@ class Journal:
         seconds = round(time.monotonic() - self._started, 3)
         told = {"txn": txn, "outcome": outcome, "ended_at": self._last(), "error": error, "rule": rule}
         self._tell({**told, "seconds": seconds})
-
-    def close(self) -> None:
-        self._file.close()
 
     def _last(self) -> int:
         self._newest = newest(self._path, self._newest)

@@ -1,7 +1,8 @@
 """Writers of several engines do random transactions on tables at the same time; each history is checked.
 
     python tests/python/histories/play.py [--engines deltaic,deltaic,table,delta-spark] [--transactions 2000] [--seed N]
-        [--level Serializable|WriteSerializable] [--tables 8] [--kinds counter,rewrite] [--without MUTATION] [--folder DIR]
+        [--level Serializable|WriteSerializable] [--tables 8] [--kinds counter,rewrite] [--without MUTATION]
+        [--folder DIR]
 
 The transactions are those that are begun, of all writers on all tables. The tables differ in isolation level, deletion
 vectors and partitioning. delta-spark comes from where the tests of `interop` have it.
@@ -39,6 +40,8 @@ from deltaic.spark.java import ensure_java
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from typing_extensions import Self
 
 HERE = Path(__file__).parent
 KINDS = {
@@ -187,7 +190,7 @@ class Writers:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def __enter__(self) -> Writers:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
