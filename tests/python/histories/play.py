@@ -252,6 +252,8 @@ def main() -> int:
     asks.add_argument("--without", choices=MUTATIONS)
     asks.add_argument("--folder", type=Path)
     given = asks.parse_args()
+    # whoever ends this ends the writers
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
     print(f"seed {given.seed}", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.folder or Path(scratch)
