@@ -33,9 +33,45 @@ def _bound_frames(patches: ExitStack) -> None:
     patches.enter_context(mock.patch.object(command_reads, "bind", lambda df, *_: df))
 
 
+class _Claimless:
+    """A `Dml` of the core, to which one of its methods is not handed over."""
+
+    def __init__(self, dml: Any, method: str, instead: Callable[[Any], None]) -> None:
+        self._dml, self._method, self._instead = dml, method, instead
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._method:
+            return lambda _: self._instead(self._dml)
+        return getattr(self._dml, name)
+
+
+def _claimless(patches: ExitStack, method: str, instead: Callable[[Any], None]) -> None:
+    from deltaic.spark.dml.operation import Operation
+
+    begin = Operation.__init__
+
+    def begun(self: Any, *args: Any, **kwargs: Any) -> None:
+        begin(self, *args, **kwargs)
+        self.dml = _Claimless(self.dml, method, instead)
+
+    patches.enter_context(mock.patch.object(Operation, "__init__", begun))
+
+
+def _matches(patches: ExitStack) -> None:
+    """MERGE does not claim the files with rows that matched and that it does not change."""
+    _claimless(patches, "read_files", lambda _: None)
+
+
+def _conditions(patches: ExitStack) -> None:
+    """The conditions of UPDATE and MERGE that Spark looks at are claimed as if no row could meet them."""
+    _claimless(patches, "set_predicate", lambda dml: dml.set_predicate('{"or": []}'))
+
+
 MUTATIONS: dict[str, Callable[[ExitStack], None]] = {
     "reads of queries": _reads_of_queries,
     "bound frames": _bound_frames,
+    "matches": _matches,
+    "conditions": _conditions,
 }
 
 

@@ -146,12 +146,17 @@ class Writers:
         folder.mkdir()
         path = folder / "table"
         make(path, kind, seed)
-        writing = {n: e for n, e in self.engines.items() if not (kind.vectors and e == "deltalake")}
+        does = {
+            name: [one for one in KINDS[engine] if one in kinds]
+            for name, engine in self.engines.items()
+            # it does not write deletion vectors
+            if not (kind.vectors and engine == "deltalake")
+        }
+        writing = {name: self.engines[name] for name, some in does.items() if some}
         journals = {name: folder / f"{name}.jsonl" for name in writing}
         shares = split(transactions, [SPEED[engine] for engine in writing.values()])
         for number, (name, engine) in enumerate(writing.items()):
-            does = [one for one in KINDS[engine] if one in kinds]
-            given = (str(path), str(journals[name]), shares[number], SPEED[engine], seed, does)
+            given = (str(path), str(journals[name]), shares[number], SPEED[engine], seed, does[name])
             limits = (RETENTION_HOURS, seconds, TRIES, str(folder), len(writing))
             limits += (without if engine == "deltaic" else None,)
             stdin = self._processes[name].stdin
