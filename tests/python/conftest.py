@@ -79,6 +79,7 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
     ("test_merge_rules", "kind", {"rewrite"}),
     ("test_connect_parity", "name", {"merge delete", "merge insert", "merge upsert", "update partitions"}),
     # sessions of their own
+    ("test_histories", "without", {"bound frames", "conditions", "matches"}),
     ("test_concurrent_jobs", "kind", {"partitions", "partitions by vectors"}),
     ("test_write_retries", "route", {"arrow", "driver"}),
 ]

@@ -25,6 +25,8 @@ class Attempt:
     """The newest version when it was told of the outcome."""
     error: str | None = None
     rule: str | None = None
+    races: tuple[str, ...] = ()
+    """Rules by which it lost races. The engine itself played it again after each, but for the last of what is lost."""
     seconds: float = 0.0
     """Seconds that it took."""
 

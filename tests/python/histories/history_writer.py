@@ -134,6 +134,7 @@ def write(name: str, of: str, make: Callable[[str, float], Any], asked: Asked) -
 
 def _write(name: str, acts: Any, journal: Journal, asked: Asked) -> None:
     dice = random.Random(f"{asked.seed} {name}")
+    races = getattr(acts, "races", [])
     pace = Pace(name, asked.gathering, asked.writers)
     pace.come_to(0)
     end = time.monotonic() + asked.seconds
@@ -152,18 +153,18 @@ def _write(name: str, acts: Any, journal: Journal, asked: Asked) -> None:
                 acts.do(operation, document)
             except Exception as error:  # noqa: BLE001 whatever it is, the journal has it
                 if type(error).__name__ == "CommitStateUnknownError":
-                    journal.end(txn, "unknown", type(error).__name__)
+                    journal.end(txn, "unknown", races, type(error).__name__)
                     break
                 lost = acts.lost(error)
                 if lost is None:
                     print(f"{txn} {operation}", file=sys.stderr)
                     traceback.print_exc()
-                    journal.end(txn, "failed", f"{type(error).__name__}: {str(error)[:300]}")
+                    journal.end(txn, "failed", races, f"{type(error).__name__}: {str(error)[:300]}")
                     break
-                journal.end(txn, "lost", *lost)
+                journal.end(txn, "lost", races, *lost)
                 time.sleep(dice.random() / 10)
             else:
-                journal.end(txn, "done")
+                journal.end(txn, "done", races)
                 break
     pace.tell(10**9)
 

@@ -38,11 +38,13 @@ class Journal:
         self._started = time.monotonic()
         return json.dumps(document)
 
-    def end(self, txn: str, outcome: str, error: str | None = None, rule: str | None = None) -> None:
-        """Tells how it ended, with the kind of the error and its rule."""
+    def end(
+        self, txn: str, outcome: str, races: list[str], error: str | None = None, rule: str | None = None
+    ) -> None:
+        """Tells how it ended, with the races that the engine lost meanwhile, the kind of the error and its rule."""
         seconds = round(time.monotonic() - self._started, 3)
         told = {"txn": txn, "outcome": outcome, "ended_at": self._last(), "error": error, "rule": rule}
-        self._tell({**told, "seconds": seconds})
+        self._tell({**told, "races": races, "seconds": seconds})
 
     def _last(self) -> int:
         self._newest = newest(self._path, self._newest)

@@ -182,14 +182,15 @@ class Writers:
             said = (self.folder / f"{name}.err").read_text()[-3000:]
             raise RuntimeError(f"{'ended: ' + ', '.join(ended) if ended else 'too slow'}\n{said}")
 
-    def close(self) -> None:
-        """Ends all processes, with their JVMs."""
+    def close(self, patience: float = 20) -> None:
+        """Ends all processes, with their JVMs; those that are at work after so many seconds, too."""
         for process in self._processes.values():
             assert process.stdin is not None
             process.stdin.close()
+        end = time.monotonic() + patience
         for process in self._processes.values():
             with suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=20)
+                process.wait(timeout=max(0, end - time.monotonic()))
             # what is left of it, its JVM first of all
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -198,8 +199,8 @@ class Writers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        self.close(20 if error is None else 0)
 
 
 def split(whole: int, weights: Sequence[int]) -> list[int]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def told(histories: Iterable[tuple[str, History]]) -> int:
     """Prints them one by one and the sum; 1 where there are anomalies."""
     sums: dict[str, Counter[str]] = {
-        name: Counter() for name in ("attempts", "commits", "lost races", "anomalies")
+        name: Counter() for name in ("attempts", "commits", "played again", "lost races", "anomalies")
     }
     wrong = total = 0
     for name, history in histories:
@@ -67,6 +67,8 @@ def _add(sums: dict[str, Counter[str]], history: History) -> None:
     by = {one.txn: one for one in history.attempts}
     for one in history.attempts:
         sums["attempts"][f"{one.outcome}, {one.engine}"] += 1
+        played = one.races[:-1] if one.outcome == "lost" else one.races
+        sums["played again"].update(f"{one.engine}, {one.operation.kind}: {rule}" for rule in played)
         if one.outcome in ("lost", "failed", "unknown"):
             why = one.rule or one.error or ""
             sums["lost races"][f"{one.outcome}, {one.engine}, {one.operation.kind}: {one.error} ({why})"] += 1

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from operations import METADATA, row
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from operations import Operation
     from pyspark.sql import DataFrame, SparkSession
 
@@ -24,6 +28,8 @@ class SparkEngine:
         self.spark, self.path, self.retention_hours = spark, path, retention_hours
         self.tables = tables
         """`DeltaTable` of the engine."""
+        self.races: list[str] = []
+        """Rules by which commits within the operation have lost, where the engine tells."""
         self.name = f"delta.`{path}`"
         self.kept = self._frame()
         """A frame that is made once, and read over and over."""
@@ -114,9 +120,30 @@ class Deltaic(SparkEngine):
     """deltaic on Spark."""
 
     def __init__(self, spark: SparkSession, path: str, retention_hours: float) -> None:
+        from deltaic.spark import writer
+        from deltaic.spark.dml.operation import Operation
         from deltaic.tables import DeltaTable
 
         super().__init__(spark, path, retention_hours, DeltaTable)
+        self._commits = (Operation, writer)
+
+    def do(self, operation: Operation, document: str) -> None:
+        self.races.clear()
+        with ExitStack() as watched:
+            for where in self._commits:
+                watched.enter_context(mock.patch.object(where, "commit", self._watched(where.commit)))
+            super().do(operation, document)
+
+    def _watched(self, commit: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return commit(*args, **kwargs)
+            except Exception as error:
+                lost = lost_by_deltaic(error)
+                self.races += [] if lost is None else [str(lost[1])]
+                raise
+
+        return watched
 
     @staticmethod
     def lost(error: Exception) -> tuple[str, str | None] | None:

@@ -42,18 +42,25 @@ def writers_and_peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writ
     yield from some_writers(["deltaic", "deltaic", "table", "delta-spark", "deltalake"], tmp_path_factory)
 
 
+REPLAYS = 10
+"""How often deltaic on Spark plays a command again that lost a race, unless told otherwise."""
+
+
 def check(history: History, transactions: int) -> None:
-    """No anomaly; no transaction has failed, but for lost races; and no blind append has lost one."""
+    """No anomaly; no transaction has failed, but for lost races, and none of these was needless."""
     assert [str(one) for one in anomalies(history)] == []
     assert len({one.txn.rsplit("-", 1)[0] for one in history.attempts}) == transactions
     outcomes = Counter(one.outcome for one in history.attempts)
     assert set(outcomes) <= {"done", "lost"}, [one for one in history.attempts if one.outcome == "failed"]
-    assert [one for one in history.attempts if one.outcome == "lost" and one.operation.blind] == []
+    lost = [one for one in history.attempts if one.outcome == "lost"]
+    assert [one for one in lost if one.operation.blind] == []
+    # deltaic on Spark has played it again as often as it may
+    assert [one for one in lost if one.engine == "deltaic" and len(one.races) <= REPLAYS] == []
 
 
 @pytest.mark.parametrize("kind", QUICK, ids=str)
 def test_each_version_is_one_of_a_serial_run(writers: Writers, kind: Kind) -> None:
-    check(writers.play(kind, 48, 7), 48)
+    check(writers.play(kind, 40, 7), 40)
 
 
 # operations that meet where the claim is missing
