@@ -15,26 +15,31 @@ if TYPE_CHECKING:
 
 
 def told(histories: Iterable[tuple[str, History]]) -> int:
-    """Prints them one by one and the sum; 1 where there are anomalies."""
+    """Prints them one by one, and at the end, or where they break off, the sum; 1 where there are anomalies."""
     sums: dict[str, Counter[str]] = {
         name: Counter() for name in ("attempts", "commits", "played again", "lost races", "anomalies")
     }
-    wrong = total = 0
-    for name, history in histories:
-        found = anomalies(history)
-        numbers = _counts(history)
-        wrong += len(found)
-        total += numbers["transactions"]
-        print(f"table {name}: " + ", ".join(f"{value} {what}" for what, value in numbers.items()), flush=True)
-        for one in found:
-            print(f"  {one}", flush=True)
-        _add(sums, history)
-        sums["anomalies"].update(f"{a.what}, {a.by.split(' of ')[-1]}, {_kind(a)}" for a in found)
-    for what, counted in sums.items():
-        print(f"{what}: {sum(counted.values())}")
-        for name, times in sorted(counted.items(), key=lambda one: (-one[1], one[0])):
-            print(f"  {times:6} {name}")
-    print(f"{total} transactions, {wrong} anomalies")
+    transactions = 0
+    try:
+        for name, history in histories:
+            numbers = _counts(history)
+            transactions += numbers["transactions"]
+            print(
+                f"table {name}: " + ", ".join(f"{value} {what}" for what, value in numbers.items()),
+                flush=True,
+            )
+            found = anomalies(history)
+            for one in found:
+                print(f"  {one}", flush=True)
+            _add(sums, history)
+            sums["anomalies"].update(f"{a.what}, {a.by.split(' of ')[-1]}, {_kind(a)}" for a in found)
+    finally:
+        for what, counted in sums.items():
+            print(f"{what}: {sum(counted.values())}")
+            for name, times in sorted(counted.items(), key=lambda one: (-one[1], one[0])):
+                print(f"  {times:6} {name}")
+        wrong = sum(sums["anomalies"].values())
+        print(f"{transactions} transactions, {wrong} anomalies", flush=True)
     return 1 if wrong else 0
 
 
