@@ -186,15 +186,17 @@ class DeltaTable:
     ) -> None:
         """Sets columns of the rows for which the condition is true, of all rows without one: in one commit, or nothing.
 
-        Keys of `set` are columns or fields of structs (`s.a`), values SQL expressions or Columns.
+        Keys of `set` are columns or fields of structs (`s.a`), values SQL expressions or Columns. With an empty `set`
+        the rows are written anew as they are, as by delta-spark.
 
         Raises:
             InvalidArgumentError: for columns that are not there.
+            AppendOnlyError: when the table loses no rows.
             InvalidPredicateError: for a condition or a value that is not deterministic.
             InvariantViolationError, SchemaMismatchError: for a new row that breaks a rule of the table.
             CommitConflictError: when another writer changed rows that the condition reads.
         """
-        update(self._ref, check_values("set", set), check_condition(condition))
+        update(self._ref, check_values("set", set, may_be_none=True), check_condition(condition))
 
     def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
         """Begins a merge of the rows of a DataFrame into the table: see `DeltaMergeBuilder`.

@@ -129,12 +129,26 @@ def test_values_are_stored_as_an_insert_stores_them(door: Any, tmp_path: Path) -
 def test_what_cannot_be_set_is_refused(door: Any, tmp_path: Path) -> None:
     path = make(door, tmp_path / "t", "vectors")
     table = DeltaTable.forPath(door, path)
-    for given in ({}, {"nothing": "1"}, {"s.nothing": "1"}, {"n": "1", "N": "2"}, {"s": "NULL", "s.a": "1"}):
+    for given in ({"nothing": "1"}, {"s.nothing": "1"}, {"n": "1", "N": "2"}, {"s": "NULL", "s.a": "1"}):
         with pytest.raises(exceptions.InvalidArgumentError, match="set"):
             table.update("id = 1", given)
     with pytest.raises(exceptions.InvalidPredicateError, match="deterministic"):
         table.update("id = 1", {"n": "CAST(rand() * 10 AS int)"})
     assert versions(path) == 1
+
+
+@pytest.mark.parametrize("kind", ["vectors", "rewrite"])
+def test_an_update_that_sets_nothing_writes_its_rows_anew(door: Any, kind: str, tmp_path: Path) -> None:
+    # as delta-spark does
+    path = make(door, tmp_path / "t", kind)
+    table = DeltaTable.forPath(door, path)
+    before = values(door, path, "n")
+    table.update("id < 3", {})
+    assert values(door, path, "n") == before
+    last = table.history(1).first()
+    assert (last.operation, last.operationMetrics["numUpdatedRows"]) == ("UPDATE", "3")
+    table.update("id = 777", {})
+    assert versions(path) == 2
 
 
 def test_disjoint_updates_at_the_same_time_all_land(door: Any, tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ def check_condition(given: Any) -> Any:
     return given
 
 
-def check_values(argument: str, given: Any) -> Mapping[str, Any]:
-    """Columns and their values.
+def check_values(argument: str, given: Any, *, may_be_none: bool = False) -> Mapping[str, Any]:
+    """Columns and their values; with `may_be_none` the dict may be empty.
 
     Raises:
         InvalidArgumentError: there are none.
@@ -42,7 +42,7 @@ def check_values(argument: str, given: Any) -> Mapping[str, Any]:
         if not isinstance(value, str | Column):
             message = f"Values of dict in '{argument}' must contain only Spark SQL Columns or strings"
             raise TypeError(f"{message}, found '{value}' of type '{type(value)}'")
-    if not given:
+    if not given and not may_be_none:
         raise InvalidArgumentError.of(argument, "nothing is set: give columns and their values")
     return given
 

@@ -31,15 +31,17 @@ class Assignment:
 
 
 class Assignments:
-    """What an update sets, or an insert with `argument` `values`.
+    """What an update sets, or an insert with `argument` `values`; with `may_be_none`, perhaps nothing.
 
     Raises:
         InvalidArgumentError: for no column at all, one that is not there or that is set twice.
         SchemaMismatchError: for an identity column whose values are always generated.
     """
 
-    def __init__(self, op: Operation, given: Mapping[str, Any], argument: str = "set") -> None:
-        if not given:
+    def __init__(
+        self, op: Operation, given: Mapping[str, Any], argument: str = "set", *, may_be_none: bool = False
+    ) -> None:
+        if not given and not may_be_none:
             raise InvalidArgumentError.of(argument, "nothing is set: give columns and their values")
         self._op = op
         self.all: list[Assignment] = []

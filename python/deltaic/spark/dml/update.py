@@ -32,6 +32,7 @@ def update(ref: TableRef, assigned: Mapping[str, Any], condition: Any = None) ->
 
     Raises:
         InvalidArgumentError: for columns that are not there.
+        AppendOnlyError: when the table loses no rows.
         InvalidPredicateError: for a condition or a value that is not deterministic.
         InvariantViolationError, SchemaMismatchError: for a new row that breaks a rule of the table.
         CommitConflictError: when another writer changed rows that the condition reads, again and again.
@@ -42,7 +43,7 @@ def update(ref: TableRef, assigned: Mapping[str, Any], condition: Any = None) ->
     with Operation(ref, "UPDATE", parameters) as op:
         if op.is_done():
             return {}
-        assignments = Assignments(op, assigned)
+        assignments = Assignments(op, assigned, may_be_none=True)
         by_vectors = bool(op.dml.uses_vectors)
         check_deterministic(op, "true" if condition is None else condition, assignments.values())
         by_rows = take_matches(op, condition)
