@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import DataFrameReader
 
 import deltaic
 from deltaic import exceptions
@@ -215,3 +216,25 @@ class TestClassic:
         with pytest.raises(exceptions.UnsupportedError):
             spark.sql("INSERT INTO changed SELECT * FROM changed")
         assert deltaic.Table(table.uri).version == table.version
+
+
+@pytest.mark.skipif(not hasattr(DataFrameReader, "changes"), reason="PySpark has it from 4.2 on")
+def test_spark_reads_changes_by_name(spark: Any, tmp_path: Path) -> None:
+    table = make(tmp_path / "t", FEED)
+    spark.sql(f"CREATE TABLE changed_by_name USING delta LOCATION '{tmp_path / 't'}'")
+    try:
+        for name in ("changed_by_name", "spark_catalog.default.changed_by_name", f"delta.`{tmp_path / 't'}`"):
+            found = spark.read.option("startingVersion", "1").option("endingVersion", "4").changes(name)
+            assert rows(found) == expected(table, 1, 4)
+        later = spark.read.option("startingVersion", "3").option("startingBoundInclusive", "false")
+        assert rows(later.changes("changed_by_name")) == expected(table, 4)
+        times = [commit["timestamp"] for commit in reversed(table.history())]
+        said = {"startingTimestamp": times[2].isoformat(sep=" "), "endingTimestamp": times[4].isoformat(sep=" ")}
+        assert rows(spark.read.options(**said).changes("changed_by_name")) == expected(table, 2, 4)
+        by_sql = spark.sql("SELECT * FROM changed_by_name CHANGES FROM VERSION 2 TO VERSION 3")
+        assert rows(by_sql) == expected(table, 2, 3)
+        net = spark.read.option("startingVersion", "1").option("deduplicationMode", "netChanges")
+        with pytest.raises(exceptions.UnsupportedError, match="netChanges"):
+            net.changes("changed_by_name").collect()
+    finally:
+        spark.sql("DROP TABLE changed_by_name")

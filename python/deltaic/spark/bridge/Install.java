@@ -31,6 +31,7 @@ public final class Install {
     public Object apply(Object session) {
       if (rule == EvolveWrites.class) return new EvolveWrites((SparkSession) session);
       if (rule == KeepStars.class) return new KeepStars((SparkSession) session);
+      if (rule == ReadChanges.class) return new ReadChanges((SparkSession) session);
       if (rule == ResolveReads.class) return new ResolveReads((SparkSession) session);
       if (rule == OtherStatements.class) return new OtherStatements();
       // the optimizer's last batch has no extension point of its own: it is open through the session's `experimental`
@@ -49,6 +50,7 @@ public final class Install {
     });
     extensions.injectHintResolutionRule(new Builder(EvolveWrites.class));
     extensions.injectHintResolutionRule(new Builder(KeepStars.class));
+    extensions.injectHintResolutionRule(new Builder(ReadChanges.class));
     extensions.injectResolutionRule(new Builder(ResolveReads.class));
     extensions.injectResolutionRule(new Builder(OtherStatements.class));
     extensions.injectPostHocResolutionRule(new Builder(RouteWrites.class));
@@ -77,6 +79,7 @@ public final class Install {
   public static boolean inAnalyzer(SparkSession session, Object analyzer) throws Exception {
     return append(analyzer, "hintResolutionRules", new KeepStars(session))
         & append(analyzer, "hintResolutionRules", new EvolveWrites(session))
+        & append(analyzer, "hintResolutionRules", new ReadChanges(session))
         & append(analyzer, "extendedResolutionRules", new ResolveReads(session))
         & append(analyzer, "extendedResolutionRules", new OtherStatements())
         & append(analyzer, "postHocResolutionRules", new RouteWrites());
