@@ -18,6 +18,7 @@ __all__ = [
     "change_columns",
     "check",
     "cluster_by",
+    "conditions_of_kinds",
     "convert",
     "create",
     "create_like",
@@ -25,6 +26,7 @@ __all__ = [
     "drop_columns",
     "drop_constraint",
     "drop_feature",
+    "error_conditions",
     "error_kinds",
     "fsck",
     "generate_manifest",
@@ -46,6 +48,8 @@ __all__ = [
 __version__: Final[str]
 
 def error_kinds() -> list[tuple[str, list[str]]]: ...
+def error_conditions() -> list[tuple[str, str, str, list[tuple[str, str | None]]]]: ...
+def conditions_of_kinds() -> list[tuple[str, str]]: ...
 def create(
     uri: str,
     schema: str,

@@ -1,5 +1,7 @@
 """The errors of deltaic: `DeltaError` at the root, one class a kind, the facts as attributes.
 
+What delta-spark (or Spark) has a condition for has it here: `condition`, `sql_state`, `message_parameters`.
+
 A class is the name of a kind of the Rust core (`deltaic::Error`) with `Error` behind it. Where a builtin
 says the same, the class is one of that too, and the names that `delta.exceptions` has for conflicts are
 names here too, so that `except` clauses carry over. Every error can be pickled, with its facts: Spark
@@ -7,6 +9,13 @@ workers send theirs to the driver.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deltaic.conditions import conditions, of_kinds
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class DeltaError(Exception):
@@ -16,6 +25,45 @@ class DeltaError(Exception):
         super().__init__(message)
         for name, value in facts.items():
             setattr(self, name, value)
+        self._condition: str | None = None
+        self._parameters: dict[str, str] = {}
+
+    def named(self, condition: str, /, **parameters: object) -> Self:
+        """This error, told apart as a condition of delta-spark or Spark.
+
+        For the place that raises, where one kind has several conditions. `parameters` are the message parameters that
+        no fact of the error fills.
+
+        Raises:
+            KeyError: it is not in the table of conditions, or has no such parameter.
+        """
+        for name in parameters:
+            conditions()[condition].parameters[name]
+        self._condition = conditions()[condition].name
+        self._parameters = {name: str(value) for name, value in parameters.items()}
+        return self
+
+    @property
+    def condition(self) -> str | None:
+        """The name of the condition of delta-spark or Spark, `DELTA_PATH_EXISTS`; None where they have none."""
+        return self._condition or of_kinds().get(self.kind)
+
+    @property
+    def sql_state(self) -> str | None:
+        """The SQLSTATE of the condition."""
+        return None if self.condition is None else conditions()[self.condition].sql_state
+
+    @property
+    def message_parameters(self) -> dict[str, str]:
+        """What is known of the message parameters of the condition, by name."""
+        if self.condition is None:
+            return {}
+        known = {}
+        for name, fact in conditions()[self.condition].parameters.items():
+            value = self._parameters.get(name, None if fact is None else getattr(self, fact, None))
+            if value is not None:
+                known[name] = ", ".join(value) if isinstance(value, list) else str(value)
+        return known
 
     @property
     def kind(self) -> str:
@@ -154,11 +202,11 @@ class SchemaMismatchError(DeltaError, ValueError):
         return cls(f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason)
 
 
-class SchemaChangedError(DeltaError, ValueError):
-    """A table whose columns no longer fit a query that was analyzed before."""
+class SchemaChangedError(DeltaError):
+    """The table has another schema than the one that the plan of a query was made for."""
 
     path: str
-    reason: str
+    columns: str
 
 
 class ReplaceWhereMismatchError(DeltaError, ValueError):
@@ -201,6 +249,12 @@ class MultipleMatchesError(DeltaError):
     path: str
     rows: list[str]
     """Some of the rows of the table."""
+
+    @classmethod
+    def of(cls, message: str, path: str, rows: list[str]) -> MultipleMatchesError:
+        """The error of a table."""
+        error = cls(message, path=path, rows=rows)
+        return error.named("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE")
 
 
 class InvalidArgumentError(DeltaError, ValueError):

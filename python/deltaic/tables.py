@@ -251,9 +251,9 @@ class DeltaTable:
                 `spark.databricks.delta.retentionDurationCheck.enabled` = `false`.
         """
         if retentionHours is not None and retentionHours < 0:
-            raise InvalidArgumentError.of(
-                "retentionHours", f"{retentionHours} hours are no retention: give 0 or more"
-            )
+            reason = f"{retentionHours} hours are no retention: give 0 or more"
+            error = InvalidArgumentError.of("retentionHours", reason)
+            raise error.named("DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE")
         hours = None if retentionHours is None else float(retentionHours)
         spark = self._ref.spark
         self._table().vacuum(
@@ -272,7 +272,8 @@ class DeltaTable:
             UnsupportedError: the table has deletion vectors or column mapping, which such engines cannot read.
         """
         if mode.lower() != _MANIFEST:
-            raise InvalidArgumentError.of("mode", f"`{mode}` is not supported; the one mode is {_MANIFEST}")
+            error = InvalidArgumentError.of("mode", f"`{mode}` is not supported; the one mode is {_MANIFEST}")
+            raise error.named("DELTA_MODE_NOT_SUPPORTED", mode=mode, supportedModes=_MANIFEST)
         self._table().generate_manifest()
 
     def upgradeTableProtocol(self, readerVersion: int, writerVersion: int) -> None:  # noqa: N802, N803
@@ -282,8 +283,8 @@ class DeltaTable:
             InvalidArgumentError: these are no versions.
             InvalidFeatureChangeError: a feature that deltaic does not have.
         """
-        check("readerVersion", readerVersion, int)
-        check("writerVersion", writerVersion, int)
+        check("The readerVersion", readerVersion, int, "an integer")
+        check("The writerVersion", writerVersion, int, "an integer")
         versions = {
             "delta.minReaderVersion": str(readerVersion),
             "delta.minWriterVersion": str(writerVersion),

@@ -19,15 +19,16 @@ def check_version(path: str, version: int | None) -> None:
         refuse(path, f"version {version} is below 0")
 
 
-def version_of(path: str, text: str) -> int:
-    """The version that a text says.
+def version_of(path: str, text: str, option: str = "versionAsOf") -> int:
+    """The version that a text says, as the value of an option.
 
     Raises:
         InvalidTimeTravelError: it says none.
     """
     text = text.strip()
     if not (text.isascii() and text.isdigit()):
-        refuse(path, f"`{text}` is not a version: a whole number from 0")
+        error = refusal(path, f"`{text}` is not a version: a whole number from 0")
+        raise error.named("DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE", timeTravelKey=option)
     return int(text)
 
 
@@ -43,7 +44,7 @@ def millis(path: str, when: str | datetime | date | None) -> int | None:
         try:
             return times.micros(when) // 1000
         except ValueError as error:
-            refuse(path, str(error))
+            raise refusal(path, str(error)).named("DELTA_TIMESTAMP_INVALID", expr=f"'{when}'") from error
     if not isinstance(when, datetime):
         when = datetime(when.year, when.month, when.day, tzinfo=timezone.utc)
     if when.tzinfo is None:
@@ -53,9 +54,15 @@ def millis(path: str, when: str | datetime | date | None) -> int | None:
 
 def refuse_timestamp(path: str, text: str) -> NoReturn:
     """Raises the `InvalidTimeTravelError` of a text that is no timestamp."""
-    refuse(path, f"`{text}` is not a timestamp: write 2026-01-31 or 2026-01-31 12:30:00")
+    error = refusal(path, f"`{text}` is not a timestamp: write 2026-01-31 or 2026-01-31 12:30:00")
+    raise error.named("DELTA_TIMESTAMP_INVALID", expr=f"'{text}'")
 
 
 def refuse(path: str, reason: str) -> NoReturn:
     """Raises the `InvalidTimeTravelError` of a table."""
-    raise InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason)
+    raise refusal(path, reason)
+
+
+def refusal(path: str, reason: str) -> InvalidTimeTravelError:
+    """The `InvalidTimeTravelError` of a table."""
+    return InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason)

@@ -67,7 +67,7 @@ class Feed:
         for name, at in zip(("starting", "ending"), millis, strict=True):
             version, timestamp = options.get(f"{name}version"), options.get(f"{name}timestamp")
             if version is not None:
-                ends.append((time_travel.version_of(path, version), None))
+                ends.append((time_travel.version_of(path, version, f"{name}Version"), None))
             elif timestamp is None:
                 ends.append((None, None))
             elif at is None:
@@ -75,9 +75,8 @@ class Feed:
             else:
                 ends.append((None, at))
         if ends[0] == (None, None):
-            raise InvalidArgumentError.of(
-                "startingVersion", "missing; give startingVersion or startingTimestamp"
-            )
+            reason = "missing; give startingVersion or startingTimestamp"
+            raise InvalidArgumentError.of("startingVersion", reason).named("DELTA_NO_START_FOR_CDC_READ")
         return cls(*ends[0], *ends[1], allow_out_of_range)
 
     def plan(self, table: Any) -> Any:

@@ -88,16 +88,19 @@ def check_text(what: str, value: Any) -> None:
         refuse_type(f"{what} must be str.", value)
 
 
-def check(name: str, value: Any, kind: type) -> Any:
-    """The value, if it is of this kind: what delta-spark refuses by a ValueError.
+def check(name: str, value: Any, kind: type, said: str | None = None) -> Any:
+    """The value, if it is of this kind: what delta-spark refuses by a ValueError, in its words.
 
     Raises:
         InvalidArgumentError: it is of another kind.
     """
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        reason = f"needs to be {kind.__name__} but got {type(value).__name__}"
-        raise InvalidArgumentError.of(name, reason)
+        reason = f"needs to be {said or _KINDS[kind]} but got '{type(value)}'."
+        raise InvalidArgumentError(f"{name} {reason}", argument=name, reason=reason)
     return value
+
+
+_KINDS = {bool: "a boolean", dict: "a dict", int: "an int", str: "a string"}
 
 
 def refuse_type(message: str, value: Any) -> NoReturn:

@@ -129,8 +129,10 @@ class DeltaTableBuilder:
 
     def property(self, key: str, value: str) -> DeltaTableBuilder:
         """Sets a table property."""
-        for text in (key, value):
-            columns.check_text("Key and value of property", text)
+        given: tuple[object, ...] = (key, value)
+        if not all(isinstance(text, str) for text in given):
+            found = " ".join(f"Found {text} with type {type(text)}" for text in given)
+            raise TypeError(f"Key and value of property must be string. {found}")
         self._properties[key] = value
         return self
 
@@ -175,12 +177,15 @@ class DeltaTableBuilder:
             if self._mode == "create":
                 version = Table(found.path).version
                 message = f"a table is already there: {found.name} (`{found.path}`, version {version})"
-                raise TableAlreadyExistsError(message, path=found.path, version=version)
+                error = TableAlreadyExistsError(message, path=found.path, version=version)
+                raise error.named("TABLE_OR_VIEW_ALREADY_EXISTS", relationName=names.sql(name))
             self._define(found.path, self._mode, managed=False)
             return TableRef(self._spark, found.path, name=found.name)
         if self._mode == "replace":
             text = ".".join(name)
-            raise TableNotFoundError(f"the catalog has no table {text}; createOrReplace makes one", path=text)
+            message = f"the catalog has no table {text}; createOrReplace makes one"
+            missing = TableNotFoundError(message, path=text)
+            raise missing.named("TABLE_OR_VIEW_NOT_FOUND", relationName=names.sql(name))
         path = self._location or names.default_path(self._spark, name)
         there = self._there(path) if self._mode != "create_or_replace" and self._rows is None else None
         if there is None:

@@ -8,6 +8,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pyspark.errors import PySparkException
+
 from deltaic import exceptions
 from deltaic.exceptions import (
     DeltaError,
@@ -40,29 +42,19 @@ _COMPUTING = re.compile(
     r"\[[A-Z_.]+\] (?P<reason>[^\n]+?) SQLSTATE: \w+\n== SQL [^\n]*==\n(?P<sql>.*?)\n\s*\^+", re.DOTALL
 )
 _OUTSIDE = re.compile(r"\[USER_RAISED_EXCEPTION\] deltaic\.outside\(\(([0-9A-F]*)\)")
-# the last line of a traceback in the error of a task
-_IN_TASK = re.compile(r"^deltaic\.exceptions\.SchemaMismatchError: (.+)$", re.MULTILINE)
-_BROKEN_RULE = re.compile(
-    r"^deltaic\.exceptions\.InvariantViolationError: "
-    r"(a row breaks the (?P<rule>.+?) of `(?P<path>.+?)`: `(?P<expression>.*)` does not hold for (?P<row>.*))$",
-    re.MULTILINE,
-)
 _NOT_REPLACED = re.compile(
     r"^deltaic\.exceptions\.ReplaceWhereMismatchError: (.+): (?P<row>.*)$", re.MULTILINE
 )
-_NO_VALUE = re.compile(
-    r"^deltaic\.exceptions\.InvalidExpressionError: (expression `(?P<expression>.*)`: (?P<reason>.*))$",
-    re.MULTILINE,
-)
-
 
 _UNFIT = re.compile(
     r"No module named '(?:deltaic|pyarrow|pandas)[^']*'|\[PYTHON_VERSION_MISMATCH\][^\n]*"
     r"|\[(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\][^\n]*"
 )
 _FACTS = "facts of deltaic: "
+# the last lines of a traceback in the error of a task
 _OF_WORKER = re.compile(
-    r"^deltaic\.exceptions\.(?P<kind>\w+): (?P<message>.+)\n" + _FACTS + r"(?P<facts>\{.*\})$", re.MULTILINE
+    r"^deltaic\.exceptions\.(?P<kind>\w+): (?P<message>(?s:.+?))\n" + _FACTS + r"(?P<facts>\[.*\])$",
+    re.MULTILINE,
 )
 
 
@@ -107,9 +99,13 @@ def raise_known(
         PackageNotOnServerError: when a worker cannot import deltaic.
     """
     text = str(error)
+    _raise_sparks_checks(error, path)
     if (found := _GUARD.search(text)) is not None:
-        reason = f"{_reason(columns[int(found[1])], found[2])}: {_from_hex(found[3])}"
-        raise SchemaMismatchError.of(path, reason) from error
+        column, row = columns[int(found[1])], _from_hex(found[3])
+        refusal = SchemaMismatchError.of(path, f"{_reason(column, found[2])}: {row}")
+        if found[2] == NULL or column.text_limit is None:
+            raise refusal.named("DELTA_NOT_NULL_CONSTRAINT_VIOLATED", columnName=column.name) from error
+        raise refusal.named("DELTA_EXCEED_CHAR_VARCHAR_LIMIT") from error
     if (found := _RULE.search(text)) is not None:
         check, row = rules.checks[int(found[1])], _from_hex(found[2])
         message = f"a row breaks the {check.rule} of `{path}`: `{check.expression}` does not hold for {row}"
@@ -127,19 +123,31 @@ def raise_known(
         facts = {"path": path, "predicate": replaced or "", "row": row}
         message = _NOT_REPLACED_TEXT.format(**facts)
         raise ReplaceWhereMismatchError(message, **facts) from error
-    if (found := _IN_TASK.search(text)) is not None:
-        message = found[1]
-        raise SchemaMismatchError(message, path=path, reason=message.partition("`: ")[2]) from error
-    if (found := _BROKEN_RULE.search(text)) is not None:
-        raise InvariantViolationError(found[1], **found.groupdict()) from error
-    if (found := _NO_VALUE.search(text)) is not None:
-        raise InvalidExpressionError(found[1], **found.groupdict()) from error
+    if (of_worker := _told(text)) is not None:
+        raise of_worker from error
     explain_missing_import(error)
+
+
+def _raise_sparks_checks(error: Exception, path: str) -> None:
+    """Raises what Spark's own checks of an INSERT mean, which come before those of the table."""
+    if not isinstance(error, PySparkException):
+        return
+    condition, facts = error.getCondition(), error.getMessageParameters() or {}
+    if condition == "NOT_NULL_ASSERT_VIOLATION":
+        column = facts["walkedTypePath"].strip()
+        refusal = SchemaMismatchError.of(path, f"`{column}` must not be null, and the data holds a null")
+        raise refusal.named("DELTA_NOT_NULL_CONSTRAINT_VIOLATED", columnName=column) from error
+    if condition == "EXCEED_LIMIT_LENGTH":
+        reason = (
+            f"a char or varchar column is of {facts['limit']} characters, and the data holds a longer text"
+        )
+        raise SchemaMismatchError.of(path, reason).named("DELTA_EXCEED_CHAR_VARCHAR_LIMIT") from error
 
 
 def telling(error: DeltaError) -> DeltaError:
     """The same error with its facts in its text, which is all that Spark hands over of what ends a worker."""
-    return type(error)(f"{error}\n{_FACTS}{json.dumps(error.facts, default=str)}", **error.facts)
+    told = [error.facts, error._condition, error._parameters]
+    return type(error)(f"{error}\n{_FACTS}{json.dumps(told, default=str)}", **error.facts)
 
 
 @contextmanager
@@ -153,12 +161,21 @@ def errors_of_workers() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        found = _OF_WORKER.search(str(error))
-        kind = None if found is None else getattr(exceptions, found["kind"], None)
-        if found is not None and isinstance(kind, type) and issubclass(kind, DeltaError):
-            raise kind(found["message"], **json.loads(found["facts"])) from error
+        if (of_worker := _told(str(error))) is not None:
+            raise of_worker from error
         explain_missing_import(error)
         raise
+
+
+def _told(text: str) -> DeltaError | None:
+    """The error of `telling` that a text holds."""
+    found = _OF_WORKER.search(text)
+    kind = None if found is None else getattr(exceptions, found["kind"], None)
+    if found is None or not (isinstance(kind, type) and issubclass(kind, DeltaError)):
+        return None
+    facts, condition, parameters = json.loads(found["facts"])
+    same = kind(found["message"], **facts)
+    return same if condition is None else same.named(condition, **parameters)
 
 
 def _from_hex(digits: str) -> str:

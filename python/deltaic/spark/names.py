@@ -80,7 +80,12 @@ def path_of(name: list[str]) -> str | None:
 
 def is_absolute(text: str) -> bool:
     """Whether this is an absolute path or a URL, and no name."""
-    return text.startswith("/") or _URL.match(text) is not None
+    return text.startswith("/") or is_url(text)
+
+
+def is_url(text: str) -> bool:
+    """Whether this is a URL, and no path of the local file system."""
+    return _URL.match(text) is not None
 
 
 def find(spark: Any, name: list[str]) -> Named | None:

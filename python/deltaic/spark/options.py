@@ -82,9 +82,9 @@ class WriteOptions:
             given[key] = str(value)
         txn = (given.get("txnappid"), _whole("txnVersion", given.get("txnversion"), 0))
         if (txn[0] is None) != (txn[1] is None):
-            raise InvalidArgumentError.of(
-                "txnAppId", "txnAppId and txnVersion go together: give both, or none"
-            )
+            reason = "txnAppId and txnVersion go together: give both, or none"
+            error = InvalidArgumentError.of("txnAppId", reason)
+            raise error.named("DELTA_INVALID_IDEMPOTENT_WRITES_OPTIONS")
         route = given.get("deltaicroute", "auto").lower()
         if route not in _ROUTES:
             raise InvalidArgumentError.of(
@@ -185,7 +185,8 @@ def _switch(name: str, text: str | None) -> bool | None:
     if text is None:
         return None
     if text.lower() not in ("true", "false"):
-        raise InvalidArgumentError.of(name, f"`{text}` is neither true nor false")
+        error = InvalidArgumentError.of(name, f"`{text}` is neither true nor false")
+        raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain="must be 'true' or 'false'")
     return text.lower() == "true"
 
 
@@ -193,7 +194,8 @@ def _overwrite_mode(text: str | None) -> bool | None:
     if text is None:
         return None
     if text.lower() not in ("static", "dynamic"):
-        raise InvalidArgumentError.of("partitionOverwriteMode", f"`{text}` is neither static nor dynamic")
+        error = InvalidArgumentError.of("partitionOverwriteMode", f"`{text}` is neither static nor dynamic")
+        raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain="must be 'STATIC' or 'DYNAMIC'")
     return text.lower() == "dynamic"
 
 

@@ -119,7 +119,8 @@ def moment(spark: Any, path: str, text: str) -> datetime:
         zone = times.zone_of(spark.conf.get(TIME_ZONE))
         return times.from_millis(times.micros(text, zone) // 1000)
     except ValueError as error:
-        time_travel.refuse(path, str(error))
+        refusal = time_travel.refusal(path, str(error))
+        raise refusal.named("DELTA_TIMESTAMP_INVALID", expr=f"'{text}'") from None
 
 
 def _all(spark: Any) -> Mapping[str, str]:

@@ -37,7 +37,12 @@ def run(spark: Any, statement: S.Statement) -> DataFrame:
         DeltaError: as the method of `DeltaTable` or `Table` that does the same.
     """
     schema, carry_out = _CARRIED_OUT[type(statement)]
-    rows = carry_out(spark, statement)
+    try:
+        rows = carry_out(spark, statement)
+    except TableNotFoundError as error:
+        if (operation := _OPERATIONS.get(type(statement))) is not None:
+            error.named("DELTA_TABLE_ONLY_OPERATION", operation=operation)
+        raise
     frame: DataFrame = frames.frame(spark, schema, rows)
     return frame
 
@@ -202,6 +207,12 @@ _CARRIED_OUT: dict[type[S.Statement], tuple[StructType, Callable[[Any, Any], lis
     S.AddConstraint: (frames.NOTHING, _add_constraint),
     S.DropConstraint: (frames.NOTHING, _drop_constraint),
     S.DropFeature: (frames.NOTHING, _drop_feature),
+}
+# those whose error for what is no table names them
+_OPERATIONS: dict[type[S.Statement], str] = {
+    S.History: "DESCRIBE HISTORY",
+    S.Optimize: "OPTIMIZE",
+    S.Vacuum: "VACUUM",
 }
 _BY_NAME = {kind.__name__: kind for kind in _CARRIED_OUT}
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::condition::Given;
 use crate::conflict::{Conflict, ConflictKind};
 
 /// A result whose error is [`Error`].
@@ -165,15 +166,15 @@ pub enum Error {
         /// Both schemas and the columns that differ.
         reason: String,
     },
-    /// A table whose columns no longer fit a query that was analysed before.
+    /// The table has another schema than the one that the plan of a query was made for.
     #[error(
-        "the columns of `{path}` changed since this DataFrame or DeltaTable was made: {reason}. Make it again from the table"
+        "the schema of `{path}` has changed since the query was analysed: {columns}. Make the query again"
     )]
     SchemaChanged {
         /// Table location.
         path: String,
-        /// The first column that differs, and how.
-        reason: String,
+        /// The columns that differ, and how.
+        columns: String,
     },
     /// A row that the condition of an overwrite (`replaceWhere`) does not match: the next overwrite would not replace it.
     #[error(
@@ -413,6 +414,9 @@ pub enum Error {
     /// The caller asked to stop (Ctrl-C).
     #[error("interrupted")]
     Interrupted,
+    /// Another error, of which the place that raised it knows the condition (see [`Error::named`]).
+    #[error("{}", .0.error)]
+    Named(Box<Given>),
 }
 
 /// One field of an error, for languages that have no `enum`s.
@@ -493,6 +497,7 @@ macro_rules! kinds {
                 match self {
                     $(Error::$kind { .. } => stringify!($kind),)*
                     $(Error::$conflict(_) => stringify!($conflict),)*
+                    Error::Named(given) => given.error.kind(),
                 }
             }
 
@@ -501,6 +506,7 @@ macro_rules! kinds {
                 match self {
                     $(Error::$kind { $($field),* } => vec![$((stringify!($field), $field.as_fact())),*],)*
                     $(Error::$conflict(conflict) => conflict.facts(),)*
+                    Error::Named(given) => given.error.facts(),
                 }
             }
 
@@ -508,6 +514,7 @@ macro_rules! kinds {
             pub fn conflict(&self) -> Option<&Conflict> {
                 match self {
                     $(Error::$conflict(conflict) => Some(conflict),)*
+                    Error::Named(given) => given.error.conflict(),
                     _ => None,
                 }
             }
@@ -538,7 +545,7 @@ kinds! {
         Unsupported { path, what },
         InvalidSchema { reason },
         SchemaMismatch { path, reason },
-        SchemaChanged { path, reason },
+        SchemaChanged { path, columns },
         ReplaceWhereMismatch { path, predicate, row },
         InvalidPredicate { predicate, reason },
         InvalidExpression { expression, reason },

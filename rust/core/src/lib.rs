@@ -10,6 +10,7 @@ mod cancel;
 pub mod changes;
 pub mod checkpoint;
 pub mod commit;
+pub mod condition;
 pub mod conflict;
 pub mod dml;
 pub mod error;

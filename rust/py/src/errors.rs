@@ -1,5 +1,6 @@
 //! Errors of the core become the classes of `deltaic.exceptions`: one class a kind, the fields as attributes.
 
+use deltaic::condition;
 use deltaic::error::{Error, Fact};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -10,6 +11,22 @@ use pyo3::types::{PyDict, PyType};
 #[pyfunction]
 pub(crate) fn error_kinds() -> Vec<(&'static str, Vec<&'static str>)> {
     Error::KINDS.iter().map(|(kind, facts)| (*kind, facts.to_vec())).collect()
+}
+
+/// Name, SQLSTATE, name of the class in PySpark, and the message parameters, each with the fact that fills it.
+type Condition = (&'static str, &'static str, &'static str, Vec<(&'static str, Option<&'static str>)>);
+
+/// Every condition.
+#[pyfunction]
+pub(crate) fn error_conditions() -> Vec<Condition> {
+    let row = |c: &&condition::Condition| (c.name, c.sql_state, c.class.name(), c.parameters.to_vec());
+    condition::ALL.iter().map(row).collect()
+}
+
+/// The kinds of error that are always one condition, with its name.
+#[pyfunction]
+pub(crate) fn conditions_of_kinds() -> Vec<(&'static str, &'static str)> {
+    condition::OF_KINDS.iter().filter_map(|(kind, of)| Some((*kind, (*of)?.name))).collect()
 }
 
 /// The Python exception of an error of the core.
@@ -34,5 +51,13 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             Fact::Absent => facts.set_item(name, py.None())?,
         }
     }
-    Ok(PyErr::from_value(class.call((error.to_string(),), Some(&facts))?))
+    let raised = class.call((error.to_string(),), Some(&facts))?;
+    if let Error::Named(given) = error {
+        let parameters = PyDict::new(py);
+        for (name, value) in &given.parameters {
+            parameters.set_item(name, value)?;
+        }
+        raised.call_method("named", (given.condition.name,), Some(&parameters))?;
+    }
+    Ok(PyErr::from_value(raised))
 }

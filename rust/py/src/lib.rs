@@ -32,7 +32,7 @@ mod _core {
     #[pymodule_export]
     use crate::dml::{delete_rows, update_rows};
     #[pymodule_export]
-    use crate::errors::error_kinds;
+    use crate::errors::{conditions_of_kinds, error_conditions, error_kinds};
     #[pymodule_export]
     use crate::files::FileLines;
     #[pymodule_export]

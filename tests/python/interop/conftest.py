@@ -128,6 +128,12 @@ def delta_package() -> Path:
         return _package()
 
 
+@pytest.fixture(scope="session")
+def delta_jars() -> list[str]:
+    with _alone():
+        return _jars()
+
+
 class DeltaSpark:
     """delta-spark, by request and answer."""
 
@@ -179,6 +185,11 @@ class DeltaSpark:
         """Streams what is there from one table into another."""
         paths = {"stream": str(path), "to": str(to), "checkpoint": str(checkpoint)}
         self._ask({**paths, "options": options})
+
+    def error(self, situation: str, at: Path) -> dict[str, Any] | None:
+        """What is told of the error of a situation (`error_situations`); None where there is none."""
+        answer: dict[str, Any] | None = self._ask({"situation": situation, "at": str(at)})["told"]
+        return answer
 
     def call(self, path: Path | str, *calls: list[Any]) -> tuple[dict[str, Any], list[str]]:
         """Schema and rows (JSON) of what methods give, each called on what the one before gave."""

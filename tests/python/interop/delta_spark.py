@@ -7,12 +7,14 @@ One request a line on stdin, one answer a line on stdout, both JSON: `{"sql": te
 DataFrameWriter, `{"table": path, "calls": [[method, argument …], …]}` calls one method after the other, beginning
 with the `DeltaTable` of the path, and answers with schema and rows of the DataFrame at the end,
 `{"stream": path, "to": path, "checkpoint": folder, "options": {...}}` streams what is there into another table.
+`{"situation": name, "at": folder}` answers with what `error_situations.attempt` tells.
 """
 
 import json
 import os
 import sys
 
+from error_situations import attempt, told
 from pyspark.sql import SparkSession
 
 
@@ -65,6 +67,10 @@ def main() -> None:
                 rows = spark.readStream.format("delta").options(**request["options"]).load(request["stream"])
                 query = rows.writeStream.format("delta").option("checkpointLocation", request["checkpoint"])
                 query.trigger(availableNow=True).start(request["to"]).awaitTermination()
+            elif "situation" in request:
+                from delta.tables import DeltaTable
+
+                answer = {"told": attempt(request["situation"], spark, DeltaTable, request["at"])}
             elif "table" in request:
                 from delta.tables import DeltaTable
 
@@ -81,7 +87,7 @@ def main() -> None:
                 )
                 frame.coalesce(1).write.mode("overwrite").parquet(request["into"])
         except Exception as error:  # noqa: BLE001 the tests are told of anything
-            answer = {"error": str(error)}
+            answer = told(error)
         print(json.dumps(answer), file=answers, flush=True)
     spark.stop()
 

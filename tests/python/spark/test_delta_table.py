@@ -100,7 +100,7 @@ class TestMaintenance:
             table.restoreToTimestamp("2100-01-01")
         with pytest.raises(exceptions.InvalidTimeTravelError):
             table.restoreToTimestamp("yesterday")
-        with pytest.raises(ValueError, match="version: needs to be int"):
+        with pytest.raises(ValueError, match=r"version needs to be an int but got '<class 'str'>'\."):
             table.restoreToVersion("1")  # type: ignore[arg-type]
 
     def test_optimize_tells_what_it_did(self, door: Any, path: str) -> None:

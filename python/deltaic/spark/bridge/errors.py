@@ -9,12 +9,13 @@ from typing import Any
 
 from pyspark.errors.exceptions import captured
 
-from deltaic.spark.as_sparks import as_sparks
+from deltaic.spark.as_sparks import as_sparks, of_query
 
 # how a failed call answers: see Python.java
 _FAILED = "\0failed\0"
 # an exception that nobody comes for (Spark swallows some) is dropped when so many younger ones are kept
 _KEPT = 64
+_OF_QUERY = "org.apache.spark.sql.streaming.StreamingQueryException"
 _UNDECLARED = "java.lang.reflect.UndeclaredThrowableException"
 
 _lock = threading.Lock()
@@ -49,7 +50,7 @@ class _Converter:
         with _lock:
             kept = None if number is None else _kept.pop(number, None)
         if kept is not None:
-            return kept
+            return of_query(kept) if error.getClass().getName() == _OF_QUERY else kept
         # the parser's proxy wraps what Spark's interface of parsers does not declare, such as AnalysisException
         if error.getClass().getName() == _UNDECLARED:
             error = error.getCause()

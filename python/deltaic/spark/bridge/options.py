@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.time_travel import refuse, refuse_timestamp, version_of
+from deltaic.time_travel import refusal, refuse_timestamp, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +54,7 @@ def time_travel(asked: dict[str, Any]) -> tuple[int | None, int | None]:
     versions = [v for v in (asked.get("version"), given.get("versionasof")) if v is not None]
     timestamps = [t for t in (asked.get("timestamp"), given.get("timestampasof")) if t is not None]
     if len(versions) + len(timestamps) > 1:
-        refuse(path, "give one version or one timestamp, not both")
+        raise refusal(path, "give one version or one timestamp, not both").named("DELTA_ONEOF_IN_TIMETRAVEL")
     if versions:
         return version_of(path, str(versions[0])), None
     if "timestampasof" in given:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.dml.clauses import Clause
@@ -76,7 +77,12 @@ def _columns(data: Any) -> list[Any]:
 
 
 def _assigned(given: list[dict[str, Any]], columns: list[Any]) -> dict[str, Any]:
-    return {".".join(map(quoted, a["column"])): columns[a["value"]] for a in given}
+    assigned = {".".join(map(quoted, a["column"])): columns[a["value"]] for a in given}
+    if len(assigned) < len(given):
+        names = [".".join(map(quoted, a["column"])) for a in given]
+        error = InvalidArgumentError.of("set", f"a column is set twice: {', '.join(names)}")
+        raise error.named("DELTA_CONFLICT_SET_COLUMN", columnList=f"[{', '.join(names)}]")
+    return assigned
 
 
 def _number(done: Mapping[str, int], name: str) -> int:

@@ -26,7 +26,10 @@ def check(asked: dict[str, Any]) -> None:
     if asked["mode"] not in _MODES:
         what = f"the output mode `{asked['mode']}`"
         message = f"`{path}`: {what} is not supported: use append or complete, or foreachBatch with a merge"
-        raise UnsupportedError(message, path=path, what=what)
+        error = UnsupportedError(message, path=path, what=what)
+        raise error.named(
+            "DELTA_UNSUPPORTED_OUTPUT_MODE", dataSource="delta", mode=asked["mode"].capitalize()
+        )
     given = WriteOptions.parse(path, options)
     for name, is_given, instead in (
         ("txnAppId", given.txn_app_id is not None, "the query has its own"),

@@ -7,7 +7,7 @@ import threading
 import uuid
 from typing import Any
 
-from deltaic.exceptions import SchemaMismatchError
+from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.spark.bridge import tables
 from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.change_stream import COLUMNS, open_stream
@@ -73,7 +73,10 @@ def schema(asked: dict[str, Any]) -> str:
     Raises:
         SchemaMismatchError: when the user gives another schema.
     """
-    source = _source(asked)
+    try:
+        source = _source(asked)
+    except TableNotFoundError as error:
+        raise error.named("DELTA_SCHEMA_NOT_SET") from None
     described = str(source.describe())
     if "given" in asked:
         own, given = (
@@ -83,7 +86,8 @@ def schema(asked: dict[str, Any]) -> str:
         # for a table that is named Spark gives that of the table
         if given not in (own, [f for f in own if f not in COLUMNS]):
             reason = "a stream has the schema of its table: leave `.schema(…)` out"
-            raise SchemaMismatchError.of(asked["path"], reason)
+            refusal = SchemaMismatchError.of(asked["path"], reason)
+            raise refusal.named("DELTA_READ_SOURCE_SCHEMA_CONFLICT")
     return described
 
 

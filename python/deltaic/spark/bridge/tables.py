@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
+from pathlib import Path
 from typing import Any
 
 from deltaic import _core
@@ -12,6 +13,7 @@ from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.spark.bridge import change_feed
 from deltaic.spark.bridge.options import split_storage, time_travel, verified
 from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.names import is_url
 from deltaic.spark.partition_folders import PartOfTable, partition_folder
 from deltaic.spark.partition_values import partition_values
 
@@ -36,10 +38,20 @@ def describe(asked: dict[str, Any]) -> str:
     if change_feed.wanted(asked["options"]):
         return str(_keep(change_feed.of_options(asked)).describe())
     version, timestamp = time_travel(asked)
-    table = _open(asked["path"], version, timestamp, storage)
+    try:
+        table = _open(asked["path"], version, timestamp, storage)
+    except TableNotFoundError as error:
+        raise _not_there(error) from None
     _keep(table)
     # the kept one may have been asked for as the newest, which may be written to
     return str(table.describe())
+
+
+def _not_there(error: TableNotFoundError) -> TableNotFoundError:
+    """The error of a read or a command, which tells a folder without a table from none."""
+    # what a store holds below a path takes a listing to know
+    nothing = not is_url(error.path) and not Path(error.path).exists()
+    return error.named("PATH_NOT_FOUND" if nothing else "DELTA_TABLE_NOT_FOUND")
 
 
 def again(asked: dict[str, Any]) -> Any:
@@ -139,15 +151,18 @@ def check_registration(asked: dict[str, Any]) -> None:
     wanted = _columns(json.loads(asked["schema"]))
     there = _columns(facts["schema"])
     if wanted and wanted != there:
-        raise SchemaMismatchError.of(
-            path, f"CREATE TABLE {asked['name']} gives the columns {wanted}, the table has {there}"
-        )
+        reason = f"CREATE TABLE {asked['name']} gives the columns {wanted}, the table has {there}"
+        raise SchemaMismatchError.of(path, reason).named("DELTA_CREATE_TABLE_SCHEME_MISMATCH")
     partitioning = asked["partitioning"]
     if partitioning and partitioning != facts["partitionColumns"]:
         is_partitioned = f"the table is partitioned by {facts['partitionColumns']}"
-        raise SchemaMismatchError.of(
-            path, f"CREATE TABLE {asked['name']} is partitioned by {partitioning}, {is_partitioned}"
-        )
+        reason = f"CREATE TABLE {asked['name']} is partitioned by {partitioning}, {is_partitioned}"
+        columns = {
+            "specifiedColumns": ", ".join(partitioning),
+            "existingColumns": ", ".join(facts["partitionColumns"]),
+        }
+        error = SchemaMismatchError.of(path, reason)
+        raise error.named("DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING", **columns)
 
 
 def check_location(asked: dict[str, Any]) -> None:

@@ -32,7 +32,7 @@ def check_values(argument: str, given: Any, *, may_be_none: bool = False) -> Map
         TypeError: they are no dict, or in it is something else than SQL text and Columns by name.
     """
     if given is None:
-        raise InvalidArgumentError.of(argument, "cannot be None: give columns and their values")
+        raise _missing(f"'{argument}' cannot be None", argument)
     if not isinstance(given, dict):
         raise TypeError(f"'{argument}' must be a dict, found to be {type(given)}")
     for name, value in given.items():
@@ -41,6 +41,7 @@ def check_values(argument: str, given: Any, *, may_be_none: bool = False) -> Map
             raise TypeError(f"{message}, found '{name}' of type '{type(name)}'")
         if not isinstance(value, str | Column):
             message = f"Values of dict in '{argument}' must contain only Spark SQL Columns or strings"
+            message = f"{message} (expressions in SQL syntax) as values"
             raise TypeError(f"{message}, found '{value}' of type '{type(value)}'")
     if not given and not may_be_none:
         raise InvalidArgumentError.of(argument, "nothing is set: give columns and their values")
@@ -55,9 +56,13 @@ def check_merge(source: Any, condition: Any) -> None:
         TypeError: the source is no DataFrame, or the condition is neither SQL text nor a Column.
     """
     if source is None:
-        raise InvalidArgumentError.of("source", "cannot be None: give the rows to merge")
+        raise _missing("'source' in merge cannot be None", "source")
     if not isinstance(source, DataFrame):
-        raise TypeError(f"Type of 'source' in merge must be DataFrame, found to be {type(source)}")
+        raise TypeError("Type of 'source' in merge must be DataFrame.")
     if condition is None:
-        raise InvalidArgumentError.of("condition", "cannot be None: say which rows match")
+        raise _missing("'condition' in merge cannot be None", "condition")
     check_condition(condition)
+
+
+def _missing(message: str, argument: str) -> InvalidArgumentError:
+    return InvalidArgumentError(message, argument=argument, reason="cannot be None")

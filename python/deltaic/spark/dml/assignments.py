@@ -33,25 +33,34 @@ class Assignment:
 class Assignments:
     """What an update sets, or an insert with `argument` `values`; with `may_be_none`, perhaps nothing.
 
+    Those of a merge are of a `clause`.
+
     Raises:
         InvalidArgumentError: for no column at all, one that is not there or that is set twice.
         SchemaMismatchError: for an identity column whose values are always generated.
     """
 
     def __init__(
-        self, op: Operation, given: Mapping[str, Any], argument: str = "set", *, may_be_none: bool = False
+        self,
+        op: Operation,
+        given: Mapping[str, Any],
+        argument: str = "set",
+        clause: str | None = None,
+        *,
+        may_be_none: bool = False,
     ) -> None:
         if not given and not may_be_none:
             raise InvalidArgumentError.of(argument, "nothing is set: give columns and their values")
         self._op = op
         self.all: list[Assignment] = []
         for target, value in given.items():
-            path, field = _resolve(op, target, argument)
+            path, field = _resolve(op, target, argument, clause)
             clash = next((a for a in self.all if _overlap(a.path, path)), None)
             if clash is not None:
-                raise InvalidArgumentError.of(
-                    argument, f"`{'.'.join(clash.path)}` and `{target}` set the same value"
-                )
+                reason = f"`{'.'.join(clash.path)}` and `{target}` set the same value"
+                both = ", ".join(f"`{'.'.join(names)}`" for names in (clash.path, path))
+                error = InvalidArgumentError.of(argument, reason)
+                raise error.named("DELTA_CONFLICT_SET_COLUMN", columnList=f"[{both}]")
             if argument != "set" and len(path) > 1:
                 raise InvalidArgumentError.of(
                     argument, f"`{target}` is a field: a new row is given whole columns"
@@ -59,7 +68,8 @@ class Assignments:
             top = op.written[path[0]]
             if IDENTITY in top.metadata and not top.metadata.get(_EXPLICIT, False):
                 reason = f"`{top.name}` is GENERATED ALWAYS AS IDENTITY: it cannot be set"
-                raise SchemaMismatchError.of(op.ref.path, reason)
+                refusal = SchemaMismatchError.of(op.ref.path, reason)
+                raise refusal.named("DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED", colName=top.name)
             if isinstance(value, str) and value.strip().upper() == "DEFAULT" and len(path) == 1:
                 value = str(field.metadata.get(DEFAULT, "NULL"))
             self.all.append(Assignment(path, value, field.dataType))
@@ -201,7 +211,9 @@ def _same(a: DataType, b: DataType) -> bool:
     return bool(a == b)
 
 
-def _resolve(op: Operation, target: str, argument: str) -> tuple[tuple[str, ...], StructField]:
+def _resolve(
+    op: Operation, target: str, argument: str, clause: str | None
+) -> tuple[tuple[str, ...], StructField]:
     """The names of a column, or of a field of a struct, as the table spells them."""
     for parts in _readings(op, target):
         path: list[str] = []
@@ -216,9 +228,15 @@ def _resolve(op: Operation, target: str, argument: str) -> tuple[tuple[str, ...]
             level = found.dataType
         if found is not None:
             return tuple(path), found
-    raise InvalidArgumentError.of(
+    error = InvalidArgumentError.of(
         argument, f"no column `{target}`. The table has {', '.join(op.written.names)}"
     )
+    if clause is not None:
+        there = ", ".join(op.written.names)
+        of_merge = {"sqlExpr": target, "clause": f"{clause} clause", "cols": there}
+        raise error.named("DELTA_MERGE_UNRESOLVED_EXPRESSION", **of_merge)
+    proposal = ", ".join(quoted(name) for name in op.written.names)
+    raise error.named("UNRESOLVED_COLUMN.WITH_SUGGESTION", objectName=quoted(target), proposal=proposal)
 
 
 def _readings(op: Operation, target: str) -> Iterator[list[str]]:

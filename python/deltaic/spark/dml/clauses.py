@@ -19,6 +19,11 @@ _PARAMETERS = {
     NOT_MATCHED: "notMatchedPredicates",
     NOT_MATCHED_BY_SOURCE: "notMatchedBySourcePredicates",
 }
+_UNREACHABLE = {
+    MATCHED: "DELTA_NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION",
+    NOT_MATCHED: "DELTA_NON_LAST_NOT_MATCHED_CLAUSE_OMIT_CONDITION",
+    NOT_MATCHED_BY_SOURCE: "DELTA_NON_LAST_NOT_MATCHED_BY_SOURCE_CLAUSE_OMIT_CONDITION",
+}
 
 
 @dataclass(frozen=True)
@@ -46,13 +51,15 @@ class Clauses:
 
     def __init__(self, given: Sequence[Clause]) -> None:
         if not given:
-            raise _invalid("a merge needs a clause: whenMatched…, whenNotMatched… or whenNotMatchedBySource…")
+            error = _invalid(
+                "a merge needs a clause: whenMatched…, whenNotMatched… or whenNotMatchedBySource…"
+            )
+            raise error.named("DELTA_MERGE_MISSING_WHEN")
         self.all = dict(enumerate(given))
         for when in _PARAMETERS:
             if any(c.condition is None for c in [*self.of(when).values()][:-1]):
-                raise _invalid(
-                    f"only the last {when} clause may lack a condition: what follows it is never reached"
-                )
+                reason = f"only the last {when} clause may lack a condition: what follows it is never reached"
+                raise _invalid(reason).named(_UNREACHABLE[when])
 
     def of(self, *whens: str, action: str | None = None) -> dict[int, Clause]:
         """Those of some kinds, in order."""

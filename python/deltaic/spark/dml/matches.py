@@ -179,7 +179,7 @@ class Matches:
             f"a row of the table matches several rows of the source, by `{shown(self.condition)}`: {listed}"
         )
         message = f"`{op.ref.path}`: {what}. Give the source one row for each, as by dropDuplicates on these columns"
-        raise MultipleMatchesError(message, path=op.ref.path, rows=rows)
+        raise MultipleMatchesError.of(message, op.ref.path, rows)
 
     def number(self, when: str, action: str) -> int:
         """Of rows for which a clause of a kind is followed."""
@@ -188,7 +188,8 @@ class Matches:
 
 def update_of(op: Operation, clause: Clause, source: Source) -> Assignments:
     """What an update sets."""
-    return Assignments(op, star_values(op, clause, source) if clause.is_star else dict(clause.values or {}))
+    given = star_values(op, clause, source) if clause.is_star else dict(clause.values or {})
+    return Assignments(op, given, clause="UPDATE")
 
 
 def star_values(op: Operation, clause: Clause, source: Source) -> dict[str, Any]:

@@ -181,7 +181,7 @@ def _insert(op: Operation, matches: Matches, *, as_changes: bool) -> None:
     values = {}
     for i, clause in clauses.items():
         given = star_values(op, clause, matches.source) if clause.is_star else dict(clause.values or {})
-        stored = Assignments(op, given, "values").stored(rows)
+        stored = Assignments(op, given, "values", clause="INSERT").stored(rows)
         values[i] = {path[0]: value for path, value in stored.items()}
     lacking = {f.name: [i for i in clauses if f.name not in values[i]] for f in op.written.fields}
     made = [f for f in op.written.fields if _is_made(f) and 0 < len(lacking[f.name]) < len(clauses)]

@@ -76,4 +76,4 @@ def refuse_duplicates(rows: Any, ids: Sequence[str], path: str) -> None:
     keys = [", ".join(f"{n} = {v}" for n, v in zip(ids, row, strict=False)) for row in found]
     shown = "; ".join(f"{key} ({row[-1]} times)" for key, row in zip(keys, found, strict=True))
     message = f"`{path}`: several rows have one key: {shown}. Name with order_by which of them is the latest"
-    raise MultipleMatchesError(message, path=path, rows=keys)
+    raise MultipleMatchesError.of(message, path, keys)

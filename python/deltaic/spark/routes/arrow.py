@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from deltaic import _core
-from deltaic.spark.failures import explain_missing_import
+from deltaic.exceptions import DeltaError
+from deltaic.spark.failures import explain_missing_import, telling
 from deltaic.spark.frame import is_connect
 from deltaic.spark.jobs import ended_after_failure
 from deltaic.spark.workers import python_of
@@ -34,7 +35,10 @@ class Task:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One row an `add` action of what was written."""
-        adds = self.run(batches)
+        try:
+            adds = self.run(batches)
+        except DeltaError as error:
+            raise telling(error) from None
         yield pa.RecordBatch.from_arrays([pa.array(adds, pa.string())], names=["add"])
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> list[str]:

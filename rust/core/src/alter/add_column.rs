@@ -7,6 +7,7 @@ use super::generated::GENERATION_EXPRESSION;
 use super::identity::START;
 use super::paths::{position, refuse, resolve, same, struct_mut};
 use super::settle::{Change, settle};
+use crate::condition;
 use crate::error::Result;
 use crate::schema::{DataType, StructField, StructType, TYPE_CHANGES};
 
@@ -86,7 +87,13 @@ pub(super) fn checked(field: &StructField, path: &[String]) -> Result<StructFiel
         (START, "generated identities: rows that are there would have none"),
     ] {
         if field.metadata.contains_key(key) {
-            return Err(refuse(path, format!("it cannot be added with {what}")));
+            let error = refuse(path, format!("it cannot be added with {what}"));
+            return Err(match key == CURRENT_DEFAULT {
+                true => error.of_condition(
+                    &condition::WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED,
+                ),
+                false => error,
+            });
         }
     }
     let mut one = StructType { fields: vec![field.clone()] };
@@ -97,7 +104,9 @@ pub(super) fn checked(field: &StructField, path: &[String]) -> Result<StructFiel
         solid |= !field.nullable;
     });
     if solid {
-        return Err(refuse(path, "a column that is added must be nullable, and so must all that is in it"));
+        let operation = [("operation", "NOT NULL in ALTER TABLE ADD COLUMNS")];
+        return Err(refuse(path, "a column that is added must be nullable, and so must all that is in it")
+            .named(&condition::OPERATION_NOT_ALLOWED, operation));
     }
     if one.any_type(&|t| *t == DataType::Void) {
         return Err(refuse(path, "it holds only nulls of no type; give it a type"));

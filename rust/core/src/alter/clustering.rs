@@ -7,6 +7,7 @@ use super::paths::{begins_with, field, physical, refuse, resolve};
 use super::protocol::with_features;
 use super::settle::{Change, settle};
 use crate::actions::DomainMetadata;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::write::{StatsColumns, has_bounds};
 
@@ -59,18 +60,25 @@ pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Defini
                 "the table is partitioned by {}, and a table is either partitioned or clustered",
                 table.metadata.partition_columns.join(", ")
             ),
-        });
+        }
+        .of_condition(&condition::ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED));
     }
     if columns.len() > MOST {
         return Err(Error::InvalidArgument {
             argument: "cluster_by".into(),
             reason: format!("{} columns; at most {MOST} make sense", columns.len()),
-        });
+        }
+        .named(
+            &condition::CLUSTER_BY_INVALID_NUM_COLUMNS,
+            [("numColumnsLimit", MOST.to_string()), ("actualNumColumns", columns.len().to_string())],
+        ));
     }
     let mut new = table.clone();
     new.clustering = Vec::with_capacity(columns.len());
     for column in columns {
-        let path = resolve(&table.schema, column)?;
+        let path = resolve(&table.schema, column).map_err(|error| {
+            error.named(&condition::COLUMN_NOT_FOUND_IN_SCHEMA, [("columnName", column.join("."))])
+        })?;
         let data_type = field(&table.schema, &path).map(|f| &f.data_type);
         if path.iter().any(|part| part == "element" || part == "key" || part == "value")
             && data_type.is_none()

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::Definition;
 use super::paths::begins_with;
 use super::settle::Change;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, FIELD_ID, PHYSICAL_NAME, StructField, StructType};
 
@@ -101,6 +102,10 @@ fn refuse(reason: &str) -> Error {
 }
 
 fn check_mode(before: ColumnMappingMode, mode: ColumnMappingMode) -> Result<()> {
+    let refuse = |reason: &str| {
+        let modes = [("oldMode", before.name()), ("newMode", mode.name())];
+        refuse(reason).named(&condition::UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE, modes)
+    };
     match (before, mode) {
         (ColumnMappingMode::None, ColumnMappingMode::Name) => Ok(()),
         (ColumnMappingMode::None, ColumnMappingMode::Id) => Err(refuse(

@@ -4,6 +4,7 @@ use super::paths::same;
 use super::settle::{Change, settle};
 use super::{Definition, references};
 use crate::actions::Metadata;
+use crate::condition;
 use crate::error::{Error, Result};
 
 const PREFIX: &str = "delta.constraints.";
@@ -33,7 +34,9 @@ pub fn add_constraint(table: &Definition, name: &str, expression: &str) -> Resul
         return Err(invalid(name, "the name is empty or reserved"));
     }
     if let Some((_, other)) = constraints(&table.metadata).into_iter().find(|(n, _)| same(n, &lower)) {
-        return Err(invalid(name, format!("there is one of this name: {other}; drop it first")));
+        let parameters = [("constraintName", name.to_owned()), ("oldConstraint", other.to_owned())];
+        return Err(invalid(name, format!("there is one of this name: {other}; drop it first"))
+            .named(&condition::CONSTRAINT_ALREADY_EXISTS, parameters));
     }
     if expression.trim().is_empty() {
         return Err(invalid(name, "the expression is empty"));
@@ -63,7 +66,8 @@ pub fn drop_constraint(table: &Definition, name: &str, if_exists: bool) -> Resul
             return Err(invalid(
                 name,
                 format!("there is none of this name; there are [{}]", names.join(", ")),
-            ));
+            )
+            .named(&condition::CONSTRAINT_DOES_NOT_EXIST, [("constraintName", name)]));
         }
     }
     settle(Some(table), new, &Default::default(), Change::Alter)

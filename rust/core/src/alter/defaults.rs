@@ -5,6 +5,7 @@ use super::generated::GENERATION_EXPRESSION;
 use super::identity::START;
 use super::paths::{position, refuse, resolve};
 use super::settle::{Change, settle};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructType};
 
@@ -52,7 +53,8 @@ pub(super) fn check(table: &Definition) -> Result<()> {
                     "the default of column `{}` needs it: set `delta.feature.allowColumnDefaults` = `supported`",
                     field.name
                 ),
-            });
+            }
+            .of_condition(&condition::WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED));
         }
         let null =
             field.metadata[CURRENT_DEFAULT].as_str().is_some_and(|v| v.trim().eq_ignore_ascii_case("null"));

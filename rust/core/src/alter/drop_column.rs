@@ -5,6 +5,7 @@ use super::paths::{position, refuse, resolve, struct_mut};
 use super::references::refuse_if_used;
 use super::settle::{Change, settle};
 use super::{Definition, stats_list};
+use crate::condition;
 use crate::error::Result;
 use crate::schema::ColumnMappingMode;
 
@@ -25,10 +26,13 @@ pub fn drop_columns(table: &Definition, columns: &[Vec<String>]) -> Result<Defin
 pub(super) fn drop_column(table: &Definition, new: &mut Definition, path: &[String]) -> Result<()> {
     let path = resolve(&new.schema, path)?;
     if table.column_mapping() == ColumnMappingMode::None {
-        return Err(refuse(&path, "dropping needs column mapping: set `delta.columnMapping.mode` = `name`"));
+        return Err(refuse(&path, "dropping needs column mapping: set `delta.columnMapping.mode` = `name`")
+            .of_condition(&condition::UNSUPPORTED_DROP_COLUMN));
     }
     if path.len() == 1 && table.is_partition_column(&path[0]) {
-        return Err(refuse(&path, "a partition column cannot be dropped"));
+        let columns = [("columnList", path[0].clone())];
+        return Err(refuse(&path, "a partition column cannot be dropped")
+            .named(&condition::UNSUPPORTED_DROP_PARTITION_COLUMN, columns));
     }
     if is_clustering(table, &path) {
         return Err(refuse(&path, "a clustering column cannot be dropped; change the clustering first"));
@@ -39,7 +43,8 @@ pub(super) fn drop_column(table: &Definition, new: &mut Definition, path: &[Stri
         .ok_or_else(|| refuse(&path, "elements, keys and values cannot be dropped"))?;
     let place = position(within, last).ok_or_else(|| refuse(&path, "no such column"))?;
     if within.fields.len() == 1 {
-        return Err(refuse(&path, "it is the last column of its struct"));
+        return Err(refuse(&path, "it is the last column of its struct")
+            .of_condition(&condition::DROP_COLUMN_ON_SINGLE_FIELD_SCHEMA));
     }
     within.fields.remove(place);
     stats_list::drop(new, &path)

@@ -10,6 +10,7 @@ use super::settle::Change;
 use super::validate::check;
 use super::widen::{has_changes, without_changes};
 use super::{Definition, iceberg_compat};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::features::{FEATURES, Feature, Removal, feature};
 use crate::schema::ColumnMappingMode;
@@ -132,15 +133,26 @@ fn removable(table: &Definition, name: &str) -> Result<(&'static Feature, &'stat
             Some(_) => "it is a property and no feature; unset it".to_owned(),
             None => format!("the table does not have it; it has {}", names.join(", ")),
         };
-        return Err(refuse(name, reason));
+        let condition = match feature(name) {
+            Some(known) if known.removal.is_some() => &condition::FEATURE_DROP_FEATURE_NOT_PRESENT,
+            Some(_) => &condition::FEATURE_DROP_NONREMOVABLE_FEATURE,
+            None => &condition::FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE,
+        };
+        return Err(refuse(name, reason).of_condition(condition));
     }
-    let feature = feature(name).ok_or_else(|| refuse(name, "deltaic does not know what it is"))?;
+    let feature = feature(name).ok_or_else(|| {
+        refuse(name, "deltaic does not know what it is")
+            .of_condition(&condition::FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE)
+    })?;
     let Some(removal) = &feature.removal else {
-        return Err(refuse(name, "it cannot be dropped"));
+        return Err(
+            refuse(name, "it cannot be dropped").of_condition(&condition::FEATURE_DROP_NONREMOVABLE_FEATURE)
+        );
     };
     let needed_by = |f: &&Feature| f.requires.contains(&feature.name) && table.protocol.supports(f.name);
     match FEATURES.iter().find(needed_by) {
-        Some(other) => Err(refuse(name, format!("{} requires it; drop that first", other.name))),
+        Some(other) => Err(refuse(name, format!("{} requires it; drop that first", other.name))
+            .named(&condition::FEATURE_DROP_DEPENDENT_FEATURE, [("dependentFeatures", other.name)])),
         None => Ok((feature, removal)),
     }
 }

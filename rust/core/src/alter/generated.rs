@@ -3,6 +3,7 @@
 use super::defaults::CURRENT_DEFAULT;
 use super::identity::START;
 use super::references::names;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField, StructType};
 
@@ -45,10 +46,12 @@ pub(super) fn check(schema: &StructType) -> Result<()> {
                 .any(|path| path.first().is_some_and(|name| super::paths::same(name, &other.name)))
         };
         if let Some(other) = generated.iter().find(|other| refers(other)) {
+            let parameters = [("fieldName", field.name.as_str()), ("expressionStr", text)];
             return invalid(match other.name == field.name {
                 true => "it refers to itself".into(),
                 false => format!("it refers to `{}`, which is generated too", other.name),
-            });
+            })
+            .map_err(|error| error.named(&condition::UNSUPPORTED_EXPRESSION_GENERATED_COLUMN, parameters));
         }
     }
     Ok(())

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::paths::refuse;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 
@@ -45,7 +46,9 @@ impl Identity {
             (None, None, None) => Ok(None),
             (Some(_), Some(0), Some(_)) => invalid("the step is 0"),
             (Some(_), Some(_), Some(_)) if field.data_type != DataType::Long => {
+                let data_type = [("dataType", field.data_type.name())];
                 invalid("the type is not long")
+                    .map_err(|e| e.named(&condition::IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE, data_type))
             }
             (Some(start), Some(step), Some(allow_explicit_insert)) => Ok(Some(Identity {
                 start,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructType};
 
@@ -29,17 +30,21 @@ fn check_struct(schema: &StructType, mode: ColumnMappingMode, parent: &str) -> R
             return invalid(format!("column `{path}` has no name"));
         }
         if !seen.insert(field.name.to_lowercase()) {
+            let columns = [("duplicateCols", path.to_lowercase())];
             return invalid(format!(
                 "column `{path}` is there twice; names that differ only in case are the same"
-            ));
+            ))
+            .map_err(|error| error.named(&condition::DUPLICATE_COLUMNS_FOUND_DATA, columns));
         }
         if mode == ColumnMappingMode::None
             && let Some(c) = field.name.chars().find(|c| REFUSED.contains(*c))
         {
+            let columns = [("invalidColumnNames", field.name.clone())];
             return invalid(format!(
                 "column `{path}` contains {c:?}, which needs column mapping: rename it, or create the table with \
                  `delta.columnMapping.mode` = `name`"
-            ));
+            ))
+            .map_err(|error| error.named(&condition::INVALID_CHARACTERS_IN_COLUMN_NAMES, columns));
         }
         check_type(&field.data_type, mode, &path)?;
     }
@@ -65,7 +70,9 @@ pub(crate) fn check_partition_columns(schema: &StructType, partition_by: &[Strin
     for name in partition_by {
         let field = schema.field(name).ok_or_else(|| {
             let names: Vec<_> = schema.fields.iter().map(|f| f.name.as_str()).collect();
-            invalid(format!("`{name}` is no column; the columns are {}", names.join(", ")))
+            let error = invalid(format!("`{name}` is no column; the columns are {}", names.join(", ")));
+            let parameters = [("columnName", format!("`{name}`")), ("schemaMap", names.join(", "))];
+            error.named(&condition::PARTITION_COLUMN_NOT_FOUND, parameters)
         })?;
         match field.data_type {
             DataType::Struct(_)
@@ -88,7 +95,8 @@ pub(crate) fn check_partition_columns(schema: &StructType, partition_by: &[Strin
     if !columns.is_empty() && columns.len() == schema.fields.len() {
         return Err(invalid(
             "all columns are partition columns; at least one must stay in the data files".into(),
-        ));
+        )
+        .of_condition(&condition::CANNOT_USE_ALL_COLUMNS_FOR_PARTITION));
     }
     Ok(columns)
 }

@@ -7,6 +7,7 @@ use super::interval::parse_interval;
 use super::property_table::{PROPERTIES, Value, known};
 use super::protocol::Asked;
 use super::settle::{Change, settle};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::features::{FEATURES, feature};
 
@@ -81,7 +82,8 @@ pub fn unset_properties(table: &Definition, keys: &[String], if_exists: bool) ->
             _ => new.metadata.configuration.remove(spelled).is_some(),
         };
         if !gone && !if_exists {
-            return Err(invalid(key, "it is not set"));
+            return Err(invalid(key, "it is not set")
+                .named(&condition::UNSET_NON_EXISTENT_PROPERTY, [("property", key)]));
         }
     }
     settle(Some(table), new, &Asked::default(), Change::Alter)
@@ -123,7 +125,8 @@ fn checked(
         } else if key.eq_ignore_ascii_case("delta.ignoreProtocolDefaults") {
             Value::Boolean.check(value).map_err(|reason| invalid(key, reason))?;
         } else if lower.starts_with(CONSTRAINT_PREFIX) {
-            return Err(invalid(key, "add it as a constraint: existing rows must be checked"));
+            return Err(invalid(key, "add it as a constraint: existing rows must be checked")
+                .of_condition(&condition::ADD_CONSTRAINTS));
         } else if lower == "clusteringcolumns" {
             return Err(invalid(key, "set the clustering columns instead"));
         } else if let Some((name, kind)) = known(key) {
@@ -134,7 +137,8 @@ fn checked(
             return Err(invalid(
                 key,
                 format!("not a property that deltaic knows; it knows {}", names.join(", ")),
-            ));
+            )
+            .of_condition(&condition::UNKNOWN_CONFIGURATION));
         } else {
             set.insert(key.clone(), value.clone());
         }
@@ -146,10 +150,12 @@ fn feature_named(key: &str, name: &str, value: &str) -> Result<&'static str> {
     let known = feature(name).ok_or_else(|| {
         let names: Vec<&str> = FEATURES.iter().map(|f| f.name).collect();
         invalid(key, format!("not a feature that deltaic knows; it knows {}", names.join(", ")))
+            .named(&condition::UNSUPPORTED_FEATURES_IN_CONFIG, [("configs", key)])
     })?;
     match value.to_lowercase().as_str() {
         "supported" | "enabled" => Ok(known.name),
-        _ => Err(invalid(key, format!("`{value}` must be `supported`"))),
+        _ => Err(invalid(key, format!("`{value}` must be `supported`"))
+            .named(&condition::UNSUPPORTED_FEATURE_STATUS, [("feature", name), ("status", value)])),
     }
 }
 

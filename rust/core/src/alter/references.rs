@@ -4,6 +4,7 @@ use super::Definition;
 use super::constraints::constraints;
 use super::generated::GENERATION_EXPRESSION;
 use super::paths::{begins_with, refuse};
+use crate::condition;
 use crate::error::Result;
 use crate::schema::StructType;
 
@@ -110,19 +111,24 @@ fn refers_to(expression: &str, path: &[String]) -> bool {
 pub(super) fn refuse_if_used(table: &Definition, path: &[String], change: &str) -> Result<()> {
     for (name, expression) in constraints(&table.metadata) {
         if refers_to(expression, path) {
-            return Err(refuse(
+            let error = refuse(
                 path,
                 format!("it cannot be {change}: the CHECK constraint `{name}` ({expression}) refers to it"),
-            ));
+            );
+            let constraints = format!("delta.constraints.{name} -> {expression}");
+            let parameters = [("columnName", path.join(".")), ("constraints", constraints)];
+            return Err(error.named(&condition::CONSTRAINT_DEPENDENT_COLUMN_CHANGE, parameters));
         }
     }
     for (at, field) in table.schema.explode() {
         let expression = field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str());
-        if expression.is_some_and(|expression| refers_to(expression, path)) {
-            return Err(refuse(
-                path,
-                format!("it cannot be {change}: the generated column `{}` refers to it", at.join(".")),
-            ));
+        if let Some(expression) = expression.filter(|expression| refers_to(expression, path)) {
+            let at = at.join(".");
+            let error =
+                refuse(path, format!("it cannot be {change}: the generated column `{at}` refers to it"));
+            let generated = format!("{at} -> {expression}");
+            let parameters = [("columnName", path.join(".")), ("generatedColumns", generated)];
+            return Err(error.named(&condition::GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE, parameters));
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use super::paths::{position, refuse, resolve, same, struct_mut};
 use super::references::refuse_if_used;
 use super::settle::{Change, settle};
 use super::{Definition, stats_list};
+use crate::condition;
 use crate::error::Result;
 use crate::schema::ColumnMappingMode;
 
@@ -15,7 +16,8 @@ use crate::schema::ColumnMappingMode;
 pub fn rename_column(table: &Definition, path: &[String], name: &str) -> Result<Definition> {
     let path = resolve(&table.schema, path)?;
     if table.column_mapping() == ColumnMappingMode::None {
-        return Err(refuse(&path, "renaming needs column mapping: set `delta.columnMapping.mode` = `name`"));
+        return Err(refuse(&path, "renaming needs column mapping: set `delta.columnMapping.mode` = `name`")
+            .of_condition(&condition::UNSUPPORTED_RENAME_COLUMN));
     }
     refuse_if_used(table, &path, "renamed")?;
     let mut new = table.clone();

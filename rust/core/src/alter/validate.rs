@@ -1,5 +1,6 @@
 //! The check of protocol and metadata before they are committed.
 
+use super::identity::Identity;
 use super::names::{check_names, check_partition_columns};
 use super::paths::same;
 use super::protocol::used_features;
@@ -9,6 +10,8 @@ use super::{
     stats_list, widen,
 };
 use crate::actions::{Metadata, Protocol};
+use crate::changes::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::features::feature;
 use crate::schema::{ColumnMappingMode, check_type_changes};
@@ -53,6 +56,7 @@ pub(super) fn check(old: Option<&Definition>, new: &Definition, change: Change) 
     if !new.schema.fields.is_empty() {
         check_names(&new.schema, mode)?;
         check_partitioning(new)?;
+        check_feed(new)?;
     }
     column_mapping::check(new)?;
     check_type_changes(&new.metadata.id, &new.schema)?;
@@ -108,6 +112,16 @@ fn check_protocol(protocol: &Protocol) -> Result<()> {
 
 fn check_partitioning(new: &Definition) -> Result<()> {
     let columns = &new.metadata.partition_columns;
+    for field in columns.iter().filter_map(|name| new.schema.field(name)) {
+        if Identity::of(field)?.is_some() {
+            let error = Error::InvalidArgument {
+                argument: "partition_by".into(),
+                reason: format!("`{}` is an identity column and cannot be a partition column", field.name),
+            };
+            let column = [("colName", field.name.as_str())];
+            return Err(error.named(&condition::IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED, column));
+        }
+    }
     let spelled = check_partition_columns(&new.schema, columns)?;
     match spelled == *columns {
         true => Ok(()),
@@ -115,6 +129,23 @@ fn check_partitioning(new: &Definition) -> Result<()> {
             argument: "partition_by".into(),
             reason: format!("the columns are spelled {}, not {}", spelled.join(", "), columns.join(", ")),
         }),
+    }
+}
+
+/// The change data feed has columns of its own, which the table then must not have.
+fn check_feed(new: &Definition) -> Result<()> {
+    let key = "delta.enableChangeDataFeed";
+    if !new.metadata.configuration.get(key).is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+        return Ok(());
+    }
+    let own = [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP];
+    match own.into_iter().find(|name| new.schema.field(name).is_some()) {
+        None => Ok(()),
+        Some(name) => Err(Error::InvalidArgument {
+            argument: key.into(),
+            reason: format!("the table has a column `{name}`, which the changes have, too: rename it first"),
+        }
+        .named(&condition::TABLE_ALREADY_CONTAINS_CDC_COLUMNS, [("columnList", format!("[{name}]"))])),
     }
 }
 

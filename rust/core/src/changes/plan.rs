@@ -9,6 +9,7 @@ use super::compatible::difference;
 use super::files::{ChangeFile, Committed, files};
 use super::range::{ChangesRequest, resolve};
 use crate::actions::{Action, Metadata};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::log::{Listing, LogFile, commit_name};
 use crate::replay::{CHUNK, CommitActions, fetch, scan_for_metadata};
@@ -84,7 +85,8 @@ impl Changes {
         let later = scan_for_metadata(self.snapshot.location(), self.commits.get(1..).unwrap_or_default())?;
         for (version, metadata) in std::iter::once((start, first)).chain(later.iter().map(|(v, m)| (*v, m))) {
             if !metadata.is_true(ENABLED) {
-                return Err(Error::ChangesNotRecorded { path: path(), start, end, version });
+                return Err(Error::ChangesNotRecorded { path: path(), start, end, version }
+                    .named(&condition::MISSING_CHANGE_DATA, [("key", "delta.enableChangeDataFeed")]));
             }
             if let Some(reason) = difference(metadata, self.snapshot.metadata())? {
                 let read_version = self.snapshot.version();

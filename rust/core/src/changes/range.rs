@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::log::Listing;
 use crate::snapshot::{CommitTimes, Snapshot, format_timestamp};
@@ -58,7 +59,9 @@ pub(super) fn resolve(
         _ if matches!(request.start, Bound::Version(_)) && request.allow_out_of_range => return Ok(None),
         Bound::Version(version) => {
             let earliest = listing.commits().next().map_or(0, |c| c.version);
-            return Err(Error::VersionNotFound { path: path(), version, earliest, latest });
+            let parameters = [("start", version.to_string()), ("latest", latest.to_string())];
+            return Err(Error::VersionNotFound { path: path(), version, earliest, latest }
+                .named(&condition::CDC_START_VERSION_AFTER_LATEST, parameters));
         }
         Bound::Timestamp(millis) => {
             let times = times()?;
@@ -94,7 +97,9 @@ pub(super) fn resolve(
     }
     if end < start {
         let reason = format!("the changes begin at version {start} and end before that, at version {end}");
-        return Err(Error::InvalidTimeTravel { path: path(), reason });
+        let parameters = [("start", start.to_string()), ("end", end.to_string())];
+        return Err(Error::InvalidTimeTravel { path: path(), reason }
+            .named(&condition::INVALID_CDC_RANGE, parameters));
     }
     Ok(Some(start..=end.min(latest)))
 }

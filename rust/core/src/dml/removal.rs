@@ -8,6 +8,7 @@ use super::rewrite::{Change, rewrite};
 use super::touched::{Touched, find};
 use super::vectors::mark;
 use crate::actions::{Add, LogPath};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::snapshot::Snapshot;
@@ -79,7 +80,8 @@ pub(super) fn candidates(
         Some(file) if appends_only => Err(Error::AppendOnly {
             path: plan.location.root().to_string(),
             file: file.path.as_str().to_owned(),
-        }),
+        }
+        .named(&condition::CANNOT_MODIFY_APPEND_ONLY, [("config", "delta.appendOnly")])),
         _ => Ok(files),
     }
 }

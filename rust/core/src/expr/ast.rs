@@ -31,6 +31,36 @@ pub enum Expr {
     Call(String, Vec<Expr>),
 }
 
+impl Expr {
+    /// Shows itself and all that is in it, in the order of the text.
+    pub(super) fn visit<'a>(&'a self, see: &mut impl FnMut(&'a Expr)) {
+        let mut rest = vec![self];
+        while let Some(expr) = rest.pop() {
+            see(expr);
+            let within: Vec<&Expr> = match expr {
+                Expr::Column(_) | Expr::Literal(_) => Vec::new(),
+                Expr::Not(of)
+                | Expr::Negate(of)
+                | Expr::IsNull(of)
+                | Expr::Cast(of, ..)
+                | Expr::Field(of, _) => {
+                    vec![of]
+                }
+                Expr::Binary(_, left, right) | Expr::Like(left, right, ..) | Expr::Index(left, right) => {
+                    vec![left, right]
+                }
+                Expr::In(of, list) => std::iter::once(&**of).chain(list).collect(),
+                Expr::Case(branches, otherwise) => {
+                    let branches = branches.iter().flat_map(|(when, then)| [when, then]);
+                    branches.chain(otherwise.as_deref()).collect()
+                }
+                Expr::Call(_, arguments) => arguments.iter().collect(),
+            };
+            rest.extend(within.into_iter().rev());
+        }
+    }
+}
+
 /// An operator with two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binary {

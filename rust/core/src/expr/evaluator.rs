@@ -7,6 +7,7 @@ use super::bind::{Bound, bind};
 use super::cast::{cast_to, is_known};
 use super::eval::Batch;
 use super::parse::parse;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructType};
 
@@ -47,8 +48,7 @@ impl Evaluator {
     /// # Errors
     /// As [`Evaluator::new`].
     pub fn of(text: &str, expr: &Expr, schema: &StructType) -> Result<Self> {
-        let bound = bind(expr, schema)
-            .map_err(|reason| Error::InvalidExpression { expression: text.to_owned(), reason })?;
+        let bound = bind(expr, schema).map_err(|reason| unbound(expr, schema, text, reason))?;
         let mut columns = Vec::new();
         bound.columns(&mut columns);
         columns.sort_unstable();
@@ -126,4 +126,31 @@ impl Evaluator {
     fn invalid(&self, reason: String) -> Error {
         Error::InvalidExpression { expression: self.text.clone(), reason }
     }
+}
+
+/// The error of an expression that does not go with a schema.
+fn unbound(expr: &Expr, schema: &StructType, text: &str, reason: String) -> Error {
+    let error = Error::InvalidExpression { expression: text.to_owned(), reason };
+    match unknown_column(expr, schema) {
+        None => error,
+        Some(name) => {
+            let names: Vec<_> = schema.fields.iter().map(|f| format!("`{}`", f.name)).collect();
+            let parameters = [("objectName", format!("`{name}`")), ("proposal", names.join(", "))];
+            error.named(&condition::UNRESOLVED_COLUMN_WITH_SUGGESTION, parameters)
+        }
+    }
+}
+
+/// The first column that an expression names and the schema lacks.
+fn unknown_column<'a>(expr: &'a Expr, schema: &StructType) -> Option<&'a str> {
+    let mut found = None;
+    expr.visit(&mut |part| {
+        if let Expr::Column(parts) = part
+            && let Some(name) = parts.first()
+            && !schema.fields.iter().any(|f| f.name.to_lowercase() == name.to_lowercase())
+        {
+            found = found.or(Some(name.as_str()));
+        }
+    });
+    found
 }

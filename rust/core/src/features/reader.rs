@@ -2,6 +2,7 @@
 
 use super::FEATURES;
 use crate::actions::Protocol;
+use crate::condition;
 use crate::error::{Error, Result};
 
 /// Newest reader version of the protocol.
@@ -20,7 +21,9 @@ pub fn check_reader(table: &str, protocol: &Protocol) -> Result<()> {
         supported: known().map(str::to_owned).collect(),
     };
     if protocol.min_reader_version > MAX_READER_VERSION {
-        return Err(refuse(vec![format!("reader version {}", protocol.min_reader_version)]));
+        let error = refuse(vec![format!("reader version {}", protocol.min_reader_version)]);
+        let required = [("readerRequired", protocol.min_reader_version.to_string())];
+        return Err(error.named(&condition::INVALID_PROTOCOL_VERSION, required));
     }
     if protocol.min_reader_version < MAX_READER_VERSION {
         return Ok(());
@@ -30,7 +33,10 @@ pub fn check_reader(table: &str, protocol: &Protocol) -> Result<()> {
     };
     let missing: Vec<String> =
         features.iter().filter(|f| !known().any(|name| name == f.as_str())).cloned().collect();
-    if missing.is_empty() { Ok(()) } else { Err(refuse(missing)) }
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(refuse(missing).of_condition(&condition::UNSUPPORTED_FEATURES_FOR_READ)),
+    }
 }
 
 /// Reader features that deltaic reads.

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Listing, LogFile, LogFileKind, commit_name};
+use crate::condition;
 use crate::error::{Error, Result};
 
 /// A complete checkpoint.
@@ -63,7 +64,11 @@ impl LogSegment {
                 } else {
                     let (version, missing) = missing_part(&files, first, target)
                         .unwrap_or_else(|| (missing, commit_name(missing)));
-                    Error::LogGap { path: table.into(), version, missing }
+                    let error = Error::LogGap { path: table.into(), version, missing };
+                    match version {
+                        0 => error.of_condition(&condition::TRUNCATED_TRANSACTION_LOG),
+                        _ => error,
+                    }
                 });
             }
         };

@@ -1,5 +1,6 @@
 //! Rows that are there against a rule that is to come.
 
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::expr::Evaluator;
 use crate::scan::{ReadRequest, read};
@@ -16,7 +17,15 @@ use crate::write::offender::{first_not_true, first_shown};
 /// The columns of the expression, in all rows.
 pub(super) fn check_rows(snapshot: &Snapshot, name: &str, expression: &str) -> Result<()> {
     let schema = snapshot.schema();
-    let whole = Evaluator::condition(expression, schema)?;
+    let whole = Evaluator::condition(expression, schema).map_err(|error| {
+        match Evaluator::new(expression, schema) {
+            // it is an expression, and no condition
+            Ok(_) => {
+                error.named(&condition::NON_BOOLEAN_CHECK_CONSTRAINT, [("name", name), ("expr", expression)])
+            }
+            Err(_) => error,
+        }
+    })?;
     // an expression without columns needs the number of rows all the same
     let read_columns = match whole.columns() {
         [] => (0..schema.fields.len()).collect(),
@@ -33,7 +42,8 @@ pub(super) fn check_rows(snapshot: &Snapshot, name: &str, expression: &str) -> R
                 rule: format!("CHECK constraint {name}"),
                 expression: expression.to_owned(),
                 row: first_shown(&batch, row, usize::MAX),
-            });
+            }
+            .of_condition(&condition::NEW_CHECK_CONSTRAINT_VIOLATION));
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ use crate::alter::{
     CLUSTERING_DOMAIN, Definition, SetOptions, joined_protocol, properties::for_new_table, row_tracking,
     set_properties,
 };
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::scan::deletion_vector::file_path;
 use crate::snapshot::{At, Snapshot};
@@ -83,7 +84,9 @@ pub fn shallow_clone(
         Ok(table) if options.replace => Some(table),
         Ok(table) => {
             let (path, version) = (target.root().to_string(), table.version());
-            return Err(Error::TableAlreadyExists { path, version });
+            let location = [("tableLocation", path.clone())];
+            return Err(Error::TableAlreadyExists { path, version }
+                .named(&condition::CREATE_TABLE_WITH_NON_EMPTY_LOCATION, location));
         }
         Err(Error::TableNotFound { .. }) => None,
         Err(error) => return Err(error),
@@ -91,7 +94,8 @@ pub fn shallow_clone(
     if let Some(table) = &existing
         && !table.adds(None)?.is_empty()
     {
-        return Err(refused(target, "the table has files; a clone takes only the place of one without"));
+        return Err(refused(target, "the table has files; a clone takes only the place of one without")
+            .of_condition(&condition::UNSUPPORTED_NON_EMPTY_CLONE));
     }
     let (protocol, metadata) = definition(&source, existing.as_ref(), target, options)?;
     let root = source.location().root();

@@ -1,6 +1,7 @@
 //! The files of a folder that is to become a table, and the partition values in their paths.
 
 use crate::actions::{ObjectPath, PartitionValues};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::scan::partition::parse;
 use crate::schema::{DataType, StructField, StructType};
@@ -100,6 +101,11 @@ fn joined(seen: Option<DataType>, next: DataType) -> DataType {
     }
 }
 
+/// "[`a`, `b`]".
+fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    format!("[{}]", names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+}
+
 /// The folders of a file must name these columns, in this order.
 fn check_columns<'a>(
     root: &ObjectPath,
@@ -118,9 +124,19 @@ fn check_columns<'a>(
             "the folders of `{}` name {}, expected is {}; give the partition columns of all files",
             root.join(&file.meta.name),
             list(file.values.iter().map(|(name, _)| name.as_str()).collect()),
-            list(expected.collect())
+            list(expected.clone().collect())
         ),
-    })
+    }
+    .named(
+        &condition::UNEXPECTED_NUM_PARTITION_COLUMNS_FROM_FILE_NAME,
+        [
+            ("expectedColsSize", expected.clone().count().to_string()),
+            ("expectedCols", quoted(expected)),
+            ("parsedColsSize", file.values.len().to_string()),
+            ("parsedCols", quoted(file.values.iter().map(|(name, _)| name.as_str()))),
+            ("path", root.join(&file.meta.name).to_string()),
+        ],
+    ))
 }
 
 /// The partition values of a file as the log has them. Instants are those of UTC.

@@ -3,6 +3,7 @@
 use super::detail::clustering_columns;
 use super::optimize::OptimizeOptions;
 use crate::alter::{physical_path, resolve_path};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{DataType, format_column_list, parse_column_list};
 use crate::snapshot::Snapshot;
@@ -102,9 +103,13 @@ fn zordered_by(plan: &WritePlan, options: &OptimizeOptions) -> Result<Columns> {
         {
             return Err(refuse(format!(
                 "{name} is a partition column. Z-Ordering can only be performed on data columns"
-            )));
+            ))
+            .named(&condition::ZORDERING_ON_PARTITION_COLUMN, [("colName", name)]));
         }
-        let missing = |_| refuse(format!("Z-Ordering column {name} does not exist in data schema."));
+        let missing = |_| {
+            refuse(format!("Z-Ordering column {name} does not exist in data schema."))
+                .named(&condition::ZORDERING_COLUMN_DOES_NOT_EXIST, [("columnName", name.as_str())])
+        };
         let path = resolve_path(&plan.schema, &given).map_err(missing)?;
         let kind = plan.schema.field_at(&path).map(|field| &field.data_type);
         if kind.is_none_or(|kind| !has_order(kind)) {
@@ -128,7 +133,8 @@ fn zordered_by(plan: &WritePlan, options: &OptimizeOptions) -> Result<Columns> {
              them among the first columns or into `delta.dataSkippingStatsColumns`, or disable this check with \
              check_statistics",
             unknown.join(", ")
-        ))),
+        ))
+        .named(&condition::ZORDERING_ON_COLUMN_WITHOUT_STATS, [("cols", format!("[{}]", unknown.join(", ")))])),
     }
 }
 

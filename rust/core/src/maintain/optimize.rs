@@ -11,6 +11,7 @@ use super::rewrite_files::{cluster_all, note, write_all};
 use crate::actions::Add;
 use crate::alter::parse_byte_size;
 use crate::cancel::Cancel;
+use crate::condition;
 use crate::conflict::{Changes, RowMoves};
 use crate::dml::Condition;
 use crate::error::{Error, Result};
@@ -232,7 +233,17 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     fn of(plan: &'a WritePlan, options: &OptimizeOptions, these: Option<&'a Partitions>) -> Result<Self> {
-        let condition = Condition::new(options.predicate.as_deref(), plan)?;
+        let columns = || ("columnList", plan.partition_columns.join(", "));
+        let condition = Condition::new(options.predicate.as_deref(), plan).map_err(|error| {
+            let unknown = error.message_parameters().into_iter().find(|(name, _)| *name == "objectName");
+            match unknown {
+                None => error,
+                Some((_, name)) => {
+                    let parameters = [("columnName", name), columns()];
+                    error.plain().named(&condition::NON_PARTITION_COLUMN_REFERENCE, parameters)
+                }
+            }
+        })?;
         match condition.is_by_partitions() {
             true => Ok(Wanted { plan, condition, these }),
             false => Err(Error::InvalidArgument {
@@ -241,7 +252,8 @@ impl<'a> Wanted<'a> {
                     "`{}` is not on partition columns alone: files are joined as a whole",
                     condition.text().unwrap_or_default()
                 ),
-            }),
+            }
+            .named(&condition::NON_PARTITION_COLUMN_REFERENCE, [columns()])),
         }
     }
 

@@ -6,6 +6,7 @@ use super::files::{look, needs};
 use crate::actions::{Add, DomainMetadata, Metadata, ObjectPath};
 use crate::alter::identity::{HIGH_WATER_MARK, START};
 use crate::alter::{CLUSTERING_DOMAIN, MAX_COLUMN_ID, joined_protocol};
+use crate::condition;
 use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result};
 use crate::schema::StructType;
@@ -57,7 +58,7 @@ pub struct RestoreDone {
 /// The live files of both versions, and a HEAD for each file that comes back.
 pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<RestoreDone> {
     let now = Snapshot::open(location.clone(), At::Latest)?;
-    let then = Snapshot::open(location.clone(), at)?;
+    let then = Snapshot::open(location.clone(), at).map_err(unavailable)?;
     let root = location.root();
     let mut current = by_key(now.adds(None)?, root)?;
     let target = by_key(then.adds(None)?, root)?;
@@ -115,6 +116,19 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     done.version = landed.version;
     done.warnings = landed.warnings;
     Ok(done)
+}
+
+/// The error of a version or time that is not there, by the name that it has for a restore.
+fn unavailable(error: Error) -> Error {
+    let condition = match error.condition() {
+        Some(&condition::VERSION_NOT_FOUND) => &condition::CANNOT_RESTORE_TABLE_VERSION,
+        Some(&condition::TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION) => {
+            &condition::CANNOT_RESTORE_TIMESTAMP_EARLIER
+        }
+        Some(&condition::TIMESTAMP_GREATER_THAN_COMMIT) => &condition::CANNOT_RESTORE_TIMESTAMP_GREATER,
+        _ => return error,
+    };
+    error.of_condition(condition)
 }
 
 /// Logical files by path and deletion vector.

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::vacuum_plan::{VacuumMode, plan};
 use crate::actions::ObjectPath;
 use crate::checkpoint::LogSettings;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, runtime};
@@ -82,7 +83,8 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
                 retention / 3_600_000,
                 default / 3_600_000
             ),
-        });
+        }
+        .of_condition(&condition::VACUUM_RETENTION_PERIOD_TOO_SHORT));
     }
     let cutoff = Utc::now().timestamp_millis().saturating_sub(retention);
     let plan = plan(&snapshot, options.mode, cutoff)?;

@@ -101,7 +101,7 @@ pub fn check_analyzed(snapshot: &Snapshot, analyzed: &str) -> Result<()> {
         .or_else(|| (!same("partitionColumns")).then(|| "the partition columns differ".to_owned()));
     match difference {
         None => Ok(()),
-        Some(reason) => Err(Error::SchemaChanged { path: snapshot.location().root().to_string(), reason }),
+        Some(columns) => Err(Error::SchemaChanged { path: snapshot.location().root().to_string(), columns }),
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn splits_of(
         options: options.clone(),
         schema: schema.to_json(),
         partition_columns: partition_columns.to_vec(),
-        mode: mode_name(snapshot.column_mapping()).to_owned(),
+        mode: snapshot.column_mapping().name().to_owned(),
         files: Vec::new(),
     };
     let mut splits: Vec<Split> = Vec::new();
@@ -227,14 +227,6 @@ impl Iterator for SplitRows {
 
 fn invalid(reason: &str) -> Error {
     Error::InvalidArgument { argument: "split".into(), reason: format!("not what deltaic made: {reason}") }
-}
-
-fn mode_name(mode: ColumnMappingMode) -> &'static str {
-    match mode {
-        ColumnMappingMode::None => "none",
-        ColumnMappingMode::Name => "name",
-        ColumnMappingMode::Id => "id",
-    }
 }
 
 fn mode_of(name: &str) -> ColumnMappingMode {

@@ -19,6 +19,15 @@ pub enum ColumnMappingMode {
 }
 
 impl ColumnMappingMode {
+    /// Its name in the table property.
+    pub fn name(self) -> &'static str {
+        match self {
+            ColumnMappingMode::None => "none",
+            ColumnMappingMode::Name => "name",
+            ColumnMappingMode::Id => "id",
+        }
+    }
+
     /// The mode of a table, from `delta.columnMapping.mode`.
     pub fn of(metadata: &Metadata) -> Self {
         match metadata.configuration.get("delta.columnMapping.mode").map(String::as_str) {

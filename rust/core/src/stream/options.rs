@@ -4,6 +4,7 @@ use regex::Regex;
 
 use super::admission::ReadLimit;
 use crate::alter::parse_byte_size;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::expr::java_regex;
 
@@ -95,7 +96,8 @@ impl SourceOptions {
                 return Err(invalid(
                     name,
                     "a stream follows the table; startingVersion says where it begins".into(),
-                ));
+                )
+                .of_condition(&condition::UNSUPPORTED_TIME_TRAVEL_VIEWS));
             }
         }
         Ok(SourceOptions {
@@ -126,7 +128,8 @@ impl SourceOptions {
 fn start(version: Option<&str>, timestamp: Option<&str>, millis: Option<i64>) -> Result<Start> {
     match (version, timestamp, millis) {
         (Some(_), Some(_), _) => {
-            Err(invalid("startingVersion", "give this or startingTimestamp, not both".into()))
+            Err(invalid("startingVersion", "give this or startingTimestamp, not both".into())
+                .of_condition(&condition::STARTING_VERSION_AND_TIMESTAMP_BOTH_SET))
         }
         (Some(v), None, _) if v.eq_ignore_ascii_case("latest") => Ok(Start::Latest),
         (Some(v), None, _) => v.parse().map(Start::Version).map_err(|_| {
@@ -145,10 +148,11 @@ fn start(version: Option<&str>, timestamp: Option<&str>, millis: Option<i64>) ->
 }
 
 fn most_files(text: &str) -> Result<u64> {
-    text.parse()
-        .ok()
-        .filter(|n| *n > 0)
-        .ok_or_else(|| invalid("maxFilesPerTrigger", format!("`{text}` is not a whole number of at least 1")))
+    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
+        let parameters = [("input", text), ("explain", "must be a positive integer")];
+        invalid("maxFilesPerTrigger", format!("`{text}` is not a whole number of at least 1"))
+            .named(&condition::ILLEGAL_OPTION, parameters)
+    })
 }
 
 fn switch(name: &str, text: Option<&str>, unless: bool) -> Result<bool> {
@@ -156,7 +160,8 @@ fn switch(name: &str, text: Option<&str>, unless: bool) -> Result<bool> {
         None => Ok(unless),
         Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
         Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
-        Some(text) => Err(invalid(name, format!("`{text}` is neither true nor false"))),
+        Some(text) => Err(invalid(name, format!("`{text}` is neither true nor false"))
+            .named(&condition::ILLEGAL_OPTION, [("input", text), ("explain", "must be 'true' or 'false'")])),
     }
 }
 

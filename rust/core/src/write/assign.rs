@@ -3,6 +3,7 @@
 use crate::alter::CURRENT_DEFAULT;
 use crate::alter::generated::GENERATION_EXPRESSION;
 use crate::alter::identity::START;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField, StructType};
 
@@ -12,15 +13,39 @@ use crate::schema::{DataType, StructField, StructType};
 /// # Errors
 /// [`Error::SchemaMismatch`] with the columns that differ and both schemas.
 pub(crate) fn check_assignable(path: &str, data: &StructType, table: &StructType) -> Result<()> {
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     compare(data, table, "", &mut problems);
-    if problems.is_empty() {
+    if problems.said.is_empty() {
         return Ok(());
     }
-    Err(Error::SchemaMismatch {
+    let error = Error::SchemaMismatch {
         path: path.to_owned(),
-        reason: format!("{}. Table: {}. Data: {}", problems.join("; "), show(table), show(data)),
+        reason: format!("{}. Table: {}. Data: {}", problems.said.join("; "), show(table), show(data)),
+    };
+    Err(match problems.other_type {
+        None => error,
+        Some(column) => {
+            let column = column.split('.').next().unwrap_or_default();
+            error.named(
+                &condition::FAILED_TO_MERGE_FIELDS,
+                [("currentField", column), ("updateField", column)],
+            )
+        }
     })
+}
+
+/// What keeps data out of a table.
+#[derive(Default)]
+struct Problems {
+    said: Vec<String>,
+    /// The first column whose type is another one.
+    other_type: Option<String>,
+}
+
+impl Problems {
+    fn push(&mut self, problem: String) {
+        self.said.push(problem);
+    }
 }
 
 /// `struct<a long not null, b string>`.
@@ -46,7 +71,7 @@ fn show_type(data_type: &DataType) -> String {
     }
 }
 
-fn compare(data: &StructType, table: &StructType, parent: &str, problems: &mut Vec<String>) {
+fn compare(data: &StructType, table: &StructType, parent: &str, problems: &mut Problems) {
     for field in &data.fields {
         if table.field(&field.name).is_none() {
             problems.push(format!("`{parent}{}` is not in the table", field.name));
@@ -75,7 +100,7 @@ fn is_computed(field: &StructField) -> bool {
     [CURRENT_DEFAULT, GENERATION_EXPRESSION, START].iter().any(|key| field.metadata.contains_key(*key))
 }
 
-fn compare_type(data: &DataType, table: &DataType, path: &str, problems: &mut Vec<String>) {
+fn compare_type(data: &DataType, table: &DataType, path: &str, problems: &mut Problems) {
     match (data, table) {
         (DataType::Struct(d), DataType::Struct(t)) => compare(d, t, &format!("{path}."), problems),
         (DataType::Array(d), DataType::Array(t)) => {
@@ -87,11 +112,14 @@ fn compare_type(data: &DataType, table: &DataType, path: &str, problems: &mut Ve
         }
         (DataType::Struct(d), DataType::Variant) if is_variant_struct(d) => {}
         _ if widens(data, table) => {}
-        _ => problems.push(format!(
-            "`{path}` is {} in the data and {} in the table",
-            show_type(data),
-            show_type(table)
-        )),
+        _ => {
+            problems.other_type.get_or_insert_with(|| path.to_owned());
+            problems.push(format!(
+                "`{path}` is {} in the data and {} in the table",
+                show_type(data),
+                show_type(table)
+            ));
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::{
     Asked, CLUSTERING_DOMAIN, Change, Definition, cluster_by, joined_protocol, settle, without_mapping,
 };
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::StructType;
 use crate::snapshot::{At, Snapshot};
@@ -113,7 +114,11 @@ pub fn define_table(location: &Location, spec: &TableSpec, mode: DefineMode) -> 
 fn attempt(location: &Location, spec: &TableSpec, mode: DefineMode, budget: Duration) -> Result<Defined> {
     let path = location.root().to_string();
     match (Snapshot::open(location.clone(), At::Latest), mode) {
-        (Ok(table), DefineMode::Create) => Err(Error::TableAlreadyExists { path, version: table.version() }),
+        (Ok(table), DefineMode::Create) => {
+            let name = [("relationName", format!("`delta`.`{path}`"))];
+            Err(Error::TableAlreadyExists { path, version: table.version() }
+                .named(&condition::TABLE_OR_VIEW_ALREADY_EXISTS, name))
+        }
         (Ok(table), DefineMode::CreateIfNotExists) => {
             Ok(Defined { version: table.version(), ..Default::default() })
         }

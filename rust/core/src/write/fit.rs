@@ -15,6 +15,7 @@ use arrow::datatypes::{TimestampMillisecondType, TimestampNanosecondType, Timest
 use arrow::error::ArrowError;
 
 use crate::alter::nested_id;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, arrow_type};
 
@@ -133,6 +134,7 @@ impl Context<'_> {
 
     fn null(&self, column: &str) -> Error {
         self.mismatch(format!("`{column}` must not be null, and the data holds a null"))
+            .named(&condition::NOT_NULL_CONSTRAINT_VIOLATED, [("columnName", column)])
     }
 
     fn failed(&self, column: &str, error: ArrowError) -> Error {

@@ -15,6 +15,7 @@ use super::rules::refuse_unchecked;
 use super::stats_columns::{Node, StatsColumns, has_bounds};
 use super::stats_json::{Bound, FileStats, LeafStats};
 use crate::actions::{Add, LogPath, ObjectPath, PartitionValues};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::scan::Calendar;
 use crate::schema::{DataType, StructType};
@@ -136,7 +137,8 @@ fn partition_values(plan: &WritePlan, file: &WrittenFile) -> Result<PartitionVal
                     "partition column `{column}` must not be null, and `{}` is of the null partition",
                     file.path
                 ),
-            });
+            }
+            .named(&condition::NOT_NULL_CONSTRAINT_VIOLATED, [("columnName", column.as_str())]));
         }
         let instant =
             file.partition_values.is_none() && field.is_some_and(|f| f.data_type == DataType::Timestamp);

@@ -39,7 +39,14 @@ pub(super) fn with_row(
     rows: &RecordBatch,
     again: impl Fn(usize, usize) -> Result<()>,
 ) -> Error {
-    let Error::SchemaMismatch { path, reason } = error else { return error };
+    let (path, reason) = match error {
+        Error::SchemaMismatch { path, reason } => (path, reason),
+        Error::Named(mut given) => {
+            given.error = with_row(given.error, rows, again);
+            return Error::Named(given);
+        }
+        other => return other,
+    };
     let (mut from, mut count) = (0, rows.num_rows());
     while count > 1 {
         let half = count / 2;

@@ -13,8 +13,10 @@ use super::rules::Rules;
 use super::split::PartitionKey;
 use super::text_limits::limit_batch;
 use crate::actions::{Add, PartitionValues};
+use crate::condition;
 use crate::dml::{Attempt, Condition, Removed, inserted, remove_rows};
 use crate::error::{Error, Result};
+use crate::expr::parse;
 use crate::predicate::{CompareOp, Literal, Predicate};
 use crate::scan::partition;
 use crate::schema::ColumnMappingMode;
@@ -30,7 +32,7 @@ pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<
     let invalid = |argument: &str, reason: &str| {
         Err(Error::InvalidArgument { argument: argument.to_owned(), reason: reason.to_owned() })
     };
-    let Some(condition) = options.replace_where.as_deref() else {
+    let Some(text) = options.replace_where.as_deref() else {
         if options.dynamic_partitions && options.mode != WriteMode::Overwrite {
             return invalid("partition_overwrite", "`dynamic` goes with the mode overwrite only");
         }
@@ -43,9 +45,13 @@ pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<
         return invalid(
             "replace_where",
             "and dynamic partition overwrite say two different things; give one",
-        );
+        )
+        .map_err(|error| error.of_condition(&condition::REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE));
     }
-    Condition::new(Some(condition), plan).map(drop)
+    Condition::new(Some(text), plan).map(drop).map_err(|error| match parse(text) {
+        Ok(_) => error,
+        Err(_) => error.named(&condition::FAILED_RECOGNIZE_PREDICATE, [("predicate", text)]),
+    })
 }
 
 /// Refuses rows that the condition of the overwrite would not take away again: `given` as they came, `fitted` as they

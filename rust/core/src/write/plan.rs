@@ -18,6 +18,7 @@ use super::stats_columns::StatsColumns;
 use super::text_limits::{Limits, limits_of};
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::{check_partition_columns, iceberg_compat};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
@@ -305,7 +306,8 @@ fn check_same_partitioning(plan: &WritePlan, options: &WriteOptions) -> Result<(
             "the table is {own}, not by {}; leave it out, or give the table's own",
             asked.join(", ")
         ),
-    })
+    }
+    .of_condition(&condition::METADATA_MISMATCH))
 }
 
 fn check_same_properties(metadata: &Metadata, options: &WriteOptions) -> Result<()> {

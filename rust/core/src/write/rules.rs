@@ -14,6 +14,7 @@ use super::plan::WritePlan;
 use crate::alter::generated::GENERATION_EXPRESSION;
 use crate::alter::identity::Identity;
 use crate::alter::{CURRENT_DEFAULT, constraints};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::expr::{Binary, Evaluator, Expr, parse};
 use crate::schema::{StructField, StructType};
@@ -94,7 +95,11 @@ impl Rules {
                 return Err(Error::SchemaMismatch {
                     path: rules.path,
                     reason: format!("`{}` is GENERATED ALWAYS AS IDENTITY: it cannot be updated", field.name),
-                });
+                }
+                .named(
+                    &condition::IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED,
+                    [("colName", field.name.as_str())],
+                ));
             }
         }
         for place in rules.computed() {
@@ -205,7 +210,8 @@ impl Rules {
                 return Err(Error::SchemaMismatch {
                     path: self.path.clone(),
                     reason: format!("`{}` must not be null, and its computed value is", field.name),
-                });
+                }
+                .named(&condition::NOT_NULL_CONSTRAINT_VIOLATED, [("columnName", field.name.as_str())]));
             }
         }
         for check in &self.checks {
@@ -290,7 +296,8 @@ pub(super) fn check_explicit(path: &str, field: &StructField, identity: Identity
     Err(Error::SchemaMismatch {
         path: path.to_owned(),
         reason: format!("`{}` is GENERATED ALWAYS AS IDENTITY: leave it out", field.name),
-    })
+    }
+    .named(&condition::IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED, [("colName", field.name.as_str())]))
 }
 
 /// The expression of an invariant: `{"expression": {"expression": "x > 3"}}`.

@@ -7,6 +7,7 @@ use arrow::compute::take_record_batch;
 use arrow::row::{RowConverter, SortField};
 
 use super::partition_value::{PartitionText, partition_text};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{StructField, StructType};
 
@@ -78,7 +79,8 @@ impl Splitter {
                         "partition column `{}` must not be null or empty, and the data holds such a value",
                         field.name
                     ),
-                });
+                }
+                .named(&condition::NOT_NULL_CONSTRAINT_VIOLATED, [("columnName", field.name.as_str())]));
             }
             Ok(text)
         };

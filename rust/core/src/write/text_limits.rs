@@ -9,6 +9,7 @@ use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, RecordBatch, S
 use arrow::buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
 use serde::Serialize;
 
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{CHAR_VARCHAR, DataType, StructField, StructType};
 
@@ -281,7 +282,8 @@ impl Limiter<'_> {
                     reason: format!(
                         "`{column}` is {kind}({most}), and the data holds a text of {length} characters"
                     ),
-                });
+                }
+                .named(&condition::EXCEED_CHAR_VARCHAR_LIMIT, [("value", text)]));
             }
             Ok(Some(text.chars().take(limit.length).collect::<String>()))
         };

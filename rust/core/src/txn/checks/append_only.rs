@@ -1,4 +1,5 @@
 use super::Subject;
+use crate::condition;
 use crate::error::{Error, Result};
 
 /// A table that is append-only loses no rows (PROTOCOL.md, "Append-only Tables"). What only rearranges them may go on.
@@ -11,7 +12,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
     match subject.changes.removes.iter().find(|r| r.data_change) {
         None => Ok(()),
         Some(remove) => {
-            Err(Error::AppendOnly { path: subject.root.to_string(), file: remove.path.as_str().to_owned() })
+            Err(Error::AppendOnly { path: subject.root.to_string(), file: remove.path.as_str().to_owned() }
+                .named(&condition::CANNOT_MODIFY_APPEND_ONLY, [("config", "delta.appendOnly")]))
         }
     }
 }

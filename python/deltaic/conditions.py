@@ -1,0 +1,34 @@
+"""The conditions by which delta-spark and Spark tell errors apart; the table is in the core."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from deltaic import _core
+
+
+class Condition(NamedTuple):
+    """A condition."""
+
+    name: str
+    sql_state: str
+    spark_class: str
+    """The class of PySpark that an error in Spark is one of, too."""
+    parameters: dict[str, str | None]
+    """The message parameters, each with the fact of the error that fills it."""
+
+
+@cache
+def conditions() -> dict[str, Condition]:
+    """Every condition by its name."""
+    return {
+        name: Condition(name, sql_state, spark_class, dict(parameters))
+        for name, sql_state, spark_class, parameters in _core.error_conditions()
+    }
+
+
+@cache
+def of_kinds() -> dict[str, str]:
+    """The name of the condition of each kind of error that is always the same one."""
+    return dict(_core.conditions_of_kinds())

@@ -1,0 +1,393 @@
+//! The names by which delta-spark and Spark tell errors apart: conditions, with SQLSTATE, Python class and parameters.
+//!
+//! A kind of [`Error`] that is always one condition has it in [`OF_KINDS`]; where it depends on what happened, the place
+//! that raises says which ([`Error::named`]). What delta-spark has no condition for has none here. The names are those of
+//! `delta-error-classes.json` of delta-spark 4.4 and of `error-conditions.json` of Spark, and a test compares.
+
+use crate::error::{Error, Fact};
+
+/// The class of PySpark that an error is one of, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// `AnalysisException`.
+    Analysis,
+    /// `ArithmeticException`.
+    Arithmetic,
+    /// `IllegalArgumentException`.
+    IllegalArgument,
+    /// `PySparkException`: delta-spark gives a bare `Py4JJavaError`, or one of the classes of `delta.exceptions`.
+    Other,
+    /// `ParseException`.
+    Parse,
+    /// `UnsupportedOperationException`.
+    UnsupportedOperation,
+}
+
+impl Class {
+    /// Its name in PySpark.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Analysis => "AnalysisException",
+            Class::Arithmetic => "ArithmeticException",
+            Class::IllegalArgument => "IllegalArgumentException",
+            Class::Other => "PySparkException",
+            Class::Parse => "ParseException",
+            Class::UnsupportedOperation => "UnsupportedOperationException",
+        }
+    }
+}
+
+/// A condition.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// `DELTA_PATH_EXISTS`.
+    pub name: &'static str,
+    /// Five characters.
+    pub sql_state: &'static str,
+    /// Class in PySpark.
+    pub class: Class,
+    /// Names of the message parameters, each with the fact of the error that fills it. What no fact fills, the place
+    /// that raises may give.
+    pub parameters: &'static [(&'static str, Option<&'static str>)],
+}
+
+macro_rules! fact {
+    () => {
+        None
+    };
+    ($fact:ident) => {
+        Some(stringify!($fact))
+    };
+}
+
+macro_rules! conditions {
+    ($($constant:ident = $name:literal, $sql_state:literal, $class:ident, [$($parameter:ident $(= $fact:ident)?),*];)*) => {
+        $(
+            #[doc = concat!("`", $name, "`.")]
+            pub const $constant: Condition = Condition {
+                name: $name,
+                sql_state: $sql_state,
+                class: Class::$class,
+                parameters: &[$((stringify!($parameter), fact!($($fact)?))),*],
+            };
+        )*
+
+        /// Every condition.
+        pub const ALL: &[&Condition] = &[$(&$constant),*];
+    };
+}
+
+conditions! {
+    ADD_CONSTRAINTS = "DELTA_ADD_CONSTRAINTS", "0A000", Analysis, [];
+    ALTER_TABLE_CLUSTER_BY_NOT_ALLOWED = "DELTA_ALTER_TABLE_CLUSTER_BY_NOT_ALLOWED", "42000", Analysis, [];
+    ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED = "DELTA_ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED", "42000", Analysis, [];
+    CANNOT_MODIFY_APPEND_ONLY = "DELTA_CANNOT_MODIFY_APPEND_ONLY", "42809", UnsupportedOperation, [table_name = path, config];
+    CANNOT_RESTORE_TABLE_VERSION = "DELTA_CANNOT_RESTORE_TABLE_VERSION", "22003", Analysis, [version = version, startVersion = earliest, endVersion = latest];
+    CANNOT_RESTORE_TIMESTAMP_EARLIER = "DELTA_CANNOT_RESTORE_TIMESTAMP_EARLIER", "22003", Analysis, [requestedTimestamp = timestamp, earliestTimestamp = earliest];
+    CANNOT_RESTORE_TIMESTAMP_GREATER = "DELTA_CANNOT_RESTORE_TIMESTAMP_GREATER", "22003", Analysis, [requestedTimestamp = timestamp, latestTimestamp = latest];
+    CANNOT_USE_ALL_COLUMNS_FOR_PARTITION = "DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION", "428FT", Analysis, [];
+    CDC_READ_NULL_RANGE_BOUNDARY = "DELTA_CDC_READ_NULL_RANGE_BOUNDARY", "22004", IllegalArgument, [];
+    CDC_START_VERSION_AFTER_LATEST = "DELTA_CDC_START_VERSION_AFTER_LATEST", "22003", IllegalArgument, [start, latest];
+    CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE = "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE", "0AKDC", UnsupportedOperation, [start = start, end = end, readSchema, readVersion = read_version, incompatibleVersion];
+    CLUSTERING_WITH_PARTITION_PREDICATE = "DELTA_CLUSTERING_WITH_PARTITION_PREDICATE", "0A000", Other, [predicates];
+    CLUSTER_BY_INVALID_NUM_COLUMNS = "DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS", "54000", Analysis, [numColumnsLimit, actualNumColumns];
+    COLUMN_NOT_FOUND_IN_SCHEMA = "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "42703", Analysis, [columnName, tableSchema];
+    CONCURRENT_APPEND = "DELTA_CONCURRENT_APPEND.WITHOUT_HINT", "2D521", Other, [operation = winner, tableName = path, version = version];
+    CONCURRENT_DELETE_DELETE = "DELTA_CONCURRENT_DELETE_DELETE.WITHOUT_HINT", "2D521", Other, [operation = winner, tableName = path, version = version];
+    CONCURRENT_DELETE_READ = "DELTA_CONCURRENT_DELETE_READ.WITHOUT_HINT", "2D521", Other, [operation = winner, tableName = path, version = version];
+    CONCURRENT_TRANSACTION = "DELTA_CONCURRENT_TRANSACTION", "2D521", Other, [conflictingCommit, docLink];
+    CONCURRENT_WRITE = "DELTA_CONCURRENT_WRITE", "2D521", Other, [conflictingCommit, docLink];
+    CONFLICT_SET_COLUMN = "DELTA_CONFLICT_SET_COLUMN", "42701", Analysis, [columnList];
+    CONSTRAINT_ALREADY_EXISTS = "DELTA_CONSTRAINT_ALREADY_EXISTS", "42710", Analysis, [constraintName, oldConstraint];
+    CONSTRAINT_DEPENDENT_COLUMN_CHANGE = "DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE", "42K09", Analysis, [columnName, constraints];
+    CONSTRAINT_DOES_NOT_EXIST = "DELTA_CONSTRAINT_DOES_NOT_EXIST", "42704", Analysis, [constraintName, tableName, config, confValue];
+    CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG = "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG", "42K03", Analysis, [tableName, path, logPath, docLink];
+    CREATE_TABLE_SCHEME_MISMATCH = "DELTA_CREATE_TABLE_SCHEME_MISMATCH", "42KD7", Analysis, [path = path, specifiedSchema, existingSchema, schemaDifferences];
+    CREATE_TABLE_WITH_DIFFERENT_PARTITIONING = "DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING", "42KD7", Analysis, [path = path, specifiedColumns, existingColumns];
+    CREATE_TABLE_WITH_DIFFERENT_PROPERTY = "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY", "42KD7", Analysis, [path = path, specifiedProperties, existingProperties];
+    CREATE_TABLE_WITH_NON_EMPTY_LOCATION = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "42601", Analysis, [tableId, tableLocation];
+    DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE = "DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE", "55019", Other, [newTableId = found, oldTableId = expected];
+    DROP_COLUMN_ON_SINGLE_FIELD_SCHEMA = "DELTA_DROP_COLUMN_ON_SINGLE_FIELD_SCHEMA", "0AKDC", Analysis, [schema];
+    DUPLICATE_COLUMNS_FOUND_DATA = "DELTA_DUPLICATE_COLUMNS_FOUND.DATA", "42711", Analysis, [duplicateCols];
+    DUPLICATE_COLUMNS_FOUND_METADATA_UPDATE = "DELTA_DUPLICATE_COLUMNS_FOUND.METADATA_UPDATE", "42711", Analysis, [duplicateCols];
+    EXCEED_CHAR_VARCHAR_LIMIT = "DELTA_EXCEED_CHAR_VARCHAR_LIMIT", "22001", Other, [value, expr];
+    FAILED_RECOGNIZE_PREDICATE = "DELTA_FAILED_RECOGNIZE_PREDICATE", "42601", Analysis, [predicate = predicate];
+    FAILED_TO_MERGE_FIELDS = "DELTA_FAILED_TO_MERGE_FIELDS", "22005", Analysis, [currentField, updateField];
+    FEATURE_DROP_DEPENDENT_FEATURE = "DELTA_FEATURE_DROP_DEPENDENT_FEATURE", "55000", Other, [feature = feature, dependentFeatures];
+    FEATURE_DROP_FEATURE_NOT_PRESENT = "DELTA_FEATURE_DROP_FEATURE_NOT_PRESENT", "55000", Other, [feature = feature];
+    FEATURE_DROP_HISTORICAL_VERSIONS_EXIST = "DELTA_FEATURE_DROP_HISTORICAL_VERSIONS_EXIST", "22KD0", Other, [feature = feature, logRetentionPeriodKey, logRetentionPeriod, truncateHistoryLogRetentionPeriod];
+    FEATURE_DROP_NONREMOVABLE_FEATURE = "DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE", "0AKDC", Other, [feature = feature];
+    FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE = "DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE", "0AKDC", Other, [feature = feature];
+    FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD = "DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD", "22KD0", Other, [feature = feature, logRetentionPeriodKey, logRetentionPeriod, truncateHistoryLogRetentionPeriod];
+    GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE = "DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE", "42K09", Analysis, [columnName, generatedColumns];
+    IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED = "DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED", "42808", Analysis, [colName];
+    IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED = "DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED", "42601", Analysis, [colName];
+    IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE = "DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE", "428H2", UnsupportedOperation, [dataType];
+    IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED = "DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED", "42808", Analysis, [colName];
+    ILLEGAL_OPTION = "DELTA_ILLEGAL_OPTION", "42616", IllegalArgument, [input, name = argument, explain];
+    INSERT_COLUMN_ARITY_MISMATCH = "DELTA_INSERT_COLUMN_ARITY_MISMATCH", "42802", Analysis, [tableName, columnName, numColumns, insertColumns];
+    INVALID_CDC_RANGE = "DELTA_INVALID_CDC_RANGE", "22003", IllegalArgument, [start, end];
+    INVALID_CHARACTERS_IN_COLUMN_NAMES = "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES", "42K05", Analysis, [invalidColumnNames];
+    INVALID_IDEMPOTENT_WRITES_OPTIONS = "DELTA_INVALID_IDEMPOTENT_WRITES_OPTIONS", "42616", IllegalArgument, [reason = reason];
+    INVALID_ISOLATION_LEVEL = "DELTA_INVALID_ISOLATION_LEVEL", "25000", IllegalArgument, [isolationLevel];
+    INVALID_PROTOCOL_DOWNGRADE = "DELTA_INVALID_PROTOCOL_DOWNGRADE", "KD004", Other, [oldProtocol, newProtocol];
+    INVALID_PROTOCOL_VERSION = "DELTA_INVALID_PROTOCOL_VERSION", "KD004", Other, [tableNameOrPath = path, readerRequired, writerRequired, deltaVersion, supportedReaders, supportedWriters];
+    INVALID_SOURCE_OFFSET_FORMAT = "DELTA_INVALID_SOURCE_OFFSET_FORMAT", "XXKDS", Other, [];
+    INVALID_SOURCE_VERSION = "DELTA_INVALID_SOURCE_VERSION", "XXKDS", Other, [version];
+    MISSING_FILES_UNEXPECTED_VERSION = "DELTA_MISSING_FILES_UNEXPECTED_VERSION", "42K03", Other, [startVersion = version, earliestVersion, option];
+    MAX_COMMIT_RETRIES_EXCEEDED = "DELTA_MAX_COMMIT_RETRIES_EXCEEDED", "40000", Other, [numAttempts, startVersion, failVersion, numActions, timeSpent];
+    MERGE_MISSING_WHEN = "DELTA_MERGE_MISSING_WHEN", "42601", Analysis, [];
+    MERGE_UNRESOLVED_EXPRESSION = "DELTA_MERGE_UNRESOLVED_EXPRESSION", "42601", Analysis, [sqlExpr, clause, cols];
+    METADATA_CHANGED = "DELTA_METADATA_CHANGED", "2D521", Other, [tableName = path, conflictingCommit, docLink];
+    METADATA_MISMATCH = "DELTA_METADATA_MISMATCH", "42KDG", Analysis, [];
+    MISSING_CHANGE_DATA = "DELTA_MISSING_CHANGE_DATA", "KD002", Analysis, [startVersion = start, endVersion = end, version = version, key];
+    MISSING_DELTA_TABLE = "DELTA_MISSING_DELTA_TABLE", "42P01", Analysis, [tableName = path];
+    MISSING_NOT_NULL_COLUMN_VALUE = "DELTA_MISSING_NOT_NULL_COLUMN_VALUE", "23502", Analysis, [columnName];
+    MISSING_PARTITION_COLUMN = "DELTA_MISSING_PARTITION_COLUMN", "42KD6", Analysis, [columnName, columnList];
+    MODE_NOT_SUPPORTED = "DELTA_MODE_NOT_SUPPORTED", "0AKDC", IllegalArgument, [mode, supportedModes];
+    MULTIPLE_CDC_BOUNDARY = "DELTA_MULTIPLE_CDC_BOUNDARY", "42614", Analysis, [startingOrEnding];
+    MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", "21506", UnsupportedOperation, [usageReference];
+    NEW_CHECK_CONSTRAINT_VIOLATION = "DELTA_NEW_CHECK_CONSTRAINT_VIOLATION", "23512", Analysis, [numRows, tableName = path, checkConstraint = expression];
+    NON_BOOLEAN_CHECK_CONSTRAINT = "DELTA_NON_BOOLEAN_CHECK_CONSTRAINT", "42621", Analysis, [name, expr];
+    NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION = "DELTA_NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION", "42601", Analysis, [];
+    NON_LAST_NOT_MATCHED_BY_SOURCE_CLAUSE_OMIT_CONDITION = "DELTA_NON_LAST_NOT_MATCHED_BY_SOURCE_CLAUSE_OMIT_CONDITION", "42601", Analysis, [];
+    NON_LAST_NOT_MATCHED_CLAUSE_OMIT_CONDITION = "DELTA_NON_LAST_NOT_MATCHED_CLAUSE_OMIT_CONDITION", "42601", Analysis, [];
+    NON_PARTITION_COLUMN_REFERENCE = "DELTA_NON_PARTITION_COLUMN_REFERENCE", "42P10", Analysis, [columnName, columnList];
+    NOT_NULL_CONSTRAINT_VIOLATED = "DELTA_NOT_NULL_CONSTRAINT_VIOLATED", "23502", Other, [columnName];
+    NO_START_FOR_CDC_READ = "DELTA_NO_START_FOR_CDC_READ", "42601", Analysis, [];
+    ONEOF_IN_TIMETRAVEL = "DELTA_ONEOF_IN_TIMETRAVEL", "42601", IllegalArgument, [];
+    OPERATION_NOT_ALLOWED = "DELTA_OPERATION_NOT_ALLOWED", "0AKDC", Analysis, [operation];
+    PARTITION_COLUMN_NOT_FOUND = "DELTA_PARTITION_COLUMN_NOT_FOUND", "42703", Analysis, [columnName, schemaMap];
+    PATH_DOES_NOT_EXIST = "DELTA_PATH_DOES_NOT_EXIST", "42K03", Analysis, [path = path];
+    PATH_EXISTS = "DELTA_PATH_EXISTS", "42K04", Analysis, [path = path];
+    PROTOCOL_CHANGED = "DELTA_PROTOCOL_CHANGED", "2D521", Other, [additionalInfo, conflictingCommit, docLink];
+    READ_SOURCE_SCHEMA_CONFLICT = "DELTA_READ_SOURCE_SCHEMA_CONFLICT", "42K07", Analysis, [];
+    REPLACE_WHERE_MISMATCH = "DELTA_REPLACE_WHERE_MISMATCH", "44000", Analysis, [replaceWhere = predicate, message = row];
+    REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE = "DELTA_REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE", "42613", IllegalArgument, [];
+    RESERVED_CDC_COLUMNS_ON_WRITE = "RESERVED_CDC_COLUMNS_ON_WRITE", "42939", Analysis, [columnList, config];
+    SCHEMA_CHANGED_WITH_VERSION = "DELTA_SCHEMA_CHANGED_WITH_VERSION", "KD007", Other, [version = version, readSchema, dataSchema];
+    SCHEMA_CHANGE_SINCE_ANALYSIS = "DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS", "KD007", Analysis, [schemaDiff = columns, legacyFlagMessage];
+    SCHEMA_NOT_SET = "DELTA_SCHEMA_NOT_SET", "KD008", Analysis, [];
+    SHOW_PARTITION_IN_NON_PARTITIONED_COLUMN = "DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_COLUMN", "42P10", Analysis, [badCols];
+    SHOW_PARTITION_IN_NON_PARTITIONED_TABLE = "DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_TABLE", "42809", Analysis, [tableName];
+    SOURCE_IGNORE_DELETE = "DELTA_SOURCE_IGNORE_DELETE", "0A000", UnsupportedOperation, [removedFile = cause, version = version, dataPath = path];
+    SOURCE_TABLE_IGNORE_CHANGES = "DELTA_SOURCE_TABLE_IGNORE_CHANGES", "0A000", UnsupportedOperation, [changeInfo = cause, version = version, dataPath = path];
+    STARTING_VERSION_AND_TIMESTAMP_BOTH_SET = "DELTA_STARTING_VERSION_AND_TIMESTAMP_BOTH_SET", "42613", IllegalArgument, [version, timestamp];
+    STATE_RECOVER_ERROR = "DELTA_STATE_RECOVER_ERROR", "XXKDS", Other, [operation = action, version = version];
+    TABLE_ALREADY_CONTAINS_CDC_COLUMNS = "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS", "42711", Other, [columnList];
+    TABLE_LOCATION_MISMATCH = "DELTA_TABLE_LOCATION_MISMATCH", "42613", Analysis, [tableName, existingTableLocation, tableLocation];
+    TABLE_NOT_FOUND = "DELTA_TABLE_NOT_FOUND", "42P01", Analysis, [tableName = path];
+    TABLE_ONLY_OPERATION = "DELTA_TABLE_ONLY_OPERATION", "0AKDD", Analysis, [tableName = path, operation];
+    TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION = "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION", "42816", Analysis, [userTimestamp = timestamp, commitTs = earliest, timestampString = earliest];
+    TIMESTAMP_GREATER_THAN_COMMIT = "DELTA_TIMESTAMP_GREATER_THAN_COMMIT", "42816", Analysis, [providedTimestamp = timestamp, lastCommitTimestamp = latest, maximumTimestamp = latest];
+    TIMESTAMP_INVALID = "DELTA_TIMESTAMP_INVALID", "42816", Analysis, [expr];
+    TIME_TRAVEL_INVALID_BEGIN_VALUE = "DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE", "42604", IllegalArgument, [timeTravelKey = argument];
+    TRUNCATED_TRANSACTION_LOG = "DELTA_TRUNCATED_TRANSACTION_LOG", "42K03", Other, [path = path, version = version, logRetentionKey, logRetention, checkpointRetentionKey, checkpointRetention];
+    UNEXPECTED_NUM_PARTITION_COLUMNS_FROM_FILE_NAME = "DELTA_UNEXPECTED_NUM_PARTITION_COLUMNS_FROM_FILE_NAME", "KD009", Analysis, [expectedColsSize, expectedCols, parsedColsSize, parsedCols, path];
+    UNKNOWN_CONFIGURATION = "DELTA_UNKNOWN_CONFIGURATION", "F0000", Analysis, [config = argument, disableCheckConfig];
+    UNSET_NON_EXISTENT_PROPERTY = "DELTA_UNSET_NON_EXISTENT_PROPERTY", "42616", Analysis, [property, tableName];
+    UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE = "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE", "0AKDC", UnsupportedOperation, [oldMode, newMode];
+    UNSUPPORTED_DROP_COLUMN = "DELTA_UNSUPPORTED_DROP_COLUMN", "0AKDC", Analysis, [advice = reason];
+    UNSUPPORTED_DROP_PARTITION_COLUMN = "DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN", "0AKDC", Analysis, [columnList];
+    UNSUPPORTED_FEATURES_FOR_READ = "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "56038", Other, [tableNameOrPath = path, deltaVersion, unsupported = features];
+    UNSUPPORTED_FEATURES_FOR_WRITE = "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE", "56038", Other, [tableNameOrPath = path, deltaVersion, unsupported = features];
+    UNSUPPORTED_FEATURES_IN_CONFIG = "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG", "56038", Other, [configs];
+    UNSUPPORTED_FEATURE_STATUS = "DELTA_UNSUPPORTED_FEATURE_STATUS", "0AKDE", Other, [feature, status];
+    UNSUPPORTED_GENERATE_WITH_DELETION_VECTORS = "DELTA_UNSUPPORTED_GENERATE_WITH_DELETION_VECTORS", "0A000", Other, [];
+    UNSUPPORTED_NON_EMPTY_CLONE = "DELTA_UNSUPPORTED_NON_EMPTY_CLONE", "0AKDC", Other, [];
+    UNSUPPORTED_OUTPUT_MODE = "DELTA_UNSUPPORTED_OUTPUT_MODE", "0AKDC", Analysis, [dataSource, mode];
+    UNSUPPORTED_PARTITION_COLUMN_CHANGE = "DELTA_UNSUPPORTED_PARTITION_COLUMN_CHANGE", "42P10", Analysis, [operation, oldPartitionColumns, newPartitionColumns];
+    UNSUPPORTED_RENAME_COLUMN = "DELTA_UNSUPPORTED_RENAME_COLUMN", "0AKDC", Analysis, [advice = reason];
+    UNSUPPORTED_TIME_TRAVEL_VIEWS = "DELTA_UNSUPPORTED_TIME_TRAVEL_VIEWS", "0AKDC", Analysis, [];
+    VACUUM_RETENTION_PERIOD_NEGATIVE = "DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE", "22003", IllegalArgument, [];
+    VACUUM_RETENTION_PERIOD_TOO_SHORT = "DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT", "22003", IllegalArgument, [configuredRetentionHours];
+    VERSIONS_NOT_CONTIGUOUS = "DELTA_VERSIONS_NOT_CONTIGUOUS", "KD00C", Other, [versionList, startVersion, endVersion, versionToLoad];
+    VERSION_NOT_FOUND = "DELTA_VERSION_NOT_FOUND", "22003", Analysis, [userVersion = version, earliest = earliest, latest = latest];
+    VIOLATE_CONSTRAINT_WITH_VALUES = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "23001", Other, [constraintName = rule, expression = expression, values = row];
+    WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED = "WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED", "0AKDC", Analysis, [];
+    WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED = "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED", "0AKDE", Analysis, [commandType];
+    ZORDERING_COLUMN_DOES_NOT_EXIST = "DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST", "42703", IllegalArgument, [columnName];
+    ZORDERING_ON_COLUMN_WITHOUT_STATS = "DELTA_ZORDERING_ON_COLUMN_WITHOUT_STATS", "KD00D", Analysis, [cols, zorderColStatKey];
+    ZORDERING_ON_PARTITION_COLUMN = "DELTA_ZORDERING_ON_PARTITION_COLUMN", "42P10", IllegalArgument, [colName];
+    CAST_OVERFLOW_IN_TABLE_INSERT = "CAST_OVERFLOW_IN_TABLE_INSERT", "22003", Arithmetic, [sourceType, targetType, columnName];
+    DATATYPE_MISMATCH_CAST_WITHOUT_SUGGESTION = "DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION", "42K09", Analysis, [sqlExpr, srcType, targetType];
+    DIVIDE_BY_ZERO = "DIVIDE_BY_ZERO", "22012", Arithmetic, [config];
+    FIELD_ALREADY_EXISTS = "FIELD_ALREADY_EXISTS", "42710", Analysis, [op, fieldNames, struct];
+    IDENTITY_COLUMNS_ILLEGAL_STEP = "IDENTITY_COLUMNS_ILLEGAL_STEP", "42611", Parse, [];
+    NOT_SUPPORTED_CHANGE_COLUMN = "NOT_SUPPORTED_CHANGE_COLUMN", "0A000", Analysis, [table, originName, originType, newName, newType];
+    PARSE_SYNTAX_ERROR = "PARSE_SYNTAX_ERROR", "42601", Parse, [error, hint];
+    PATH_NOT_FOUND = "PATH_NOT_FOUND", "42K03", Analysis, [path = path];
+    TABLE_OR_VIEW_ALREADY_EXISTS = "TABLE_OR_VIEW_ALREADY_EXISTS", "42P07", Analysis, [relationName = path];
+    TABLE_OR_VIEW_NOT_FOUND = "TABLE_OR_VIEW_NOT_FOUND", "42P01", Analysis, [relationName = path];
+    UNRESOLVED_COLUMN_WITH_SUGGESTION = "UNRESOLVED_COLUMN.WITH_SUGGESTION", "42703", Analysis, [objectName, proposal];
+    UNSUPPORTED_EXPRESSION_GENERATED_COLUMN = "UNSUPPORTED_EXPRESSION_GENERATED_COLUMN", "42621", Analysis, [fieldName, expressionStr, reason];
+    UNSUPPORTED_EXPR_FOR_OPERATOR = "UNSUPPORTED_EXPR_FOR_OPERATOR", "42K0E", Analysis, [invalidExprSqls];
+    UNSUPPORTED_FEATURE_PARTITION_WITH_NESTED_COLUMN_IS_UNSUPPORTED = "UNSUPPORTED_FEATURE.PARTITION_WITH_NESTED_COLUMN_IS_UNSUPPORTED", "0A000", Analysis, [cols];
+}
+
+/// The condition of each kind that is always the same one; `None` where the place that raises says which, if any.
+pub const OF_KINDS: &[(&str, Option<&Condition>)] = &[
+    ("TableNotFound", Some(&MISSING_DELTA_TABLE)),
+    ("TableAlreadyExists", Some(&PATH_EXISTS)),
+    ("VersionNotFound", Some(&VERSION_NOT_FOUND)),
+    ("TimestampOutOfRange", None),
+    ("InvalidTimeTravel", None),
+    ("ChangesNotRecorded", Some(&MISSING_CHANGE_DATA)),
+    ("ChangesSchemaMismatch", Some(&CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE)),
+    ("LogGap", Some(&VERSIONS_NOT_CONTIGUOUS)),
+    ("LogCorrupt", None),
+    ("MissingAction", Some(&STATE_RECOVER_ERROR)),
+    ("UnsupportedFeature", None),
+    ("Unsupported", None),
+    ("InvalidSchema", None),
+    ("SchemaMismatch", Some(&METADATA_MISMATCH)),
+    ("SchemaChanged", Some(&SCHEMA_CHANGE_SINCE_ANALYSIS)),
+    ("ReplaceWhereMismatch", Some(&REPLACE_WHERE_MISMATCH)),
+    ("InvalidPredicate", None),
+    ("InvalidExpression", None),
+    ("InvariantViolation", Some(&VIOLATE_CONSTRAINT_WITH_VALUES)),
+    ("InvalidArgument", None),
+    ("InvalidColumnChange", None),
+    ("InvalidFeatureChange", None),
+    ("FeatureInHistory", Some(&FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD)),
+    ("DataFile", None),
+    ("DeletionVector", None),
+    ("AppendOnly", Some(&CANNOT_MODIFY_APPEND_ONLY)),
+    ("InvalidAction", None),
+    ("SourceRowsChanged", None),
+    ("SourceSchemaChanged", Some(&SCHEMA_CHANGED_WITH_VERSION)),
+    ("SourceDataLost", Some(&MISSING_FILES_UNEXPECTED_VERSION)),
+    ("SourceReplaced", Some(&DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE)),
+    ("InvalidOffset", Some(&INVALID_SOURCE_OFFSET_FORMAT)),
+    ("CommitStateUnknown", None),
+    ("Storage", None),
+    ("NotFound", None),
+    ("Arrow", None),
+    ("Interrupted", None),
+    ("ConcurrentAppend", Some(&CONCURRENT_APPEND)),
+    ("ConcurrentDeleteDelete", Some(&CONCURRENT_DELETE_DELETE)),
+    ("ConcurrentDeleteRead", Some(&CONCURRENT_DELETE_READ)),
+    ("ConcurrentTransaction", Some(&CONCURRENT_TRANSACTION)),
+    ("ConcurrentWrite", Some(&MAX_COMMIT_RETRIES_EXCEEDED)),
+    ("MetadataChanged", Some(&METADATA_CHANGED)),
+    ("ProtocolChanged", Some(&PROTOCOL_CHANGED)),
+];
+
+/// A condition that the place that raises gave, with what no fact tells.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// The error.
+    pub error: Error,
+    /// Its condition.
+    pub condition: &'static Condition,
+    /// Parameters by name.
+    pub parameters: Vec<(&'static str, String)>,
+}
+
+impl Error {
+    /// The same error with its condition; `parameters` are those that no fact of the error fills.
+    pub fn named<P: Into<String>>(
+        self,
+        condition: &'static Condition,
+        parameters: impl IntoIterator<Item = (&'static str, P)>,
+    ) -> Self {
+        let parameters = parameters.into_iter().map(|(name, value)| (name, value.into())).collect();
+        Error::Named(Box::new(Given { error: self.plain(), condition, parameters }))
+    }
+
+    /// The same error with a condition that its facts fill.
+    pub fn of_condition(self, condition: &'static Condition) -> Self {
+        self.named(condition, [("", ""); 0])
+    }
+
+    /// The same error without the condition that the place that raised gave.
+    pub(crate) fn plain(self) -> Self {
+        match self {
+            Error::Named(given) => given.error,
+            plain => plain,
+        }
+    }
+
+    /// Its condition, if delta-spark has one for it.
+    pub fn condition(&self) -> Option<&'static Condition> {
+        match self {
+            Error::Named(given) => Some(given.condition),
+            plain => OF_KINDS.iter().find(|(kind, _)| *kind == plain.kind()).and_then(|(_, of)| *of),
+        }
+    }
+
+    /// The parameters of its condition that are known, by name.
+    pub fn message_parameters(&self) -> Vec<(&'static str, String)> {
+        let facts = self.facts();
+        let given = match self {
+            Error::Named(given) => &given.parameters[..],
+            _ => &[],
+        };
+        let value = |parameter: &str, fact: Option<&str>| {
+            let own = given.iter().find(|(name, _)| *name == parameter).map(|(_, value)| value.clone());
+            own.or_else(|| {
+                facts.iter().find(|(name, _)| Some(*name) == fact).and_then(|(_, fact)| text(fact))
+            })
+        };
+        let parameters = self.condition().map_or(&[][..], |condition| condition.parameters);
+        parameters.iter().filter_map(|(name, fact)| Some((*name, value(name, *fact)?))).collect()
+    }
+}
+
+fn text(fact: &Fact) -> Option<String> {
+    match fact {
+        Fact::Text(text) => Some(text.clone()),
+        Fact::Number(number) => Some(number.to_string()),
+        Fact::Names(names) => Some(names.join(", ")),
+        Fact::Absent => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_is_in_the_table_once() {
+        let table: Vec<_> = OF_KINDS.iter().map(|(kind, _)| *kind).collect();
+        let kinds: BTreeSet<_> = Error::KINDS.iter().map(|(kind, _)| *kind).collect();
+        assert_eq!(table.iter().copied().collect::<BTreeSet<_>>(), kinds);
+        assert_eq!(table.len(), kinds.len());
+    }
+
+    #[test]
+    fn no_condition_is_there_twice() {
+        let names: BTreeSet<_> = ALL.iter().map(|condition| condition.name).collect();
+        assert_eq!(names.len(), ALL.len());
+    }
+
+    #[test]
+    fn facts_fill_the_parameters_of_a_condition() {
+        let error = Error::VersionNotFound { path: "t".into(), version: 9, earliest: 2, latest: 5 };
+        assert_eq!(error.condition(), Some(&VERSION_NOT_FOUND));
+        let of = |pairs: &[(&'static str, &str)]| -> Vec<(&'static str, String)> {
+            pairs.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
+        };
+        assert_eq!(
+            error.message_parameters(),
+            of(&[("userVersion", "9"), ("earliest", "2"), ("latest", "5")])
+        );
+        let restored = error.of_condition(&CANNOT_RESTORE_TABLE_VERSION);
+        assert_eq!(restored.kind(), "VersionNotFound");
+        let parameters = of(&[("version", "9"), ("startVersion", "2"), ("endVersion", "5")]);
+        assert_eq!(restored.message_parameters(), parameters);
+    }
+
+    #[test]
+    fn the_place_that_raises_gives_what_no_fact_tells() {
+        let error = Error::InvalidArgument { argument: "p".into(), reason: "wrong".into() };
+        assert_eq!((error.condition(), error.message_parameters()), (None, Vec::new()));
+        let text = error.to_string();
+        let named = error.named(&ILLEGAL_OPTION, [("input", "maybe")]);
+        assert_eq!((named.to_string(), named.kind()), (text, "InvalidArgument"));
+        let parameters = vec![("input", "maybe".to_owned()), ("name", "p".to_owned())];
+        assert_eq!(named.message_parameters(), parameters);
+    }
+}

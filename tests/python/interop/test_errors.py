@@ -1,0 +1,171 @@
+"""Errors go by delta-spark's names: class in Python, condition, SQLSTATE and message parameters."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import error_situations
+import pyspark
+import pytest
+from pyspark import errors
+
+from deltaic import _core, exceptions
+from deltaic.tables import DeltaTable
+
+if TYPE_CHECKING:
+    from conftest import DeltaSpark
+    from pyspark.sql import SparkSession
+
+# what PySpark has no class for comes as this one; an error of ours is one of deltaic
+BARE = "Py4JJavaError"
+
+
+def _conditions_of(jars: list[str], name: str) -> dict[str, Any]:
+    for jar in jars:
+        with zipfile.ZipFile(jar) as files:
+            if name in files.namelist():
+                found: dict[str, Any] = json.loads(files.read(name))
+                return found
+    raise AssertionError(f"no JAR has {name}")
+
+
+def test_no_condition_is_invented(delta_jars: list[str]) -> None:
+    """Name, SQLSTATE and parameters are those of the JSON of delta-spark, or of Spark."""
+    theirs = _conditions_of(delta_jars, "error/delta-error-classes.json")
+    sparks = _conditions_of(
+        [str(jar) for jar in Path(pyspark.__path__[0], "jars").glob("spark-common-utils*.jar")],
+        "error/error-conditions.json",
+    )
+    table = _core.error_conditions()
+    for name, sql_state, spark_class, parameters in table:
+        condition, _, within = name.partition(".")
+        found = (theirs if condition in theirs else sparks)[condition]
+        detail = found["subClass"][within] if within else {"message": []}
+        assert sql_state == detail.get("sqlState", found.get("sqlState")), name
+        text = "\n".join([*found["message"], *detail["message"]])
+        for parameter, _ in parameters:
+            assert f"<{parameter}>" in text, (name, parameter)
+        assert hasattr(errors, spark_class), name
+    assert len(table) > 100
+    facts = dict(_core.error_kinds())
+    by_name = {name: parameters for name, _, _, parameters in table}
+    for kind, name in _core.conditions_of_kinds():
+        for parameter, fact in by_name[name]:
+            assert fact is None or fact in facts[kind], (kind, parameter)
+
+
+def _plain(value: str, at: Path) -> str:
+    """A value without what the engines write differently: the place, the scheme of a path, backquotes."""
+    return value.replace("`", "").replace("file:", "").replace(str(at), "<at>")
+
+
+SPARKS = "AnalysisException"
+# where deltaic answers something else: the class and the condition of its error, if it gives one
+DIFFERENT: dict[str, tuple[str | None, str | None]] = {
+    # what is refused by its kind, where delta-spark fails in passing
+    "read_without_a_path": ("UnsupportedError", None),
+    "reader_version_that_is_unknown": ("UnsupportedFeatureError", "DELTA_INVALID_PROTOCOL_VERSION"),
+    "merge_by_no_column": (SPARKS, "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
+    "create_with_a_generated_column_by_an_aggregate": (SPARKS, "UNSUPPORTED_EXPR_FOR_OPERATOR"),
+    "column_mapping_of_no_mode": ("InvalidArgumentError", None),
+    # what delta-spark lets pass
+    "replace_where_with_an_append": ("InvalidArgumentError", None),
+    "new_schema_with_dynamic_partitions": ("InvalidArgumentError", None),
+    "create_without_columns": ("TableNotFoundError", "DELTA_MISSING_DELTA_TABLE"),
+    "vacuum_of_files_that_are_young": ("InvalidArgumentError", "DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT"),
+    "vacuum_of_less_than_nothing": ("InvalidArgumentError", "DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE"),
+    "clone_of_nothing": ("TableNotFoundError", "DELTA_MISSING_DELTA_TABLE"),
+    # what deltaic lets pass
+    "create_with_another_property": (None, None),
+    "create_where_other_files_are": (None, None),
+    # Spark's analysis comes first
+    "read_with_a_schema": (SPARKS, "USER_SPECIFIED_AND_ACTUAL_SCHEMA_MISMATCH"),
+    "insert_of_too_few_columns": (SPARKS, "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS"),
+    "insert_of_too_many_columns": (SPARKS, "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS"),
+    "delete_by_an_aggregate": (SPARKS, "INVALID_WHERE_CONDITION"),
+    "create_clustered_by_no_column": (SPARKS, "_LEGACY_ERROR_TEMP_3060"),
+    # a start of NULL is none
+    "changes_of_a_name_without_a_start": ("InvalidArgumentError", "DELTA_NO_START_FOR_CDC_READ"),
+}
+# parameters that the engines word in their own way: times and places in sentences, rules, rows
+IN_OWN_WORDS = {
+    "advice",
+    "changeInfo",
+    "cols",
+    "commitTs",
+    "configs",
+    "constraintName",
+    "dataSource",
+    "earliestTimestamp",
+    "expression",
+    "feature",
+    "lastCommitTimestamp",
+    "latestTimestamp",
+    "logRetentionPeriod",
+    "maximumTimestamp",
+    "message",
+    "path",
+    "proposal",
+    "providedTimestamp",
+    "reason",
+    "relationName",
+    "requestedTimestamp",
+    "sqlExpr",
+    "struct",
+    "table",
+    "tableName",
+    "table_name",
+    "timestampString",
+    "userTimestamp",
+    "values",
+    "version",
+}
+
+
+@pytest.mark.parametrize("name", error_situations.SITUATIONS)
+def test_an_error_is_told_as_by_delta_spark(
+    name: str, spark: SparkSession, delta_spark: DeltaSpark, tmp_path: Path
+) -> None:
+    at, there = tmp_path / "ours" / name, tmp_path / "theirs" / name
+    ours = error_situations.attempt(name, spark, DeltaTable, str(at))
+    theirs = delta_spark.error(name, there)
+    if name in DIFFERENT:
+        assert (ours and _class(ours), ours and ours["condition"]) == DIFFERENT[name]
+        assert theirs is None or theirs["condition"] != DIFFERENT[name][1]
+        return
+    assert (ours is None) == (theirs is None), (ours, theirs)
+    if ours is None or theirs is None:
+        return
+    if theirs["condition"] == "STREAM_FAILED":
+        # that of the query's end has the error that ended it in its text; that of deltaic is both
+        assert f"[{ours['condition']}]" in theirs["parameters"]["message"]
+        assert {"DeltaError", "StreamingQueryException"} <= {*ours["classes"]}
+        return
+    assert ours["condition"] == theirs["condition"], (ours, theirs)
+    assert ours["sqlState"] == theirs["sqlState"]
+    (kind, *_) = theirs["classes"]
+    if kind == BARE:
+        assert "DeltaError" in ours["classes"]
+    else:
+        names = {*ours["classes"], *(n for n in vars(exceptions) if _is(ours, n))}
+        assert kind in names
+    if theirs["condition"] is None:
+        return
+    assert ours["error"].strip().startswith(f"[{ours['condition']}] ")
+    assert ours["error"].count(f"[{ours['condition']}]") == 1
+    assert ours["parameters"].keys() <= theirs["parameters"].keys()
+    for parameter in ours["parameters"].keys() - IN_OWN_WORDS:
+        values = ours["parameters"][parameter], theirs["parameters"][parameter]
+        assert _plain(values[0], at) == _plain(values[1], there), parameter
+
+
+def _class(told: dict[str, Any]) -> str:
+    return str(told["classes"][0])
+
+
+def _is(told: dict[str, Any], name: str) -> bool:
+    value = vars(exceptions)[name]
+    return isinstance(value, type) and value.__name__ in told["classes"]
