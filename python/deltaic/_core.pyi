@@ -65,6 +65,7 @@ def create(
     user_metadata: str | None,
     managed: bool,
     engine: str | None,
+    arbitrary_properties: bool = False,
 ) -> tuple[int, bool, bool]: ...
 def create_like(
     table: Table,
@@ -141,6 +142,7 @@ def optimize(
     zorder_by: list[str],
     check_statistics: bool,
     full: bool,
+    files: str | None = None,
 ) -> str: ...
 def fsck(uri: str, storage_options: dict[str, str], dry_run: bool) -> str: ...
 def convert(
@@ -157,7 +159,10 @@ def shallow_clone(
 def generate_manifest(uri: str, storage_options: dict[str, str]) -> str: ...
 def verify(uri: str, storage_options: dict[str, str], version: int | None, deep: bool) -> str: ...
 def check(uri: str, storage_options: dict[str, str]) -> None: ...
-def set_properties(table: Table, properties: dict[str, str], user_metadata: str | None) -> int: ...
+def set_properties(
+    table: Table, properties: dict[str, str], user_metadata: str | None, allow_arbitrary: bool = False
+) -> int: ...
+def known_properties() -> list[str]: ...
 def unset_properties(table: Table, keys: list[str], if_exists: bool, user_metadata: str | None) -> int: ...
 def add_columns(
     table: Table, added: list[tuple[str, list[str], bool, str | None]], user_metadata: str | None
@@ -283,12 +288,12 @@ class WritePlan:
         rules_held: bool = False,
         user_metadata: str | None = None,
         txn: tuple[str, int] | None = None,
-        compression: str | None = None,
-        max_records_per_file: int | None = None,
+        files: str | None = None,
         optimize_write: bool | None = None,
         auto_compact: bool | None = None,
         configuration: dict[str, str] | None = None,
         defaults: dict[str, str] | None = None,
+        arbitrary_properties: bool = False,
         engine: str | None = None,
         storage_options: dict[str, str] | None = None,
         defines: tuple[str, list[list[str]], bool] | None = None,
@@ -311,6 +316,10 @@ class WritePlan:
     def optimize_write(self) -> bool: ...
     @property
     def compression(self) -> str | None: ...
+    @property
+    def parquet(self) -> dict[str, str]: ...
+    @property
+    def unfollowed(self) -> list[str]: ...
     @property
     def partition_columns(self) -> list[str]: ...
     def write(self, data: object, folder: str | None = None) -> list[str]: ...
@@ -386,6 +395,8 @@ class Dml:
         user_metadata: str | None = None,
         app_transaction: tuple[str, int] | None = None,
         auto_compact: bool | None = None,
+        vectors: bool = True,
+        files: str | None = None,
         engine: str | None = None,
         storage_options: dict[str, str] | None = None,
     ) -> Dml: ...

@@ -18,7 +18,13 @@ class Alterations(Handle):
 
     __slots__ = ()
 
-    def set_properties(self, properties: Mapping[str, str], *, user_metadata: str | None = None) -> int:
+    def set_properties(
+        self,
+        properties: Mapping[str, str],
+        *,
+        allow_arbitrary: bool = False,
+        user_metadata: str | None = None,
+    ) -> int:
         """Sets table properties, and returns the version of the commit. Other properties stay.
 
         This and the other changes of what a table is are made on the newest version, in one commit, and made anew when
@@ -32,6 +38,7 @@ class Alterations(Handle):
 
         Args:
             properties: Keys and values.
+            allow_arbitrary: Whether keys that begin with `delta.` and that deltaic does not know are taken as they are.
             user_metadata: Text that the history shows with the commit.
 
         Raises:
@@ -42,7 +49,7 @@ class Alterations(Handle):
             CommitConflictError: other writers were first again and again.
             CommitStateUnknownError: the store did not say whether the commit landed.
         """
-        return _core.set_properties(self._core, dict(properties), user_metadata)
+        return _core.set_properties(self._core, dict(properties), user_metadata, allow_arbitrary)
 
     def unset_properties(
         self, keys: str | Sequence[str], *, if_exists: bool = False, user_metadata: str | None = None

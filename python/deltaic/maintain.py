@@ -263,6 +263,7 @@ class Maintenance(Handle):
         zorder_by: Sequence[str] = (),
         check_statistics: bool = True,
         full: bool = False,
+        _files: str | None = None,
     ) -> OptimizeResult:
         """Joins small files of a partition and leaves deleted rows out, and moves to the newest version.
 
@@ -312,6 +313,7 @@ class Maintenance(Handle):
                 list(zorder_by),
                 check_statistics,
                 full,
+                _files,
             )
         )
         self._advance()

@@ -23,7 +23,7 @@ from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.dml.update import update
 from deltaic.spark.doors import read
 from deltaic.spark.optimize import DeltaOptimizeBuilder
-from deltaic.spark.settings import checks_retention, moment, user_metadata
+from deltaic.spark.settings import checks_retention, moment, storage, user_metadata, vacuum_mode
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class DeltaTable:
         given = partitionSchema
         if not (given is None or isinstance(given, str)):
             given = {f.name: f.dataType.jsonValue() for f in given.fields}
-        maintain.convert(path, given, user_metadata=user_metadata(sparkSession))
+        maintain.convert(path, given, user_metadata=user_metadata(sparkSession, "convert"))
         return cls(TableRef(sparkSession, path))
 
     @classmethod
@@ -257,7 +257,10 @@ class DeltaTable:
         hours = None if retentionHours is None else float(retentionHours)
         spark = self._ref.spark
         self._table().vacuum(
-            hours, allow_short_retention=not checks_retention(spark), user_metadata=user_metadata(spark)
+            hours,
+            mode=vacuum_mode(spark),
+            allow_short_retention=not checks_retention(spark),
+            user_metadata=user_metadata(spark, "vacuum"),
         )
         return self._frame(frames.NOTHING, [])
 
@@ -289,7 +292,7 @@ class DeltaTable:
             "delta.minReaderVersion": str(readerVersion),
             "delta.minWriterVersion": str(writerVersion),
         }
-        self._table().set_properties(versions, user_metadata=user_metadata(self._ref.spark))
+        self._table().set_properties(versions, user_metadata=user_metadata(self._ref.spark, "alter"))
 
     def addFeatureSupport(self, featureName: str) -> None:  # noqa: N802, N803
         """Adds a table feature to the protocol, with those that it requires.
@@ -299,7 +302,7 @@ class DeltaTable:
             InvalidFeatureChangeError: deltaic does not read and write tables that have it.
         """
         check("featureName", featureName, str)
-        self._table().add_feature(featureName, user_metadata=user_metadata(self._ref.spark))
+        self._table().add_feature(featureName, user_metadata=user_metadata(self._ref.spark, "alter"))
 
     def dropFeatureSupport(  # noqa: N802 (the name of delta-spark)
         self,
@@ -318,7 +321,7 @@ class DeltaTable:
         """
         check("featureName", featureName, str)
         truncates = truncateHistory is not None and check("truncateHistory", truncateHistory, bool)
-        said = user_metadata(self._ref.spark)
+        said = user_metadata(self._ref.spark, "alter")
         self._table().drop_feature(featureName, truncate_history=truncates, user_metadata=said)
 
     def restoreToVersion(self, version: int) -> DataFrame:  # noqa: N802
@@ -333,7 +336,7 @@ class DeltaTable:
             DataFileError: a file of the old version is gone.
         """
         check("version", version, int)
-        done = self._table().restore(version, user_metadata=user_metadata(self._ref.spark))
+        done = self._table().restore(version, user_metadata=user_metadata(self._ref.spark, "restore"))
         return self._restored(done)
 
     def restoreToTimestamp(self, timestamp: str) -> DataFrame:  # noqa: N802
@@ -353,7 +356,7 @@ class DeltaTable:
         check("timestamp", timestamp, str)
         spark = self._ref.spark
         at = moment(spark, self._ref.path, timestamp)
-        done = self._table().restore(timestamp=at, user_metadata=user_metadata(spark))
+        done = self._table().restore(timestamp=at, user_metadata=user_metadata(spark, "restore"))
         return self._restored(done)
 
     def _restored(self, done: RestoreResult) -> DataFrame:
@@ -437,7 +440,8 @@ class DeltaTable:
         return DeltaTable(clone(self._ref, source, target, replaces=replaces, properties=properties))
 
     def _table(self, **at: Any) -> Table:
-        return Table(self._ref.path, storage_options=self._ref.storage_options, **at)
+        allowed = storage(self._ref.spark, self._ref.storage_options)
+        return Table(self._ref.path, storage_options=allowed, **at)
 
     def _frame(self, schema: StructType, rows: list[dict[str, Any]]) -> DataFrame:
         return frames.frame(self._ref.spark, schema, rows)

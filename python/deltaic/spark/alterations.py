@@ -34,8 +34,16 @@ _NO_PROPERTIES = {
 }
 
 
-def alter(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> None:
+def alter(
+    table: Table,
+    changes: Sequence[Mapping[str, Any]],
+    user_metadata: str | None,
+    *,
+    allow_arbitrary: bool = False,
+) -> None:
     """Makes the changes of one statement, in one commit or none of them. `user_metadata` is shown with it.
+
+    With `allow_arbitrary` properties `delta.*` that nobody knows are taken as they are.
 
     Raises:
         UnsupportedError: several changes that one commit of ours does not make, or one that is not known.
@@ -49,7 +57,8 @@ def alter(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str
         for change in changes:
             if change["key"] in _NO_PROPERTIES:
                 raise _refusal(table, *_NO_PROPERTIES[change["key"]])
-        table.set_properties({change["key"]: change["value"] for change in changes}, **said)
+        properties = {change["key"]: change["value"] for change in changes}
+        table.set_properties(properties, allow_arbitrary=allow_arbitrary, **said)
     elif kinds == {"RemoveProperty"}:
         table.unset_properties([change["key"] for change in changes], if_exists=True, **said)
     elif kinds == {"AddColumn"}:

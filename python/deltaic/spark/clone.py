@@ -31,7 +31,7 @@ def clone(
             known = names.find(ref.spark, name)
             path = names.default_path(ref.spark, name) if known is None else known.path
     source.shallow_clone(
-        path, replace=replaces, properties=properties, user_metadata=user_metadata(ref.spark)
+        path, replace=replaces, properties=properties, user_metadata=user_metadata(ref.spark, "clone")
     )
     if name is not None and known is None:
         known = names.register(ref.spark, name, path)

@@ -23,6 +23,10 @@ _SETTINGS = (
     "spark.databricks.delta.schema.autoMerge.enabled",
     "spark.databricks.delta.commitInfo.userMetadata",
     OUT_OF_RANGE,
+    "spark.databricks.delta.allowArbitraryProperties.enabled",
+    "spark.deltaic.universalFormat.allowStale",
+    "spark.sql.files.maxRecordsPerFile",
+    "spark.sql.parquet.compression.codec",
 )
 
 _listing: WeakSet[Any] = WeakSet()

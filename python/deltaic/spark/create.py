@@ -219,11 +219,11 @@ class DeltaTableBuilder:
         if not self._columns and not names.is_table(path):
             message = f"no Delta table at `{path}`, and no columns are given to make one"
             raise TableNotFoundError(message, path=path)
-        settings = Settings.of(self._spark)
+        settings = Settings.of(self._spark, "create")
         _core.create(
             path,
             json.dumps({"type": "struct", "fields": self._columns}),
-            {},
+            settings.storage(None),
             mode=mode,
             partition_by=self._partition_by,
             cluster_by=self._clustering(),
@@ -234,6 +234,7 @@ class DeltaTableBuilder:
             user_metadata=settings.user_metadata,
             managed=managed,
             engine=f"Apache-Spark/{self._spark.version}",
+            arbitrary_properties=settings.arbitrary_properties,
         )
 
     def _define_as(self, rows: DataFrame, path: str, mode: str, *, managed: bool) -> None:

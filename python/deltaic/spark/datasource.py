@@ -30,13 +30,12 @@ from deltaic.exceptions import (
     InvalidTimeTravelError,
     SchemaMismatchError,
     TableNotFoundError,
-    UnsupportedError,
 )
 from deltaic.spark import changes, writer
 from deltaic.spark.bridge.options import verified
 from deltaic.spark.change_stream import with_changes
 from deltaic.spark.names import local
-from deltaic.spark.options import CATALOGS_OWN, WriteOptions
+from deltaic.spark.options import WriteOptions
 from deltaic.spark.partition_folders import both, partition_folder
 from deltaic.spark.routes.arrow import Task
 from deltaic.spark.settings import OUT_OF_RANGE, Settings
@@ -49,19 +48,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-_READ_OPTIONS = frozenset({"path", "versionasof", "timestampasof", "verify"}) | changes.OPTIONS
-_STREAM_OPTIONS = frozenset(
-    {
-        "maxfilespertrigger",
-        "maxbytespertrigger",
-        "ignoredeletes",
-        "ignorechanges",
-        "ignorefiledeletion",
-        "skipchangecommits",
-        "failondataloss",
-        "excluderegex",
-    }
-)
 _QUERY_OPTIONS = frozenset({"checkpointlocation", "queryname"})
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 
@@ -100,7 +86,7 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
             # only a stream may begin so
             now = _core.Table(self._path(), None, None, {}).schema_json()
             return StructType.fromJson(with_changes(json.loads(now)))
-        return StructType.fromJson(json.loads(self.scan(_STREAM_OPTIONS).schema))
+        return StructType.fromJson(json.loads(self.scan().schema))
 
     def reader(self, schema: StructType) -> DeltaReader:
         """Reads the columns of `schema` by name."""
@@ -149,16 +135,9 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
             )
         return local(path)
 
-    def scan(self, more: frozenset[str] = frozenset()) -> Any:
-        """The plan of a read: schema and files of a version, or of the changes of versions.
-
-        `more` are options that say nothing here.
-        """
+    def scan(self) -> Any:
+        """The plan of a read: schema and files of a version, or of the changes of versions."""
         path = self._path()
-        unknown = sorted(k for k in self.options if k.lower() not in _READ_OPTIONS | CATALOGS_OWN | more)
-        if unknown:
-            what = f"the read option `{unknown[0]}`"
-            raise UnsupportedError(f"`{path}`: {what} is not supported", path=path, what=what)
         given = self._given()
         if verified(given):
             _core.check(path, {})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.spark import columns, frames
 from deltaic.spark.as_sparks import all_raise_sparks
 from deltaic.spark.reports import hadoop_path
-from deltaic.spark.settings import checks_zorder_statistics, user_metadata
+from deltaic.spark.settings import Settings, checks_zorder_statistics, optimize_rules, storage, user_metadata
 from deltaic.spark.zoned import TIME_ZONE, in_utc
 from deltaic.table import Table
 
@@ -93,14 +93,16 @@ def optimized(ref: TableRef, where: list[str], **how: Any) -> dict[str, Any]:
         where: Conditions on partition columns.
         **how: As of `deltaic.Table.optimize`.
     """
-    table = Table(ref.path, storage_options=ref.storage_options)
+    said = user_metadata(ref.spark, "optimize")
+    table = Table(ref.path, storage_options=storage(ref.spark, ref.storage_options))
     started = time.time_ns()
     zone = ref.spark.conf.get(TIME_ZONE)
     where = [in_utc(zone, text, ref.path, ref.storage_options) for text in where]
     done = table.optimize(
         " AND ".join(f"({text})" for text in where) or None,
-        user_metadata=user_metadata(ref.spark),
-        **how,
+        user_metadata=said,
+        _files=Settings.of(ref.spark, "optimize").files(),
+        **{**optimize_rules(ref.spark), **how},
     )
     metrics = {
         **_metrics(done, table),

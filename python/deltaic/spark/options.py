@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
+from deltaic.spark.known_options import OPTIONS_REFUSED
+from deltaic.spark.settings import Settings
 from deltaic.spark.zoned import in_utc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from deltaic.spark.definition import Definition
-    from deltaic.spark.settings import Settings
 
 _MODES = {
     "errorifexists": "errorifexists",
@@ -38,6 +39,16 @@ class WriteOptions:
     txn_version: int | None = None
     compression: str | None = None
     max_records_per_file: int | None = None
+    parquet: dict[str, str] = field(default_factory=dict)
+    """Settings of Parquet's own writer."""
+    hadoop: dict[str, str] = field(default_factory=dict)
+    """Settings of file systems, for Spark's writer."""
+    files: str | None = None
+    """What `_core` is told of the files: these and what the session says."""
+    arbitrary_properties: bool = False
+    """What the session says of properties that nobody knows."""
+    allow_stale: bool = False
+    """What the session says of metadata of other formats."""
     route: str = "auto"
     partition_by: list[str] | None = None
     merge_schema: bool | None = None
@@ -61,10 +72,12 @@ class WriteOptions:
 
         Raises:
             UnsupportedError: for an option that would change what is written and is not supported, by its
-            name.
+            name. Others that nobody here knows say nothing, as for delta-spark.
             InvalidArgumentError: for a value that makes no sense.
         """
         given: dict[str, str] = {}
+        parquet: dict[str, str] = {}
+        hadoop: dict[str, str] = {}
         configuration: dict[str, str] = {}
         for name, value in options.items():
             key = name.lower()
@@ -73,11 +86,16 @@ class WriteOptions:
             if key.startswith("delta."):
                 configuration[name] = str(value)
                 continue
-            if key not in _KNOWN:
+            if key.startswith("parquet."):
+                # behind a # is the name of a column
+                setting, *column = name.split("#", 1)
+                parquet["#".join([setting.lower(), *column])] = str(value)
+            elif key.startswith(("fs.", "dfs.")):
+                hadoop[name] = str(value)
+            elif key in OPTIONS_REFUSED and _is_refused(key, str(value)):
+                what = f"the write option `{name}`"
                 raise UnsupportedError(
-                    f"`{path}`: the write option `{name}` is not supported",
-                    path=path,
-                    what=f"the write option `{name}`",
+                    f"`{path}`: {what} is not supported: {OPTIONS_REFUSED[key].why}", path=path, what=what
                 )
             given[key] = str(value)
         txn = (given.get("txnappid"), _whole("txnVersion", given.get("txnversion"), 0))
@@ -91,12 +109,17 @@ class WriteOptions:
                 "deltaicRoute", f"`{route}` is none of {', '.join(sorted(_ROUTES))}"
             )
         names = given.get("partitionby")
+        compression = given.get("compression", given.get("parquet.compression"))
+        most_rows = _whole("maxRecordsPerFile", given.get("maxrecordsperfile"), 0)
         return cls(
             user_metadata=given.get("usermetadata"),
             txn_app_id=txn[0],
             txn_version=txn[1],
-            compression=given.get("compression"),
-            max_records_per_file=_whole("maxRecordsPerFile", given.get("maxrecordsperfile"), 0) or None,
+            compression=compression,
+            max_records_per_file=most_rows,
+            files=Settings().files(compression, most_rows, parquet),
+            parquet=parquet,
+            hadoop=hadoop,
             route=route,
             partition_by=None if names is None else [n.strip() for n in names.split(",") if n.strip()],
             merge_schema=_switch("mergeSchema", given.get("mergeschema")),
@@ -113,10 +136,17 @@ class WriteOptions:
         return replace(self, configuration=definition.properties, dynamic_partitions=False)
 
     def in_session(self, settings: Settings) -> WriteOptions:
-        """With what the session's settings say where the options are silent, as delta-spark reads them."""
+        """With what the session's settings say where the options are silent, as delta-spark reads them.
+
+        Raises:
+            InvalidArgumentError: for what the session does not allow.
+        """
         dynamic, txn = self.dynamic_partitions, (self.txn_app_id, self.txn_version)
         if dynamic is None and self.replace_where is None:
             dynamic = settings.dynamic_partitions
+        if dynamic and not settings.dynamic_allowed:
+            reason = "`spark.databricks.delta.dynamicPartitionOverwrite.enabled` is false"
+            raise InvalidArgumentError.of("partitionOverwriteMode", reason)
         if self.txn_app_id is None and settings.txn is not None:
             txn = settings.txn
         return replace(
@@ -130,6 +160,9 @@ class WriteOptions:
             auto_compact=settings.auto_compact,
             check_replaced=settings.check_replaced or not settings.replace_data_columns,
             defaults=settings.defaults,
+            files=settings.files(self.compression, self.max_records_per_file, self.parquet),
+            arbitrary_properties=settings.arbitrary_properties,
+            allow_stale=settings.allow_stale,
         )
 
     def zoned(self, zone: str, path: str, storage_options: Mapping[str, str] | None) -> WriteOptions:
@@ -148,25 +181,6 @@ class WriteOptions:
         return replace(self, txn_app_id=app_id, txn_version=version, dynamic_partitions=False)
 
 
-_KNOWN = frozenset(
-    {
-        "usermetadata",
-        "txnappid",
-        "txnversion",
-        "compression",
-        "maxrecordsperfile",
-        "deltaicroute",
-        "partitionby",
-        "mergeschema",
-        "overwriteschema",
-        "datachange",
-        "replacewhere",
-        "partitionoverwritemode",
-        "optimizewrite",
-    }
-)
-
-
 def save_mode(path: str, mode: str | None) -> str:
     """The mode in lower case: `errorifexists` (Spark's default), `append`, `overwrite` or `ignore`.
 
@@ -179,6 +193,10 @@ def save_mode(path: str, mode: str | None) -> str:
             f"`{path}`: the save mode `{name}` is not supported", path=path, what=f"the save mode `{name}`"
         )
     return _MODES[name]
+
+
+def _is_refused(key: str, value: str) -> bool:
+    return value.strip().lower() not in OPTIONS_REFUSED[key].default.split()
 
 
 def _switch(name: str, text: str | None) -> bool | None:

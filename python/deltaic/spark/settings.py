@@ -1,7 +1,6 @@
 """The settings of a session that delta-spark reads when it writes, and that are followed here, too.
 
-Settings of how delta-spark works, such as `spark.databricks.delta.merge.*` and those of its snapshots and caches, have
-nothing to say here: they never change what is in a table.
+`known_settings` has them all, with those that are refused and those that have nothing to say here.
 """
 
 from __future__ import annotations
@@ -11,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from deltaic import time_travel, times
-from deltaic.exceptions import InvalidArgumentError
+from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 from deltaic.spark.bridge.sessions import java_method
 from deltaic.spark.frame import is_connect
+from deltaic.spark.known_settings import refused_of
 from deltaic.spark.zoned import TIME_ZONE
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ _USER_METADATA = _DELTA + "commitInfo.userMetadata"
 _DEFAULTS = _DELTA + "properties.defaults."
 _TXN_VERSION = _DELTA + "write.txnVersion"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+_PARQUET = "parquet."
+_HADOOPS_PARQUET = "spark.hadoop.parquet."
+_ALLOW_STALE = "spark.deltaic.universalFormat.allowStale"
 OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
 """Whether changes of versions and times after the newest are none, instead of an error."""
 
@@ -53,23 +56,47 @@ class Settings:
     """`spark.databricks.delta.write.txnVersion.autoReset.enabled`: the version is for one commit."""
     defaults: dict[str, str] = field(default_factory=dict)
     """`spark.databricks.delta.properties.defaults.*`: properties of new tables that are not given others."""
+    arbitrary_properties: bool = False
+    """`spark.databricks.delta.allowArbitraryProperties.enabled`."""
+    compression: str | None = None
+    """`spark.sql.parquet.compression.codec`; None leaves it to the table."""
+    max_records_per_file: int | None = None
+    """`spark.sql.files.maxRecordsPerFile`."""
+    parquet: dict[str, str] = field(default_factory=dict)
+    """`parquet.*`, of the session and of Hadoop: settings of Parquet's own writer."""
+    compaction: dict[str, int] = field(default_factory=dict)
+    """`spark.databricks.delta.autoCompact.*`: when files are joined after a commit, as `_core` names it."""
+    without_vectors: frozenset[str] = frozenset()
+    """The operations that `spark.databricks.delta.*.deletionVectors.persistent` takes deletion vectors from."""
+    dynamic_allowed: bool = True
+    """`spark.databricks.delta.dynamicPartitionOverwrite.enabled`."""
+    allow_stale: bool = False
+    """`spark.deltaic.universalFormat.allowStale`."""
 
     @classmethod
-    def of(cls, spark: Any) -> Settings:
-        """The settings as they are now.
+    def of(cls, spark: Any, operation: str = "write") -> Settings:
+        """The settings as they are now, for an operation of `known_settings`.
 
         Raises:
             InvalidArgumentError: for a value that makes no sense.
+            UnsupportedError: for a setting that the operation would pass over in silence.
         """
-        return cls.read(_all(spark))
+        return cls.read(_all(spark), operation)
 
     @classmethod
-    def read(cls, given: Mapping[str, str]) -> Settings:
+    def read(cls, given: Mapping[str, str], operation: str = "write") -> Settings:
         """From settings by their names; others may be among them.
 
         Raises:
             InvalidArgumentError: for a value that makes no sense.
+            UnsupportedError: for a setting that the operation would pass over in silence.
         """
+        _refuse(given, operation)
+        hadoops = {
+            name.removeprefix("spark.hadoop."): value
+            for name, value in given.items()
+            if name.startswith(_HADOOPS_PARQUET)
+        }
         return cls(
             user_metadata=given.get(_USER_METADATA),
             merge_schema=_switch(given, _DELTA + "schema.autoMerge.enabled") is True,
@@ -85,7 +112,41 @@ class Settings:
                 for name, value in given.items()
                 if name.startswith(_DEFAULTS)
             },
+            arbitrary_properties=_switch(given, _DELTA + "allowArbitraryProperties.enabled") is True,
+            compression=given.get("spark.sql.parquet.compression.codec"),
+            max_records_per_file=_number(given, "spark.sql.files.maxRecordsPerFile"),
+            parquet=hadoops | {n: v for n, v in given.items() if n.startswith(_PARQUET)},
+            compaction=_compaction(given),
+            without_vectors=frozenset(
+                name
+                for name in ("delete", "update", "merge")
+                if _switch(given, f"{_DELTA}{name}.deletionVectors.persistent") is False
+            ),
+            dynamic_allowed=_switch(given, _DELTA + "dynamicPartitionOverwrite.enabled") is not False,
+            allow_stale=_switch(given, _ALLOW_STALE) is True,
         )
+
+    def files(
+        self,
+        compression: str | None = None,
+        max_records_per_file: int | None = None,
+        parquet: Mapping[str, str] | None = None,
+    ) -> str:
+        """What `_core` is told of the files of an operation that says this itself."""
+        said = {
+            "compression": self.compression if compression is None else compression,
+            "max_records_per_file": self.max_records_per_file
+            if max_records_per_file is None
+            else max_records_per_file,
+            "parquet": dict(parquet or {}),
+            "session_parquet": self.parquet,
+            **self.compaction,
+        }
+        return json.dumps({name: value for name, value in said.items() if value})
+
+    def storage(self, given: Mapping[str, str] | None) -> dict[str, str]:
+        """The options of a store, with what the session allows there."""
+        return {**(given or {}), **({"allow_stale_universal_format": "true"} if self.allow_stale else {})}
 
     def end_txn(self, spark: Any) -> None:
         """Takes the version of the application away from the session, if it is for one commit only."""
@@ -93,10 +154,37 @@ class Settings:
             spark.conf.unset(_TXN_VERSION)
 
 
-def user_metadata(spark: Any) -> str | None:
-    """`Settings.user_metadata` alone."""
-    found: str | None = spark.conf.get(_USER_METADATA, None)
-    return found
+def user_metadata(spark: Any, operation: str) -> str | None:
+    """`Settings.user_metadata` alone, for an operation of `known_settings`.
+
+    Raises:
+        UnsupportedError: for a setting that the operation would pass over in silence.
+    """
+    given = _all(spark)
+    _refuse(given, operation)
+    return given.get(_USER_METADATA)
+
+
+def storage(spark: Any, given: Mapping[str, str]) -> dict[str, str]:
+    """The options of a store, with what the session allows there."""
+    said = {_ALLOW_STALE: spark.conf.get(_ALLOW_STALE, "false")}
+    return Settings(allow_stale=_switch(said, _ALLOW_STALE) is True).storage(given)
+
+
+def allows_arbitrary(spark: Any) -> bool:
+    """`Settings.arbitrary_properties` alone."""
+    return str(spark.conf.get(_DELTA + "allowArbitraryProperties.enabled", "false")).lower() == "true"
+
+
+def assumes_if_exists(spark: Any) -> bool:
+    """`spark.databricks.delta.constraints.assumesDropIfExists.enabled`."""
+    return str(spark.conf.get(_DELTA + "constraints.assumesDropIfExists.enabled", "false")).lower() == "true"
+
+
+def vacuum_mode(spark: Any) -> str:
+    """How a vacuum goes that does not say it: `spark.databricks.delta.vacuum.lite.enabled`."""
+    lite = str(spark.conf.get(_DELTA + "vacuum.lite.enabled", "false")).lower() == "true"
+    return "lite" if lite else "full"
 
 
 def checks_retention(spark: Any) -> bool:
@@ -129,6 +217,61 @@ def _all(spark: Any) -> Mapping[str, str]:
         return settings
     found: dict[str, str] = json.loads(java_method(spark, "SessionSettings", "of")(spark._jsparkSession))
     return found
+
+
+def refuse(spark: Any, operation: str) -> None:
+    """Checks that the session sets nothing that an operation would pass over in silence.
+
+    Raises:
+        UnsupportedError: it does, by the name of the setting.
+    """
+    _refuse(_all(spark), operation)
+
+
+def _refuse(given: Mapping[str, str], operation: str) -> None:
+    refused = refused_of(given, operation)
+    if refused is not None:
+        name, value, why = refused
+        what = f"the setting `{name}` as `{value}`"
+        raise UnsupportedError(f"{what} is not supported: {why}", path="", what=what)
+
+
+def optimize_rules(spark: Any) -> dict[str, Any]:
+    """What the session says of an optimize, as the arguments of `deltaic.Table.optimize`.
+
+    Raises:
+        InvalidArgumentError: for a value that makes no sense.
+    """
+    given = _all(spark)
+    ratio = given.get(_DELTA + "optimize.maxDeletedRowsRatio")
+    said = {
+        "target_size": _number(given, _DELTA + "optimize.maxFileSize"),
+        "min_size": _number(given, _DELTA + "optimize.minFileSize"),
+        "max_deleted_ratio": None if ratio is None else float(ratio),
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _compaction(given: Mapping[str, str]) -> dict[str, int]:
+    said = {
+        "compact_min_files": _number(given, _DELTA + "autoCompact.minNumFiles"),
+        "compact_target_size": _number(given, _DELTA + "autoCompact.maxFileSize"),
+        "compact_small_size": _number(given, _DELTA + "autoCompact.minFileSize"),
+        "compact_most_partitions": _number(given, _DELTA + "autoCompact.maxNumModifiedPartitions"),
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _number(given: Mapping[str, str], name: str) -> int | None:
+    """A whole number above 0; what is not above it says nothing, as for Spark."""
+    text = given.get(name)
+    if text is None:
+        return None
+    try:
+        number = int(text)
+    except ValueError:
+        raise InvalidArgumentError.of(name, f"`{text}` is not a whole number") from None
+    return number if number > 0 else None
 
 
 def _switch(given: Mapping[str, str], name: str) -> bool | None:

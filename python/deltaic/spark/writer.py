@@ -171,14 +171,14 @@ def make_plan(
         rules_held=rules_held,
         user_metadata=options.user_metadata,
         txn=txn,
-        compression=options.compression,
-        max_records_per_file=options.max_records_per_file,
+        files=options.files,
         optimize_write=options.optimize_write,
         auto_compact=options.auto_compact,
         configuration=options.configuration,
         defaults=options.defaults,
+        arbitrary_properties=options.arbitrary_properties,
         engine=f"Apache-Spark/{spark_version}",
-        storage_options=None if storage_options is None else dict(storage_options),
+        storage_options=Settings(allow_stale=options.allow_stale).storage(storage_options),
         defines=None if definition is None else (definition.mode, definition.cluster_by, definition.managed),
         description=None if definition is None else definition.description,
     )
@@ -261,11 +261,14 @@ def _route(df: Any, plan: Any) -> str:
     if is_connect(df):
         # the server plans; the client knows only that a frame is its own local data
         return "driver" if type(getattr(df, "_plan", None)).__name__ == "LocalRelation" else "arrow"
-    if driver.small(df):
+    if driver.small(df) and not (plan.unfollowed and plan.direct):
         return "driver"
     # rows that need more than a rename are rearranged by the core
     if not plan.direct:
         return "arrow"
+    # the core cannot follow what the write says of its files
+    if plan.unfollowed:
+        return "direct"
     # Spark's writer sorts the rows of each task by partition, the core does not. Where executors are other machines,
     # they may lack deltaic.
     takes = plan.partition_columns and is_local(df) and arrow.is_possible() and arrow_takes(df.schema)

@@ -10,7 +10,7 @@ from deltaic.spark import frames, names
 from deltaic.spark.alterations import alter
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.create import DeltaTableBuilder, execute_as
-from deltaic.spark.settings import user_metadata
+from deltaic.spark.settings import allows_arbitrary, storage, user_metadata
 from deltaic.statements.definitions import NewTable, Subject, parse_changes, parse_new_table, subject
 from deltaic.statements.queries import query
 from deltaic.table import Table
@@ -41,7 +41,8 @@ def run_definition(spark: Any, text: str) -> DataFrame | None:
         if known is None or changes is None:
             return None
         _check_defaults(spark, [change["default"] for change in changes if change.get("default")])
-        alter(Table(known.path), changes, user_metadata(spark))
+        table = Table(known.path, storage_options=storage(spark, {}))
+        alter(table, changes, user_metadata(spark, "alter"), allow_arbitrary=allows_arbitrary(spark))
     nothing: DataFrame = frames.frame(spark, frames.NOTHING, [])
     return nothing
 

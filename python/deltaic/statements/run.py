@@ -12,7 +12,15 @@ from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.command_reads import committed_at
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.optimize import optimized
-from deltaic.spark.settings import checks_retention, checks_zorder_statistics, moment, user_metadata
+from deltaic.spark.settings import (
+    assumes_if_exists,
+    checks_retention,
+    checks_zorder_statistics,
+    moment,
+    storage,
+    user_metadata,
+    vacuum_mode,
+)
 from deltaic.statements import statements as S  # noqa: N812 (each is named once)
 from deltaic.table import Table
 
@@ -64,7 +72,7 @@ def ref_of(spark: Any, name: list[str]) -> TableRef:
 
 
 def _table(spark: Any, name: list[str]) -> Table:
-    return Table(ref_of(spark, name).path)
+    return Table(ref_of(spark, name).path, storage_options=storage(spark, {}))
 
 
 def _delta_table(spark: Any, name: list[str]) -> Any:
@@ -91,10 +99,10 @@ def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
     table = _table(spark, statement.name)
     done = table.vacuum(
         statement.hours,
-        mode="lite" if statement.lite else "full",
+        mode="lite" if statement.lite else vacuum_mode(spark),
         dry_run=statement.dry_run,
         allow_short_retention=not checks_retention(spark),
-        user_metadata=user_metadata(spark),
+        user_metadata=user_metadata(spark, "vacuum"),
     )
     base = reports.hadoop_path(table.uri)
     if not statement.dry_run:
@@ -105,7 +113,7 @@ def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
 def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
     table = _table(spark, statement.name)
     at = None if statement.timestamp is None else moment(spark, table.uri, statement.timestamp)
-    done = table.restore(statement.version, timestamp=at, user_metadata=user_metadata(spark))
+    done = table.restore(statement.version, timestamp=at, user_metadata=user_metadata(spark, "restore"))
     committed_at(spark, table.uri)
     return [reports.restored(done)]
 
@@ -128,7 +136,7 @@ def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
         names.local(name[1]),
         statement.partition_by,
         statistics=statement.statistics,
-        user_metadata=user_metadata(spark),
+        user_metadata=user_metadata(spark, "convert"),
     )
     return []
 
@@ -177,19 +185,20 @@ def _is_there(spark: Any, name: list[str]) -> bool:
 
 
 def _add_constraint(spark: Any, statement: S.AddConstraint) -> list[dict[str, Any]]:
-    table, said = _table(spark, statement.name), user_metadata(spark)
+    table, said = _table(spark, statement.name), user_metadata(spark, "alter")
     table.add_constraint(statement.constraint, statement.expression, user_metadata=said)
     return []
 
 
 def _drop_constraint(spark: Any, statement: S.DropConstraint) -> list[dict[str, Any]]:
-    table, said = _table(spark, statement.name), user_metadata(spark)
-    table.drop_constraint(statement.constraint, if_exists=statement.if_exists, user_metadata=said)
+    table, said = _table(spark, statement.name), user_metadata(spark, "alter")
+    if_exists = statement.if_exists or assumes_if_exists(spark)
+    table.drop_constraint(statement.constraint, if_exists=if_exists, user_metadata=said)
     return []
 
 
 def _drop_feature(spark: Any, statement: S.DropFeature) -> list[dict[str, Any]]:
-    table, said = _table(spark, statement.name), user_metadata(spark)
+    table, said = _table(spark, statement.name), user_metadata(spark, "alter")
     table.drop_feature(statement.feature, truncate_history=statement.truncate_history, user_metadata=said)
     return []
 

@@ -27,6 +27,7 @@ pub mod snapshot;
 pub mod store;
 pub mod stream;
 pub mod txn;
+mod universal_format;
 pub mod verify;
 pub mod write;
 

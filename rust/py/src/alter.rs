@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deltaic::alter::{ColumnChange, NewColumn, Position, SetOptions, columns_from_json};
+use deltaic::alter::{self, ColumnChange, NewColumn, Position, SetOptions, columns_from_json};
 use deltaic::maintain::{self, Alteration, DropOptions, alter_table};
 use pyo3::prelude::*;
 
@@ -19,13 +19,22 @@ fn position(first: bool, after: Option<String>) -> Option<Position> {
 }
 
 #[pyfunction]
+#[pyo3(signature = (table, properties, user_metadata, allow_arbitrary=false))]
 pub(crate) fn set_properties(
     py: Python<'_>,
     table: &Table,
     properties: BTreeMap<String, String>,
     user_metadata: Option<&str>,
+    allow_arbitrary: bool,
 ) -> PyResult<u64> {
-    run(py, table, Alteration::SetProperties { properties, options: SetOptions::default() }, user_metadata)
+    let options = SetOptions { allow_arbitrary };
+    run(py, table, Alteration::SetProperties { properties, options }, user_metadata)
+}
+
+/// The properties `delta.*` that can be set.
+#[pyfunction]
+pub(crate) fn known_properties() -> Vec<&'static str> {
+    alter::known_properties().collect()
 }
 
 #[pyfunction]

@@ -14,6 +14,7 @@ use deltaic::store::{Location, StorageOptions};
 use pyo3::prelude::*;
 use serde_json::json;
 
+use crate::file_choices::FileChoices;
 use crate::runtime;
 use crate::table::Table;
 
@@ -78,6 +79,10 @@ pub(crate) fn reset_application(py: Python<'_>, table: &Table, app_id: &str) -> 
 
 /// Joins small files of the partitions that match, or lays their rows out along a curve; what it did as JSON.
 #[pyfunction]
+#[pyo3(signature = (
+    uri, storage_options, predicate, target_size, min_size, max_deleted_ratio, purge, user_metadata, zorder_by, check_statistics,
+    full, files=None
+))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn optimize(
     py: Python<'_>,
@@ -92,9 +97,11 @@ pub(crate) fn optimize(
     zorder_by: Vec<String>,
     check_statistics: bool,
     full: bool,
+    files: Option<String>,
 ) -> PyResult<String> {
     runtime::stoppable(py, |cancel| {
         let defaults = OptimizeOptions::default();
+        let files = FileChoices::parse(files.as_deref())?;
         let options = OptimizeOptions {
             predicate,
             target_size,
@@ -105,6 +112,8 @@ pub(crate) fn optimize(
             zorder_by,
             check_statistics,
             full,
+            compression: files.compression.clone(),
+            parquet: files.parquet(),
             cancel: cancel.clone(),
             ..defaults
         };

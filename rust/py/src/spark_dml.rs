@@ -15,6 +15,7 @@ use pyo3::types::PyBytes;
 use serde_json::Value;
 
 use crate::arrow::import;
+use crate::file_choices::FileChoices;
 use crate::runtime::{stoppable, write};
 use crate::spark::SparkTable;
 use crate::spark_scan::ScanPlan;
@@ -31,7 +32,7 @@ pub(crate) struct Dml {
 #[pymethods]
 impl Dml {
     #[new]
-    #[pyo3(signature = (path, operation, parameters, *, user_metadata=None, app_transaction=None, auto_compact=None, engine=None, storage_options=None))]
+    #[pyo3(signature = (path, operation, parameters, *, user_metadata=None, app_transaction=None, auto_compact=None, vectors=true, files=None, engine=None, storage_options=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -41,6 +42,8 @@ impl Dml {
         user_metadata: Option<String>,
         app_transaction: Option<(String, i64)>,
         auto_compact: Option<bool>,
+        vectors: bool,
+        files: Option<String>,
         engine: Option<String>,
         storage_options: Option<BTreeMap<String, String>>,
     ) -> PyResult<Self> {
@@ -49,8 +52,19 @@ impl Dml {
             for (name, value) in parameters {
                 shown = shown.with(&name, value);
             }
-            let options =
-                DmlOptions { user_metadata, app_transaction, auto_compact, engine, ..Default::default() };
+            let files = FileChoices::parse(files.as_deref())?;
+            let options = DmlOptions {
+                user_metadata,
+                app_transaction,
+                auto_compact,
+                compaction: files.compaction(),
+                compression: files.compression.clone(),
+                parquet: files.parquet(),
+                max_rows_per_file: files.max_records_per_file,
+                vectors,
+                engine,
+                ..Default::default()
+            };
             let storage = storage_options.unwrap_or_default();
             let location = Location::open(&path, &storage)?;
             let inner = SpreadDml::begin(&location, storage, shown, options)?;

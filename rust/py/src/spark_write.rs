@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use deltaic::actions::Add;
+use deltaic::alter::SetOptions;
 use deltaic::predicate::Predicate;
 use deltaic::scan::handover::spark_uri;
 use deltaic::schema::StructType;
@@ -12,6 +13,7 @@ use pyo3::prelude::*;
 
 use crate::arrow::import;
 use crate::errors::to_python;
+use crate::file_choices::FileChoices;
 use crate::runtime::{read, write};
 use crate::spark::SparkTable;
 
@@ -37,7 +39,7 @@ impl WritePlan {
 #[pymethods]
 impl WritePlan {
     #[new]
-    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, user_metadata=None, txn=None, compression=None, max_records_per_file=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, engine=None, storage_options=None, defines=None, description=None))]
+    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, user_metadata=None, txn=None, files=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, arbitrary_properties=false, engine=None, storage_options=None, defines=None, description=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -54,12 +56,12 @@ impl WritePlan {
         rules_held: bool,
         user_metadata: Option<String>,
         txn: Option<(String, i64)>,
-        compression: Option<String>,
-        max_records_per_file: Option<u64>,
+        files: Option<String>,
         optimize_write: Option<bool>,
         auto_compact: Option<bool>,
         configuration: Option<BTreeMap<String, String>>,
         defaults: Option<BTreeMap<String, String>>,
+        arbitrary_properties: bool,
         engine: Option<String>,
         storage_options: Option<BTreeMap<String, String>>,
         defines: Option<(String, Vec<Vec<String>>, bool)>,
@@ -67,6 +69,7 @@ impl WritePlan {
     ) -> PyResult<Self> {
         read(py, move || {
             let data = StructType::from_json(&schema)?;
+            let files = FileChoices::parse(files.as_deref())?;
             let defines = match defines {
                 Some((mode, cluster_by, managed)) => {
                     Some(Defines { mode: DefineMode::parse(&mode)?, cluster_by, managed })
@@ -91,8 +94,11 @@ impl WritePlan {
                 optimize_write,
                 auto_compact,
                 all_nullable: true,
-                compression,
-                max_rows_per_file: max_records_per_file,
+                compression: files.compression.clone(),
+                parquet: files.parquet(),
+                max_rows_per_file: files.max_records_per_file,
+                compaction: files.compaction(),
+                properties: SetOptions { allow_arbitrary: arbitrary_properties },
                 user_metadata,
                 app_transaction: txn,
                 engine,
@@ -152,6 +158,19 @@ impl WritePlan {
     #[getter]
     fn compression(&self) -> Option<&str> {
         self.inner.compression()
+    }
+
+    /// The settings of Parquet's own writer that hold, by name.
+    #[getter]
+    fn parquet(&self) -> BTreeMap<String, String> {
+        self.inner.parquet().clone()
+    }
+
+    /// Those that the write asked for and `write` cannot follow.
+    #[getter]
+    fn unfollowed(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let names = self.inner.unfollowed().map_err(|e| to_python(py, &e))?;
+        Ok(names.into_iter().map(str::to_owned).collect())
     }
 
     /// The partition columns in order, as data files name them.

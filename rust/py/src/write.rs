@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use arrow::array::RecordBatchIterator;
 use arrow::error::ArrowError;
+use deltaic::alter::SetOptions;
 use deltaic::maintain::{self, LikeOptions};
 use deltaic::schema::StructType;
 use deltaic::store::{Location, StorageOptions};
@@ -21,7 +22,7 @@ use crate::table::Table;
 #[pyfunction]
 #[pyo3(signature = (
     uri, schema, storage_options, *, mode, partition_by, cluster_by, configuration, defaults, name, description,
-    user_metadata, managed, engine
+    user_metadata, managed, engine, arbitrary_properties=false
 ))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn create(
@@ -39,6 +40,7 @@ pub(crate) fn create(
     user_metadata: Option<String>,
     managed: bool,
     engine: Option<String>,
+    arbitrary_properties: bool,
 ) -> PyResult<(u64, bool, bool)> {
     runtime::write(py, || {
         let schema = StructType::from_json(schema)?;
@@ -48,6 +50,7 @@ pub(crate) fn create(
             cluster_by,
             configuration,
             defaults,
+            properties: SetOptions { allow_arbitrary: arbitrary_properties },
             name,
             description,
             user_metadata,

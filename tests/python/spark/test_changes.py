@@ -229,7 +229,10 @@ def test_spark_reads_changes_by_name(spark: Any, tmp_path: Path) -> None:
         later = spark.read.option("startingVersion", "3").option("startingBoundInclusive", "false")
         assert rows(later.changes("changed_by_name")) == expected(table, 4)
         times = [commit["timestamp"] for commit in reversed(table.history())]
-        said = {"startingTimestamp": times[2].isoformat(sep=" "), "endingTimestamp": times[4].isoformat(sep=" ")}
+        said = {
+            "startingTimestamp": times[2].isoformat(sep=" "),
+            "endingTimestamp": times[4].isoformat(sep=" "),
+        }
         assert rows(spark.read.options(**said).changes("changed_by_name")) == expected(table, 2, 4)
         by_sql = spark.sql("SELECT * FROM changed_by_name CHANGES FROM VERSION 2 TO VERSION 3")
         assert rows(by_sql) == expected(table, 2, 3)

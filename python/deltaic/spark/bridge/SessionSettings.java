@@ -7,8 +7,10 @@ import org.apache.spark.sql.SparkSession;
 
 /** What a session says of writes. One by one, or with all others, Python would take longer than for a small write. */
 public final class SessionSettings {
-  private static final String DELTA = "spark.databricks.delta.";
-  private static final String SOURCES = "spark.sql.sources.";
+  private static final String[] SAID = {
+    "spark.databricks.delta.", "spark.deltaic.", "spark.sql.sources.", "spark.sql.parquet.", "spark.sql.files.", "parquet."
+  };
+  private static final String HADOOP = "parquet.";
 
   private SessionSettings() {}
 
@@ -18,7 +20,14 @@ public final class SessionSettings {
     for (Iterator i = Scala.map(session.conf().getAll()).entrySet().iterator(); i.hasNext(); ) {
       Map.Entry setting = (Map.Entry) i.next();
       String name = (String) setting.getKey();
-      if (name.startsWith(DELTA) || name.startsWith(SOURCES)) found.put(name, setting.getValue());
+      for (int k = 0; k < SAID.length; k++) {
+        if (name.startsWith(SAID[k])) found.put(name, setting.getValue());
+      }
+    }
+    Map hadoop = session.sparkContext().hadoopConfiguration().getPropsWithPrefix(HADOOP);
+    for (Iterator i = hadoop.entrySet().iterator(); i.hasNext(); ) {
+      Map.Entry setting = (Map.Entry) i.next();
+      found.put("spark.hadoop." + HADOOP + setting.getKey(), setting.getValue());
     }
     return Python.write(found);
   }

@@ -20,7 +20,8 @@ from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.definition import Definition
 from deltaic.spark.options import CATALOGS_OWN
-from deltaic.spark.settings import Settings, user_metadata
+from deltaic.spark.settings import Settings, allows_arbitrary, user_metadata
+from deltaic.spark.settings import storage as storage_of
 from deltaic.spark.writer import save
 from deltaic.table import Table
 
@@ -54,11 +55,11 @@ def create(asked: dict[str, Any], _: Any) -> None:
         raise TableNotFoundError(message, path=path)
     wanted = _definition(asked)
     spark = session_of(None)
-    settings = Settings.of(spark)
+    settings = Settings.of(spark, "create")
     _core.create(
         path,
         json.dumps(schema),
-        _storage(asked["properties"]),
+        settings.storage(_storage(asked["properties"])),
         mode=wanted.mode,
         partition_by=wanted.partition_by,
         cluster_by=wanted.cluster_by,
@@ -69,13 +70,14 @@ def create(asked: dict[str, Any], _: Any) -> None:
         user_metadata=settings.user_metadata,
         managed=wanted.managed,
         engine=f"Apache-Spark/{spark.version}",
+        arbitrary_properties=settings.arbitrary_properties,
     )
 
 
 def _create_like(asked: dict[str, Any]) -> None:
     _, storage = split_storage(asked["like"]["options"])
     spark = session_of(None)
-    settings = Settings.of(spark)
+    settings = Settings.of(spark, "create")
     _core.create_like(
         Table(asked["like"]["path"], storage_options=storage)._core,
         asked["path"],
@@ -116,8 +118,11 @@ def create_as(asked: dict[str, Any], data: Any) -> None:
 def alter(asked: dict[str, Any], data: Any) -> None:
     """ALTER TABLE: see `deltaic.spark.alterations`."""
     _, storage = split_storage(asked["options"])
-    table = Table(asked["path"], storage_options=storage)
-    alter_table(table, asked["changes"], user_metadata(session_of(data)))
+    spark = session_of(data)
+    table = Table(asked["path"], storage_options=storage_of(spark, storage))
+    alter_table(
+        table, asked["changes"], user_metadata(spark, "alter"), allow_arbitrary=allows_arbitrary(spark)
+    )
 
 
 def _check_place(asked: dict[str, Any]) -> None:

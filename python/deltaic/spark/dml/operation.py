@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from deltaic.spark.dml.ref import TableRef
     from deltaic.spark.rules import Sequence
 
+# an operation as `known_settings` calls it
+_KINDS = {"DELETE": "delete", "TRUNCATE": "delete", "UPDATE": "update", "MERGE": "merge"}
 # rows, and bytes of files, that the driver holds
 _FEW_ROWS, _FEW_BYTES = 100_000, 16 << 20
 
@@ -64,7 +66,7 @@ class Operation:
 
             enable(self.spark)
         self.started = time.monotonic()
-        self.settings = Settings.of(self.spark)
+        self.settings = Settings.of(self.spark, _KINDS[name])
         self._txn_of_session = app_transaction is None
         self.dml = _core.Dml(
             ref.path,
@@ -73,8 +75,10 @@ class Operation:
             user_metadata=self.settings.user_metadata,
             app_transaction=self.settings.txn if app_transaction is None else app_transaction,
             auto_compact=self.settings.auto_compact,
+            vectors=_KINDS[name] not in self.settings.without_vectors,
+            files=self.settings.files(),
             engine=f"Apache-Spark/{self.spark.version}",
-            storage_options=dict(ref.storage_options),
+            storage_options=self.settings.storage(ref.storage_options),
         )
         self.schema = StructType.fromJson(json.loads(self.dml.schema))
         self.written = self.schema

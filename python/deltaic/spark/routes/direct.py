@@ -29,6 +29,7 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # the text of partition values
     # a footer has no statistics of texts longer than 4 KiB; of those that it has the log takes the beginning
     "parquet.statistics.truncate.length": "1024",
+    "parquet.column.statistics.enabled": "true",
     # of what optimized writes gather, as for delta-spark; nothing else shuffles here by a size that is not given
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "512m",
 }
@@ -67,7 +68,7 @@ def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: 
 
 def _run(df: Any, jvm: Any, plan: Any, columns: list[WriteColumn], path: str, options: WriteOptions) -> None:
     session = df._jdf.sparkSession().cloneSession()
-    for name, value in _SETTINGS.items():
+    for name, value in {**options.hadoop, **plan.parquet, **_SETTINGS}.items():
         session.conf().set(name, value)
     frame = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session, df._jdf.queryExecution().analyzed())
     frame = frame.select(jvm.PythonUtils.toSeq([c._jc for c in physical(columns)]))

@@ -73,7 +73,7 @@ pub use evolve::{merge_schema, overwrite_schema};
 pub use interval::parse_interval;
 pub(crate) use names::check_partition_columns;
 pub(crate) use paths::{physical as physical_path, resolve as resolve_path};
-pub use properties::{SetOptions, set_properties, unset_properties};
+pub use properties::{SetOptions, known_properties, set_properties, unset_properties};
 pub(crate) use protocol::joined_protocol;
 pub use protocol::{Asked, check_keeps_features};
 pub use rename_column::rename_column;

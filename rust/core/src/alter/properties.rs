@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::Definition;
 use super::interval::parse_interval;
 use super::property_table::{PROPERTIES, Value, known};
@@ -21,7 +23,7 @@ fn invalid(key: &str, reason: impl Into<String>) -> Error {
 }
 
 /// What `SET TBLPROPERTIES` may do beyond the rule.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetOptions {
     /// Takes `delta.` properties that are not known here as they are.
     pub allow_arbitrary: bool,
@@ -94,11 +96,19 @@ pub fn unset_properties(table: &Definition, keys: &[String], if_exists: bool) ->
 ///
 /// # Errors
 /// As [`set_properties`].
-pub fn for_new_table(given: &BTreeMap<String, String>) -> Result<(BTreeMap<String, String>, Asked)> {
-    let (set, asked) = checked(given, SetOptions::default())?;
+pub fn for_new_table(
+    given: &BTreeMap<String, String>,
+    options: SetOptions,
+) -> Result<(BTreeMap<String, String>, Asked)> {
+    let (set, asked) = checked(given, options)?;
     let touched: Vec<String> = set.keys().cloned().collect();
     check_together(&set, &touched)?;
     Ok((set, asked))
+}
+
+/// The properties `delta.*` that deltaic knows, in order.
+pub fn known_properties() -> impl Iterator<Item = &'static str> {
+    PROPERTIES.iter().map(|(name, _)| *name)
 }
 
 /// Whether a property is about the protocol and none of the table.
@@ -133,7 +143,7 @@ fn checked(
             let value = kind.check(value).map_err(|reason| invalid(key, reason))?;
             set.insert(name.to_owned(), value);
         } else if lower.starts_with("delta.") && !options.allow_arbitrary {
-            let names: Vec<&str> = PROPERTIES.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = known_properties().collect();
             return Err(invalid(
                 key,
                 format!("not a property that deltaic knows; it knows {}", names.join(", ")),

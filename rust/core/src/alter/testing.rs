@@ -76,7 +76,7 @@ pub(super) fn table(columns: &str, properties: &[(&str, &str)]) -> Definition {
 pub(super) fn try_table(columns: &str, properties: &[(&str, &str)]) -> crate::Result<Definition> {
     let schema = schema(columns);
     let given = properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    let (configuration, asked) = crate::alter::properties::for_new_table(&given)?;
+    let (configuration, asked) = crate::alter::properties::for_new_table(&given, Default::default())?;
     let metadata = Metadata { id: "t".into(), configuration, ..Default::default() };
     let new = Definition::new(metadata, schema);
     settle(None, new, &asked, Change::Create)

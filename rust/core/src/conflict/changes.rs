@@ -37,6 +37,12 @@ pub struct Changes {
 }
 
 impl Changes {
+    /// Whether it changes the files of the table, or what the table is.
+    pub(crate) fn is_of_formats(&self) -> bool {
+        let files = !self.adds.is_empty() || !self.removes.is_empty();
+        files || self.metadata.is_some() || self.protocol.is_some()
+    }
+
     /// Sorts actions. Provenance and actions of checkpoints are left out; of two protocols or metadata the last counts.
     pub fn of(actions: &[Action]) -> Self {
         let mut out = Changes::default();

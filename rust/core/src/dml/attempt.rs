@@ -25,7 +25,7 @@ impl Attempt {
 
     /// Whether rows are marked as deleted where they are. A new vector says that rows change.
     pub(super) fn uses_vectors(&self) -> bool {
-        self.write.data_change
+        (self.write.data_change && self.write.vectors)
             && self.plan.metadata.is_true("delta.enableDeletionVectors")
             && self.plan.protocol.supports("deletionVectors")
     }

@@ -1,17 +1,26 @@
 use std::time::Duration;
 
 use crate::cancel::Cancel;
-use crate::write::{WriteMode, WriteOptions};
+use crate::maintain::CompactionRules;
+use crate::write::{ParquetOptions, WriteMode, WriteOptions};
 
 /// How to delete or update.
 #[derive(Debug, Clone)]
 pub struct DmlOptions {
     /// Size in bytes at which a data file is closed and the next begun.
     pub target_file_size: u64,
+    /// Whether rows of files may be marked as deleted where they are, where the table has deletion vectors.
+    pub vectors: bool,
     /// Whether small files are joined after the commit; none leaves it to `delta.autoOptimize.autoCompact` of the table.
     pub auto_compact: Option<bool>,
+    /// When they are.
+    pub compaction: CompactionRules,
     /// Compression of data files; none takes `delta.parquet.compression.codec` of the table, or snappy.
     pub compression: Option<String>,
+    /// How else data files are encoded.
+    pub parquet: ParquetOptions,
+    /// Rows at which a data file is closed and the next begun.
+    pub max_rows_per_file: Option<u64>,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,
     /// Application id and its version: with a version that the table has already recorded, or an older one, nothing is
@@ -30,8 +39,12 @@ impl Default for DmlOptions {
         let write = WriteOptions::default();
         DmlOptions {
             target_file_size: write.target_file_size,
+            vectors: true,
             auto_compact: None,
+            compaction: CompactionRules::default(),
             compression: None,
+            parquet: ParquetOptions::default(),
+            max_rows_per_file: None,
             user_metadata: None,
             app_transaction: None,
             engine: None,
@@ -47,8 +60,12 @@ impl DmlOptions {
         WriteOptions {
             mode: WriteMode::Append,
             target_file_size: self.target_file_size,
+            vectors: self.vectors,
             auto_compact: self.auto_compact,
+            compaction: self.compaction.clone(),
             compression: self.compression.clone(),
+            parquet: self.parquet.clone(),
+            max_rows_per_file: self.max_rows_per_file,
             ..Default::default()
         }
     }

@@ -3,22 +3,37 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::optimize::{OptimizeOptions, Partitions, optimize_partitions};
 use crate::actions::{Add, Metadata};
 use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::heard::tell;
-use crate::write::{WriteOptions, WritePlan, canonical, plan_snapshot, rows_of_partitions};
+use crate::write::{ParquetOptions, WriteOptions, WritePlan, canonical, plan_snapshot, rows_of_partitions};
 
-/// Small files of a partition from which on they are joined.
-const MIN_FILES: usize = 50;
-/// Bytes of a joined file.
-const TARGET_SIZE: u64 = 128 << 20;
-/// Partitions that are looked after at once.
-const MOST_PARTITIONS: usize = 128;
 /// How long lost races are repeated.
 const BUDGET: Duration = Duration::from_secs(60);
+
+/// When files are joined after a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompactionRules {
+    /// Small files of a partition from which on they are joined.
+    pub min_files: usize,
+    /// Bytes of a joined file.
+    pub target_size: u64,
+    /// Files up to this size are small; none takes half of a joined one.
+    pub small_size: Option<u64>,
+    /// Partitions that are looked after at once, those with most small files first.
+    pub most_partitions: usize,
+}
+
+impl Default for CompactionRules {
+    fn default() -> Self {
+        CompactionRules { min_files: 50, target_size: 128 << 20, small_size: None, most_partitions: 128 }
+    }
+}
 
 /// What is to be compacted after a commit.
 #[derive(Debug)]
@@ -26,6 +41,10 @@ pub(crate) struct AutoCompact {
     location: Location,
     /// Those that the commit brings files to.
     partitions: Partitions,
+    rules: CompactionRules,
+    /// How its files are encoded: as those of the commit.
+    compression: Option<String>,
+    parquet: ParquetOptions,
 }
 
 impl AutoCompact {
@@ -35,10 +54,17 @@ impl AutoCompact {
             return None;
         }
         let partitions = adds.iter().map(|add| canonical(plan, &add.partition_values)).collect::<Result<_>>();
-        Some(AutoCompact { location: plan.location.clone(), partitions: partitions.ok()? })
+        let (compression, parquet) = plan.files.asked();
+        Some(AutoCompact {
+            location: plan.location.clone(),
+            partitions: partitions.ok()?,
+            rules: plan.compaction.clone(),
+            compression,
+            parquet,
+        })
     }
 
-    /// Joins the small files of the partitions where there are 50 or more of them. A failure is a warning: the commit stands
+    /// Joins the small files of the partitions where there are as many of them as the rules say. A failure is a warning: the commit stands
     /// whatever comes of this.
     ///
     /// # Cost
@@ -57,23 +83,27 @@ impl AutoCompact {
     fn compact(&self) -> Result<()> {
         let snapshot = Snapshot::open(self.location.clone(), At::Latest)?;
         let plan = plan_snapshot(&snapshot, &WriteOptions::default())?;
+        let rules = &self.rules;
+        let small_size = rules.small_size.unwrap_or(rules.target_size / 2);
         let mut small: BTreeMap<Vec<Option<String>>, usize> = BTreeMap::new();
         for add in snapshot.adds(Some(&rows_of_partitions(&plan, &self.partitions)))? {
-            if add.size.unsigned_abs() <= TARGET_SIZE / 2 {
+            if add.size.unsigned_abs() <= small_size {
                 *small.entry(canonical(&plan, &add.partition_values)?).or_default() += 1;
             }
         }
-        small.retain(|partition, files| *files >= MIN_FILES && self.partitions.contains(partition));
+        small.retain(|partition, files| *files >= rules.min_files && self.partitions.contains(partition));
         let mut chosen: Vec<_> = small.into_iter().collect();
         chosen.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
         let chosen: Partitions =
-            chosen.into_iter().take(MOST_PARTITIONS).map(|(partition, _)| partition).collect();
+            chosen.into_iter().take(rules.most_partitions).map(|(partition, _)| partition).collect();
         if chosen.is_empty() {
             return Ok(());
         }
         let options = OptimizeOptions {
-            target_size: Some(TARGET_SIZE),
-            min_size: Some(TARGET_SIZE / 2),
+            target_size: Some(rules.target_size),
+            min_size: Some(small_size),
+            compression: self.compression.clone(),
+            parquet: self.parquet.clone(),
             auto: true,
             commit_budget: BUDGET,
             ..Default::default()

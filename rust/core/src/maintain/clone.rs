@@ -173,7 +173,7 @@ fn definition(
         None => source.protocol().clone(),
     };
     // refuses what cannot be set for a new table, and then settles protocol and names of columns
-    for_new_table(&options.properties)?;
+    for_new_table(&options.properties, SetOptions::default())?;
     let before = Definition::of(&protocol, &metadata)?;
     let after = set_properties(&before, &options.properties, SetOptions::default())?;
     let modes =

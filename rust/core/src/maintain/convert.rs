@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::convert_files::{Found, data_files, inferred, partition_values};
 use super::convert_schema::merge;
 use crate::actions::{Add, LogPath, Metadata, Protocol};
-use crate::alter::properties::for_new_table;
+use crate::alter::{SetOptions, properties::for_new_table};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::snapshot::{At, Snapshot};
@@ -193,7 +193,7 @@ fn read_files(
             });
         }
         let data = without(schema.as_ref().unwrap_or(&StructType::default()), partitions);
-        let (configuration, _) = for_new_table(&options.configuration)?;
+        let (configuration, _) = for_new_table(&options.configuration, SetOptions::default())?;
         let metadata = Metadata { configuration, ..Default::default() };
         let has_vectors = metadata.is_true("delta.enableDeletionVectors");
         let mut columns = StatsColumns::of(&data, &metadata, ColumnMappingMode::None, has_vectors)?;

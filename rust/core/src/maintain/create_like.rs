@@ -64,10 +64,11 @@ pub fn create_like(source: &Snapshot, target: &Location, options: &LikeOptions) 
     let mut wanted = with_defaults(&given, &options.defaults);
     wanted.retain(|key, _| options.properties.contains_key(key) || !given.contains_key(key));
     // refuses what cannot be set for a new table
-    for_new_table(&wanted)?;
+    for_new_table(&wanted, SetOptions::default())?;
     let before = Definition::of(source.protocol(), &metadata)?;
     let new = set_properties(&before, &wanted, SetOptions::default())?;
     let spec = TableSpec {
+        properties: SetOptions::default(),
         description: new.metadata.description.clone(),
         managed: options.managed,
         ..TableSpec::default()

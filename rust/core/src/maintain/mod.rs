@@ -31,6 +31,7 @@ mod vacuum_plan;
 pub(crate) use alter_table::definition;
 pub use alter_table::{Alteration, alter_table};
 pub(crate) use auto_compact::AutoCompact;
+pub use auto_compact::CompactionRules;
 pub use clone::{CloneDone, CloneOptions, shallow_clone};
 pub use convert::{ConvertDone, ConvertOptions, Partitioning, convert};
 pub use create_like::{LikeOptions, create_like};

@@ -20,7 +20,8 @@ use crate::store::Location;
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction, quartiles, retried, rewrite_metrics};
 use crate::write::{
-    SourceRows, Uploads, WriteOptions, WritePlan, canonical, check_writer, plan_snapshot, rows_of_partitions,
+    ParquetOptions, SourceRows, Uploads, WriteOptions, WritePlan, canonical, check_writer, plan_snapshot,
+    rows_of_partitions,
 };
 
 /// How to optimize.
@@ -45,6 +46,10 @@ pub struct OptimizeOptions {
     /// Whether files of which any row is deleted are written again without it, and nothing else is done: a REORG in the
     /// history. The two fields above and the order of a clustered table do not count then.
     pub purge: bool,
+    /// Compression of the new files; none takes `delta.parquet.compression.codec` of the table, or snappy.
+    pub compression: Option<String>,
+    /// How else they are encoded.
+    pub parquet: ParquetOptions,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,
     /// Whether a writer started it by itself, after a commit: for the history.
@@ -66,6 +71,8 @@ impl Default for OptimizeOptions {
             min_size: None,
             max_deleted_ratio: 0.05,
             purge: false,
+            compression: None,
+            parquet: ParquetOptions::default(),
             user_metadata: None,
             auto: false,
             commit_budget: Duration::from_secs(300),
@@ -154,7 +161,12 @@ fn attempt(
     options.cancel.check()?;
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     check_writer(&location.root().to_string(), snapshot.protocol())?;
-    let plan = plan_snapshot(&snapshot, &WriteOptions::default())?;
+    let files = WriteOptions {
+        compression: options.compression.clone(),
+        parquet: options.parquet.clone(),
+        ..Default::default()
+    };
+    let plan = plan_snapshot(&snapshot, &files)?;
     let layout = Layout::of(&snapshot, &plan, options)?;
     let wanted = Wanted::of(&plan, options, these)?;
     let files = wanted.files(&snapshot)?;

@@ -44,6 +44,11 @@ impl Location {
         Location { store, ..self.clone() }
     }
 
+    /// What the options of the store say under a name.
+    pub(crate) fn option(&self, name: &str) -> Option<&str> {
+        self.options.get(name).map(String::as_str)
+    }
+
     /// Root of the table.
     pub fn root(&self) -> &ObjectPath {
         &self.root

@@ -11,6 +11,7 @@ use crate::conflict::{
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
 use crate::store::Location;
+use crate::universal_format;
 
 use super::checks;
 use super::rewrite_metrics::rewrite_metrics;
@@ -177,7 +178,8 @@ impl Pending {
             metadata,
             snapshot,
         };
-        after_commit(&commit).warnings
+        let stale = universal_format::warning(version, metadata).filter(|_| self.changes.is_of_formats());
+        after_commit(&commit).warnings.into_iter().chain(stale).collect()
     }
 
     /// The transaction as it began, and was held against these winners up to the last one.
@@ -324,6 +326,7 @@ impl Pending {
             metadata,
             before: self.table.as_ref().map(|t| (&t.protocol, &t.metadata)),
             changes: &self.changes,
+            allows_stale_formats: universal_format::is_allowed(&self.location),
             leave: &self.leave,
         })
     }

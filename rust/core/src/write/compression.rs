@@ -19,13 +19,16 @@ pub(crate) fn codec(name: &str) -> Result<Codec> {
         "none" | "uncompressed" => (Compression::UNCOMPRESSED, ""),
         "snappy" => (Compression::SNAPPY, ".snappy"),
         "gzip" => (Compression::GZIP(Default::default()), ".gz"),
-        "lz4" | "lz4_raw" | "lz4raw" => (Compression::LZ4_RAW, ".lz4raw"),
+        "lz4" => (Compression::LZ4, ".lz4hadoop"),
+        "lz4_raw" | "lz4raw" => (Compression::LZ4_RAW, ".lz4raw"),
         "zstd" => (Compression::ZSTD(ZstdLevel::default()), ".zstd"),
         "brotli" => (Compression::BROTLI(Default::default()), ".br"),
         _ => {
             return Err(Error::InvalidArgument {
                 argument: "compression".into(),
-                reason: format!("`{name}` is none of none, snappy, gzip, lz4_raw, zstd, brotli"),
+                reason: format!(
+                    "`{name}` is none of none, uncompressed, snappy, gzip, lz4, lz4_raw, zstd, brotli"
+                ),
             });
         }
     };
@@ -40,6 +43,7 @@ mod tests {
     fn codecs_are_found_in_any_case() {
         assert_eq!(codec("SNAPPY").unwrap().extension, ".snappy");
         assert_eq!(codec("Uncompressed").unwrap().compression, Compression::UNCOMPRESSED);
+        assert_eq!(codec("lz4").unwrap().compression, Compression::LZ4);
         assert!(codec("rar").unwrap_err().to_string().contains("`rar`"));
     }
 }

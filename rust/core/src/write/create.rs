@@ -29,8 +29,10 @@ pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(
 /// # Errors
 /// As [`new_table`].
 pub(super) fn wanted(schema: &StructType, options: &WriteOptions) -> Result<(Definition, Asked)> {
-    let (configuration, asked) =
-        properties::for_new_table(&with_defaults(&options.configuration, &options.defaults))?;
+    let (configuration, asked) = properties::for_new_table(
+        &with_defaults(&options.configuration, &options.defaults),
+        options.properties,
+    )?;
     if schema.fields.is_empty() {
         return Err(Error::InvalidSchema { reason: "there are no columns".into() });
     }

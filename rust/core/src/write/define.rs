@@ -14,7 +14,8 @@ use super::plan::{Target, plan};
 use super::schema::as_nullable;
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::{
-    Asked, CLUSTERING_DOMAIN, Change, Definition, cluster_by, joined_protocol, settle, without_mapping,
+    Asked, CLUSTERING_DOMAIN, Change, Definition, SetOptions, cluster_by, joined_protocol, settle,
+    without_mapping,
 };
 use crate::condition;
 use crate::error::{Error, Result};
@@ -70,6 +71,8 @@ pub struct TableSpec {
     pub configuration: BTreeMap<String, String>,
     /// Table properties that `configuration` does not name: [`WriteOptions::defaults`].
     pub defaults: BTreeMap<String, String>,
+    /// Which properties are taken.
+    pub properties: SetOptions,
     /// Name of the table.
     pub name: Option<String>,
     /// Description of the table.
@@ -227,6 +230,7 @@ impl TableSpec {
             partition_by: self.partition_by.clone(),
             configuration: self.configuration.clone(),
             defaults: self.defaults.clone(),
+            properties: self.properties,
             name: self.name.clone(),
             description: self.description.clone(),
             ..Default::default()
@@ -252,6 +256,7 @@ impl TableSpec {
             description: options.description.clone(),
             managed: defines.managed,
             defaults: options.defaults.clone(),
+            properties: options.properties,
             user_metadata: options.user_metadata.clone(),
             engine: options.engine.clone(),
         }

@@ -4,7 +4,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::define::DefineMode;
+use super::file_settings::ParquetOptions;
+use crate::alter::SetOptions;
 use crate::error::{Error, Result};
+use crate::maintain::CompactionRules;
 
 /// What a write does when a table is, or is not, there. Every mode creates a table where there is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +84,8 @@ pub struct WriteOptions {
     /// Table properties for creation that [`WriteOptions::configuration`] does not name. To an existing table they say
     /// nothing. With `delta.ignoreProtocolDefaults` in either, those that are about the protocol are left out.
     pub defaults: BTreeMap<String, String>,
+    /// Which properties are taken.
+    pub properties: SetOptions,
     /// Name of the table, for creation.
     pub name: Option<String>,
     /// Description of the table, for creation.
@@ -94,10 +99,16 @@ pub struct WriteOptions {
     /// Whether the rows of a partition are gathered before they are written; none leaves it to
     /// `delta.autoOptimize.optimizeWrite` of the table.
     pub optimize_write: Option<bool>,
+    /// Whether rows of files may be marked as deleted where they are, where the table has deletion vectors.
+    pub vectors: bool,
     /// Whether small files are joined after the commit; none leaves it to `delta.autoOptimize.autoCompact` of the table.
     pub auto_compact: Option<bool>,
+    /// When they are.
+    pub compaction: CompactionRules,
     /// Compression of data files; none takes `delta.parquet.compression.codec` of the table, or snappy.
     pub compression: Option<String>,
+    /// How else data files are encoded.
+    pub parquet: ParquetOptions,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,
     /// Application id and its version: a version that the table has already recorded, or an older one, is not written
@@ -148,14 +159,18 @@ impl Default for WriteOptions {
             partition_by: Vec::new(),
             configuration: BTreeMap::new(),
             defaults: BTreeMap::new(),
+            properties: SetOptions::default(),
             name: None,
             description: None,
             all_nullable: false,
             target_file_size: 128 << 20,
             max_rows_per_file: None,
             optimize_write: None,
+            vectors: true,
             auto_compact: None,
+            compaction: CompactionRules::default(),
             compression: None,
+            parquet: ParquetOptions::default(),
             user_metadata: None,
             app_transaction: None,
             engine: None,

@@ -29,8 +29,8 @@ pub(super) fn write_file(
     rows: &mut dyn Iterator<Item = Result<RecordBatch>>,
     uploads: &Uploads,
 ) -> Result<Add> {
-    let path = FileName { number, codec: plan.codec, folder: None }.path(plan, &key);
-    let writer = new_writer(plan.file_schema(), plan.codec, &path)?;
+    let path = FileName { number, codec: plan.files.codec, folder: None }.path(plan, &key);
+    let writer = new_writer(plan.file_schema(), &plan.files, &path)?;
     let stats = StatsCollector::new(&plan.stats);
     let mut parts = Parts { plan, path: &path, rows, writer: Some(writer), stats, uploads, size: 0 };
     uploads.put_parts(&plan.location.root().join(&path), &mut parts)?;

@@ -10,11 +10,11 @@ use chrono::Utc;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
 use rayon::prelude::*;
 use uuid::Uuid;
 
 use super::compression::Codec;
+use super::file_settings::FileSettings;
 use super::mode::WriteOptions;
 use super::partition_path;
 use super::plan::WritePlan;
@@ -33,17 +33,13 @@ const MAX_BUFFERED: usize = 512 << 20;
 const STEP: usize = 64 * 1024;
 /// Rows that wait for a partition's file, so that small batches over many partitions are not encoded a few rows at a time.
 const GATHER: usize = 16 * 1024;
-/// Rows of a row group.
-const ROW_GROUP_ROWS: usize = 1 << 20;
-/// Bytes of a row group.
-const ROW_GROUP_BYTES: usize = 128 << 20;
 
 /// Writes the rows of all partitions into data files below the table.
 pub(super) struct DataFiles<'a> {
     plan: &'a WritePlan,
     uploads: &'a Uploads,
     schema: SchemaRef,
-    codec: Codec,
+    settings: &'a FileSettings,
     target_size: u64,
     max_rows: u64,
     /// Folder of the table that all files go into.
@@ -129,7 +125,7 @@ impl<'a> DataFiles<'a> {
             plan,
             uploads,
             schema: plan.file_schema(),
-            codec: plan.codec,
+            settings: &plan.files,
             target_size: options.target_file_size.max(1),
             max_rows: options.max_rows_per_file.unwrap_or(u64::MAX).max(1),
             folder,
@@ -214,10 +210,10 @@ impl<'a> DataFiles<'a> {
     }
 
     fn create(&mut self, key: PartitionKey) -> Result<OpenFile> {
-        let path =
-            FileName { number: self.number, codec: self.codec, folder: self.folder }.path(self.plan, &key);
+        let path = FileName { number: self.number, codec: self.settings.codec, folder: self.folder }
+            .path(self.plan, &key);
         self.number += 1;
-        let writer = new_writer(self.schema.clone(), self.codec, &path)?;
+        let writer = new_writer(self.schema.clone(), self.settings, &path)?;
         Ok(OpenFile {
             writer,
             stats: StatsCollector::new(&self.plan.stats),
@@ -259,15 +255,13 @@ impl FileName<'_> {
 }
 
 /// A writer of a data file. `path` is for errors.
-pub(super) fn new_writer(schema: SchemaRef, codec: Codec, path: &str) -> Result<ArrowWriter<Vec<u8>>> {
-    let properties = WriterProperties::builder()
-        .set_compression(codec.compression)
-        .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-        .set_max_row_group_bytes(Some(ROW_GROUP_BYTES))
-        .build();
+pub(super) fn new_writer(
+    schema: SchemaRef,
+    settings: &FileSettings,
+    path: &str,
+) -> Result<ArrowWriter<Vec<u8>>> {
     let options = ArrowWriterOptions::new()
-        .with_properties(properties)
+        .with_properties(settings.properties.clone())
         // the table's schema is in the log; Spark reads the Parquet schema alone
         .with_skip_arrow_metadata(true)
         .with_schema_root("spark_schema".to_owned());

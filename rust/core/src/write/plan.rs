@@ -5,11 +5,11 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 
 use super::assign::check_assignable;
-use super::compression::{Codec, codec};
 use super::create::new_table;
 use super::define::{DefineMode, TableSpec, made, replaced};
 use super::evolution::{check_no_definition, evolved};
 use super::features::check_writer;
+use super::file_settings::FileSettings;
 use super::fit::physical_schema;
 use super::mode::{Defines, WriteMode, WriteOptions};
 use super::overwrite::check_options;
@@ -20,11 +20,13 @@ use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::{check_partition_columns, iceberg_compat};
 use crate::condition;
 use crate::error::{Error, Result};
+use crate::maintain::CompactionRules;
 use crate::predicate::Predicate;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction};
+use crate::universal_format;
 
 /// What the write finds at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +73,10 @@ pub struct WritePlan {
     pub optimize_write: bool,
     /// [`WriteOptions::auto_compact`].
     pub(crate) auto_compact: Option<bool>,
-    pub(super) codec: Codec,
+    /// [`WriteOptions::compaction`].
+    pub(crate) compaction: CompactionRules,
+    /// How data files are encoded.
+    pub(crate) files: FileSettings,
     /// Lengths of `char` and `varchar`, one for each column of the schema.
     pub(super) text_limits: Vec<Option<Limits>>,
 }
@@ -170,12 +175,21 @@ pub(crate) fn plan(
     metadata: Metadata,
     options: &WriteOptions,
 ) -> Result<WritePlan> {
+    if !matches!(target, Target::Skip(_)) {
+        let allowed = universal_format::is_allowed(location);
+        universal_format::check(&location.root().to_string(), allowed, &metadata)?;
+    }
     let schema = StructType::from_json(&metadata.schema_string)?;
     let mode = ColumnMappingMode::of(&metadata);
-    let name = options.compression.as_deref();
-    let codec = codec(
-        name.or(metadata.configuration.get("delta.parquet.compression.codec").map(String::as_str))
-            .unwrap_or("snappy"),
+    let names: Vec<String> = schema.fields.iter().map(|field| field.name.clone()).collect();
+    let stored = schema.physical_names(&names, mode);
+    let columns: Vec<_> = names.into_iter().zip(stored).collect();
+    let files = FileSettings::of(
+        &location.root().to_string(),
+        &metadata,
+        &columns,
+        options.compression.as_deref(),
+        &options.parquet,
     )?;
     let partition_columns = metadata.partition_columns.clone();
     let data = data_columns(&schema, &partition_columns);
@@ -194,7 +208,8 @@ pub(crate) fn plan(
             .optimize_write
             .unwrap_or_else(|| metadata.is_true("delta.autoOptimize.optimizeWrite")),
         auto_compact: options.auto_compact,
-        codec,
+        compaction: options.compaction.clone(),
+        files,
         text_limits: limits_of(&schema)?,
         partition_columns,
         protocol,

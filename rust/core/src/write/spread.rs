@@ -1,6 +1,6 @@
 //! Writes that are spread over processes: a plan that travels, files that each task writes, and one commit.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatchReader;
@@ -107,6 +107,19 @@ impl SpreadWrite {
     pub fn compression(&self) -> Option<&str> {
         let table = self.plan.metadata.configuration.get("delta.parquet.compression.codec");
         self.options.compression.as_deref().or(table.map(String::as_str))
+    }
+
+    /// The settings of Parquet's writer that hold, by name, whoever writes the files.
+    pub fn parquet(&self) -> &BTreeMap<String, String> {
+        self.plan.files.parquet()
+    }
+
+    /// The names of those that the write asked for and [`SpreadWrite::write_files`] cannot follow.
+    ///
+    /// # Errors
+    /// None that the plan has not raised before.
+    pub fn unfollowed(&self) -> Result<Vec<&str>> {
+        self.plan.files.unfollowed()
     }
 
     /// What a DataFrame of this schema must become.

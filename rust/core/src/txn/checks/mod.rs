@@ -8,6 +8,7 @@ mod features;
 mod files;
 mod partition_values;
 mod table_schema;
+mod universal_format;
 
 use crate::actions::{Metadata, ObjectPath, Protocol};
 use crate::conflict::Changes;
@@ -26,6 +27,8 @@ pub(super) struct Subject<'a> {
     pub(super) before: Option<(&'a Protocol, &'a Metadata)>,
     /// What it does.
     pub(super) changes: &'a Changes,
+    /// Whether metadata of other formats may be left behind.
+    pub(super) allows_stale_formats: bool,
     /// What goes that else must stay.
     pub(super) leave: &'a Leave,
 }
@@ -46,6 +49,7 @@ pub(super) struct Leave {
 pub(super) fn all(subject: &Subject<'_>) -> Result<()> {
     create::check(subject)?;
     features::check(subject)?;
+    universal_format::check(subject)?;
     table_schema::check(subject)?;
     append_only::check(subject)?;
     files::check(subject)?;

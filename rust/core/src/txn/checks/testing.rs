@@ -55,6 +55,7 @@ pub(super) fn error(case: Case) -> Option<Error> {
         metadata: case.changes.metadata.as_ref().unwrap_or(&case.metadata),
         before: (!case.creates).then_some((&case.protocol, &case.metadata)),
         changes: &case.changes,
+        allows_stale_formats: false,
         leave: &case.leave,
     };
     all(&subject).err()

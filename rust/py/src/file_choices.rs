@@ -1,0 +1,44 @@
+//! What a session says of the files of an operation, as one JSON object.
+
+use std::collections::BTreeMap;
+
+use deltaic::maintain::CompactionRules;
+use deltaic::write::ParquetOptions;
+use deltaic::{Error, Result};
+use serde::Deserialize;
+
+/// All of it may be left out.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct FileChoices {
+    pub(crate) compression: Option<String>,
+    pub(crate) max_records_per_file: Option<u64>,
+    parquet: BTreeMap<String, String>,
+    session_parquet: BTreeMap<String, String>,
+    compact_min_files: Option<usize>,
+    compact_target_size: Option<u64>,
+    compact_small_size: Option<u64>,
+    compact_most_partitions: Option<usize>,
+}
+
+impl FileChoices {
+    pub(crate) fn parse(text: Option<&str>) -> Result<Self> {
+        let Some(text) = text else { return Ok(FileChoices::default()) };
+        serde_json::from_str(text)
+            .map_err(|e| Error::InvalidArgument { argument: "files".into(), reason: e.to_string() })
+    }
+
+    pub(crate) fn parquet(&self) -> ParquetOptions {
+        ParquetOptions { own: self.parquet.clone(), session: self.session_parquet.clone() }
+    }
+
+    pub(crate) fn compaction(&self) -> CompactionRules {
+        let rules = CompactionRules::default();
+        CompactionRules {
+            min_files: self.compact_min_files.unwrap_or(rules.min_files),
+            target_size: self.compact_target_size.unwrap_or(rules.target_size),
+            small_size: self.compact_small_size,
+            most_partitions: self.compact_most_partitions.unwrap_or(rules.most_partitions),
+        }
+    }
+}
