@@ -94,7 +94,7 @@ def test_modes(door: Any, tmp_path: Path) -> None:
         deltaic.save(df, path)
     with pytest.raises(exceptions.UnsupportedError, match="save mode `upsert`"):
         deltaic.save(df, path, mode="upsert")
-    with pytest.raises(exceptions.UnsupportedError, match="write option `replace[oO]n`"):
+    with pytest.raises(exceptions.UnsupportedError, match=r"write option `replace[oO]n`"):
         deltaic.save(df, path, mode="append", replaceOn="a")
     df.write.format("delta").mode("append").save(path)
     assert deltaic.read(door, path).count() == 10
