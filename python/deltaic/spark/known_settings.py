@@ -464,6 +464,8 @@ SPARKS_REFUSED: Mapping[str, Refused] = {
 """Settings of Spark itself that are an error with another value than these."""
 
 SPARKS_WITHOUT_EFFECT: Mapping[str, str] = {
+    "spark.sql.files.archive.reader.enabled": "The files are those of the log.",
+    "spark.sql.files.ignoredPathSegmentRegex": "The files are those of the log.",
     "spark.sql.files.ignoreInvalidPartitionPaths": "Partition values come from the log, not from paths.",
     "spark.sql.files.supportSecondOffsetFormat": "It is for formats of text.",
     "spark.sql.parquet.aggregatePushdown": "It is for Spark's second Parquet reader, which delta-spark "

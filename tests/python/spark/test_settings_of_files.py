@@ -57,7 +57,8 @@ class TestParquet:
         assert {group.column(c).compression for c in range(3)} == {"GZIP"}
         stored = Path(path, live(path)[0]["path"])
         # a file with the filter has its bytes beside those of the columns
-        plain = sum(footer.row_group(g).total_compressed_size for g in range(footer.num_row_groups))
+        groups = [footer.row_group(g) for g in range(footer.num_row_groups)]
+        plain = sum(g.column(c).total_compressed_size for g in groups for c in range(3))
         assert stored.stat().st_size - plain > 30_000
         assert spark.read.format("delta").load(path).where("t = '77'").count() == 1
 
@@ -69,7 +70,7 @@ class TestParquet:
 
     @pytest.mark.parametrize("route", ROUTES)
     def test_statistics_stay(self, spark: SparkSession, route: str, path: str) -> None:
-        writer = spark.range(5).write.format("delta").option("deltaicRoute", route)
+        writer = spark.range(0, 5, 1, 1).write.format("delta").option("deltaicRoute", route)
         writer.option("parquet.column.statistics.enabled", "false").save(path)
         (add,) = live(path)
         assert '"maxValues":{"id":' in add["stats"]
@@ -185,7 +186,8 @@ class TestSizes:
         setting(DELTA + "autoCompact.minFileSize", str(each))
         few.save(path)
         assert len(live(path)) == 3
-        assert codecs(path) == {"ZSTD"}
+        # one file had no room beside others
+        assert codecs(path) == {"SNAPPY", "ZSTD"}
 
 
 class TestRefused:
@@ -210,7 +212,7 @@ class TestRefused:
             (
                 "createEmptySchemaTable.enabled",
                 "false",
-                lambda: DeltaTable.create(spark).location(path + "3").execute(),
+                lambda: DeltaTable.create(spark).location(path + "3").addColumn("id", "long").execute(),
             ),
         ):
             before = spark.conf.get(DELTA + name, None)
@@ -281,7 +283,6 @@ class TestProperties:
             merge.whenNotMatchedInsertAll().execute,
             lambda: table.optimize().executeCompaction(),
             lambda: spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('whose' = 'mine')"),
-            lambda: spark.sql(f"RESTORE TABLE delta.`{path}` TO VERSION AS OF 1"),
         )
         for change in changes:
             with pytest.raises(
@@ -290,7 +291,7 @@ class TestProperties:
                 change()
         assert deltaic.Table(path).version == 1
         setting("spark.deltaic.universalFormat.allowStale", "true")
-        for version, change in enumerate(changes[:-1], 2):
+        for version, change in enumerate(changes, 2):
             with pytest.warns(exceptions.DeltaWarning, match="`iceberg`"):
                 change()
             assert deltaic.Table(path).version == version

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
+use arrow::array::RecordBatch;
+use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::schema::types::ColumnPath;
 use serde::{Deserialize, Serialize};
@@ -23,6 +26,8 @@ const OURS: [&str; 3] =
 const ROW_GROUP_ROWS: usize = 1 << 20;
 /// Bytes of a row group.
 const ROW_GROUP_BYTES: usize = 128 << 20;
+/// Rows that are written at once where row groups are to be smaller.
+const FEW_ROWS: usize = 1024;
 
 /// Settings of Parquet's own writer, by their names there: `parquet.block.size`. Behind a `#` a name may have that of a column.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +95,22 @@ impl FileSettings {
         let own = options.own.keys().map(|name| in_files(name, columns)).collect();
         let asked = (compression.map(str::to_owned), options.clone());
         Ok(FileSettings { codec, properties, parquet, own, asked })
+    }
+
+    /// Writes rows. Parquet's writer learns how large they are from those that it has: where row groups are to be small it
+    /// gets a few at a time.
+    pub(super) fn write(
+        &self,
+        writer: &mut ArrowWriter<Vec<u8>>,
+        rows: &RecordBatch,
+    ) -> std::result::Result<(), ParquetError> {
+        if self.properties.max_row_group_bytes().is_none_or(|bytes| bytes >= ROW_GROUP_BYTES) {
+            return writer.write(rows);
+        }
+        for start in (0..rows.num_rows()).step_by(FEW_ROWS) {
+            writer.write(&rows.slice(start, FEW_ROWS.min(rows.num_rows() - start)))?;
+        }
+        Ok(())
     }
 
     /// The settings of Parquet's writer that hold, by name.

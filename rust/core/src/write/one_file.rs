@@ -58,7 +58,7 @@ impl Parts<'_> {
                 Some(batch) => {
                     let batch = batch?;
                     self.stats.update(&self.plan.stats, &batch);
-                    writer.write(&batch).map_err(|e| failed(self.path, e))?;
+                    self.plan.files.write(writer, &batch).map_err(|e| failed(self.path, e))?;
                     if writer.inner().len() >= PART {
                         return Ok(Some(std::mem::take(writer.inner_mut()).into()));
                     }

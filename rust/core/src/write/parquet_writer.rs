@@ -20,7 +20,6 @@ use super::partition_path;
 use super::plan::WritePlan;
 use super::split::PartitionKey;
 use super::stats::StatsCollector;
-use super::stats_columns::StatsColumns;
 use super::uploads::Uploads;
 use crate::actions::{Add, LogPath};
 use crate::error::{Error, Result};
@@ -90,17 +89,17 @@ impl OpenFile {
     }
 
     /// Takes rows; they wait for more only where there are `few` of them, so that no slice keeps a large batch alive.
-    fn push(&mut self, rows: RecordBatch, few: bool, stats: &StatsColumns) -> Result<()> {
+    fn push(&mut self, rows: RecordBatch, few: bool, plan: &WritePlan) -> Result<()> {
         // a slice is counted as what it shows, not as the buffers behind it
         let bytes = |c: &ArrayRef| c.to_data().get_slice_memory_size().unwrap_or(0);
         self.waiting_rows += rows.num_rows();
         self.waiting_bytes += rows.columns().iter().map(bytes).sum::<usize>();
         self.waiting.push(rows);
-        if few && self.waiting_rows < GATHER { Ok(()) } else { self.encode(stats) }
+        if few && self.waiting_rows < GATHER { Ok(()) } else { self.encode(plan) }
     }
 
     /// Encodes the rows that wait.
-    fn encode(&mut self, stats: &StatsColumns) -> Result<()> {
+    fn encode(&mut self, plan: &WritePlan) -> Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
         (self.waiting_rows, self.waiting_bytes) = (0, 0);
         let rows = match waiting.as_slice() {
@@ -109,8 +108,8 @@ impl OpenFile {
             several => concat_batches(several[0].schema_ref(), several)
                 .map_err(|e| Error::arrow(format!("gathering the rows of `{}`", self.path), e))?,
         };
-        self.stats.update(stats, &rows);
-        self.writer.write(&rows).map_err(|e| failed(&self.path, e))
+        self.stats.update(&plan.stats, &rows);
+        plan.files.write(&mut self.writer, &rows).map_err(|e| failed(&self.path, e))
     }
 }
 
@@ -168,7 +167,7 @@ impl<'a> DataFiles<'a> {
             }
             let Some(file) = self.open.get_mut(&key) else { continue };
             file.last_used = self.clock;
-            file.push(step, rows.num_rows() < GATHER, &self.plan.stats)?;
+            file.push(step, rows.num_rows() < GATHER, self.plan)?;
             if file.size() as u64 >= self.target_size || file.rows() >= self.max_rows {
                 self.close(&key)?;
             } else if self.open.values().map(OpenFile::memory).sum::<usize>() > MAX_BUFFERED {
@@ -290,7 +289,7 @@ pub(super) fn data_file(
 }
 
 fn upload(plan: &WritePlan, uploads: &Uploads, mut file: OpenFile) -> Result<WrittenData> {
-    file.encode(&plan.stats)?;
+    file.encode(plan)?;
     let OpenFile { writer, stats, path, key, .. } = file;
     let body = Bytes::from(writer.into_inner().map_err(|e| failed(&path, e))?);
     let size = body.len() as u64;
