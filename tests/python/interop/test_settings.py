@@ -122,7 +122,7 @@ FILES: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str], dict[str,
     "codec of the session": ({CODEC: "zstd"}, {}, {}, {"codecs": ["ZSTD"]}),
     "codec of the write": ({CODEC: "zstd"}, {}, {"compression": "gzip"}, {"codecs": ["GZIP"]}),
     "no codec": ({CODEC: "none"}, {}, {}, {"codecs": ["UNCOMPRESSED"]}),
-    "lz4": ({CODEC: "lz4_raw"}, {}, {}, {"codecs": ["LZ4_RAW"]}),
+    "lz4": ({CODEC: "lz4_raw"}, {}, {}, {"codecs": ["LZ4"]}),
     "rows of the session": ({ROWS: "400"}, {}, {}, {"rows": [200, 400, 400]}),
     "rows of the write": ({ROWS: "400"}, {}, {"maxRecordsPerFile": "600"}, {"rows": [400, 600]}),
     "no limit of the write": ({ROWS: "400"}, {}, {"maxRecordsPerFile": "0"}, {}),
@@ -150,6 +150,10 @@ FILES: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str], dict[str,
     ),
     "options of others": ({}, {}, {"header": "true", "fs.s3a.access.key": "k", "versionAsOf": "7"}, {}),
 }
+
+
+# on Spark 4.1 the writer of delta-spark is not told of it, though it is meant to be
+LATER = {"version of the table", "version of the table first"}
 
 
 @pytest.fixture
@@ -193,7 +197,8 @@ class TestFiles:
             for name in settings:
                 delta_spark.sql(f"RESET `{name}`")
         expected = {**PLAIN, **told}
-        assert facts(tmp_path / "theirs") == expected
+        theirs = {**expected, "second": expected["second"] != (case in LATER)}
+        assert facts(tmp_path / "theirs") == theirs
         session(settings)
         for route in ("direct", "arrow", "driver"):
             writer = spark.sql(QUERY).write.format("delta").mode("append").options(**said)
