@@ -30,6 +30,7 @@ __all__ = [
     "error_kinds",
     "fsck",
     "generate_manifest",
+    "known_properties",
     "optimize",
     "read_split",
     "rename_column",
