@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StringType, StructField, StructType
@@ -88,7 +89,7 @@ def run_description(spark: Any, text: str) -> DataFrame | None:
         shown: DataFrame = partition_values(spark, _core.SparkTable(known.path, None, None, {}), asked.spec)
         return shown
     if asked.what == "properties":
-        return _frame(spark, _PROPERTY, _properties(table, known.name, asked.key))
+        return _frame(spark, _PROPERTY, _properties(_shown(known.path), known.name, asked.key))
     columns = _columns(table)
     if asked.what == "names":
         return _frame(spark, _COLUMN[:1], [column[:1] for column in columns])
@@ -134,8 +135,12 @@ def _partitioning(table: Table, columns: list[tuple[str | None, ...]]) -> list[t
     return titles + [by_name[name] for name in table.partition_columns]
 
 
-def _properties(table: Table, label: str, key: str | None) -> list[tuple[str | None, ...]]:
-    found = table.properties
+def _shown(path: str) -> dict[str, str]:
+    facts = json.loads(_core.SparkTable(path, None, None, {}).describe())
+    return {**facts["properties"], **facts["protocolProperties"]}
+
+
+def _properties(found: dict[str, str], label: str, key: str | None) -> list[tuple[str | None, ...]]:
     if key is None:
         return sorted(found.items())
     return [(key, found.get(key, f"Table {label} does not have property: {key}"))]

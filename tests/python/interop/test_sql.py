@@ -31,6 +31,18 @@ class Numbers:
 # `{t}` is the table by its path, `{d}` its folder, `{n}` a name of it in the catalog, `{newest}` the time of its last
 # commit
 SCRIPTS: dict[str, list[str | Numbers]] = {
+    "the protocol": [
+        """CREATE TABLE {n} (id BIGINT COMMENT 'c', p STRING) USING delta PARTITIONED BY (p) LOCATION '{d}'
+           COMMENT 'about' TBLPROPERTIES ('k' = 'v')""",
+        "SHOW TBLPROPERTIES {n}",
+        "SHOW TBLPROPERTIES {t} ('delta.minWriterVersion')",
+        """ALTER TABLE {n} SET TBLPROPERTIES
+           ('delta.enableDeletionVectors' = 'true', 'delta.columnMapping.mode' = 'name')""",
+        "SHOW TBLPROPERTIES {t}",
+        "SHOW TBLPROPERTIES {n} ('delta.feature.deletionVectors')",
+        Numbers("DESCRIBE EXTENDED {n}"),
+        "DROP TABLE {n}",
+    ],
     "rows": [
         """CREATE TABLE {t} (id BIGINT NOT NULL, p STRING COMMENT 'part', x DOUBLE) USING delta PARTITIONED BY (p)
            COMMENT 'about' TBLPROPERTIES ('k' = 'v', 'delta.enableChangeDataFeed' = 'true')""",

@@ -68,6 +68,7 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     HashMap out = new HashMap();
     if (table == null) return out;
     out.putAll(table.properties);
+    out.putAll(table.protocol);
     out.put("provider", Python.format());
     // as Spark writes it, which has nothing escaped
     out.put("location", new Path(URI.create(table.uri)).toString());

@@ -38,6 +38,8 @@ final class OpenTable {
   final boolean byId;
   final List partitionColumns;
   final Map properties;
+  /** The protocol, as properties of a table are shown. */
+  final Map protocol;
   /** Whether files may have deletion vectors. */
   final boolean deletionVectors;
   final boolean timeTravel;
@@ -75,11 +77,8 @@ final class OpenTable {
     for (Iterator i = facts.get("partitionColumns").elements(); i.hasNext(); ) {
       this.partitionColumns.add(((JsonNode) i.next()).asText());
     }
-    this.properties = new HashMap();
-    for (Iterator i = facts.get("properties").fieldNames(); i.hasNext(); ) {
-      String key = (String) i.next();
-      this.properties.put(key, facts.get("properties").get(key).asText());
-    }
+    this.properties = texts(facts.get("properties"));
+    this.protocol = texts(facts.get("protocolProperties"));
     this.deletionVectors = facts.get("deletionVectors").asBoolean();
     this.timeTravel = facts.get("timeTravel").asBoolean();
     this.partial = facts.has("partition");
@@ -209,6 +208,17 @@ final class OpenTable {
     OpenTable opened = of(path, (String) Python.call(request, null), plain);
     if (opened.isLive() && !opened.partial) Versions.learn(opened);
     return opened;
+  }
+
+  /** The texts of a JSON object, which may be missing. */
+  private static Map texts(JsonNode object) {
+    HashMap found = new HashMap();
+    if (object == null) return found;
+    for (Iterator i = object.fieldNames(); i.hasNext(); ) {
+      String key = (String) i.next();
+      found.put(key, object.get(key).asText());
+    }
+    return found;
   }
 
   /** Options with their names in lower case. */

@@ -10,7 +10,7 @@
 //! | groups | `i32` count; for each one the partition values, in the order of the partition columns, as text |
 //! | files | `i32` count; for each one group `i32`, size `i64`, modification time `i64` (ms), 1 if the path follows the root and 0 if it is a whole URI, path as text, deletion vector as a serialized 32-bit roaring bitmap or null; with row ids, `baseRowId` `i64` and `defaultRowCommitVersion` `i64`, -1 where there is none |
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, MapArray, StringArray};
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::DeletionVector;
 use super::deletion_vector::Shared as SharedVectors;
 use super::row_ids::RowIds;
-use crate::actions::{Add, DeletionVectorDescriptor, LogPath, ObjectPath};
+use crate::actions::{Add, DeletionVectorDescriptor, LogPath, ObjectPath, Protocol};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::{FileBatch, FilesRequest};
@@ -38,7 +38,7 @@ const PARQUET_FIELD_ID: &str = "parquet.field.id";
 
 /// What Spark must know before it plans, without a look at the files: URI, version, an identity that differs whenever
 /// the content may differ, logical schema, physical schema (null where they are the same), partition columns,
-/// properties, and whether files may have deletion vectors.
+/// properties, those by which the protocol is shown, and whether files may have deletion vectors.
 pub fn describe(snapshot: &Snapshot) -> Value {
     let mode = snapshot.column_mapping();
     let metadata = snapshot.metadata();
@@ -65,6 +65,7 @@ pub fn describe(snapshot: &Snapshot) -> Value {
         },
         "partitionColumns": snapshot.partition_columns(),
         "properties": metadata.configuration,
+        "protocolProperties": protocol_properties(snapshot.protocol()),
         "deletionVectors": vectors,
     })
 }
@@ -103,6 +104,17 @@ pub fn check_analyzed(snapshot: &Snapshot, analyzed: &str) -> Result<()> {
         None => Ok(()),
         Some(columns) => Err(Error::SchemaChanged { path: snapshot.location().root().to_string(), columns }),
     }
+}
+
+/// The protocol as properties of a table are shown: its versions, and the features that it names.
+fn protocol_properties(protocol: &Protocol) -> BTreeMap<String, String> {
+    let versions = [
+        ("delta.minReaderVersion".to_owned(), protocol.min_reader_version.to_string()),
+        ("delta.minWriterVersion".to_owned(), protocol.min_writer_version.to_string()),
+    ];
+    let features = protocol.reader_features.iter().chain(&protocol.writer_features).flatten();
+    let features = features.map(|name| (format!("delta.feature.{name}"), "supported".to_owned()));
+    versions.into_iter().chain(features).collect()
 }
 
 /// The columns in which files keep the row ids and row commit versions of rows that came from other files, as `rowId` and
