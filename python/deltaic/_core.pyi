@@ -122,6 +122,7 @@ def vacuum(
     allow_short_retention: bool,
     dry_run: bool,
     user_metadata: str | None,
+    inventory: list[tuple[str, int]] | None,
 ) -> str: ...
 def restore(
     table: Table,

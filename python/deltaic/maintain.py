@@ -199,6 +199,7 @@ class Maintenance(Handle):
         mode: str = "full",
         dry_run: bool = False,
         allow_short_retention: bool = False,
+        inventory: Sequence[tuple[str, int]] | None = None,
         user_metadata: str | None = None,
     ) -> VacuumResult:
         """Deletes the files that no version within the retention needs, and moves to the newest version.
@@ -209,14 +210,18 @@ class Maintenance(Handle):
             dry_run: Tells what would be deleted, and deletes nothing.
             allow_short_retention: Allows a retention below that of the table. Readers and writers that take longer
                 than it fail then, and what they write may be lost.
+            inventory: Files of the table with the milliseconds since 1970 of their last change, instead of a listing
+                of the store: (`p=1/part-0.parquet`, 1767225600000), relative to the table. Only those of them that the
+                store says to be old, too, are deleted.
             user_metadata: Text that the history shows with the commit.
 
         Raises:
             InvalidArgumentError: the retention is below that of the table.
         """
+        files = None if inventory is None else list(inventory)
         millis = None if retention_hours is None else round(retention_hours * 3_600_000)
         found = json.loads(
-            _core.vacuum(self._core, mode, millis, allow_short_retention, dry_run, user_metadata)
+            _core.vacuum(self._core, mode, millis, allow_short_retention, dry_run, files, user_metadata)
         )
         self._advance()
         found["cutoff"] = times.from_millis(found["cutoff"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deltaic.exceptions import InvalidArgumentError
+from deltaic.spark import names
 from deltaic.statements.parts import new_table, table_properties
 from deltaic.statements.statements import (
     AddConstraint,
@@ -91,7 +93,7 @@ def _reorg(words: Words) -> Statement:
 def _vacuum(words: Words) -> Statement:
     words.need("VACUUM")
     name = words.place()
-    hours, dry_run, mode = None, False, None
+    hours, dry_run, mode, inventory = None, False, None, None
     while not words.ended and not words.follows(";"):
         if hours is None and words.take("RETAIN"):
             hours = float(words.number("a number of hours"))
@@ -103,8 +105,22 @@ def _vacuum(words: Words) -> Statement:
             mode = "lite" if words.take("LITE") else "full"
             words.take("FULL")
         else:
+        elif inventory is None and words.take("USING", "INVENTORY"):
+            inventory = _inventory(words)
             break
-    return Vacuum(name, hours, dry_run, lite=mode == "lite")
+    if mode == "lite" and inventory is not None:
+        reason = "LITE goes by the log: leave it or USING INVENTORY out"
+        raise InvalidArgumentError.of("statement", reason)
+    return Vacuum(name, hours, dry_run, lite=mode == "lite", inventory=inventory)
+
+
+def _inventory(words: Words) -> str:
+    """The query of an inventory, which is one or the name of a table."""
+    if not words.sign("("):
+        return f"TABLE {names.sql(words.name())}"
+    query = words.raw_until(lambda: False, "a query")
+    words.need_sign(")")
+    return query
 
 
 def _restore(words: Words) -> Statement:

@@ -11,6 +11,7 @@ from deltaic.spark import frames, names, reports
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.command_reads import committed_at
 from deltaic.spark.dml.ref import TableRef
+from deltaic.spark.inventory import inventoried
 from deltaic.spark.optimize import optimized
 from deltaic.spark.settings import (
     assumes_if_exists,
@@ -108,6 +109,7 @@ def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
     if not statement.dry_run:
         return [{"path": base}]
     return [{"path": reports.hadoop_path(file)} for file in done.files]
+        inventory=None if statement.inventory is None else inventoried(spark, statement.inventory, table.uri),
 
 
 def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:

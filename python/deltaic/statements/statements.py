@@ -35,6 +35,8 @@ class Vacuum(Statement):
     hours: float | None = None
     dry_run: bool = False
     lite: bool = False
+    inventory: str | None = None
+    """The query of the files that are there."""
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use deltaic::alter::columns_from_json;
 use deltaic::maintain::{
-    self, CloneOptions, ConvertOptions, CurveStats, OptimizeOptions, Partitioning, RestoreOptions,
-    VacuumMode, VacuumOptions,
+    self, CloneOptions, ConvertOptions, CurveStats, Inventoried, OptimizeOptions, Partitioning,
+    RestoreOptions, VacuumMode, VacuumOptions,
 };
 use deltaic::schema::StructType;
 use deltaic::snapshot::At;
@@ -27,11 +27,14 @@ pub(crate) fn vacuum(
     retention_millis: Option<u64>,
     allow_short_retention: bool,
     dry_run: bool,
+    inventory: Option<Vec<(String, i64)>>,
     user_metadata: Option<String>,
 ) -> PyResult<String> {
     runtime::write(py, || {
+        let inventoried = |(name, modified)| Inventoried { name, modified };
         let options = VacuumOptions {
             mode: VacuumMode::parse(mode)?,
+            inventory: inventory.map(|files| files.into_iter().map(inventoried).collect()),
             retention: retention_millis.map(Duration::from_millis),
             allow_short_retention,
             dry_run,

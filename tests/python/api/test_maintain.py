@@ -45,6 +45,33 @@ class TestTable:
         assert table.version == done.version
         assert ids(root) == [3]
 
+    def test_vacuum_by_an_inventory(self, root, tmp_path):
+        table = deltaic.Table(root)
+        live = set(pa.table(table.files())["path"].to_pylist())
+        (old,) = (file.name for file in Path(root).glob("*.parquet") if file.name not in live)
+        deltaic.write(Path(root) / "inner", pa.table({"id": [1]}))
+        (inner,) = (f"inner/{file.name}" for file in (Path(root) / "inner").glob("*.parquet"))
+        (tmp_path / "outside.parquet").write_bytes(b"x")
+        (Path(root) / "young.parquet").write_bytes(b"x")
+        named = [
+            *live,
+            "nowhere.parquet",
+            inner,
+            "../outside.parquet",
+            "./young.parquet",
+            "_delta_log/0.json",
+            "",
+        ]
+        inventory = [(old, 0), ("young.parquet", 1 << 60), *((name, 0) for name in named)]
+        assert table.vacuum(inventory=inventory).files == [], "the store says that they are young"
+        assert table.vacuum(0, inventory=[], allow_short_retention=True).files == []
+        with pytest.raises(exceptions.InvalidArgumentError, match="lite"):
+            table.vacuum(mode="lite", inventory=inventory)
+        done = table.vacuum(0, inventory=inventory, allow_short_retention=True)
+        assert [Path(file).name for file in done.files] == [old]
+        assert ids(root) == [3]
+        assert ids(Path(root) / "inner") == [1]
+
     def test_restore(self, root):
         table = deltaic.Table(root)
         done = table.restore(0)

@@ -17,6 +17,10 @@ READ = {
     "-- first\n/* then */ vacuum '/p' LITE RETAIN 0.5 HOURS DRY RUN": S.Vacuum(
         ["delta", "/p"], 0.5, dry_run=True, lite=True
     ),
+    "VACUUM t RETAIN 1 HOURS USING INVENTORY s.`i n`": S.Vacuum(["t"], 1, inventory="TABLE `s`.`i n`"),
+    "vacuum t using inventory (SELECT f(')') FROM i) full dry run": S.Vacuum(
+        ["t"], dry_run=True, inventory="SELECT f(')') FROM i"
+    ),
     "RESTORE TABLE t TO VERSION AS OF 3": S.Restore(["t"], 3),
     "restore t timestamp as of '2026-01-01'": S.Restore(["t"], None, "2026-01-01"),
     "DESCRIBE HISTORY t LIMIT 3": S.History(["t"], 3),

@@ -43,6 +43,21 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
         Numbers("DESCRIBE EXTENDED {n}"),
         "DROP TABLE {n}",
     ],
+    "vacuum by an inventory": [
+        "CREATE TABLE {t} (id BIGINT) USING delta",
+        "INSERT INTO {t} SELECT id FROM range(0, 10, 1, 1)",
+        "DELETE FROM {t}",
+        "INSERT INTO {t} SELECT id FROM range(10, 20, 1, 1)",
+        "SET spark.databricks.delta.retentionDurationCheck.enabled = false",
+        # columns of literals would not be the nullable ones that delta-spark asks for
+        """INSERT OVERWRITE DIRECTORY '{d}_files' USING parquet SELECT DISTINCT replace(_metadata.file_path, 'file:///',
+             'file:/') AS path, _metadata.file_size AS length, false AS isDir, 0L AS modificationTime, 'x' AS more
+           FROM parquet.`{d}/*.parquet`""",
+        Numbers("VACUUM {t} USING INVENTORY (SELECT * FROM parquet.`{d}_files`) RETAIN 0 HOURS DRY RUN"),
+        "SELECT count(*) AS n, sum(cast(isDir AS INT)) AS dirs FROM parquet.`{d}_files`",
+        "SELECT * FROM {t} ORDER BY id",
+        "RESET spark.databricks.delta.retentionDurationCheck.enabled",
+    ],
     "rows": [
         """CREATE TABLE {t} (id BIGINT NOT NULL, p STRING COMMENT 'part', x DOUBLE) USING delta PARTITIONED BY (p)
            COMMENT 'about' TBLPROPERTIES ('k' = 'v', 'delta.enableChangeDataFeed' = 'true')""",

@@ -45,4 +45,4 @@ pub use optimize::{OptimizeDone, OptimizeOptions, optimize};
 pub use reset_application::reset_application;
 pub use restore::{RestoreDone, RestoreOptions, restore};
 pub use vacuum::{VacuumDone, VacuumOptions, vacuum};
-pub use vacuum_plan::VacuumMode;
+pub use vacuum_plan::{Inventoried, VacuumMode};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::Utc;
 use rayon::prelude::*;
 
-use super::vacuum_plan::{VacuumMode, plan};
+use super::vacuum_plan::{Inventoried, VacuumMode, plan};
 use crate::actions::ObjectPath;
 use crate::checkpoint::LogSettings;
 use crate::condition;
@@ -24,6 +24,10 @@ const CHUNK: usize = 256;
 pub struct VacuumOptions {
     /// Where files are looked for.
     pub mode: VacuumMode,
+    /// Instead of a listing of the store, such as an inventory that the store itself makes: only files of it are deleted,
+    /// which the store and it say to be old. Nothing else of it is believed: what versions need, and what is not below
+    /// the table or below a table in it, is passed over.
+    pub inventory: Option<Vec<Inventoried>>,
     /// Files that were removed longer ago are deleted; none takes `delta.deletedFileRetentionDuration` of the table, which
     /// is a week where it is not set.
     pub retention: Option<Duration>,
@@ -65,10 +69,15 @@ pub struct VacuumDone {
 ///
 /// # Cost
 /// Full: one listing of the table, its live files, the commits within the retention and the tombstones of the checkpoint.
+/// With an inventory a HEAD for each file of it to delete and a listing of the log of another table in each of their folders.
 /// Lite: the commits of the log, and a HEAD for each file that they name as removed.
 pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone> {
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     let path = location.root().to_string();
+    if options.inventory.is_some() && options.mode == VacuumMode::Lite {
+        let reason = "a lite vacuum goes by the log: leave one of them out".into();
+        return Err(Error::InvalidArgument { argument: "inventory".into(), reason });
+    }
     check_writer(&path, snapshot.protocol())?;
     let settings = LogSettings::of(snapshot.protocol(), snapshot.metadata())?;
     let default = settings.tombstone_retention;
@@ -87,7 +96,7 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
         .of_condition(&condition::VACUUM_RETENTION_PERIOD_TOO_SHORT));
     }
     let cutoff = Utc::now().timestamp_millis().saturating_sub(retention);
-    let plan = plan(&snapshot, options.mode, cutoff)?;
+    let plan = plan(&snapshot, options.mode, options.inventory.as_deref(), cutoff)?;
     let bytes = |files: &[(ObjectPath, u64)]| files.iter().map(|f| f.1).sum();
     let mut done = VacuumDone { cutoff, ..Default::default() };
     if options.dry_run {

@@ -7,6 +7,7 @@ use super::tombstones::left;
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
+use crate::store::Location;
 
 /// Where a vacuum looks for files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,6 +36,15 @@ impl VacuumMode {
     }
 }
 
+/// A file of an inventory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inventoried {
+    /// Its path, relative to the table and as the store has it: nothing is escaped.
+    pub name: String,
+    /// When it was last changed: milliseconds since the Unix epoch.
+    pub modified: i64,
+}
+
 /// Files to delete, with their sizes, and folders that they were found in.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
@@ -47,12 +57,19 @@ pub(super) struct Plan {
 ///
 /// # Errors
 /// As [`Snapshot::files`], and what the store says. Without the whole log nothing is planned.
-pub(super) fn plan(snapshot: &Snapshot, mode: VacuumMode, cutoff: i64) -> Result<Plan> {
+///
+/// Where there is an `inventory` the store is not listed: the files of it are looked after one by one.
+pub(super) fn plan(
+    snapshot: &Snapshot,
+    mode: VacuumMode,
+    inventory: Option<&[Inventoried]>,
+    cutoff: i64,
+) -> Result<Plan> {
     let location = snapshot.location();
     let root = location.root();
-    let listed = match mode {
-        VacuumMode::Full => location.store().list_all(root)?,
-        VacuumMode::Lite => Vec::new(),
+    let listed = match (mode, inventory) {
+        (VacuumMode::Full, None) => location.store().list_all(root)?,
+        _ => Vec::new(),
     };
     let snapshot = snapshot.update()?;
     let oldest = if mode == VacuumMode::Lite { 0 } else { cutoff };
@@ -77,8 +94,15 @@ pub(super) fn plan(snapshot: &Snapshot, mode: VacuumMode, cutoff: i64) -> Result
     let columns = snapshot.schema().physical_names(snapshot.partition_columns(), snapshot.column_mapping());
     let columns: Vec<String> =
         columns.into_iter().chain(snapshot.partition_columns().iter().cloned()).collect();
-    let found: BTreeMap<ObjectPath, (u64, i64)> = match mode {
-        VacuumMode::Full => {
+    let found: BTreeMap<ObjectPath, (u64, i64)> = match (mode, inventory) {
+        (VacuumMode::Full, Some(files)) => {
+            let own = |file: &&Inventoried| {
+                file.modified < cutoff && is_inside(&file.name) && !is_hidden(&file.name, &columns)
+            };
+            let named: BTreeSet<&str> = files.iter().filter(own).map(|file| file.name.as_str()).collect();
+            there(location, without_nested(location, named, &kept)?)?
+        }
+        (VacuumMode::Full, None) => {
             let tables = nested_tables(listed.iter().map(|f| f.name.as_str()));
             let own = |name: &str| {
                 !is_hidden(name, &columns) && !folders_of(name).any(|folder| tables.contains(folder))
@@ -86,14 +110,13 @@ pub(super) fn plan(snapshot: &Snapshot, mode: VacuumMode, cutoff: i64) -> Result
             let files = listed.iter().filter(|f| own(&f.name));
             files.map(|f| (root.join(&f.name), (f.size, f.modified))).collect()
         }
-        VacuumMode::Lite => {
+        (VacuumMode::Lite, _) => {
             // what lies elsewhere belongs to another table: a clone only refers to it
             let below = format!("{}/", root.key());
             let own = |p: &ObjectPath| p.prefix() == root.prefix() && p.key().starts_with(&below);
             let named: Vec<ObjectPath> =
                 expired.into_iter().filter(|p| own(p) && !kept.contains(p)).collect();
-            let there = look(location, &named)?;
-            named.into_iter().zip(there).filter_map(|(p, m)| m.map(|m| (p, (m.size, m.modified)))).collect()
+            there(location, named)?
         }
     };
     let files: Vec<(ObjectPath, u64)> = found
@@ -105,6 +128,37 @@ pub(super) fn plan(snapshot: &Snapshot, mode: VacuumMode, cutoff: i64) -> Result
         files.iter().filter_map(|(p, _)| Some(p.key().rsplit_once('/')?.0)).collect();
     let folders = folders.len() as u64;
     Ok(Plan { files, folders })
+}
+
+/// Those of the files that are there, with size and time of their last change.
+fn there(location: &Location, named: Vec<ObjectPath>) -> Result<BTreeMap<ObjectPath, (u64, i64)>> {
+    let found = look(location, &named)?;
+    Ok(named.into_iter().zip(found).filter_map(|(p, m)| m.map(|m| (p, (m.size, m.modified)))).collect())
+}
+
+/// Whether a name that somebody else gives stays below the table.
+fn is_inside(name: &str) -> bool {
+    !name.split('/').any(|part| matches!(part, "" | "." | "..")) && !name.contains('\\')
+}
+
+/// The paths of these names that no version needs, but for those below another table. An inventory need not tell of its
+/// log.
+fn without_nested(
+    location: &Location,
+    names: BTreeSet<&str>,
+    kept: &HashSet<ObjectPath>,
+) -> Result<Vec<ObjectPath>> {
+    let root = location.root();
+    let unneeded: Vec<&str> = names.into_iter().filter(|name| !kept.contains(&root.join(name))).collect();
+    let mut tables: BTreeMap<&str, bool> = BTreeMap::new();
+    for folder in unneeded.iter().flat_map(|name| folders_of(name)) {
+        if !tables.contains_key(folder) {
+            let log = root.join(&format!("{folder}/_delta_log"));
+            tables.insert(folder, !location.store().list_all(&log)?.is_empty());
+        }
+    }
+    let own = |name: &&str| !folders_of(name).any(|folder| tables.get(folder) == Some(&true));
+    Ok(unneeded.into_iter().filter(own).map(|name| root.join(name)).collect())
 }
 
 /// Whether a file is none of a vacuum's business: it, or a folder above it, begins with `_` or `.`. Change data and
