@@ -39,6 +39,7 @@ __all__ = [
     "restore",
     "set_properties",
     "shallow_clone",
+    "sync_identity",
     "unset_properties",
     "update_rows",
     "vacuum",
@@ -121,8 +122,8 @@ def vacuum(
     retention_millis: int | None,
     allow_short_retention: bool,
     dry_run: bool,
-    user_metadata: str | None,
     inventory: list[tuple[str, int]] | None,
+    user_metadata: str | None,
 ) -> str: ...
 def restore(
     table: Table,
@@ -172,6 +173,7 @@ def add_columns(
 def cluster_by(table: Table, columns: list[list[str]], user_metadata: str | None) -> int: ...
 def drop_columns(table: Table, paths: list[list[str]], user_metadata: str | None) -> int: ...
 def rename_column(table: Table, path: list[str], name: str, user_metadata: str | None) -> int: ...
+def sync_identity(table: Table, column: list[str], lowered: bool, user_metadata: str | None) -> int: ...
 def replace_columns(table: Table, schema: str, user_metadata: str | None) -> int: ...
 def change_columns(
     table: Table,

@@ -223,6 +223,25 @@ class Alterations(Handle):
         changed = (_path(column), schema, nullable, comment, default, first, after)
         return _core.change_columns(self._core, [changed], user_metadata)
 
+    def sync_identity(
+        self, column: str | Sequence[str], *, allow_lower: bool = False, user_metadata: str | None = None
+    ) -> int:
+        """Brings the high-water mark of an identity column to the farthest value of its rows; returns the version.
+
+        The next values that the table makes come after it, as after rows that brought values of their own. The commit
+        is there also where the mark stays. Reads the column in all rows.
+
+        Args:
+            column: Name of the identity column, or its path of one name.
+            allow_lower: Lets the mark move back, so that the table makes values again that deleted rows had.
+            user_metadata: Text that the history shows with the commit.
+
+        Raises:
+            InvalidColumnChangeError: the column is not there, or is no identity column.
+            CommitConflictError: other writers were first again and again.
+        """
+        return _core.sync_identity(self._core, _path(column), allow_lower, user_metadata)
+
     def cluster_by(self, columns: Sequence[str | Sequence[str]], *, user_metadata: str | None = None) -> int:
         """Gives the table other clustering columns, or none, and returns the version of the commit.
 

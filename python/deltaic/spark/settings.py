@@ -192,6 +192,12 @@ def checks_retention(spark: Any) -> bool:
     return str(spark.conf.get(_DELTA + "retentionDurationCheck.enabled", "true")).lower() != "false"
 
 
+def lowers_marks(spark: Any) -> bool:
+    """`spark.databricks.delta.identityColumn.allowSyncIdentityToLowerHighWaterMark.enabled`."""
+    name = _DELTA + "identityColumn.allowSyncIdentityToLowerHighWaterMark.enabled"
+    return str(spark.conf.get(name, "false")).lower() == "true"
+
+
 def checks_zorder_statistics(spark: Any) -> bool:
     """`spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled`."""
     return bool(spark.conf.get(_DELTA + "optimize.zorder.checkStatsCollection.enabled", "true") != "false")

@@ -20,6 +20,7 @@ from deltaic.statements.statements import (
     Reorg,
     Restore,
     Statement,
+    SyncIdentity,
     Vacuum,
 )
 from deltaic.statements.words import Words, first_words
@@ -104,9 +105,9 @@ def _vacuum(words: Words) -> Statement:
         elif mode is None and (words.follows("LITE") or words.follows("FULL")):
             mode = "lite" if words.take("LITE") else "full"
             words.take("FULL")
-        else:
         elif inventory is None and words.take("USING", "INVENTORY"):
             inventory = _inventory(words)
+        else:
             break
     if mode == "lite" and inventory is not None:
         reason = "LITE goes by the log: leave it or USING INVENTORY out"
@@ -221,6 +222,10 @@ def _alter(words: Words) -> Statement | None:
     if words.take("DROP", "CONSTRAINT"):
         if_exists = words.take("IF", "EXISTS")
         return DropConstraint(name, ".".join(words.name("the name of a constraint")), if_exists)
+    if words.take("ALTER") or words.take("CHANGE"):
+        words.take("COLUMN")
+        column = words.name("the name of a column")
+        return SyncIdentity(name, column) if words.take("SYNC", "IDENTITY") else None
     if words.take("DROP", "FEATURE"):
         feature = words.name("the name of a table feature")
         truncates = words.take("TRUNCATE")

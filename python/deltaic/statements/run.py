@@ -17,6 +17,7 @@ from deltaic.spark.settings import (
     assumes_if_exists,
     checks_retention,
     checks_zorder_statistics,
+    lowers_marks,
     moment,
     storage,
     user_metadata,
@@ -103,13 +104,13 @@ def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
         mode="lite" if statement.lite else vacuum_mode(spark),
         dry_run=statement.dry_run,
         allow_short_retention=not checks_retention(spark),
+        inventory=None if statement.inventory is None else inventoried(spark, statement.inventory, table.uri),
         user_metadata=user_metadata(spark, "vacuum"),
     )
     base = reports.hadoop_path(table.uri)
     if not statement.dry_run:
         return [{"path": base}]
     return [{"path": reports.hadoop_path(file)} for file in done.files]
-        inventory=None if statement.inventory is None else inventoried(spark, statement.inventory, table.uri),
 
 
 def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
@@ -186,6 +187,12 @@ def _is_there(spark: Any, name: list[str]) -> bool:
     return True
 
 
+def _sync_identity(spark: Any, statement: S.SyncIdentity) -> list[dict[str, Any]]:
+    table, said = _table(spark, statement.name), user_metadata(spark, "alter")
+    table.sync_identity(statement.column, allow_lower=lowers_marks(spark), user_metadata=said)
+    return []
+
+
 def _add_constraint(spark: Any, statement: S.AddConstraint) -> list[dict[str, Any]]:
     table, said = _table(spark, statement.name), user_metadata(spark, "alter")
     table.add_constraint(statement.constraint, statement.expression, user_metadata=said)
@@ -216,6 +223,7 @@ _CARRIED_OUT: dict[type[S.Statement], tuple[StructType, Callable[[Any, Any], lis
     S.Generate: (frames.NOTHING, _generate),
     S.Clone: (frames.CLONE, _clone),
     S.AddConstraint: (frames.NOTHING, _add_constraint),
+    S.SyncIdentity: (frames.NOTHING, _sync_identity),
     S.DropConstraint: (frames.NOTHING, _drop_constraint),
     S.DropFeature: (frames.NOTHING, _drop_feature),
 }

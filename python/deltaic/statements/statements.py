@@ -30,7 +30,7 @@ class Reorg(Statement):
 
 @dataclass(frozen=True)
 class Vacuum(Statement):
-    """VACUUM name [LITE | FULL] [RETAIN n HOURS] [DRY RUN]."""
+    """VACUUM name [LITE | FULL] [USING INVENTORY name | (query)] [RETAIN n HOURS] [DRY RUN]."""
 
     hours: float | None = None
     dry_run: bool = False
@@ -86,6 +86,13 @@ class Clone(Statement):
     timestamp: str | None = None
     properties: dict[str, str] = field(default_factory=dict)
     location: str | None = None
+
+
+@dataclass(frozen=True)
+class SyncIdentity(Statement):
+    """ALTER TABLE … ALTER COLUMN … SYNC IDENTITY."""
+
+    column: list[str]
 
 
 @dataclass(frozen=True)

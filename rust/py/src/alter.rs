@@ -125,6 +125,18 @@ pub(crate) fn change_columns(
     run(py, table, Alteration::ChangeColumns(changes), user_metadata)
 }
 
+/// Brings the high-water mark of an identity column to the farthest value of the rows.
+#[pyfunction]
+pub(crate) fn sync_identity(
+    py: Python<'_>,
+    table: &Table,
+    column: Vec<String>,
+    lowered: bool,
+    user_metadata: Option<&str>,
+) -> PyResult<u64> {
+    run(py, table, Alteration::SyncIdentity { column, lowered }, user_metadata)
+}
+
 /// Gives the table the columns of a schema (JSON).
 #[pyfunction]
 pub(crate) fn replace_columns(

@@ -26,7 +26,7 @@ mod _core {
     #[pymodule_export]
     use crate::alter::{
         add_columns, add_constraint, change_columns, cluster_by, drop_columns, drop_constraint, drop_feature,
-        known_properties, rename_column, replace_columns, set_properties, unset_properties,
+        known_properties, rename_column, replace_columns, set_properties, sync_identity, unset_properties,
     };
     #[pymodule_export]
     use crate::changes::Changes;

@@ -251,3 +251,24 @@ def test_each_change_has_its_note(mapped, tmp_path):
         ]
         assert made
         assert [entry["operation"] for entry in made if entry.get("userMetadata") != "why"] == []
+
+
+def test_the_mark_of_an_identity_goes_to_the_farthest_value(tmp_path):
+    path = tmp_path / "t"
+    made = {"delta.identity.start": 1, "delta.identity.step": 2, "delta.identity.allowExplicitInsert": True}
+    columns = [("id", "long", made), ("v", "integer", {})]
+    fields = [{"name": n, "type": t, "nullable": True, "metadata": m} for n, t, m in columns]
+    deltaic.create(path, {"type": "struct", "fields": fields})
+    table = deltaic.Table(path)
+    deltaic.write(path, pa.table({"id": [4, 2], "v": pa.array([1, 2], pa.int32())}))
+    assert table.sync_identity("ID") == 2
+    assert table.update().schema.fields[0].metadata["delta.identity.highWaterMark"] == 5
+    table.delete("id = 4")
+    assert table.sync_identity("id") == 4
+    assert table.update().schema.fields[0].metadata["delta.identity.highWaterMark"] == 5
+    assert table.sync_identity("id", allow_lower=True, user_metadata="back") == 5
+    assert table.update().schema.fields[0].metadata["delta.identity.highWaterMark"] == 3
+    assert table.history(1)[0]["userMetadata"] == "back"
+    for column, said in (("v", "no identity column"), ("nope", "no such column")):
+        with pytest.raises(exceptions.InvalidColumnChangeError, match=said):
+            table.sync_identity(column)

@@ -39,6 +39,8 @@ READ = {
     "ALTER TABLE t ADD CONSTRAINT c CHECK (a > (1) AND b = ')')": S.AddConstraint(
         ["t"], "c", "a > (1) AND b = ')'"
     ),
+    "ALTER TABLE t CHANGE COLUMN `a b` SYNC IDENTITY": S.SyncIdentity(["t"], ["a b"]),
+    "ALTER TABLE t ALTER id SYNC IDENTITY": S.SyncIdentity(["t"], ["id"]),
     "ALTER TABLE t DROP CONSTRAINT IF EXISTS c": S.DropConstraint(["t"], "c", if_exists=True),
     "ALTER TABLE t DROP FEATURE deletionVectors TRUNCATE HISTORY": S.DropFeature(
         ["t"], "deletionVectors", truncate_history=True
@@ -54,6 +56,7 @@ SPARKS = [
     "CREATE OR REPLACE TEMP VIEW v AS SELECT 1",
     "ALTER TABLE t ADD COLUMN feature INT",
     "ALTER VIEW v AS SELECT 1",
+    "ALTER TABLE t ALTER COLUMN sync COMMENT 'identity'",
 ]
 WRONG = {
     "VACUUM t RETAIN 5 DAYS": r"expected HOURS, found `DAYS` \(line 1, column 19\)",
@@ -67,6 +70,7 @@ WRONG = {
     "REORG TABLE t APPLY (UPGRADE)": "expected PURGE, found `UPGRADE`",
     "ALTER TABLE t ADD CONSTRAINT c (a > 1)": r"expected CHECK, found `\(`",
     "GENERATE symlink_format_manifest t": "expected FOR, found `t`",
+    "VACUUM t LITE USING INVENTORY i": "LITE goes by the log",
     "CONVERT TO ICEBERG t": "expected DELTA, found `ICEBERG`",
     "DESCRIBE DETAIL t u": "expected the end of the statement, found `u`",
 }

@@ -31,7 +31,7 @@ public final class StatementParser implements InvocationHandler {
   private static final String BEFORE = "^(?:\\s|--[^\\n]*(?:\\n|$)|/\\*.*?\\*/)*";
   private static final Pattern OURS = Pattern.compile(BEFORE
       + "(?:(?:OPTIMIZE|VACUUM|RESTORE|GENERATE|REORG)\\b|CONVERT\\s+TO\\b|DESC(?:RIBE)?\\s+(?:HISTORY|DETAIL)\\s+\\S"
-      + "|ALTER\\s+TABLE\\b.*\\b(?:CONSTRAINT|FEATURE|ADD\\s+CHECK)\\b|(?:CREATE|REPLACE)\\b.*\\bCLONE\\b)",
+      + "|ALTER\\s+TABLE\\b.*\\b(?:CONSTRAINT|FEATURE|SYNC|ADD\\s+CHECK)\\b|(?:CREATE|REPLACE)\\b.*\\bCLONE\\b)",
       Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
   private final ParserInterface inner;
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::paths::refuse;
+use super::Definition;
+use super::paths::{position, refuse, resolve};
+use super::settle::{Change, settle};
 use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
@@ -111,6 +113,22 @@ impl Identity {
         i64::try_from(i128::from(self.start) + quotient * step).ok()
     }
 
+    /// The mark where the farthest value of all rows is this one: never back unless `lowered`, of the sequence, and
+    /// not before the start.
+    ///
+    /// # Errors
+    /// [`Error::InvalidColumnChange`] when it would not fit into 64 bits.
+    fn synced(self, column: &str, value: i64, lowered: bool) -> Result<Option<i64>> {
+        let overflow = || refuse(&[column.to_owned()], "its high-water mark does not fit into a long");
+        let candidate = self.round(value).ok_or_else(overflow)?;
+        let is_bad = self.high_water_mark.is_some_and(|mark| self.is_before(mark, self.start));
+        Ok(match self.high_water_mark {
+            mark if self.is_before(value, self.start) && !is_bad => mark,
+            Some(mark) if !lowered && !self.is_before(mark, candidate) => Some(mark),
+            _ => Some(candidate),
+        })
+    }
+
     /// The mark after these values were written: never back, and of the sequence.
     fn advanced(self, column: &str, value: i64) -> Result<Option<i64>> {
         let overflow = || refuse(&[column.to_owned()], "its high-water mark does not fit into a long");
@@ -143,6 +161,31 @@ pub fn advance_marks(
         Identity { high_water_mark, ..identity }.write(field);
     }
     Ok(schema)
+}
+
+/// The table with the mark of an identity column at the farthest value of its rows, which is asked for by the name of the
+/// column and whether values grow. A mark moves back only if `lowered`; a table without values keeps it.
+///
+/// # Errors
+/// [`Error::InvalidColumnChange`] for a column that is not there or is no identity column, and where the mark would not fit
+/// into 64 bits; as `farthest`.
+pub(crate) fn sync_mark(
+    table: &Definition,
+    column: &[String],
+    lowered: bool,
+    farthest: impl FnOnce(&str, bool) -> Result<Option<i64>>,
+) -> Result<Definition> {
+    let path = resolve(&table.schema, column)?;
+    let mut new = table.clone();
+    let place = path.first().filter(|_| path.len() == 1).and_then(|name| position(&new.schema, name));
+    let field = place.and_then(|at| new.schema.fields.get_mut(at));
+    let field = field.ok_or_else(|| refuse(&path, "an identity column is one of the table itself"))?;
+    let identity = Identity::of(field)?.ok_or_else(|| refuse(&path, "it is no identity column"))?;
+    if let Some(value) = farthest(&field.name, identity.step > 0)? {
+        let high_water_mark = identity.synced(&field.name, value, lowered)?;
+        Identity { high_water_mark, ..identity }.write(field);
+    }
+    settle(Some(table), new, &Default::default(), Change::Alter)
 }
 
 /// The first of these columns, by physical name, whose mark is another in `new` than in `old`: what both made from it on

@@ -62,6 +62,8 @@ pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definit
                     .with_encoded("columns", columns.collect::<Result<Vec<Value>>>()?)
             }
         },
+        Alteration::SyncIdentity { column, .. } => Operation::new("CHANGE COLUMN")
+            .with_encoded("column", changed_column(&ColumnChange::of(column.clone()), &old.schema)?),
         Alteration::ReplaceColumns(columns) => {
             let columns = columns.iter().map(|field| field_map(&[], field));
             Operation::new("REPLACE COLUMNS").with_encoded("columns", columns.collect::<Vec<Value>>())

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use super::alter_operation::operation;
 use super::backfill::{backfill, without_row_ids};
 use super::check_rows::check_rows;
+use super::sync_identity::farthest;
+use crate::alter::identity::sync_mark;
 use crate::alter::properties::{SetOptions, set_properties, unset_properties};
 use crate::alter::row_tracking::needs_backfill;
 use crate::alter::{
@@ -64,6 +66,13 @@ pub enum Alteration {
     /// Gives a table that is not partitioned other clustering columns, as paths, or none; see [`cluster_by`]. Files are
     /// clustered when they are next optimized.
     ClusterBy(Vec<Vec<String>>),
+    /// Brings the high-water mark of an identity column to the farthest value that a row has.
+    SyncIdentity {
+        /// Path of the column, which is one of the table itself.
+        column: Vec<String>,
+        /// Whether the mark may move back, so that values come again that rows had.
+        lowered: bool,
+    },
     /// Drops a CHECK constraint; see [`drop_constraint`].
     DropConstraint {
         /// Its name.
@@ -93,7 +102,7 @@ pub enum Alteration {
 /// * As [`Transaction::commit`].
 ///
 /// # Cost
-/// One put; a new constraint reads its columns of all rows, and row tracking takes the list of live files twice.
+/// One put; a new constraint reads its columns of all rows, the sync of an identity its column, and row tracking takes the list of live files twice.
 pub fn alter_table(location: &Location, alteration: &Alteration, user_metadata: Option<&str>) -> Result<u64> {
     let mut races = 0;
     loop {
@@ -115,7 +124,9 @@ fn attempt(location: &Location, alteration: &Alteration, user_metadata: Option<&
         (snapshot, old, new) = newest(location, alteration)?;
     }
     let same_clustering = new.clustering == old.clustering;
-    if new.protocol == old.protocol && new.metadata == old.metadata && same_clustering {
+    // what rows show is in the history also where the mark stays
+    let syncs = matches!(alteration, Alteration::SyncIdentity { .. });
+    if new.protocol == old.protocol && new.metadata == old.metadata && same_clustering && !syncs {
         return Ok(snapshot.version());
     }
     let mut txn = Transaction::begin(&snapshot, operation(alteration, &old, &new)?);
@@ -135,7 +146,10 @@ fn attempt(location: &Location, alteration: &Alteration, user_metadata: Option<&
     if new.protocol != old.protocol {
         txn.set_protocol(new.protocol);
     }
-    if new.metadata != old.metadata {
+    if syncs {
+        claim_all_rows(&mut txn);
+    }
+    if new.metadata != old.metadata || syncs {
         txn.set_metadata(new.metadata);
     }
     if let (Alteration::ClusterBy(columns), false) = (alteration, same_clustering) {
@@ -148,7 +162,12 @@ fn attempt(location: &Location, alteration: &Alteration, user_metadata: Option<&
 fn newest(location: &Location, alteration: &Alteration) -> Result<(Snapshot, Definition, Definition)> {
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     let old = definition(&snapshot)?;
-    let new = altered(&old, alteration)?;
+    let new = match alteration {
+        Alteration::SyncIdentity { column, lowered } => {
+            sync_mark(&old, column, *lowered, |name, upwards| farthest(&snapshot, name, upwards))?
+        }
+        other => altered(&old, other)?,
+    };
     Ok((snapshot, old, new))
 }
 
@@ -175,6 +194,8 @@ fn altered(table: &Definition, alteration: &Alteration) -> Result<Definition> {
         Alteration::ChangeColumns(changes) => change_columns(table, changes),
         Alteration::ReplaceColumns(columns) => replace_columns(table, columns),
         Alteration::AddConstraint { name, expression } => add_constraint(table, name, expression),
+        // read from the rows before
+        Alteration::SyncIdentity { .. } => Ok(table.clone()),
         Alteration::ClusterBy(columns) if columns.is_empty() && table.clustering.is_empty() => {
             Ok(table.clone())
         }

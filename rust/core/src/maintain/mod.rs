@@ -24,6 +24,7 @@ mod optimize;
 mod reset_application;
 mod restore;
 mod rewrite_files;
+mod sync_identity;
 mod tombstones;
 mod vacuum;
 mod vacuum_plan;
