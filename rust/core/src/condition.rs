@@ -225,7 +225,8 @@ conditions! {
     UNSUPPORTED_FEATURE_PARTITION_WITH_NESTED_COLUMN_IS_UNSUPPORTED = "UNSUPPORTED_FEATURE.PARTITION_WITH_NESTED_COLUMN_IS_UNSUPPORTED", "0A000", Analysis, [cols];
 }
 
-/// The condition of each kind that is always the same one; `None` where the place that raises says which, if any.
+/// The condition of each kind that is always the same one; `None` where a fact, or the place that raises, says which, if
+/// any.
 pub const OF_KINDS: &[(&str, Option<&Condition>)] = &[
     ("TableNotFound", Some(&MISSING_DELTA_TABLE)),
     ("TableAlreadyExists", Some(&PATH_EXISTS)),
@@ -292,7 +293,11 @@ impl Error {
         parameters: impl IntoIterator<Item = (&'static str, P)>,
     ) -> Self {
         let parameters = parameters.into_iter().map(|(name, value)| (name, value.into())).collect();
-        Error::Named(Box::new(Given { error: self.plain(), condition, parameters }))
+        let error = match self {
+            Error::Named(given) => given.error,
+            plain => plain,
+        };
+        Error::Named(Box::new(Given { error, condition, parameters }))
     }
 
     /// The same error with a condition that its facts fill.
@@ -300,10 +305,10 @@ impl Error {
         self.named(condition, [("", ""); 0])
     }
 
-    /// The same error without the condition that the place that raised gave.
-    pub(crate) fn plain(self) -> Self {
+    /// The error itself, of the kind that it is, where the place that raised it gave a condition.
+    pub fn plain(&self) -> &Self {
         match self {
-            Error::Named(given) => given.error,
+            Error::Named(given) => &given.error,
             plain => plain,
         }
     }
@@ -312,17 +317,39 @@ impl Error {
     pub fn condition(&self) -> Option<&'static Condition> {
         match self {
             Error::Named(given) => Some(given.condition),
+            // of these kinds a fact tells
+            Error::LogGap { version: 0, .. } => Some(&TRUNCATED_TRANSACTION_LOG),
+            Error::SourceRowsChanged { what, .. } => match what.as_str() {
+                "changes" => Some(&SOURCE_TABLE_IGNORE_CHANGES),
+                _ => Some(&SOURCE_IGNORE_DELETE),
+            },
+            Error::TimestampOutOfRange { timestamp, earliest, .. } => {
+                // years of five digits begin with a sign
+                match timestamp < earliest && !timestamp.starts_with('+') {
+                    true => Some(&TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION),
+                    false => Some(&TIMESTAMP_GREATER_THAN_COMMIT),
+                }
+            }
+            Error::UnsupportedFeature { role, .. } => match *role {
+                "reader" => Some(&UNSUPPORTED_FEATURES_FOR_READ),
+                _ => Some(&UNSUPPORTED_FEATURES_FOR_WRITE),
+            },
             plain => OF_KINDS.iter().find(|(kind, _)| *kind == plain.kind()).and_then(|(_, of)| *of),
+        }
+    }
+
+    /// What the place that raised gave beside the condition.
+    pub fn given_parameters(&self) -> &[(&'static str, String)] {
+        match self {
+            Error::Named(given) => &given.parameters,
+            _ => &[],
         }
     }
 
     /// The parameters of its condition that are known, by name.
     pub fn message_parameters(&self) -> Vec<(&'static str, String)> {
         let facts = self.facts();
-        let given = match self {
-            Error::Named(given) => &given.parameters[..],
-            _ => &[],
-        };
+        let given = self.given_parameters();
         let value = |parameter: &str, fact: Option<&str>| {
             let own = given.iter().find(|(name, _)| *name == parameter).map(|(_, value)| value.clone());
             own.or_else(|| {
@@ -378,6 +405,38 @@ mod tests {
         assert_eq!(restored.kind(), "VersionNotFound");
         let parameters = of(&[("version", "9"), ("startVersion", "2"), ("endVersion", "5")]);
         assert_eq!(restored.message_parameters(), parameters);
+    }
+
+    #[test]
+    fn a_fact_tells_which_condition_it_is() {
+        let gap = |version| Error::LogGap { path: "t".into(), version, missing: String::new() };
+        assert_eq!(gap(0).condition(), Some(&TRUNCATED_TRANSACTION_LOG));
+        assert_eq!(gap(1).condition(), Some(&VERSIONS_NOT_CONTIGUOUS));
+        let needs = |role| Error::UnsupportedFeature {
+            path: "t".into(),
+            role,
+            features: vec!["a".into(), "b".into()],
+            supported: Vec::new(),
+        };
+        assert_eq!(needs("reader").condition(), Some(&UNSUPPORTED_FEATURES_FOR_READ));
+        assert_eq!(needs("writer").condition(), Some(&UNSUPPORTED_FEATURES_FOR_WRITE));
+        let parameters = needs("reader").message_parameters();
+        assert!(parameters.contains(&("unsupported", "a, b".to_owned())), "{parameters:?}");
+        let at = |timestamp: &str| Error::TimestampOutOfRange {
+            path: "t".into(),
+            timestamp: timestamp.into(),
+            earliest: "2026-01-01T00:00:00.000Z".into(),
+            earliest_version: 0,
+            latest: "2026-02-01T00:00:00.000Z".into(),
+            latest_version: 1,
+        };
+        assert_eq!(
+            at("1999-01-01T00:00:00.000Z").condition(),
+            Some(&TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION)
+        );
+        for late in ["2999-01-01T00:00:00.000Z", "+10000-01-01T00:00:00.000Z"] {
+            assert_eq!(at(late).condition(), Some(&TIMESTAMP_GREATER_THAN_COMMIT));
+        }
     }
 
     #[test]

@@ -52,12 +52,12 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         }
     }
     let raised = class.call((error.to_string(),), Some(&facts))?;
-    if let Error::Named(given) = error {
+    if let Some(condition) = error.condition() {
         let parameters = PyDict::new(py);
-        for (name, value) in &given.parameters {
+        for (name, value) in error.given_parameters() {
             parameters.set_item(name, value)?;
         }
-        raised.call_method("named", (given.condition.name,), Some(&parameters))?;
+        raised.call_method("named", (condition.name,), Some(&parameters))?;
     }
     Ok(PyErr::from_value(raised))
 }

@@ -90,10 +90,9 @@ DIFFERENT: dict[str, tuple[str | None, str | None]] = {
     # a start of NULL is none
     "changes_of_a_name_without_a_start": ("InvalidArgumentError", "DELTA_NO_START_FOR_CDC_READ"),
 }
-# parameters that the engines word in their own way: times and places in sentences, rules, rows
+# parameters whose values the engines word in their own way: times, rows, rules, advice, and names of tables
 IN_OWN_WORDS = {
     "advice",
-    "changeInfo",
     "cols",
     "commitTs",
     "configs",
@@ -101,27 +100,31 @@ IN_OWN_WORDS = {
     "dataSource",
     "earliestTimestamp",
     "expression",
-    "feature",
     "lastCommitTimestamp",
     "latestTimestamp",
-    "logRetentionPeriod",
     "maximumTimestamp",
     "message",
-    "path",
-    "proposal",
     "providedTimestamp",
     "reason",
-    "relationName",
     "requestedTimestamp",
-    "sqlExpr",
-    "struct",
-    "table",
-    "tableName",
     "table_name",
     "timestampString",
     "userTimestamp",
     "values",
-    "version",
+}
+# the same, in one situation
+IN_ITS_OWN_WORDS: dict[str, set[str]] = {
+    # deltaic tells the table and the version that is missing
+    "log_without_its_beginning": {"path", "version"},
+    # columns that row-level changes read beside those of the table
+    "delete_by_no_column": {"proposal"},
+    # Spark sees the whole CREATE TABLE
+    "create_with_a_generated_column_of_no_column": {"proposal"},
+    "update_by_another_type": {"sqlExpr"},
+    "builder_that_replaces_nothing": {"relationName"},
+    "constraint_that_rows_break": {"tableName"},
+    # the first file differs
+    "conversion_without_the_partition_columns": {"path"},
 }
 
 
@@ -134,7 +137,7 @@ def test_an_error_is_told_as_by_delta_spark(
     theirs = delta_spark.error(name, there)
     if name in DIFFERENT:
         assert (ours and _class(ours), ours and ours["condition"]) == DIFFERENT[name]
-        assert theirs is None or theirs["condition"] != DIFFERENT[name][1]
+        assert theirs is None or (_class(theirs), theirs["condition"]) != DIFFERENT[name]
         return
     assert (ours is None) == (theirs is None), (ours, theirs)
     if ours is None or theirs is None:
@@ -153,11 +156,15 @@ def test_an_error_is_told_as_by_delta_spark(
         names = {*ours["classes"], *(n for n in vars(exceptions) if _is(ours, n))}
         assert kind in names
     if theirs["condition"] is None:
+        if kind in ("TypeError", "ValueError"):
+            assert ours["error"] == theirs["error"]
         return
     assert ours["error"].strip().startswith(f"[{ours['condition']}] ")
     assert ours["error"].count(f"[{ours['condition']}]") == 1
-    assert ours["parameters"].keys() <= theirs["parameters"].keys()
-    for parameter in ours["parameters"].keys() - IN_OWN_WORDS:
+    if "DeltaError" in ours["classes"]:
+        assert ours["parameters"].keys() <= theirs["parameters"].keys()
+    in_own_words = IN_OWN_WORDS | IN_ITS_OWN_WORDS.get(name, set())
+    for parameter in (ours["parameters"].keys() & theirs["parameters"].keys()) - in_own_words:
         values = ours["parameters"][parameter], theirs["parameters"][parameter]
         assert _plain(values[0], at) == _plain(values[1], there), parameter
 

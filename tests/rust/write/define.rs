@@ -48,7 +48,7 @@ fn each_mode_does_what_its_name_says() {
         match define_table(&location, &spec(&["other"]), mode) {
             Err(error) => {
                 assert!(
-                    matches!(&error, Error::TableAlreadyExists { version, .. } if *version == before.version())
+                    matches!(error.plain(), Error::TableAlreadyExists { version, .. } if *version == before.version())
                 );
                 assert_eq!(mode, DefineMode::Create);
             }

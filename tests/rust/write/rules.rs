@@ -116,7 +116,7 @@ fn a_rule_that_is_not_known_refuses_the_write_before_any_of_it() {
             table(vec![field("id", "long", json!({}))], &[("delta.constraints.c", expression)]);
         let error = refused(&location, &longs("id", vec![Some(1)]));
         assert!(
-            matches!(&error, Error::InvalidExpression { expression: e, .. } if e == expression),
+            matches!(error.plain(), Error::InvalidExpression { expression: e, .. } if e == expression),
             "{error}"
         );
     }

@@ -35,7 +35,7 @@ pub fn check_reader(table: &str, protocol: &Protocol) -> Result<()> {
         features.iter().filter(|f| !known().any(|name| name == f.as_str())).cloned().collect();
     match missing.is_empty() {
         true => Ok(()),
-        false => Err(refuse(missing).of_condition(&condition::UNSUPPORTED_FEATURES_FOR_READ)),
+        false => Err(refuse(missing)),
     }
 }
 

@@ -1,7 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Listing, LogFile, LogFileKind, commit_name};
-use crate::condition;
 use crate::error::{Error, Result};
 
 /// A complete checkpoint.
@@ -64,11 +63,7 @@ impl LogSegment {
                 } else {
                     let (version, missing) = missing_part(&files, first, target)
                         .unwrap_or_else(|| (missing, commit_name(missing)));
-                    let error = Error::LogGap { path: table.into(), version, missing };
-                    match version {
-                        0 => error.of_condition(&condition::TRUNCATED_TRANSACTION_LOG),
-                        _ => error,
-                    }
+                    Error::LogGap { path: table.into(), version, missing }
                 });
             }
         };

@@ -252,7 +252,7 @@ impl<'a> Wanted<'a> {
                 None => error,
                 Some((_, name)) => {
                     let parameters = [("columnName", name), columns()];
-                    error.plain().named(&condition::NON_PARTITION_COLUMN_REFERENCE, parameters)
+                    error.named(&condition::NON_PARTITION_COLUMN_REFERENCE, parameters)
                 }
             }
         })?;

@@ -3,7 +3,6 @@
 use super::at::format_timestamp;
 use super::clock::{in_commit_since, in_commit_timestamp, monotonic};
 use crate::actions::Metadata;
-use crate::condition;
 use crate::error::{Error, Result};
 use crate::log::{Listing, LogFile};
 use crate::store::Location;
@@ -51,19 +50,14 @@ impl<'a> CommitTimes<'a> {
     /// What reading the commits gives.
     pub(crate) fn out_of_range(&self, millis: i64) -> Result<Error> {
         let last = self.commits.len() - 1;
-        let condition = match millis < self.time(0)? {
-            true => &condition::TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION,
-            false => &condition::TIMESTAMP_GREATER_THAN_COMMIT,
-        };
-        let error = Error::TimestampOutOfRange {
+        Ok(Error::TimestampOutOfRange {
             path: self.location.root().to_string(),
             timestamp: format_timestamp(millis),
             earliest: format_timestamp(self.time(0)?),
             earliest_version: self.commits[0].version,
             latest: format_timestamp(self.time(last)?),
             latest_version: self.commits[last].version,
-        };
-        Ok(error.of_condition(condition))
+        })
     }
 
     /// The last commit at or before a time.

@@ -2,7 +2,6 @@
 
 use super::options::SourceOptions;
 use crate::actions::{Action, Add, Metadata};
-use crate::condition;
 use crate::error::{Error, Result};
 use crate::features::check_reader;
 use crate::replay::CommitActions;
@@ -67,10 +66,6 @@ impl IndexedCommit {
             what: what.to_owned(),
             cause: self.operation.clone().unwrap_or_else(|| format!("removes {removed}")),
             option: option.to_owned(),
-        }
-        .of_condition(match self.adds {
-            true => &condition::SOURCE_TABLE_IGNORE_CHANGES,
-            false => &condition::SOURCE_IGNORE_DELETE,
-        }))
+        })
     }
 }

@@ -216,7 +216,10 @@ mod tests {
             ("versionAsOf", "3"),
         ] {
             let error = parse(&[(name, value)], None).unwrap_err();
-            assert!(matches!(&error, Error::InvalidArgument { argument, .. } if argument == name), "{error}");
+            assert!(
+                matches!(error.plain(), Error::InvalidArgument { argument, .. } if argument == name),
+                "{error}"
+            );
         }
         let both = parse(&[("startingVersion", "1"), ("startingTimestamp", "2026-01-31")], Some(1));
         assert_eq!(both.unwrap_err().kind(), "InvalidArgument");

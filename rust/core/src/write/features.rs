@@ -1,7 +1,6 @@
 //! What this writer may write to, by table feature.
 
 use crate::actions::Protocol;
-use crate::condition;
 use crate::error::{Error, Result};
 use crate::features::FEATURES;
 
@@ -37,8 +36,7 @@ fn refuse(path: &str, refused: Vec<String>) -> Result<()> {
         role: "writer",
         features: refused,
         supported: supported().map(str::to_owned).collect(),
-    }
-    .of_condition(&condition::UNSUPPORTED_FEATURES_FOR_WRITE))
+    })
 }
 
 /// Features whose rules this writer keeps.
