@@ -81,7 +81,10 @@ FOLLOWED: Mapping[str, str] = {
     "deletion vectors.",
     "update.deletionVectors.persistent": "`false`: so does UPDATE.",
     "merge.deletionVectors.persistent": "`false`: so does MERGE.",
-    "stalenessLimit": "How long a version that was read may be used again without a look at the log.",
+    "alterLocation.bypassSchemaCheck": "`true`: `ALTER TABLE … SET LOCATION` takes a table with other columns.",
+    "identityColumn.allowSyncIdentityToLowerHighWaterMark.enabled": "`true`: SYNC IDENTITY may move a mark back.",
+    "stalenessLimit": "How old an answer may be, such as `5s`: for that long after a look at the log a query does "
+    "without one. A session always sees its own commits.",
 }
 """What has the effect that it has on delta-spark."""
 
@@ -139,9 +142,6 @@ REFUSED: Mapping[str, Refused] = {
     ),
     "generatedColumn.validateOnWrite.enabled": Refused(
         "log_only", _EVERY_WRITE, "the check is another one here"
-    ),
-    "identityColumn.allowSyncIdentityToLowerHighWaterMark.enabled": Refused(
-        "false", "alter", "a high water mark never goes back"
     ),
     "identityColumn.enabled": Refused("true", _EVERY_WRITE, "identity columns are always written"),
     "inCommitTimestamp.retainEnablementInfoFix.enabled": Refused(
@@ -251,7 +251,6 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "lastCheckpoint.*": _CHECKPOINTS,
     "statsAsStructInCheckpoint.forcedDisabled": _CHECKPOINTS,
     "alter.replaceColumns.safe.enabled": _STAYS,
-    "alterLocation.bypassSchemaCheck": _STAYS,
     "alterTable.changeColumn.checkExpressions": _STAYS,
     "changeColumn.*": _STAYS,
     "checkLatestSchemaOnRead": _STAYS,
