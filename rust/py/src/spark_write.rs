@@ -206,10 +206,15 @@ impl WritePlan {
 
     /// Commits files; the version, or nothing where nothing was to be committed. `reads` are the scans of the table in the
     /// query of the rows: a predicate (JSON) for each, or none for every row.
-    #[pyo3(signature = (adds, reads=Vec::new()))]
-    fn commit(&self, py: Python<'_>, adds: Vec<String>, reads: Vec<Option<String>>) -> PyResult<Option<u64>> {
+    #[pyo3(signature = (adds, reads=None))]
+    fn commit(
+        &self,
+        py: Python<'_>,
+        adds: Vec<String>,
+        reads: Option<Vec<Option<String>>>,
+    ) -> PyResult<Option<u64>> {
         write(py, || {
-            let result = self.inner.commit(actions(&adds)?, predicates(&reads)?)?;
+            let result = self.inner.commit(actions(&adds)?, predicates(&reads.unwrap_or_default())?)?;
             Ok((!result.skipped).then_some(result.version))
         })
     }
