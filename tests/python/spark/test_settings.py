@@ -239,3 +239,34 @@ class TestCommits:
         setting(DELTA + "optimizeWrite.enabled", "maybe")
         with pytest.raises(exceptions.InvalidArgumentError, match=r"optimizeWrite\.enabled: `maybe`"):
             spark.range(4).write.format("delta").save(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "options"),
+    [
+        (
+            "changeDataFeed.defaultSchemaModeForColumnMappingTable",
+            "latest",
+            {"readChangeFeed": "true", "startingVersion": "0"},
+        ),
+        ("streaming.unsafeReadOnNullabilityChange.enabled", "true", None),
+    ],
+)
+def test_reads_refuse_what_they_would_pass_over(
+    spark: SparkSession, tmp_path: Path, name: str, value: str, options: dict[str, str] | None
+) -> None:
+    path = str(tmp_path / "t")
+    spark.range(3).write.format("delta").option("delta.enableChangeDataFeed", "true").save(path)
+
+    def read() -> Any:
+        if options is None:
+            return spark.readStream.format("delta").load(path)
+        return spark.read.format("delta").options(**options).load(path)
+
+    spark.conf.set(f"spark.databricks.delta.{name}", value)
+    try:
+        with pytest.raises(exceptions.UnsupportedError, match=name):
+            read()
+    finally:
+        spark.conf.unset(f"spark.databricks.delta.{name}")
+    assert "id" in read().columns

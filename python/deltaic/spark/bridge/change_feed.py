@@ -7,7 +7,9 @@ from typing import Any
 
 from deltaic import _core
 from deltaic.spark.bridge.options import split_storage
+from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.changes import Feed, wanted
+from deltaic.spark.settings import refuse
 
 __all__ = ["Relation", "again", "of_options", "wanted"]
 
@@ -52,7 +54,12 @@ class Relation:
 
 
 def of_options(asked: dict[str, Any]) -> Relation:
-    """The changes that the options of a read ask for."""
+    """The changes that the options of a read ask for.
+
+    Raises:
+        UnsupportedError: the session sets what changes would pass over in silence, by its name.
+    """
+    refuse(session_of(None), "changes")
     given, storage = split_storage(asked["options"])
     millis = (asked.get("startingTimestampOption"), asked.get("endingTimestampOption"))
     lenient = str(asked.get("changesOutOfRange")).lower() == "true"

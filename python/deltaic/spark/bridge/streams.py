@@ -10,8 +10,10 @@ from typing import Any
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.spark.bridge import tables
 from deltaic.spark.bridge.options import split_storage
+from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.change_stream import COLUMNS, open_stream
 from deltaic.spark.names import local
+from deltaic.spark.settings import refuse
 
 # batches whose files Spark may still ask for: the one that runs, and the last one, which a restart asks for again
 _KEPT = 3
@@ -133,5 +135,6 @@ def _named(asked: dict[str, Any]) -> _Stream:
 
 
 def _source(asked: dict[str, Any]) -> Any:
+    refuse(session_of(None), "stream")
     options, storage = split_storage(asked["options"])
     return open_stream(local(asked["path"]), options, asked.get("since"), storage)
