@@ -311,7 +311,7 @@ class AppendOnlyError(DeltaError):
     """Rows cannot leave a table that is append-only."""
 
     path: str
-    file: str
+    file: str | None
 
 
 class InvalidActionError(DeltaError, ValueError):

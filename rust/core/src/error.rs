@@ -276,12 +276,15 @@ pub enum Error {
         reason: String,
     },
     /// Rows cannot leave a table that is append-only.
-    #[error("`{path}` is append-only (`delta.appendOnly`), but the rows of `{file}` were to be removed")]
+    #[error(
+        "`{path}` is append-only (`delta.appendOnly`), but {} to be removed",
+        file.as_deref().map_or_else(|| "rows were".to_owned(), |f| format!("the rows of `{f}` were"))
+    )]
     AppendOnly {
         /// Table location.
         path: String,
-        /// File that was to be removed.
-        file: String,
+        /// File that was to be removed; none where no file was looked at.
+        file: Option<String>,
     },
     /// An action that a commit must not hold.
     #[error("a commit to `{path}` must not hold `{action}`: {reason}")]

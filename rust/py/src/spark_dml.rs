@@ -113,6 +113,11 @@ impl Dml {
         self.with(py, |dml| Ok(dml.snapshot().partition_columns().to_vec()))
     }
 
+    /// Refuses what takes rows away, in a table that loses none.
+    fn check_removable(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |dml| dml.check_removable())
+    }
+
     /// Whether rows are marked as deleted where they are.
     #[getter]
     fn uses_vectors(&self, py: Python<'_>) -> PyResult<bool> {

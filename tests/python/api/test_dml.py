@@ -107,8 +107,11 @@ class TestTable:
         with pytest.raises(exceptions.InvariantViolationError, match="small"):
             table.update_rows({"id": "id + 97"})
         table.set_properties({"delta.appendOnly": "true"})
-        with pytest.raises(exceptions.AppendOnlyError):
-            table.delete("id = 1")
+        for condition in ("id = 1", "id = -1"):
+            with pytest.raises(exceptions.AppendOnlyError):
+                table.delete(condition)
+            with pytest.raises(exceptions.AppendOnlyError):
+                table.update_rows({"id": "id"}, where=condition)
 
 
 class TestCommandLine:

@@ -221,9 +221,13 @@ def test_paths_that_need_escapes(door: Any, tmp_path: Path) -> None:
 def test_an_append_only_table_loses_no_rows(door: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     deltaic.save(door.range(10), path, **{"delta.appendOnly": "true"})
-    for condition in (None, "id = 3"):
+    table = DeltaTable.forPath(door, path)
+    # whether there are such rows or not
+    for condition in (None, "id = 3", "id = 77", "false"):
         with pytest.raises(exceptions.AppendOnlyError):
-            DeltaTable.forPath(door, path).delete(condition)
+            table.delete(condition)
+        with pytest.raises(exceptions.AppendOnlyError):
+            table.update(condition, {"id": "id"})
     assert versions(path) == 1
 
 

@@ -47,6 +47,7 @@ fn tables_that_lose_no_rows() {
     let (store, location) = table(10, false, &[("delta.appendOnly", "true")]);
     store.forget();
     assert_eq!(delete(&location, Some("k = 1")).unwrap_err().kind(), "AppendOnly");
+    assert_eq!(delete(&location, Some("k = -77")).unwrap_err().kind(), "AppendOnly");
     assert_eq!(delete(&location, None).unwrap_err().kind(), "AppendOnly");
     assert_eq!(update(&location, &[("k", "1")], None).unwrap_err().kind(), "AppendOnly");
     assert_eq!(store.count(deltaic_testkit::Op::Put, ""), 0);

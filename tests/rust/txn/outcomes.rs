@@ -101,7 +101,7 @@ fn what_a_rule_forbids_is_refused_before_anything_is_written() {
     let mut txn = begin(&location);
     txn.remove_file(&add, true);
     let Err(Error::AppendOnly { file: refused, .. }) = txn.commit() else { panic!("append-only") };
-    assert_eq!(refused, "a");
+    assert_eq!(refused.as_deref(), Some("a"));
     let mut txn = begin(&location);
     txn.add_foreign([file("b", "x", 0), file("a", "x", 0)]);
     let Err(Error::InvalidAction { action, .. }) = txn.commit() else { panic!("there already") };

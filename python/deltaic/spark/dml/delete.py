@@ -40,6 +40,7 @@ def delete(ref: TableRef, condition: Any = None, *, truncates: bool = False) -> 
     with Operation(ref, name, said) as op:
         if op.is_done():
             return {}
+        op.dml.check_removable()
         by_vectors = bool(op.dml.uses_vectors)
         if condition is not None:
             check_deterministic(op, condition)

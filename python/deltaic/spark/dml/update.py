@@ -43,6 +43,7 @@ def update(ref: TableRef, assigned: Mapping[str, Any], condition: Any = None) ->
     with Operation(ref, "UPDATE", parameters) as op:
         if op.is_done():
             return {}
+        op.dml.check_removable()
         assignments = Assignments(op, assigned, may_be_none=True)
         by_vectors = bool(op.dml.uses_vectors)
         check_deterministic(op, "true" if condition is None else condition, assignments.values())

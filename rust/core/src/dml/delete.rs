@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::condition::Condition;
 use super::job::Job;
 use super::options::{DeleteDone, DmlOptions};
-use super::removal::{Removed, millis, remove_rows};
+use super::removal::{Removed, check_removable, millis, remove_rows};
 use crate::error::Result;
 use crate::store::Location;
 use crate::txn::{Transaction, retried};
@@ -42,6 +42,7 @@ fn attempt(
     budget: Duration,
 ) -> Result<DeleteDone> {
     let mut job = Job::begin(location, options, budget)?;
+    check_removable(&job.attempt)?;
     let mut txn = job.transaction("DELETE", text, options);
     let condition = Condition::new(text, &job.attempt.plan)?;
     let nothing = DeleteDone { deleted_rows: Some(0), ..Default::default() };

@@ -73,16 +73,31 @@ pub(super) fn candidates(
     snapshot: &Snapshot,
     predicate: Option<&Predicate>,
 ) -> Result<Vec<Add>> {
-    let plan = &attempt.plan;
     let files = snapshot.adds(predicate)?;
-    let appends_only = plan.metadata.is_true("delta.appendOnly") && plan.protocol.supports("appendOnly");
     match files.first() {
-        Some(file) if appends_only => Err(Error::AppendOnly {
-            path: plan.location.root().to_string(),
-            file: file.path.as_str().to_owned(),
-        }
-        .named(&condition::CANNOT_MODIFY_APPEND_ONLY, [("config", "delta.appendOnly")])),
+        Some(file) if loses_no_rows(attempt) => Err(refused(attempt, Some(file.path.as_str().to_owned()))),
         _ => Ok(files),
+    }
+}
+
+fn loses_no_rows(attempt: &Attempt) -> bool {
+    let plan = &attempt.plan;
+    plan.metadata.is_true("delta.appendOnly") && plan.protocol.supports("appendOnly")
+}
+
+fn refused(attempt: &Attempt, file: Option<String>) -> Error {
+    Error::AppendOnly { path: attempt.plan.location.root().to_string(), file }
+        .named(&condition::CANNOT_MODIFY_APPEND_ONLY, [("config", "delta.appendOnly")])
+}
+
+/// Refuses what takes rows away, whether there are any.
+///
+/// # Errors
+/// [`Error::AppendOnly`] in a table that loses no rows.
+pub(super) fn check_removable(attempt: &Attempt) -> Result<()> {
+    match loses_no_rows(attempt) {
+        true => Err(refused(attempt, None)),
+        false => Ok(()),
     }
 }
 

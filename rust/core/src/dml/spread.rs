@@ -12,7 +12,7 @@ use super::change_data;
 use super::condition::Condition;
 use super::job::Job;
 use super::options::DmlOptions;
-use super::removal::{candidates, rows_of};
+use super::removal::{candidates, check_removable, rows_of};
 use super::touched::{Touched, find};
 use super::vectors::mark;
 use crate::actions::{Add, Cdc, LogPath, ObjectPath, PartitionValues};
@@ -134,6 +134,14 @@ impl SpreadDml {
             folders: Vec::new(),
             identities: Vec::new(),
         })
+    }
+
+    /// Refuses what takes rows away, whether there are any.
+    ///
+    /// # Errors
+    /// [`Error::AppendOnly`] in a table that loses no rows.
+    pub fn check_removable(&self) -> Result<()> {
+        check_removable(&self.job.attempt)
     }
 
     /// The version that it works on.

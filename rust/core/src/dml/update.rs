@@ -4,7 +4,7 @@ use super::assignments::Assignments;
 use super::condition::Condition;
 use super::job::Job;
 use super::options::{DmlOptions, UpdateDone};
-use super::removal::{candidates, claim, millis};
+use super::removal::{candidates, check_removable, claim, millis};
 use super::rewrite::{Change, rewrite};
 use super::touched::find;
 use super::vectors::{Marked, mark};
@@ -58,6 +58,7 @@ fn attempt(
     budget: Duration,
 ) -> Result<UpdateDone> {
     let mut job = Job::begin(location, options, budget)?;
+    check_removable(&job.attempt)?;
     let condition = Condition::new(text, &job.attempt.plan)?;
     let assignments = Assignments::new(set, job.snapshot.schema())?;
     let mut txn = job.transaction("UPDATE", text, options);

@@ -12,7 +12,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
     match subject.changes.removes.iter().find(|r| r.data_change) {
         None => Ok(()),
         Some(remove) => {
-            Err(Error::AppendOnly { path: subject.root.to_string(), file: remove.path.as_str().to_owned() }
+            let file = Some(remove.path.as_str().to_owned());
+            Err(Error::AppendOnly { path: subject.root.to_string(), file }
                 .named(&condition::CANNOT_MODIFY_APPEND_ONLY, [("config", "delta.appendOnly")]))
         }
     }
