@@ -69,7 +69,11 @@ CASES: dict[str, tuple[Callable[[DeltaTable], Any], type[Exception], str]] = {
         AnalysisException,
         "x",
     ),
-    "z-order by nothing that is there": (lambda t: t.optimize().executeZOrderBy("x"), AnalysisException, "x"),
+    "z-order by nothing that is there": (
+        lambda t: t.optimize().executeZOrderBy("x"),
+        IllegalArgumentException,
+        "x",
+    ),
     "a mode that is none": (lambda t: t.generate("json"), IllegalArgumentException, "json"),
 }
 

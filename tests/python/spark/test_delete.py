@@ -235,7 +235,7 @@ def test_the_predicate_of_spark_is_what_was_read(spark: Any, tmp_path: Path) -> 
     path = str(tmp_path / "t")
     deltaic.save(spark.range(0, 100, 1, 4), path, **VECTORS)
     with Operation(TableRef(spark, path), "DELETE", {}) as op:
-        op.rows().where("id + 0 < 5 + 5 AND id IS NOT NULL").collect()
+        op.bound(op.rows().where("id + 0 < 5 + 5 AND id IS NOT NULL")).collect()
         assert '"value": 10' in (op.asked() or "") or '"value":10' in (op.asked() or "")
 
 

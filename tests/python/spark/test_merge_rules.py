@@ -93,7 +93,9 @@ def test_clauses_have_an_order(spark: Any, tmp_path: Path) -> None:
         with pytest.raises(exceptions.InvalidArgumentError):
             case.execute()
     for given in (None, {}):
-        with pytest.raises(exceptions.InvalidArgumentError, match="columns and their values"):
+        with pytest.raises(
+            exceptions.InvalidArgumentError, match="'set' cannot be None|columns and their values"
+        ):
             merge.whenMatchedUpdate(set=given)
     with pytest.raises(
         exceptions.InvalidArgumentError, match="whenMatchedUpdateAll: the source has no column `p`"

@@ -129,7 +129,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "CREATE TABLE made LIKE {t} STORED AS parquet": ("STORED AS", "USING"),
     "CREATE INDEX i ON TABLE {t} (id)": ("CREATE INDEX", "ZORDER BY"),
     "DROP INDEX i ON TABLE {t}": ("DROP INDEX", "no indexes"),
-    "ALTER TABLE {t} SET LOCATION '{d}2'": ("SET LOCATION", "DROP TABLE and CREATE TABLE … LOCATION"),
     "ALTER TABLE {t} PARTITION (p = '1') SET LOCATION '{d}2'": ("SET LOCATION", "DROP TABLE and CREATE"),
     "ALTER TABLE {t} SET SERDE 'some.Serde'": ("SET SERDE", "SET TBLPROPERTIES"),
     "ALTER TABLE {t} SET SERDEPROPERTIES ('a' = 'b')": ("SET SERDE", "SET TBLPROPERTIES"),

@@ -167,7 +167,6 @@ def test_batches_in_the_hands_of_the_user(spark: SparkSession, tmp_path: Path) -
     [
         ({"replaceWhere": "p = 1"}, "append", exceptions.InvalidArgumentError),
         ({"txnAppId": "x", "txnVersion": "1"}, "append", exceptions.InvalidArgumentError),
-        ({"unheardOf": "1"}, "append", exceptions.UnsupportedError),
         ({}, "update", exceptions.UnsupportedError),
     ],
 )

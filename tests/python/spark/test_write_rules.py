@@ -60,7 +60,7 @@ def test_columns_are_filled_and_rows_are_checked(door: Any, route: str, tmp_path
         with pytest.raises(exceptions.InvariantViolationError) as error:
             append(data)
         assert (error.value.rule, error.value.row) == (rule, row)
-        assert str(error.value).startswith(f"a row breaks the {rule} of `{path}`: ")
+        assert f"a row breaks the {rule} of `{path}`: " in str(error.value)
     assert rows(door, path) == expected
 
 

@@ -60,6 +60,7 @@ fn a_vacuum_of_the_clone_deletes_nothing_of_the_source() {
             retention,
             allow_short_retention: true,
             dry_run: false,
+            inventory: None,
             user_metadata: None,
         };
         assert_eq!(vacuum(&target, &now).unwrap().files, Vec::<String>::new());

@@ -29,6 +29,7 @@ fn now(mode: VacuumMode) -> VacuumOptions {
         retention: Some(Duration::ZERO),
         allow_short_retention: true,
         dry_run: false,
+        inventory: None,
         user_metadata: None,
     }
 }

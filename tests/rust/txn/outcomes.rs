@@ -100,7 +100,8 @@ fn what_a_rule_forbids_is_refused_before_anything_is_written() {
     store.forget();
     let mut txn = begin(&location);
     txn.remove_file(&add, true);
-    let Err(Error::AppendOnly { file: refused, .. }) = txn.commit() else { panic!("append-only") };
+    let error = txn.commit().unwrap_err();
+    let Error::AppendOnly { file: refused, .. } = error.plain() else { panic!("append-only") };
     assert_eq!(refused.as_deref(), Some("a"));
     let mut txn = begin(&location);
     txn.add_foreign([file("b", "x", 0), file("a", "x", 0)]);

@@ -327,7 +327,7 @@ fn files_that_nobody_checked_are_refused_and_tasks_check_their_own() {
     let error = task.write_files(reader(vec![Ok(longs("id", vec![Some(0)]))]), Some("part")).unwrap_err();
     assert_eq!(error.kind(), "InvariantViolation");
     let adds = task.write_files(reader(vec![Ok(data)]), Some("part")).unwrap();
-    spread.commit(adds).unwrap();
+    spread.commit(adds, Vec::new()).unwrap();
     assert_eq!(numbers(&location, "id"), [Some(1)]);
 }
 

@@ -34,7 +34,7 @@ fn spread(location: &Location, data: &RecordBatch, options: WriteOptions) -> Res
         SpreadWrite::plan(uri.to_str().unwrap(), Default::default(), &from_arrow(&data.schema())?, options)?;
     let sent = || SpreadWrite::from_json(&plan.to_json().unwrap()).unwrap();
     let files = sent().write_files(reader(vec![Ok(data.clone())]), Some("part"))?;
-    sent().commit(files)
+    sent().commit(files, Vec::new())
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn marks_come_from_the_statistics_of_the_files() {
     let none = [("delta.dataSkippingNumIndexedCols".to_owned(), "0".to_owned())];
     let create = WriteOptions { rules_held: true, configuration: none.into(), ..append() };
     let plan = SpreadWrite::plan(uri.to_str().unwrap(), Default::default(), &schema, create).unwrap();
-    plan.commit(Vec::new()).unwrap();
+    plan.commit(Vec::new(), Vec::new()).unwrap();
 
     let data = StructType { fields: vec![schema.fields[1].clone()] };
     let options = WriteOptions { rules_held: true, ..append() };
@@ -120,6 +120,6 @@ fn marks_come_from_the_statistics_of_the_files() {
     let rows = batch([("key", column(&[1, -5, -3])), ("id", column(&[1, 2, 3]))]);
     let files = first.write_files(reader(vec![Ok(rows)]), None).unwrap();
     assert!(!files[0].stats.as_deref().unwrap().contains(r#""id""#));
-    first.commit(files).unwrap();
+    first.commit(files, Vec::new()).unwrap();
     assert_eq!(plan().rules.identities[0].first, -7);
 }

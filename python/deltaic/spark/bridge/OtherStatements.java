@@ -5,6 +5,7 @@ import java.util.Map;
 import org.apache.spark.sql.catalyst.analysis.ResolvedTable;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedPartitionSpec;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.SetTableLocation;
 import org.apache.spark.sql.catalyst.plans.logical.ShowPartitions;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
@@ -29,6 +30,7 @@ public final class OtherStatements extends Rule {
     refuse("AnalyzeTable", "ANALYZE TABLE", "nothing is to be done: every write keeps statistics in the log");
     refuse("AnalyzeColumn", "ANALYZE TABLE", "nothing is to be done: every write keeps statistics in the log");
     refuse("SetTableSerDeProperties", "ALTER TABLE … SET SERDE", "ALTER TABLE … SET TBLPROPERTIES");
+    refuse("SetTableLocation", "ALTER TABLE … PARTITION … SET LOCATION", "DROP TABLE and CREATE TABLE … LOCATION");
     refuse("CreateIndex", "CREATE INDEX", "OPTIMIZE … ZORDER BY, or ALTER TABLE … CLUSTER BY");
     refuse("DropIndex", "DROP INDEX", "a table has no indexes");
   }
@@ -60,6 +62,8 @@ public final class OtherStatements extends Rule {
   /** The table of ours that such a statement is about, or null. */
   private static OpenTable about(Object node) {
     if (!(node instanceof ShowPartitions) && !REFUSED.containsKey(node.getClass().getSimpleName())) return null;
+    // the catalog takes another place of a whole table
+    if (node instanceof SetTableLocation && ((SetTableLocation) node).partitionSpec().isEmpty()) return null;
     Object named = ((LogicalPlan) node).children().apply(0);
     if (!(named instanceof ResolvedTable) || !(((ResolvedTable) named).table() instanceof DeltaTable)) return null;
     return ((DeltaTable) ((ResolvedTable) named).table()).table;
