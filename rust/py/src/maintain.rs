@@ -20,6 +20,7 @@ use crate::table::Table;
 
 /// Deletes files that no version within the retention needs; what it did as JSON.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn vacuum(
     py: Python<'_>,
     table: &Table,
