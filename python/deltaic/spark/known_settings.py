@@ -1,8 +1,7 @@
 """Every setting and option that delta-spark knows, and what deltaic does with it: the one table of them.
 
-`docs/settings.md` shows it, and a test holds it against what the JAR of delta-spark registers. Names of "
-"settings stand
-without `spark.databricks.delta.`; a `*` stands for the rest of a name.
+`docs/settings.md` shows it, and a test holds it against what the JAR of delta-spark registers. Names
+of settings stand without `spark.databricks.delta.`; a `*` stands for the rest of a name.
 """
 
 from __future__ import annotations
@@ -205,8 +204,10 @@ REFUSED: Mapping[str, Refused] = {
 }
 """What would change what is in a table, or an answer, and is not done here: an error where it says so."""
 
-_CHECKSUMS = "How delta-spark makes and checks checksum files. deltaic writes one at each commit and "
-"checks what it reads."
+_CHECKSUMS = (
+    "How delta-spark makes and checks checksum files. deltaic writes one at each commit and checks what it "
+    "reads."
+)
 _CHECKPOINTS = (
     "How delta-spark makes and reads checkpoints; what is in them, the properties of the table say."
 )
@@ -215,12 +216,16 @@ _STAYS = (
     "what it forbids is "
     "an error."
 )
-_STRICTER = "A check that delta-spark makes on itself, on what it is about to commit. deltaic checks "
-"each commit always."
+_STRICTER = (
+    "A check that delta-spark makes on itself, on what it is about to commit. deltaic checks "
+    "each commit always."
+)
 _SKIPPING = "How files are found that a query needs not read. It never changes an answer."
 _STATISTICS = "How statistics are made. They are written for the columns that the table names, always."
-_MERGES = "How delta-spark goes about a merge. deltaic computes the source once, which then cannot "
-"change, and prunes by its keys."
+_MERGES = (
+    "How delta-spark goes about a merge. deltaic computes the source once, which then cannot "
+    "change, and prunes by its keys."
+)
 _INSIDE = "Threads, caches, logs and listings of delta-spark itself."
 _CONFLICTS = "How delta-spark tries a commit again. docs/conflicts.md says what deltaic does."
 _TESTS = "For the tests of delta-spark."
@@ -229,8 +234,10 @@ OTHER_FORMATS = (
     "such metadata is not "
     "written to: see below."
 )
-FEATURES = "For a table feature that deltaic does not have: such a table is not written to, and not "
-"read where it must not be."
+FEATURES = (
+    "For a table feature that deltaic does not have: such a table is not written to, and not read where it must "
+    "not be."
+)
 _DOORS = "Which of the ways into Spark delta-spark takes. deltaic has its own."
 _METRICS = "What delta-spark measures. The history always has the metrics of each operation."
 _LAYOUT = "How rows and files are divided among tasks, batches and cubes. No row changes by it."
