@@ -94,7 +94,7 @@ def test_clauses_have_an_order(spark: Any, tmp_path: Path) -> None:
             case.execute()
     for given in (None, {}):
         with pytest.raises(
-            exceptions.InvalidArgumentError, match="'set' cannot be None|columns and their values"
+            exceptions.InvalidArgumentError, match=r"'set' cannot be None|columns and their values"
         ):
             merge.whenMatchedUpdate(set=given)
     with pytest.raises(
