@@ -39,6 +39,8 @@ def session() -> SparkSession:
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
+        # the job tries again itself, and tells of each conflict
+        "spark.deltaic.maxReplays": "0",
         "spark.log.level": "OFF",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "1",
