@@ -60,12 +60,24 @@ public final class CommandReads {
    */
   public static String of(Dataset data) {
     ArrayList found = new ArrayList();
+    // most frames that a command writes claim nothing: they are not optimized for this alone
+    if (data.queryExecution().analyzed().collectWithSubqueries(CLAIMED).isEmpty()) return Python.write(found);
     LogicalPlan plan = data.queryExecution().optimizedPlan();
     collect(plan, found);
     List subqueries = Scala.list(plan.subqueriesAll());
     for (int i = 0; i < subqueries.size(); i++) collect((LogicalPlan) subqueries.get(i), found);
     return Python.write(found);
   }
+
+  private static final scala.runtime.AbstractPartialFunction CLAIMED = new scala.runtime.AbstractPartialFunction() {
+    public boolean isDefinedAt(Object node) {
+      return claimed(node) != null;
+    }
+
+    public Object applyOrElse(Object node, Function1 otherwise) {
+      return isDefinedAt(node) ? node : otherwise.apply(node);
+    }
+  };
 
   private static LogFileIndex claimed(Object node) {
     LogFileIndex index = node instanceof LogicalRelation ? DeletionVectorRule.indexOf((LogicalRelation) node) : null;

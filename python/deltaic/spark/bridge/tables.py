@@ -36,13 +36,13 @@ def describe(asked: dict[str, Any]) -> str:
     if verified(asked["options"]):
         _core.check(asked["path"], storage)
     if change_feed.wanted(asked["options"]):
-        return str(_keep(change_feed.of_options(asked)).describe())
+        return str(keep(change_feed.of_options(asked)).describe())
     version, timestamp = time_travel(asked)
     try:
         table = _open(asked["path"], version, timestamp, storage)
     except TableNotFoundError as error:
         raise _not_there(error) from None
-    _keep(table)
+    keep(table)
     # the kept one may have been asked for as the newest, which may be written to
     return str(table.describe())
 
@@ -61,11 +61,11 @@ def again(asked: dict[str, Any]) -> Any:
     with _lock:
         table = _opened.get(asked["identity"])
     if table is None and "changes" in asked:
-        table = _keep(change_feed.again(asked))
+        table = keep(change_feed.again(asked))
     elif table is None:
         _, storage = split_storage(asked["options"])
         found = _core.SparkTable(asked["uri"], asked["version"], None, storage)
-        table = _keep(PartOfTable(found, asked["partition"]) if "partition" in asked else found)
+        table = keep(PartOfTable(found, asked["partition"]) if "partition" in asked else found)
     return table
 
 
@@ -79,7 +79,7 @@ def newest(asked: dict[str, Any]) -> str | None:
         return None
     if verified(asked["options"]):
         _core.check(asked["uri"], storage)
-    _keep(table)
+    keep(table)
     return str(table.describe())
 
 
@@ -90,11 +90,6 @@ def check_analyzed(asked: dict[str, Any]) -> None:
         SchemaChangedError: when it cannot.
     """
     again(asked).check_analyzed(asked["analyzed"])
-
-
-def keep(table: Any) -> None:
-    """Makes a version that is open known to the bridge."""
-    _keep(table)
 
 
 def _open(path: str, version: int | None, timestamp: int | None, storage: dict[str, str]) -> Any:
@@ -196,7 +191,7 @@ def _columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(field["name"], field["type"]) for field in schema["fields"]]
 
 
-def _keep(table: Any) -> Any:
+def keep(table: Any) -> Any:
     """The table, or the same version as it was opened before, with what that one has loaded since."""
     with _lock:
         kept = _opened.setdefault(table.identity, table)
