@@ -14,7 +14,7 @@ from deltaic.spark import frames, names, reports
 from deltaic.spark.as_sparks import all_raise_sparks
 from deltaic.spark.clone import clone
 from deltaic.spark.columns import IdentityGenerator, check
-from deltaic.spark.command_reads import committed_at
+from deltaic.spark.committed import altered, committed_at
 from deltaic.spark.create import DeltaTableBuilder
 from deltaic.spark.dml.arguments import check_condition, check_merge, check_values
 from deltaic.spark.dml.delete import delete
@@ -129,7 +129,8 @@ class DeltaTable:
         given = partitionSchema
         if not (given is None or isinstance(given, str)):
             given = {f.name: f.dataType.jsonValue() for f in given.fields}
-        maintain.convert(path, given, user_metadata=user_metadata(sparkSession, "convert"))
+        done = maintain.convert(path, given, user_metadata=user_metadata(sparkSession, "convert"))
+        committed_at(sparkSession, path, done.version)
         return cls(TableRef(sparkSession, path))
 
     @classmethod
@@ -256,12 +257,14 @@ class DeltaTable:
             raise error.named("DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE")
         hours = None if retentionHours is None else float(retentionHours)
         spark = self._ref.spark
-        self._table().vacuum(
+        table = self._table()
+        table.vacuum(
             hours,
             mode=vacuum_mode(spark),
             allow_short_retention=not checks_retention(spark),
             user_metadata=user_metadata(spark, "vacuum"),
         )
+        committed_at(spark, table.uri, table.version)
         return self._frame(frames.NOTHING, [])
 
     def generate(self, mode: str) -> None:
@@ -292,7 +295,8 @@ class DeltaTable:
             "delta.minReaderVersion": str(readerVersion),
             "delta.minWriterVersion": str(writerVersion),
         }
-        self._table().set_properties(versions, user_metadata=user_metadata(self._ref.spark, "alter"))
+        table, spark = self._table(), self._ref.spark
+        altered(spark, table, table.set_properties(versions, user_metadata=user_metadata(spark, "alter")))
 
     def addFeatureSupport(self, featureName: str) -> None:  # noqa: N802, N803
         """Adds a table feature to the protocol, with those that it requires.
@@ -302,7 +306,8 @@ class DeltaTable:
             InvalidFeatureChangeError: deltaic does not read and write tables that have it.
         """
         check("featureName", featureName, str)
-        self._table().add_feature(featureName, user_metadata=user_metadata(self._ref.spark, "alter"))
+        table, spark = self._table(), self._ref.spark
+        altered(spark, table, table.add_feature(featureName, user_metadata=user_metadata(spark, "alter")))
 
     def dropFeatureSupport(  # noqa: N802 (the name of delta-spark)
         self,
@@ -322,7 +327,9 @@ class DeltaTable:
         check("featureName", featureName, str)
         truncates = truncateHistory is not None and check("truncateHistory", truncateHistory, bool)
         said = user_metadata(self._ref.spark, "alter")
-        self._table().drop_feature(featureName, truncate_history=truncates, user_metadata=said)
+        table = self._table()
+        version = table.drop_feature(featureName, truncate_history=truncates, user_metadata=said)
+        altered(self._ref.spark, table, version)
 
     def restoreToVersion(self, version: int) -> DataFrame:  # noqa: N802
         """Makes the table what it was at a version, by a new version.
@@ -360,7 +367,7 @@ class DeltaTable:
         return self._restored(done)
 
     def _restored(self, done: RestoreResult) -> DataFrame:
-        committed_at(self._ref.spark, self._table().uri)
+        committed_at(self._ref.spark, self._table().uri, done.version)
         return self._frame(frames.RESTORE, [reports.restored(done)])
 
     def optimize(self) -> DeltaOptimizeBuilder:

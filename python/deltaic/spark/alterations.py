@@ -40,8 +40,10 @@ def alter(
     user_metadata: str | None,
     *,
     allow_arbitrary: bool = False,
-) -> None:
-    """Makes the changes of one statement, in one commit or none of them. `user_metadata` is shown with it.
+) -> int:
+    """Makes the changes of one statement, in one commit or none of them; the version of the table then.
+
+    `user_metadata` is shown with the commit.
 
     With `allow_arbitrary` properties `delta.*` that nobody knows are taken as they are.
 
@@ -52,27 +54,26 @@ def alter(
     kinds = {change["kind"] for change in changes}
     said = {"user_metadata": user_metadata}
     if kinds <= _COLUMN:
-        _change_columns(table, changes, **said)
-    elif kinds == {"SetProperty"}:
+        return _change_columns(table, changes, **said)
+    if kinds == {"SetProperty"}:
         for change in changes:
             if change["key"] in _NO_PROPERTIES:
                 raise _refusal(table, *_NO_PROPERTIES[change["key"]])
         properties = {change["key"]: change["value"] for change in changes}
-        table.set_properties(properties, allow_arbitrary=allow_arbitrary, **said)
-    elif kinds == {"RemoveProperty"}:
-        table.unset_properties([change["key"] for change in changes], if_exists=True, **said)
-    elif kinds == {"AddColumn"}:
-        _add_columns(table, changes, **said)
-    elif kinds == {"DeleteColumn"}:
-        _drop_columns(table, changes, **said)
-    elif kinds == {"ClusterBy"} and len(changes) == 1:
-        table.cluster_by(changes[0]["columns"], **said)
-    elif kinds == {"RenameColumn"} and len(changes) == 1:
-        table.rename_column(changes[0]["column"], changes[0]["to"], **said)
-    elif kinds == {"AddColumn", "DeleteColumn"}:
-        _replace_columns(table, changes, **said)
-    else:
-        raise _refusal(table, f"ALTER TABLE with {', '.join(sorted(kinds))} in one statement")
+        return table.set_properties(properties, allow_arbitrary=allow_arbitrary, **said)
+    if kinds == {"RemoveProperty"}:
+        return table.unset_properties([change["key"] for change in changes], if_exists=True, **said)
+    if kinds == {"AddColumn"}:
+        return _add_columns(table, changes, **said)
+    if kinds == {"DeleteColumn"}:
+        return _drop_columns(table, changes, **said)
+    if kinds == {"ClusterBy"} and len(changes) == 1:
+        return table.cluster_by(changes[0]["columns"], **said)
+    if kinds == {"RenameColumn"} and len(changes) == 1:
+        return table.rename_column(changes[0]["column"], changes[0]["to"], **said)
+    if kinds == {"AddColumn", "DeleteColumn"}:
+        return _replace_columns(table, changes, **said)
+    raise _refusal(table, f"ALTER TABLE with {', '.join(sorted(kinds))} in one statement")
 
 
 def stored_columns(text: str) -> dict[str, Any]:
@@ -85,7 +86,7 @@ def stored_columns(text: str) -> dict[str, Any]:
     return schema
 
 
-def _change_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> None:
+def _change_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> int:
     columns: dict[tuple[str, ...], dict[str, Any]] = {}
     for change in changes:
         if change["kind"] == "UpdateColumnNullability" and not change["nullable"]:
@@ -106,10 +107,10 @@ def _change_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_met
         )
         for column, said in columns.items()
     ]
-    _core.change_columns(table._core, changed, user_metadata)
+    return _core.change_columns(table._core, changed, user_metadata)
 
 
-def _add_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> None:
+def _add_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> int:
     added = [
         (
             json.dumps(stored_columns(change["field"])),
@@ -119,24 +120,23 @@ def _add_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metada
         )
         for change in changes
     ]
-    _core.add_columns(table._core, added, user_metadata)
+    return _core.add_columns(table._core, added, user_metadata)
 
 
-def _replace_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> None:
+def _replace_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> int:
     added = (stored_columns(change["field"]) for change in changes if change["kind"] == "AddColumn")
     schema = {"type": "struct", "fields": [field for column in added for field in column["fields"]]}
-    _core.replace_columns(table._core, json.dumps(schema), user_metadata)
+    return _core.replace_columns(table._core, json.dumps(schema), user_metadata)
 
 
-def _drop_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> None:
+def _drop_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> int:
     names = {name.lower() for name in table.schema.names}
     there = [
         list(change["column"])
         for change in changes
         if not (change.get("ifExists") and change["column"][0].lower() not in names)
     ]
-    if there:
-        table.drop_columns(there, user_metadata=user_metadata)
+    return table.drop_columns(there, user_metadata=user_metadata) if there else table.version
 
 
 def _refusal(table: Table, what: str, instead: str = "write one statement for each") -> UnsupportedError:

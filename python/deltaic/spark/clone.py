@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deltaic.spark import names
+from deltaic.spark.committed import committed_at
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.settings import user_metadata
 
@@ -30,9 +31,10 @@ def clone(
         else:
             known = names.find(ref.spark, name)
             path = names.default_path(ref.spark, name) if known is None else known.path
-    source.shallow_clone(
+    done = source.shallow_clone(
         path, replace=replaces, properties=properties, user_metadata=user_metadata(ref.spark, "clone")
     )
+    committed_at(ref.spark, path, done.version)
     if name is not None and known is None:
         known = names.register(ref.spark, name, path)
     return TableRef(ref.spark, path, None, ref.storage_options, known.name if known else None)

@@ -48,15 +48,3 @@ def scans_of(df: Any) -> list[Scan]:
         return []
     found = json.loads(java_method(df.sparkSession, "CommandReads", "of")(df._jdf))
     return [(scan["identity"], scan["predicate"]) for scan in found]
-
-
-def committed(spark: Any, uri: str) -> None:
-    """What Spark cached of a table is made again, after a commit of this session; `uri` as the core writes it."""
-    if not is_connect(spark):
-        java_method(spark, "Committed", "to")(spark._jsparkSession, uri)
-
-
-def committed_at(spark: Any, path: str) -> None:
-    """As `committed`, of a table at an absolute path or URL."""
-    if not is_connect(spark):
-        java_method(spark, "Committed", "toPath")(spark._jsparkSession, path)

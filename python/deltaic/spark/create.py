@@ -14,6 +14,7 @@ from deltaic.exceptions import (
 )
 from deltaic.spark import columns, names
 from deltaic.spark.as_sparks import all_raise_sparks
+from deltaic.spark.committed import committed_at
 from deltaic.spark.definition import Definition
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.settings import Settings
@@ -220,7 +221,7 @@ class DeltaTableBuilder:
             message = f"no Delta table at `{path}`, and no columns are given to make one"
             raise TableNotFoundError(message, path=path)
         settings = Settings.of(self._spark, "create")
-        _core.create(
+        version, _, _ = _core.create(
             path,
             json.dumps({"type": "struct", "fields": self._columns}),
             settings.storage(None),
@@ -236,6 +237,7 @@ class DeltaTableBuilder:
             engine=f"Apache-Spark/{self._spark.version}",
             arbitrary_properties=settings.arbitrary_properties,
         )
+        committed_at(self._spark, path, version)
 
     def _define_as(self, rows: DataFrame, path: str, mode: str, *, managed: bool) -> None:
         definition = Definition(

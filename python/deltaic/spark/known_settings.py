@@ -40,6 +40,7 @@ FOLLOWED: Mapping[str, str] = {
     "optimizeWrite.enabled": "Rows of a partition are gathered in few tasks before they are written; the "
     "option is "
     "`optimizeWrite`, the property `delta.autoOptimize.optimizeWrite`.",
+    "lastCommitVersionInSession": "Each commit of the session sets it to its version, on classic sessions.",
     "autoCompact.enabled": "Small files are joined after a commit; the property is "
     "`delta.autoOptimize.autoCompact`.",
     "autoCompact.minNumFiles": "Small files of a partition from which on they are joined after a commit.",
@@ -325,9 +326,6 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "includeTableIdInFileIndexComparison": _INSIDE,
     "internalUdfOptimization.enabled": _INSIDE,
     "isDeltaTable.*": _INSIDE,
-    "lastCommitVersionInSession": "delta-spark sets it after each commit. Here the result of an "
-    "operation and the history "
-    "of the table say which version it made.",
     "maxSnapshotLineageLength": _INSIDE,
     "normalizePartitionValuesOnRead": _INSIDE,
     "optimize.zorder.fastInterleaveBits.enabled": _INSIDE,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.spark import columns, frames
 from deltaic.spark.as_sparks import all_raise_sparks
+from deltaic.spark.committed import committed_at
 from deltaic.spark.reports import hadoop_path
 from deltaic.spark.settings import Settings, checks_zorder_statistics, optimize_rules, storage, user_metadata
 from deltaic.spark.zoned import TIME_ZONE, in_utc
@@ -104,6 +105,7 @@ def optimized(ref: TableRef, where: list[str], **how: Any) -> dict[str, Any]:
         _files=Settings.of(ref.spark, "optimize").files(),
         **{**optimize_rules(ref.spark), **how},
     )
+    committed_at(ref.spark, table.uri, done.version)
     metrics = {
         **_metrics(done, table),
         "startTimeMs": started // 1_000_000,

@@ -11,6 +11,7 @@ from deltaic.exceptions import CommitStateUnknownError, DeltaError, InvalidArgum
 from deltaic.predicates import columns_of
 from deltaic.spark import command_reads, workers
 from deltaic.spark.as_sparks import raises_sparks
+from deltaic.spark.committed import committed
 from deltaic.spark.failures import raise_known
 from deltaic.spark.frame import WriteColumn, arrow_takes, functions, is_connect, is_local, quoted
 from deltaic.spark.options import WriteOptions, save_mode
@@ -97,7 +98,7 @@ def _save(
         rows = command_reads.bind(df, plan, storage_options)
         reads = [] if rows is df else [predicate for _, predicate in command_reads.scans_of(rows)]
         version = commit(plan, write_rows(rows, plan, path, folder, given), folder, reads)
-        command_reads.committed(session, plan.uri)
+        committed(session, plan.uri, version)
     if asked.txn_app_id is None:
         settings.end_txn(session)
     return version

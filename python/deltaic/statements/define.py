@@ -9,6 +9,7 @@ from pyspark.sql.types import StructType
 from deltaic.spark import frames, names
 from deltaic.spark.alterations import alter
 from deltaic.spark.as_sparks import raises_sparks
+from deltaic.spark.committed import altered
 from deltaic.spark.create import DeltaTableBuilder, execute_as
 from deltaic.spark.settings import allows_arbitrary, storage, user_metadata
 from deltaic.statements.definitions import NewTable, Subject, parse_changes, parse_new_table, subject
@@ -42,7 +43,8 @@ def run_definition(spark: Any, text: str) -> DataFrame | None:
             return None
         _check_defaults(spark, [change["default"] for change in changes if change.get("default")])
         table = Table(known.path, storage_options=storage(spark, {}))
-        alter(table, changes, user_metadata(spark, "alter"), allow_arbitrary=allows_arbitrary(spark))
+        said = user_metadata(spark, "alter")
+        altered(spark, table, alter(table, changes, said, allow_arbitrary=allows_arbitrary(spark)))
     nothing: DataFrame = frames.frame(spark, frames.NOTHING, [])
     return nothing
 

@@ -9,7 +9,7 @@ from deltaic import maintain
 from deltaic.exceptions import TableNotFoundError, UnsupportedError
 from deltaic.spark import frames, names, reports
 from deltaic.spark.as_sparks import raises_sparks
-from deltaic.spark.command_reads import committed_at
+from deltaic.spark.committed import altered, committed_at
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.inventory import inventoried
 from deltaic.spark.optimize import optimized
@@ -109,6 +109,7 @@ def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
     )
     base = reports.hadoop_path(table.uri)
     if not statement.dry_run:
+        committed_at(spark, table.uri, table.version)
         return [{"path": base}]
     return [{"path": reports.hadoop_path(file)} for file in done.files]
 
@@ -117,7 +118,7 @@ def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
     table = _table(spark, statement.name)
     at = None if statement.timestamp is None else moment(spark, table.uri, statement.timestamp)
     done = table.restore(statement.version, timestamp=at, user_metadata=user_metadata(spark, "restore"))
-    committed_at(spark, table.uri)
+    committed_at(spark, table.uri, done.version)
     return [reports.restored(done)]
 
 
@@ -135,12 +136,13 @@ def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
     if len(name) != 2 or name[0].lower() != "parquet" or not names.is_absolute(name[1]):
         what = f"a conversion of {'.'.join(name)}, which is not parquet.`/path`,"
         raise UnsupportedError(f"{what} is not supported", path=".".join(name), what=what)
-    maintain.convert(
+    done = maintain.convert(
         names.local(name[1]),
         statement.partition_by,
         statistics=statement.statistics,
         user_metadata=user_metadata(spark, "convert"),
     )
+    committed_at(spark, names.local(name[1]), done.version)
     return []
 
 
@@ -189,26 +191,32 @@ def _is_there(spark: Any, name: list[str]) -> bool:
 
 def _sync_identity(spark: Any, statement: S.SyncIdentity) -> list[dict[str, Any]]:
     table, said = _table(spark, statement.name), user_metadata(spark, "alter")
-    table.sync_identity(statement.column, allow_lower=lowers_marks(spark), user_metadata=said)
+    version = table.sync_identity(statement.column, allow_lower=lowers_marks(spark), user_metadata=said)
+    altered(spark, table, version)
     return []
 
 
 def _add_constraint(spark: Any, statement: S.AddConstraint) -> list[dict[str, Any]]:
     table, said = _table(spark, statement.name), user_metadata(spark, "alter")
-    table.add_constraint(statement.constraint, statement.expression, user_metadata=said)
+    version = table.add_constraint(statement.constraint, statement.expression, user_metadata=said)
+    altered(spark, table, version)
     return []
 
 
 def _drop_constraint(spark: Any, statement: S.DropConstraint) -> list[dict[str, Any]]:
     table, said = _table(spark, statement.name), user_metadata(spark, "alter")
     if_exists = statement.if_exists or assumes_if_exists(spark)
-    table.drop_constraint(statement.constraint, if_exists=if_exists, user_metadata=said)
+    version = table.drop_constraint(statement.constraint, if_exists=if_exists, user_metadata=said)
+    altered(spark, table, version)
     return []
 
 
 def _drop_feature(spark: Any, statement: S.DropFeature) -> list[dict[str, Any]]:
     table, said = _table(spark, statement.name), user_metadata(spark, "alter")
-    table.drop_feature(statement.feature, truncate_history=statement.truncate_history, user_metadata=said)
+    truncates = statement.truncate_history
+    altered(
+        spark, table, table.drop_feature(statement.feature, truncate_history=truncates, user_metadata=said)
+    )
     return []
 
 

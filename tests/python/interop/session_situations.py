@@ -344,6 +344,39 @@ def changes_by_subqueries(p: Player) -> Any:
     return [updated, ids(p.read(path))]
 
 
+def the_last_commit(p: Player) -> Any:
+    """The session's settings name the version of each commit of its own, and no other writer's."""
+    known, found, path = "spark.databricks.delta.lastCommitVersionInSession", [], p.fresh()
+
+    def look() -> None:
+        found.append(p.spark.conf.get(known, None))
+        p.spark.conf.unset(known)
+
+    look()
+    for act in CHANGES.values():
+        act(p, path)
+        look()
+    elsewhere(path, 1000)
+    p.read(path).collect()
+    look()
+    for text in (
+        "ALTER TABLE {t} SET TBLPROPERTIES ('a' = 'b')",
+        "ALTER TABLE {t} ADD COLUMN c INT",
+        "ALTER TABLE {t} ADD CONSTRAINT positive CHECK (id > 0)",
+        "ALTER TABLE {t} DROP CONSTRAINT positive",
+        "OPTIMIZE {t}",
+        "OPTIMIZE {t}",
+        "DELETE FROM {t} WHERE id = 12345",
+        "RESTORE {t} TO VERSION AS OF 1",
+        "CREATE TABLE {t}x (id INT) USING delta",
+    ):
+        p.sql(text.format(t=f"delta.`{path}`").replace("`x", "x`"))
+        look()
+    p.table(path).addFeatureSupport("deletionVectors")
+    look()
+    return found
+
+
 SITUATIONS: list[Callable[[Player], Any]] = [
     overwrite_from_a_kept_frame,
     replace_where_from_a_kept_frame,
@@ -357,6 +390,7 @@ SITUATIONS: list[Callable[[Player], Any]] = [
     one_version_within_a_query,
     the_static_side_of_a_stream,
     after_a_vacuum,
+    the_last_commit,
     cached_frames,
     cached_by_name,
     cached_stays_when_others_commit,

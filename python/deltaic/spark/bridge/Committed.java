@@ -9,8 +9,14 @@ import org.apache.spark.sql.execution.CacheManager;
 public final class Committed {
   private Committed() {}
 
-  /** Data that Spark cached of a table is made again, by plan and by name; `uri` is percent-encoded. */
-  public static void to(SparkSession session, String uri) {
+  private static final String VERSION = "spark.databricks.delta.lastCommitVersionInSession";
+
+  /**
+   * The session's settings name the version. Data that Spark cached of the table is made again, by plan and by name;
+   * `uri` is percent-encoded.
+   */
+  public static void to(SparkSession session, String uri, long version) {
+    session.conf().set(VERSION, version);
     Versions.forget(OpenTable.place(uri));
     org.apache.spark.sql.classic.SparkSession classic = (org.apache.spark.sql.classic.SparkSession) session;
     CacheManager cache = classic.sharedState().cacheManager();
@@ -21,9 +27,9 @@ public final class Committed {
   }
 
   /** As `to`, of a table at a path as Hadoop takes it: nothing is escaped. */
-  public static void toPath(SparkSession session, String path) {
+  public static void toPath(SparkSession session, String path, long version) {
     java.net.URI uri = new Path(path).toUri();
-    to(session, uri.getScheme() == null ? "file:" + uri.getRawPath() : uri.toString());
+    to(session, uri.getScheme() == null ? "file:" + uri.getRawPath() : uri.toString(), version);
   }
 
   /** Null where Spark cannot read: then it has cached nothing of it. */

@@ -18,6 +18,7 @@ from deltaic.spark.alterations import stored_columns
 from deltaic.spark.bridge import tables
 from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.committed import altered, committed_at
 from deltaic.spark.definition import Definition
 from deltaic.spark.options import CATALOGS_OWN
 from deltaic.spark.settings import Settings, allows_arbitrary, user_metadata
@@ -56,7 +57,7 @@ def create(asked: dict[str, Any], _: Any) -> None:
     wanted = _definition(asked)
     spark = session_of(None)
     settings = Settings.of(spark, "create")
-    _core.create(
+    version, _, _ = _core.create(
         path,
         json.dumps(schema),
         settings.storage(_storage(asked["properties"])),
@@ -72,13 +73,14 @@ def create(asked: dict[str, Any], _: Any) -> None:
         engine=f"Apache-Spark/{spark.version}",
         arbitrary_properties=settings.arbitrary_properties,
     )
+    committed_at(spark, path, version)
 
 
 def _create_like(asked: dict[str, Any]) -> None:
     _, storage = split_storage(asked["like"]["options"])
     spark = session_of(None)
     settings = Settings.of(spark, "create")
-    _core.create_like(
+    version = _core.create_like(
         Table(asked["like"]["path"], storage_options=storage)._core,
         asked["path"],
         _storage(asked["properties"]),
@@ -88,6 +90,7 @@ def _create_like(asked: dict[str, Any]) -> None:
         managed=asked["managed"],
         engine=f"Apache-Spark/{spark.version}",
     )
+    committed_at(spark, asked["path"], version)
 
 
 def create_as(asked: dict[str, Any], data: Any) -> None:
@@ -120,9 +123,9 @@ def alter(asked: dict[str, Any], data: Any) -> None:
     _, storage = split_storage(asked["options"])
     spark = session_of(data)
     table = Table(asked["path"], storage_options=storage_of(spark, storage))
-    alter_table(
-        table, asked["changes"], user_metadata(spark, "alter"), allow_arbitrary=allows_arbitrary(spark)
-    )
+    said = user_metadata(spark, "alter")
+    version = alter_table(table, asked["changes"], said, allow_arbitrary=allows_arbitrary(spark))
+    altered(spark, table, version)
 
 
 def _check_place(asked: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 from deltaic import _core
 from deltaic.exceptions import InvalidPredicateError
 from deltaic.spark import command_reads, writer
+from deltaic.spark.committed import committed
 from deltaic.spark.dml.relation import Relation
 from deltaic.spark.frame import arrow_takes, functions, is_connect, is_local, quoted
 from deltaic.spark.native_read import with_places, with_row_ids
@@ -278,9 +279,9 @@ class Operation:
         """Commits and returns the metrics, with the time that it took."""
         measured = {**metrics, "executionTimeMs": self.millis()}
         begun_at, uri = self.dml.version, self.dml.uri
-        committed = self.dml.commit(by_vectors, measured)
-        self.committed = None if committed == begun_at else committed
-        command_reads.committed(self.spark, uri)
+        version = self.dml.commit(by_vectors, measured)
+        self.committed = None if version == begun_at else version
+        committed(self.spark, uri, self.committed)
         self._end_txn()
         return measured
 
