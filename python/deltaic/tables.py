@@ -326,7 +326,7 @@ class DeltaTable:
         """
         check("featureName", featureName, str)
         truncates = truncateHistory is not None and check("truncateHistory", truncateHistory, bool)
-        said = user_metadata(self._ref.spark, "alter")
+        said = user_metadata(self._ref.spark, "drop_feature")
         table = self._table()
         version = table.drop_feature(featureName, truncate_history=truncates, user_metadata=said)
         altered(self._ref.spark, table, version)

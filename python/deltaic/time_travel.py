@@ -44,7 +44,7 @@ def millis(path: str, when: str | datetime | date | None) -> int | None:
         try:
             return times.micros(when) // 1000
         except ValueError as error:
-            raise refusal(path, str(error)).named("DELTA_TIMESTAMP_INVALID", expr=f"'{when}'") from error
+            raise invalid_timestamp(path, when) from error
     if not isinstance(when, datetime):
         when = datetime(when.year, when.month, when.day, tzinfo=timezone.utc)
     if when.tzinfo is None:
@@ -52,10 +52,13 @@ def millis(path: str, when: str | datetime | date | None) -> int | None:
     return times.since_epoch(when) // 1000
 
 
-def refuse_timestamp(path: str, text: str) -> NoReturn:
-    """Raises the `InvalidTimeTravelError` of a text that is no timestamp."""
-    error = refusal(path, f"`{text}` is not a timestamp: write 2026-01-31 or 2026-01-31 12:30:00")
-    raise error.named("DELTA_TIMESTAMP_INVALID", expr=f"'{text}'")
+def invalid_timestamp(path: str, text: str) -> InvalidTimeTravelError:
+    """The error of a text that is no timestamp."""
+    error = refusal(
+        path,
+        f"The provided timestamp ('{text}') cannot be converted to a valid timestamp: write 2026-01-31 or 2026-01-31 12:30:00",
+    )
+    return error.named("DELTA_TIMESTAMP_INVALID", expr=f"'{text}'")
 
 
 def refuse(path: str, reason: str) -> NoReturn:

@@ -71,7 +71,7 @@ class Feed:
             elif timestamp is None:
                 ends.append((None, None))
             elif at is None:
-                time_travel.refuse_timestamp(path, timestamp)
+                raise time_travel.invalid_timestamp(path, timestamp)
             else:
                 ends.append((None, at))
         if ends[0] == (None, None):

@@ -114,10 +114,19 @@ def _type(given: str | DataType) -> dict[str, Any]:
         if not (isinstance(value, str) and value.startswith(("char(", "varchar("))):
             return {"type": value, "metadata": {}}
         given = value
-    fields = json.loads(ddl.schema_json(f"c {given}"))["fields"]
+    try:
+        fields = json.loads(ddl.schema_json(f"c {given}"))["fields"]
+    except InvalidSchemaError as error:
+        raise _no_type(given) from error
     if len(fields) != 1:
-        raise InvalidSchemaError(f"schema: `{given}` is no type", reason=f"`{given}` is no type")
+        raise _no_type(given)
     return {"type": fields[0]["type"], "metadata": fields[0]["metadata"]}
+
+
+def _no_type(given: str) -> InvalidSchemaError:
+    reason = f"`{given}` is no type"
+    error = InvalidSchemaError(f"schema: {reason}", reason=reason)
+    return error.named("PARSE_SYNTAX_ERROR", error=f"'{given}'", hint="")
 
 
 def _identity(given: IdentityGenerator, *, explicit: bool) -> dict[str, Any]:

@@ -177,14 +177,14 @@ class DeltaTableBuilder:
                 raise self._two_places(found.path)
             if self._mode == "create":
                 version = Table(found.path).version
-                message = f"a table is already there: {found.name} (`{found.path}`, version {version})"
+                message = f"the table {found.name} already exists: `{found.path}`, version {version}"
                 error = TableAlreadyExistsError(message, path=found.path, version=version)
                 raise error.named("TABLE_OR_VIEW_ALREADY_EXISTS", relationName=names.sql(name))
             self._define(found.path, self._mode, managed=False)
             return TableRef(self._spark, found.path, name=found.name)
         if self._mode == "replace":
             text = ".".join(name)
-            message = f"the catalog has no table {text}; createOrReplace makes one"
+            message = f"the table {text} cannot be found in the catalog: createOrReplace makes one"
             missing = TableNotFoundError(message, path=text)
             raise missing.named("TABLE_OR_VIEW_NOT_FOUND", relationName=names.sql(name))
         path = self._location or names.default_path(self._spark, name)

@@ -180,7 +180,7 @@ REFUSED: Mapping[str, Refused] = {
     ),
     "streaming.unsafeRead*": Refused("false", "stream", "rows of another schema would be read wrongly"),
     "tableFeatures.fastDropFeature.enabled": Refused(
-        "true", "alter", "features are dropped as delta-spark does it now"
+        "true", "drop_feature", "features are dropped as delta-spark does it now"
     ),
     "typeWidening.allowAutomaticWidening": Refused(
         "always", _EVERY_WRITE, "types are widened where the table allows it"

@@ -212,7 +212,7 @@ def _drop_constraint(spark: Any, statement: S.DropConstraint) -> list[dict[str, 
 
 
 def _drop_feature(spark: Any, statement: S.DropFeature) -> list[dict[str, Any]]:
-    table, said = _table(spark, statement.name), user_metadata(spark, "alter")
+    table, said = _table(spark, statement.name), user_metadata(spark, "drop_feature")
     truncates = statement.truncate_history
     altered(
         spark, table, table.drop_feature(statement.feature, truncate_history=truncates, user_metadata=said)

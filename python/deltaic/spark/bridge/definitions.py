@@ -133,7 +133,7 @@ def _check_place(asked: dict[str, Any]) -> None:
     if asked.get("occupied"):
         if tables.exists(path):
             version = Table(path).version
-            message = f"a table is already there: `{path}`, version {version}"
+            message = f"a table already exists: `{path}`, version {version}"
             raise TableAlreadyExistsError(message, path=path, version=version)
         reason = f"{asked['name']} would own `{path}`, which has files already; give the table a LOCATION"
         raise InvalidArgumentError.of("location", reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.time_travel import refusal, refuse_timestamp, version_of
+from deltaic.time_travel import invalid_timestamp, refusal, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,6 +59,6 @@ def time_travel(asked: dict[str, Any]) -> tuple[int | None, int | None]:
         return version_of(path, str(versions[0])), None
     if "timestampasof" in given:
         if asked.get("timestampOption") is None:
-            refuse_timestamp(path, given["timestampasof"])
+            raise invalid_timestamp(path, given["timestampasof"])
         return None, int(asked["timestampOption"])
     return None, asked.get("timestamp")

@@ -68,6 +68,12 @@ impl<'a> Condition<'a> {
         self.given.as_ref().is_none_or(|g| g.by_partitions)
     }
 
+    /// The first column of it that the table is not partitioned by.
+    pub(crate) fn other_column(&self) -> Option<&str> {
+        let columns = self.given.iter().flat_map(|g| &g.columns);
+        columns.map(String::as_str).find(|name| !self.table.partition_columns.iter().any(|p| p == name))
+    }
+
     /// Of these files, those all of whose rows are meant, by their partition values.
     ///
     /// # Errors

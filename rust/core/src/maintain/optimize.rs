@@ -245,27 +245,26 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     fn of(plan: &'a WritePlan, options: &OptimizeOptions, these: Option<&'a Partitions>) -> Result<Self> {
-        let columns = || ("columnList", plan.partition_columns.join(", "));
+        let refusal = |column: &str| {
+            let partitioning = plan.partition_columns.join(", ");
+            let reason = format!(
+                "Predicate references non-partition column '{column}'. Only the partition columns may be \
+                 referenced: [{partitioning}]"
+            );
+            let parameters = [("columnName", column.to_string()), ("columnList", partitioning)];
+            Error::InvalidArgument { argument: "where".into(), reason }
+                .named(&condition::NON_PARTITION_COLUMN_REFERENCE, parameters)
+        };
         let condition = Condition::new(options.predicate.as_deref(), plan).map_err(|error| {
             let unknown = error.message_parameters().into_iter().find(|(name, _)| *name == "objectName");
             match unknown {
                 None => error,
-                Some((_, name)) => {
-                    let parameters = [("columnName", name), columns()];
-                    error.named(&condition::NON_PARTITION_COLUMN_REFERENCE, parameters)
-                }
+                Some((_, name)) => refusal(name.trim_matches('`')),
             }
         })?;
-        match condition.is_by_partitions() {
-            true => Ok(Wanted { plan, condition, these }),
-            false => Err(Error::InvalidArgument {
-                argument: "where".into(),
-                reason: format!(
-                    "`{}` is not on partition columns alone: files are joined as a whole",
-                    condition.text().unwrap_or_default()
-                ),
-            }
-            .named(&condition::NON_PARTITION_COLUMN_REFERENCE, [columns()])),
+        match condition.other_column() {
+            None => Ok(Wanted { plan, condition, these }),
+            Some(column) => Err(refusal(column)),
         }
     }
 
