@@ -213,8 +213,7 @@ def moment(spark: Any, path: str, text: str) -> datetime:
         zone = times.zone_of(spark.conf.get(TIME_ZONE))
         return times.from_millis(times.micros(text, zone) // 1000)
     except ValueError as error:
-        refusal = time_travel.refusal(path, str(error))
-        raise refusal.named("DELTA_TIMESTAMP_INVALID", expr=f"'{text}'") from None
+        raise time_travel.invalid_timestamp(path, text) from error
 
 
 def _all(spark: Any) -> Mapping[str, str]:
