@@ -184,6 +184,15 @@ class UnsupportedError(DeltaError, NotImplementedError):
     what: str
 
 
+class OutsideTableError(DeltaError, PermissionError):
+    """A path that is to be written or deleted and that is not inside the table, or that a link leads to."""
+
+    path: str
+    table: str
+    operation: str
+    reason: str
+
+
 class InvalidSchemaError(DeltaError, ValueError):
     """A schema string, type or column that breaks the rules."""
 

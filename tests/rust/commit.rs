@@ -111,7 +111,7 @@ fn a_torn_read_back_is_read_again() {
 #[test]
 fn a_local_put_that_always_fails_is_an_error_and_nothing_is_there() {
     let dir = tempfile::tempdir().unwrap();
-    let store = FaultStore::new(Arc::new(LocalStore));
+    let store = FaultStore::new(Arc::new(LocalStore::default()));
     store.rule(Rule::new(Fault::Refused).on(Op::PutIfAbsent).always());
     let root = ObjectPath::new("file://", dir.path().to_str().unwrap());
     let location = Location::with_store(root, Arc::new(store));

@@ -140,7 +140,7 @@ fn opening_reads_no_file_action() {
     let table = table();
     table.checkpoint(9, &CheckpointSpec::default());
     table.crc(9);
-    let store = FaultStore::new(Arc::new(LocalStore));
+    let store = FaultStore::new(Arc::new(LocalStore::default()));
     let location = Location::with_store(table.location(), Arc::new(store.clone()));
     let snapshot = Snapshot::open(location, At::Latest).unwrap();
     assert_eq!(snapshot.report().opened_from, "checksum");
@@ -348,7 +348,7 @@ fn the_forms_of_one_absolute_path_are_one_file() {
 #[test]
 fn update_reads_new_commits_only() {
     let mut table = table();
-    let store = FaultStore::new(Arc::new(LocalStore));
+    let store = FaultStore::new(Arc::new(LocalStore::default()));
     let location = Location::with_store(table.location(), Arc::new(store.clone()));
     let old = Snapshot::open(location, At::Latest).unwrap();
     files(&old).unwrap();

@@ -11,7 +11,7 @@ use deltaic_testkit::{CheckpointSpec, Fault, FaultStore, Op, Rule, TableBuilder,
 use crate::load::{FORMS, expected, files, table};
 
 fn placed(table: &TableBuilder) -> (FaultStore, Location) {
-    let store = FaultStore::new(Arc::new(LocalStore));
+    let store = FaultStore::new(Arc::new(LocalStore::default()));
     let location = Location::with_store(table.location(), Arc::new(store.clone()));
     (store, location)
 }

@@ -20,7 +20,7 @@ fn memory() -> Arc<dyn Store> {
 fn the_local_store_conforms() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().to_str().unwrap().replace('\\', "/");
-    store_conformance(&LocalStore, &ObjectPath::new("file://", &root));
+    store_conformance(&LocalStore::default(), &ObjectPath::new("file://", &root));
 }
 
 #[test]

@@ -240,6 +240,7 @@ pub const OF_KINDS: &[(&str, Option<&Condition>)] = &[
     ("MissingAction", Some(&STATE_RECOVER_ERROR)),
     ("UnsupportedFeature", None),
     ("Unsupported", None),
+    ("OutsideTable", None),
     ("InvalidSchema", None),
     ("SchemaMismatch", Some(&METADATA_MISMATCH)),
     ("SchemaChanged", Some(&SCHEMA_CHANGE_SINCE_ANALYSIS)),

@@ -152,6 +152,18 @@ pub enum Error {
         /// What is not supported.
         what: String,
     },
+    /// A path that is to be written or deleted and that is not inside the table.
+    #[error("`{table}`: {operation} of `{path}` is refused: {reason}")]
+    OutsideTable {
+        /// Path of the file.
+        path: String,
+        /// Table location.
+        table: String,
+        /// What was to be done.
+        operation: &'static str,
+        /// Why it is not inside.
+        reason: String,
+    },
     /// A schema string, type or column that breaks the rules.
     #[error("schema: {reason}")]
     InvalidSchema {
@@ -546,6 +558,7 @@ kinds! {
         MissingAction { path, version, action },
         UnsupportedFeature { path, role, features, supported },
         Unsupported { path, what },
+        OutsideTable { path, table, operation, reason },
         InvalidSchema { reason },
         SchemaMismatch { path, reason },
         SchemaChanged { path, columns },

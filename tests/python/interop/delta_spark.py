@@ -34,6 +34,8 @@ def session(jars: str, warehouse: str) -> SparkSession:
         .config("spark.sql.shuffle.partitions", "2")
         # delta-spark replays a log in 50 tasks unless told otherwise
         .config("spark.databricks.delta.snapshotPartitions", "2")
+        # its own store of local logs writes a commit over that of another process that was faster
+        .config("spark.delta.logStore.file.impl", "io.delta.storage.HDFSLogStore")
         .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")
         .config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
         .config("spark.sql.warehouse.dir", warehouse)

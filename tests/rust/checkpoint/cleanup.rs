@@ -204,7 +204,7 @@ fn nothing_is_deleted_on_the_word_of_a_checkpoint_that_lacks_a_sidecar() {
 #[test]
 fn a_file_that_cannot_be_deleted_is_told_and_the_rest_goes() {
     let (table, now) = fifty_days(V1);
-    let store = FaultStore::new(Arc::new(LocalStore));
+    let store = FaultStore::new(Arc::new(LocalStore::default()));
     let location = Location::with_store(table.location(), Arc::new(store.clone()));
     store.rule(Rule::new(Fault::Refused).on(Op::Delete).named("00000000000000000007.json"));
     let done = cleanup_at(&Snapshot::open(location, At::Latest).unwrap(), now, false).unwrap();

@@ -21,7 +21,7 @@ fn t13_a_crash_after_each_file_of_a_checkpoint_leaves_the_table_loading() {
                 // an older checkpoint whose hint must not mislead
                 checkpoint(&open(&table, At::Version(4)).unwrap()).unwrap();
                 table.commit(&[add(40)]);
-                let store = FaultStore::new(Arc::new(LocalStore));
+                let store = FaultStore::new(Arc::new(LocalStore::default()));
                 let location = Location::with_store(table.location(), Arc::new(store.clone()));
                 let snapshot = Snapshot::open(location, At::Latest).unwrap();
                 store.forget();

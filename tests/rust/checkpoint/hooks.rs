@@ -30,7 +30,7 @@ fn commit(table: &mut TableBuilder, location: &Location, values: &[Value]) -> Af
 }
 
 fn location(table: &TableBuilder) -> (FaultStore, Location) {
-    let store = FaultStore::new(Arc::new(LocalStore));
+    let store = FaultStore::new(Arc::new(LocalStore::default()));
     (store.clone(), Location::with_store(table.location(), Arc::new(store)))
 }
 

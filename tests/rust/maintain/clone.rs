@@ -72,9 +72,9 @@ fn a_vacuum_of_the_clone_deletes_nothing_of_the_source() {
 
 #[test]
 fn properties_can_be_others_and_row_ids_are_new() {
-    let (_, location) = place();
+    let (store, location) = place();
     write(&location, &ROWS, &with_properties(&[("delta.enableRowTracking", "true")])).unwrap();
-    let target = Location::with_store(ObjectPath::new("memory://", "/clone"), location.store().clone());
+    let target = beside(&store, "/clone");
     let properties = [("delta.appendOnly".to_owned(), "true".to_owned())].into();
     clone(&location, &target, &CloneOptions { properties, ..Default::default() }).unwrap();
     let (ours, theirs) = (open(&target), open(&location));
@@ -83,7 +83,7 @@ fn properties_can_be_others_and_row_ids_are_new() {
     assert_ne!(ours.metadata().configuration[name], theirs.metadata().configuration[name]);
     assert!(adds(&target).iter().all(|a| a.default_row_commit_version == Some(0)));
     let mapped = [("delta.columnMapping.mode".to_owned(), "name".to_owned())].into();
-    let other = Location::with_store(ObjectPath::new("memory://", "/other"), location.store().clone());
+    let other = beside(&store, "/other");
     let error =
         clone(&location, &other, &CloneOptions { properties: mapped, ..Default::default() }).unwrap_err();
     assert!(error.to_string().contains("column mapping"), "{error}");

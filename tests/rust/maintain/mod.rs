@@ -4,6 +4,8 @@ mod alter;
 mod auto_compact;
 mod backfill;
 mod clone;
+#[cfg(unix)]
+mod containment;
 mod convert;
 mod create_like;
 mod drop_feature;
@@ -38,6 +40,11 @@ fn place() -> (FaultStore, Location) {
     let store = FaultStore::new(Arc::new(ObjectAdapter::memory()));
     let location = Location::with_store(ObjectPath::new("memory://", "/t"), Arc::new(store.clone()));
     (store, location)
+}
+
+/// Another place of the same store.
+fn beside(store: &FaultStore, root: &str) -> Location {
+    Location::with_store(ObjectPath::new("memory://", root), Arc::new(store.clone()))
 }
 
 /// Rows `(p string, id long)`.

@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 #[serde(transparent)]
 pub struct LogPath(String);
 
-/// A decoded, absolute place in a store: `file:///data/t/a b.parquet` or `s3://bucket/t/a b.parquet`.
+/// A decoded, absolute place in a store: `file:///data/t/a b.parquet` or `s3://bucket/t/a b.parquet`. It is always in its
+/// normal form, so that two spellings of a place are equal: no `.`, `..` and empty segments, and no host in `file://`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectPath {
     /// `file://`, `s3://bucket`, `abfss://container@account.dfs.core.windows.net` …
@@ -61,6 +62,7 @@ impl LogPath {
     pub fn resolve(&self, root: &ObjectPath) -> Result<ObjectPath> {
         let (prefix, decoded) = split_written(&self.0)?;
         Ok(match prefix {
+            Some(prefix) if is_same_store(&prefix, &root.prefix) => ObjectPath::new(&root.prefix, &decoded),
             Some(prefix) => ObjectPath::new(&prefix, &decoded),
             None if decoded.starts_with('/') => ObjectPath::new(&root.prefix, &decoded),
             None => root.join(&decoded),
@@ -153,20 +155,67 @@ fn normalize(path: &str) -> String {
     if path.starts_with('/') { format!("/{joined}") } else { joined }
 }
 
+/// The key of a place: absolute and without a slash at its end. Nothing is above the root of a store.
+fn normal_key(mut key: String) -> String {
+    if key.contains("//") || key.contains("/.") {
+        let mut out: Vec<&str> = Vec::new();
+        for segment in key.split('/') {
+            match segment {
+                "" | "." => {}
+                ".." => drop(out.pop()),
+                segment => out.push(segment),
+            }
+        }
+        return out.iter().flat_map(|segment| ["/", segment]).collect();
+    }
+    key.truncate(key.trim_end_matches('/').len());
+    key
+}
+
+/// The prefix of a store whose scheme is in lower case; the host of a local file is this one.
+fn normal_prefix(prefix: &str) -> std::sync::Arc<str> {
+    match prefix.split_once("://") {
+        Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => "file://".into(),
+        Some((scheme, authority)) if scheme.bytes().any(|b| b.is_ascii_uppercase()) => {
+            format!("{}://{authority}", scheme.to_ascii_lowercase()).into()
+        }
+        _ => prefix.into(),
+    }
+}
+
+/// Whether two prefixes name one store: `s3a` and `s3n` are Hadoop's names of `s3`, `abfs` is `abfss`, and names of hosts
+/// have no case.
+fn is_same_store(one: &str, other: &str) -> bool {
+    let parts = |prefix: &str| {
+        let prefix = normal_prefix(prefix);
+        let (scheme, authority) = prefix.split_once("://").unwrap_or((&prefix, ""));
+        let scheme = match scheme {
+            "s3a" | "s3n" => "s3",
+            "abfs" => "abfss",
+            scheme => scheme,
+        };
+        (scheme.to_owned(), authority.to_ascii_lowercase())
+    };
+    one == other || parts(one) == parts(other)
+}
+
 impl ObjectPath {
     /// A place from its prefix (`file://`, `s3://bucket`) and decoded key.
     pub fn new(prefix: &str, key: &str) -> Self {
-        let key = key.trim_matches('/');
-        ObjectPath {
-            prefix: prefix.into(),
-            key: if key.is_empty() { String::new() } else { format!("/{key}") },
-        }
+        let slash = if key.starts_with('/') { "" } else { "/" };
+        ObjectPath { prefix: normal_prefix(prefix), key: normal_key(format!("{slash}{key}")) }
     }
 
-    /// A place below this one; `relative` is decoded.
+    /// A place from this one; `relative` is decoded. With `..` it may lie elsewhere: see [`ObjectPath::below`].
     pub fn join(&self, relative: &str) -> Self {
-        let relative = relative.trim_start_matches("./").trim_matches('/');
-        ObjectPath { prefix: self.prefix.clone(), key: format!("{}/{relative}", self.key) }
+        let slash = if relative.starts_with('/') { "" } else { "/" };
+        ObjectPath { prefix: self.prefix.clone(), key: normal_key(format!("{}{slash}{relative}", self.key)) }
+    }
+
+    /// The name of this place relative to `root`; none where it is not below it.
+    pub fn below(&self, root: &ObjectPath) -> Option<&str> {
+        let rest = self.key.strip_prefix(root.key.as_str()).filter(|_| self.prefix == root.prefix)?;
+        rest.strip_prefix('/').filter(|name| !name.is_empty())
     }
 
     /// `file://`, `s3://bucket` …
@@ -264,6 +313,48 @@ mod tests {
     fn a_colon_in_a_partition_value_is_no_scheme() {
         let path = LogPath::from_log("ts=2020-01-01 10:00:00/f.parquet");
         assert_eq!(path.resolve(&root()).unwrap().key(), "/data/my table/ts=2020-01-01 10:00:00/f.parquet");
+    }
+
+    #[test]
+    fn every_spelling_of_a_place_is_equal() {
+        let plain = LogPath::from_log("a.parquet").resolve(&root()).unwrap();
+        for written in [
+            "x/../a.parquet",
+            "./a.parquet",
+            "x/.//..//a.parquet",
+            "x/%2E%2E/a.parquet",
+            "/data/my table/../my%20table/a.parquet",
+            "FILE:/data/my%20table/a.parquet",
+            "file://localhost/data/my%20table//a.parquet",
+        ] {
+            let place = LogPath::from_log(written).resolve(&root()).unwrap();
+            assert_eq!(place, plain, "{written}");
+            assert_eq!(place.below(&root()), Some("a.parquet"), "{written}");
+        }
+        let bucket = ObjectPath::new("s3://bucket", "t");
+        for written in ["s3a://bucket/t/a", "S3N://bucket/t/./a", "s3://bucket/../t/a", "/t/a"] {
+            let place = LogPath::from_log(written).resolve(&bucket).unwrap();
+            assert_eq!(place.below(&bucket), Some("a"), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_leaves_the_table_is_not_below_it() {
+        for written in [
+            "../victim",
+            "x/../../victim",
+            "%2E%2E/victim",
+            "..",
+            ".",
+            "x/..",
+            "/data/my table",
+            "/data/my table 2/a",
+            "file:///data/my%20table/../victim",
+            "s3://data/my%20table/a",
+        ] {
+            let place = LogPath::from_log(written).resolve(&root()).unwrap();
+            assert_eq!(place.below(&root()), None, "{written}");
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod feature_steps;
 mod feature_traces;
 mod files;
 mod fsck;
+mod kept;
 mod layout;
 pub(crate) mod manifest;
 mod optimize;

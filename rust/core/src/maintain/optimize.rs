@@ -245,8 +245,9 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     fn of(plan: &'a WritePlan, options: &OptimizeOptions, these: Option<&'a Partitions>) -> Result<Self> {
+        let partitioning = || plan.partition_columns.join(", ");
         let refusal = |column: &str| {
-            let partitioning = plan.partition_columns.join(", ");
+            let partitioning = partitioning();
             let reason = format!(
                 "Predicate references non-partition column '{column}'. Only the partition columns may be \
                  referenced: [{partitioning}]"
@@ -259,7 +260,10 @@ impl<'a> Wanted<'a> {
             let unknown = error.message_parameters().into_iter().find(|(name, _)| *name == "objectName");
             match unknown {
                 None => error,
-                Some((_, name)) => refusal(name.trim_matches('`')),
+                Some((_, name)) => {
+                    let parameters = [("columnName", name), ("columnList", partitioning())];
+                    error.named(&condition::NON_PARTITION_COLUMN_REFERENCE, parameters)
+                }
             }
         })?;
         match condition.other_column() {

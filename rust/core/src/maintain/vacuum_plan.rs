@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::files::{look, needs};
+use super::kept::Kept;
 use super::tombstones::left;
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
@@ -56,7 +57,8 @@ pub(super) struct Plan {
 /// since then has. The store is listed before the log is read, so a file that is committed in between is seen as live.
 ///
 /// # Errors
-/// As [`Snapshot::files`], and what the store says. Without the whole log nothing is planned.
+/// As [`Snapshot::files`], and what the store says. Without the whole log nothing is planned, nor where it cannot be told
+/// whether a file of the log lies inside the table.
 ///
 /// Where there is an `inventory` the store is not listed: the files of it are looked after one by one.
 pub(super) fn plan(
@@ -67,28 +69,27 @@ pub(super) fn plan(
 ) -> Result<Plan> {
     let location = snapshot.location();
     let root = location.root();
-    let listed = match (mode, inventory) {
-        (VacuumMode::Full, None) => location.store().list_all(root)?,
-        _ => Vec::new(),
+    let (listed, links) = match (mode, inventory) {
+        (VacuumMode::Full, None) => location.store().list_tree(root)?,
+        _ => Default::default(),
     };
     let snapshot = snapshot.update()?;
     let oldest = if mode == VacuumMode::Lite { 0 } else { cutoff };
-    let mut kept: HashSet<ObjectPath> = HashSet::new();
-    let mut keep = |(data, vector): (ObjectPath, Option<ObjectPath>)| {
-        kept.insert(data);
-        kept.extend(vector);
-    };
+    let mut kept = Kept::new(location, links)?;
     for add in snapshot.adds(None)? {
-        keep(needs(&add.path, add.deletion_vector.as_ref(), root)?);
+        let (data, vector) = needs(&add.path, add.deletion_vector.as_ref(), root)?;
+        kept.insert(&data)?;
+        vector.iter().try_for_each(|vector| kept.insert(vector))?;
     }
     let mut expired: BTreeSet<ObjectPath> = BTreeSet::new();
     for file in left(&snapshot, oldest)? {
-        let needed = needs(&file.path, file.vector.as_ref(), root)?;
+        let (data, vector) = needs(&file.path, file.vector.as_ref(), root)?;
         if file.since >= cutoff {
-            keep(needed);
+            kept.insert(&data)?;
+            vector.iter().try_for_each(|vector| kept.insert(vector))?;
         } else if mode == VacuumMode::Lite {
-            expired.insert(needed.0);
-            expired.extend(needed.1);
+            expired.insert(data);
+            expired.extend(vector);
         }
     }
     let columns = snapshot.schema().physical_names(snapshot.partition_columns(), snapshot.column_mapping());
@@ -112,16 +113,15 @@ pub(super) fn plan(
         }
         (VacuumMode::Lite, _) => {
             // what lies elsewhere belongs to another table: a clone only refers to it
-            let below = format!("{}/", root.key());
-            let own = |p: &ObjectPath| p.prefix() == root.prefix() && p.key().starts_with(&below);
-            let named: Vec<ObjectPath> =
-                expired.into_iter().filter(|p| own(p) && !kept.contains(p)).collect();
-            there(location, named)?
+            let inside = expired.iter().filter_map(|path| path.below(root));
+            let named = inside.filter(|name| !is_hidden(name, &columns)).collect();
+            there(location, without_nested(location, named, &kept)?)?
         }
     };
+    let unneeded = |path: &ObjectPath| path.below(root).is_some_and(|name| !kept.contains(name));
     let files: Vec<(ObjectPath, u64)> = found
         .into_iter()
-        .filter(|(path, (_, modified))| *modified < cutoff && !kept.contains(path))
+        .filter(|(path, (_, modified))| *modified < cutoff && unneeded(path))
         .map(|(path, (size, _))| (path, size))
         .collect();
     let folders: BTreeSet<&str> =
@@ -143,18 +143,14 @@ fn is_inside(name: &str) -> bool {
 
 /// The paths of these names that no version needs, but for those below another table. An inventory need not tell of its
 /// log.
-fn without_nested(
-    location: &Location,
-    names: BTreeSet<&str>,
-    kept: &HashSet<ObjectPath>,
-) -> Result<Vec<ObjectPath>> {
+fn without_nested(location: &Location, names: BTreeSet<&str>, kept: &Kept<'_>) -> Result<Vec<ObjectPath>> {
     let root = location.root();
-    let unneeded: Vec<&str> = names.into_iter().filter(|name| !kept.contains(&root.join(name))).collect();
+    let unneeded: Vec<&str> = names.into_iter().filter(|name| !kept.contains(name)).collect();
     let mut tables: BTreeMap<&str, bool> = BTreeMap::new();
     for folder in unneeded.iter().flat_map(|name| folders_of(name)) {
         if !tables.contains_key(folder) {
             let log = root.join(&format!("{folder}/_delta_log"));
-            tables.insert(folder, !location.store().list_all(&log)?.is_empty());
+            tables.insert(folder, !location.store().list_from(&log, "")?.is_empty());
         }
     }
     let own = |name: &&str| !folders_of(name).any(|folder| tables.get(folder) == Some(&true));

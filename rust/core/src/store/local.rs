@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -8,6 +9,7 @@ use std::time::UNIX_EPOCH;
 use bytes::Bytes;
 use rayon::prelude::*;
 
+use super::folder::{Folder, LinkInTheWay};
 #[cfg(all(test, unix))]
 use super::power_cut::{synced_dir, synced_file};
 use super::{FileMeta, PutOutcome, Store, io_error, runtime};
@@ -16,16 +18,84 @@ use crate::error::{Error, Result};
 
 /// The local file system. It needs no runtime, so that it works unchanged in a forked process, and a read costs one
 /// system call more than the bytes.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct LocalStore;
+///
+/// Of a table ([`LocalStore::of_table`]) nothing is written or deleted through a link below its folder.
+#[derive(Debug, Clone, Default)]
+pub struct LocalStore {
+    root: Option<PathBuf>,
+}
 
 impl LocalStore {
+    /// The store of the table at `root`, which itself may be reached by links.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a place that is no local one.
+    pub fn of_table(root: &ObjectPath) -> Result<Self> {
+        Ok(LocalStore { root: Some(Self::path(root)?) })
+    }
+
     fn path(path: &ObjectPath) -> Result<PathBuf> {
         path.to_local().ok_or_else(|| Error::InvalidArgument {
             argument: path.to_string(),
             reason: "not a place in the local file system".into(),
         })
     }
+
+    /// The folder from which no link is followed on the way to a file, the rest of the way, and the name.
+    fn way<'a>(&'a self, local: &'a Path) -> (&'a Path, &'a Path, &'a OsStr) {
+        let folder = local.parent().unwrap_or(Path::new("/"));
+        let (from, below) = match self.root.as_deref().map(|root| (root, folder.strip_prefix(root))) {
+            Some((root, Ok(below))) => (root, below),
+            _ => (folder, Path::new("")),
+        };
+        (from, below, local.file_name().unwrap_or_default())
+    }
+
+    /// The error of a write or delete.
+    fn failure(&self, operation: &'static str, path: &ObjectPath, source: std::io::Error) -> Error {
+        match source.get_ref().and_then(|inner| inner.downcast_ref::<LinkInTheWay>()) {
+            Some(link) => Error::OutsideTable {
+                path: path.to_string(),
+                table: self.root.as_deref().unwrap_or(Path::new("")).display().to_string(),
+                operation,
+                reason: format!("{link}, and it may lead anywhere"),
+            },
+            None => io_error(operation, path, source),
+        }
+    }
+
+    /// Writes parts to a new hidden file of the folder of a file, durably; the folder and the name.
+    fn stage(
+        &self,
+        local: &Path,
+        parts: &mut dyn Iterator<Item = Result<Bytes>>,
+        fail: &dyn Fn(std::io::Error) -> Error,
+    ) -> Result<(Folder, OsString)> {
+        let (from, below, name) = self.way(local);
+        create_dirs(from).map_err(fail)?;
+        let folder = Folder::create(from, below, &sync_dir).map_err(fail)?;
+        let unique = uuid::Uuid::new_v4().simple();
+        let staged = OsString::from(format!(".{}.{unique}.tmp", name.to_string_lossy()));
+        let mut file = folder.create_new(&staged).map_err(fail)?;
+        let write = || {
+            for part in parts {
+                file.write_all(&part?).map_err(fail)?;
+            }
+            sync_file(&file, &folder.path().join(&staged)).map_err(fail)
+        };
+        let written = write();
+        if let Err(e) = written {
+            // the staged file is ours alone
+            let _ = folder.remove(&staged);
+            return Err(e);
+        }
+        Ok((folder, staged))
+    }
+}
+
+/// A local path as a key has it; none where it is not UTF-8, which no log can name.
+fn portable(path: &Path) -> Option<String> {
+    Some(path.to_str()?.replace(std::path::MAIN_SEPARATOR, "/"))
 }
 
 fn millis(meta: &fs::Metadata) -> i64 {
@@ -33,18 +103,30 @@ fn millis(meta: &fs::Metadata) -> i64 {
     modified.and_then(|d| i64::try_from(d.as_millis()).ok()).unwrap_or(0)
 }
 
-fn walk(dir: &Path, below: &str, out: &mut Vec<FileMeta>) -> std::io::Result<()> {
+/// The files below a folder, and the links, which are not followed.
+fn walk(dir: &Path, below: &str, files: &mut Vec<FileMeta>, links: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = format!("{below}{}", entry.file_name().to_string_lossy());
-        let meta = fs::metadata(entry.path())?;
+        let meta = entry.metadata()?;
         if meta.is_dir() {
-            walk(&entry.path(), &format!("{name}/"), out)?;
+            walk(&entry.path(), &format!("{name}/"), files, links)?;
+        } else if meta.is_symlink() {
+            links.push(entry.path());
         } else {
-            out.push(FileMeta { name, size: meta.len(), modified: millis(&meta) });
+            files.push(FileMeta { name, size: meta.len(), modified: millis(&meta) });
         }
     }
     Ok(())
+}
+
+/// As [`walk`]; a folder that is not there has none.
+fn walked(dir: &ObjectPath) -> Result<(Vec<FileMeta>, Vec<PathBuf>)> {
+    let (mut files, mut links) = (Vec::new(), Vec::new());
+    match walk(&LocalStore::path(dir)?, "", &mut files, &mut links) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound && files.is_empty() => Ok((files, links)),
+        done => done.map(|()| (files, links)).map_err(|e| io_error("list", dir, e)),
+    }
 }
 
 /// Tests watch what becomes durable.
@@ -81,32 +163,6 @@ fn create_dirs(dir: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Writes parts to a new hidden file beside `path`, durably.
-fn stage(
-    path: &Path,
-    parts: &mut dyn Iterator<Item = Result<Bytes>>,
-    fail: &dyn Fn(std::io::Error) -> Error,
-) -> Result<PathBuf> {
-    let dir = path.parent().unwrap_or(Path::new("/"));
-    create_dirs(dir).map_err(fail)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let staged = dir.join(format!(".{name}.{}.tmp", uuid::Uuid::new_v4().simple()));
-    let mut file = File::create_new(&staged).map_err(fail)?;
-    let write = || {
-        for part in parts {
-            file.write_all(&part?).map_err(fail)?;
-        }
-        sync_file(&file, &staged).map_err(fail)
-    };
-    let written = write();
-    if let Err(e) = written {
-        // the staged file is ours alone
-        let _ = fs::remove_file(&staged);
-        return Err(e);
-    }
-    Ok(staged)
 }
 
 impl Store for LocalStore {
@@ -148,10 +204,24 @@ impl Store for LocalStore {
     }
 
     fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>> {
-        let mut out = Vec::new();
-        match walk(&Self::path(dir)?, "", &mut out) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound && out.is_empty() => Ok(out),
-            walked => walked.map(|()| out).map_err(|e| io_error("list", dir, e)),
+        Ok(walked(dir)?.0)
+    }
+
+    fn list_tree(&self, dir: &ObjectPath) -> Result<(Vec<FileMeta>, Vec<ObjectPath>)> {
+        let (files, links) = walked(dir)?;
+        let place = |link: PathBuf| Some(ObjectPath::new("file://", &portable(&link)?));
+        Ok((files, links.into_iter().filter_map(place).collect()))
+    }
+
+    fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
+        match fs::canonicalize(Self::path(path)?) {
+            Ok(real) => Ok(portable(&real).map(|real| ObjectPath::new("file://", &real))),
+            Err(e)
+                if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+            {
+                Ok(None)
+            }
+            Err(e) => Err(io_error("resolve", path, e)),
         }
     }
 
@@ -200,15 +270,15 @@ impl Store for LocalStore {
     }
 
     fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome> {
-        let fail = |e| io_error("put", path, e);
+        let fail = |e| self.failure("put", path, e);
         let local = Self::path(path)?;
-        let staged = stage(&local, &mut std::iter::once(Ok(body)), &fail)?;
+        let (folder, staged) = self.stage(&local, &mut std::iter::once(Ok(body)), &fail)?;
         // a link cannot replace: it is the atomic create-if-absent of every local file system
-        let linked = fs::hard_link(&staged, &local);
-        let _ = fs::remove_file(&staged);
+        let linked = folder.link(&staged, local.file_name().unwrap_or_default());
+        let _ = folder.remove(&staged);
         match linked {
             Ok(()) => {
-                sync_dir(local.parent().unwrap_or(Path::new("/"))).map_err(fail)?;
+                sync_dir(folder.path()).map_err(fail)?;
                 Ok(PutOutcome::Created)
             }
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(PutOutcome::AlreadyExists),
@@ -221,35 +291,38 @@ impl Store for LocalStore {
     }
 
     fn put_parts(&self, path: &ObjectPath, parts: &mut dyn Iterator<Item = Result<Bytes>>) -> Result<()> {
-        let fail = |e| io_error("put", path, e);
+        let fail = |e| self.failure("put", path, e);
         let local = Self::path(path)?;
-        let staged = stage(&local, parts, &fail)?;
-        if let Err(e) = fs::rename(&staged, &local) {
-            let _ = fs::remove_file(&staged);
+        let (folder, staged) = self.stage(&local, parts, &fail)?;
+        if let Err(e) = folder.rename(&staged, local.file_name().unwrap_or_default()) {
+            let _ = folder.remove(&staged);
             return Err(fail(e));
         }
-        sync_dir(local.parent().unwrap_or(Path::new("/"))).map_err(fail)
+        sync_dir(folder.path()).map_err(fail)
     }
 
     fn make_durable(&self, root: &ObjectPath, files: &[ObjectPath]) -> Result<()> {
         let root = Self::path(root)?;
-        let files: Vec<PathBuf> = files.iter().map(Self::path).collect::<Result<_>>()?;
+        let locals: Vec<PathBuf> = files.iter().map(Self::path).collect::<Result<_>>()?;
         let mut folders: BTreeSet<&Path> = root.parent().into_iter().collect();
-        for file in &files {
+        for file in &locals {
             let above = file.ancestors().skip(1);
             folders.extend(above.take_while(|folder| folder.starts_with(&root)));
         }
-        let fail = |path: &Path, e| Error::storage("make durable", path.display().to_string(), e);
-        let sync = |path: &PathBuf| {
-            // any descriptor of a file will do, but on Windows one that may write
-            let opened = fs::OpenOptions::new().read(true).write(cfg!(windows)).open(path);
-            opened.and_then(|file| sync_file(&file, path)).map_err(|e| fail(path, e))
+        let sync = |(path, local): (&ObjectPath, &PathBuf)| {
+            let (from, below, name) = self.way(local);
+            let opened = Folder::open(from, below).and_then(|folder| folder.file(name));
+            opened.and_then(|file| sync_file(&file, local)).map_err(|e| self.failure("make durable", path, e))
         };
-        runtime::pool()?.install(|| files.par_iter().try_for_each(sync))?;
+        runtime::pool()?.install(|| files.par_iter().zip(&locals).try_for_each(sync))?;
+        let fail = |path: &Path, e| Error::storage("make durable", path.display().to_string(), e);
         folders.into_iter().try_for_each(|folder| sync_dir(folder).map_err(|e| fail(folder, e)))
     }
 
     fn delete(&self, path: &ObjectPath) -> Result<()> {
-        fs::remove_file(Self::path(path)?).map_err(|e| io_error("delete", path, e))
+        let local = Self::path(path)?;
+        let (from, below, name) = self.way(&local);
+        let deleted = Folder::open(from, below).and_then(|folder| folder.remove(name));
+        deleted.map_err(|e| self.failure("delete", path, e))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::{LocalStore, Meter, Metered, ObjectAdapter, Store};
+use super::{Contained, LocalStore, Meter, Metered, ObjectAdapter, Store};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
@@ -28,13 +28,14 @@ impl Location {
     /// [`Error::InvalidArgument`] when the URL cannot be parsed or the scheme has no store in this build.
     pub fn open(uri: &str, options: &StorageOptions) -> Result<Self> {
         let root = parse_root(uri)?;
-        let store = open_store(&root, options)?;
+        let store = open_store(&root, &root, options)?;
         let others = Arc::default();
         Ok(Location { root, store, options: Arc::new(options.clone()), others })
     }
 
     /// A place in a store that is already open.
     pub fn with_store(root: ObjectPath, store: Arc<dyn Store>) -> Self {
+        let store = Arc::new(Contained::new(store, root.clone()));
         Location { root, store, options: Arc::default(), others: Arc::default() }
     }
 
@@ -64,7 +65,7 @@ impl Location {
         &self.store
     }
 
-    /// The store of a file: the table's own, or that of an absolute path elsewhere.
+    /// The store of a file: the table's own, or that of an absolute path elsewhere, which is only read.
     ///
     /// # Errors
     /// As [`Location::open`].
@@ -76,7 +77,7 @@ impl Location {
         if let Some(store) = others.get(path.prefix()) {
             return Ok(store.clone());
         }
-        let store = open_store(path, &self.options)?;
+        let store = open_store(path, &self.root, &self.options)?;
         others.insert(path.prefix().to_owned(), store.clone());
         Ok(store)
     }
@@ -110,10 +111,16 @@ fn parse_root(uri: &str) -> Result<ObjectPath> {
     Ok(ObjectPath::new(prefix, &decoded))
 }
 
-fn open_store(path: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn Store>> {
-    if path.scheme() == "file" {
-        return Ok(Arc::new(LocalStore));
-    }
+/// The store of a path, for the table at `root`: it writes and deletes only there.
+fn open_store(path: &ObjectPath, root: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn Store>> {
+    let store: Arc<dyn Store> = match path.scheme() {
+        "file" => Arc::new(LocalStore::of_table(path)?),
+        _ => open_remote(path, options)?,
+    };
+    Ok(Arc::new(Contained::new(store, root.clone())))
+}
+
+fn open_remote(path: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn Store>> {
     let uri = path.to_uri();
     let url = Url::parse(&uri).map_err(|e| invalid(&uri, e))?;
     let environment = std::env::vars()

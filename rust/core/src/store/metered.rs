@@ -51,6 +51,14 @@ impl Store for Metered {
         self.listed(self.inner.list_all(dir))
     }
 
+    fn list_tree(&self, dir: &ObjectPath) -> Result<(Vec<FileMeta>, Vec<ObjectPath>)> {
+        self.inner.list_tree(dir)
+    }
+
+    fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
+        self.inner.real_path(path)
+    }
+
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         self.meter.gets.fetch_add(1, Relaxed);
         self.inner.head(path)

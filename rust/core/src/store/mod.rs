@@ -1,5 +1,7 @@
 //! Where bytes live. [`Store`] is the little that a Delta log needs: an ordered listing, reads, and put-if-absent.
 
+mod contained;
+mod folder;
 mod local;
 mod location;
 mod metered;
@@ -9,6 +11,7 @@ mod power_cut;
 pub mod runtime;
 mod traits;
 
+pub(crate) use contained::Contained;
 pub use local::LocalStore;
 pub use location::{Location, StorageOptions};
 pub(crate) use metered::{Meter, Metered};

@@ -35,8 +35,19 @@ pub trait Store: Debug + Send + Sync {
     /// as the store has pages). A folder that does not exist is empty.
     fn list_from(&self, dir: &ObjectPath, from: &str) -> Result<Vec<FileMeta>>;
 
-    /// Lists all objects below `dir`, at any depth, in no order.
+    /// Lists all objects below `dir`, at any depth, in no order. Links of a file system are neither listed nor followed.
     fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>>;
+
+    /// As [`Store::list_all`], and the links of a file system below `dir`. Object stores have none.
+    fn list_tree(&self, dir: &ObjectPath) -> Result<(Vec<FileMeta>, Vec<ObjectPath>)> {
+        Ok((self.list_all(dir)?, Vec::new()))
+    }
+
+    /// Where a place is when every link on the way is followed; none where nothing is there. In an object store it is
+    /// where its name says.
+    fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
+        Ok(Some(path.clone()))
+    }
 
     /// Size and modification time of an object.
     fn head(&self, path: &ObjectPath) -> Result<FileMeta>;
@@ -99,6 +110,12 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
     fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>> {
         (**self).list_all(dir)
+    }
+    fn list_tree(&self, dir: &ObjectPath) -> Result<(Vec<FileMeta>, Vec<ObjectPath>)> {
+        (**self).list_tree(dir)
+    }
+    fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
+        (**self).real_path(path)
     }
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         (**self).head(path)

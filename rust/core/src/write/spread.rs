@@ -225,7 +225,7 @@ impl SpreadWrite {
         for file in files {
             let _ = store.delete(&file);
         }
-        if let Some(local) = own.to_local() {
+        if let Some(local) = own.to_local().filter(|_| own.below(root).is_some()) {
             // what is left on a local disk is empty folders
             let _ = std::fs::remove_dir_all(local);
         }

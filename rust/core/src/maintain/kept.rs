@@ -1,0 +1,96 @@
+//! The files inside a table that versions need, by their names, whatever the log calls them.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::actions::ObjectPath;
+use crate::error::{Error, Result};
+use crate::store::Location;
+
+/// Names relative to the table. A file that the log spells by an absolute path, or by way of links, is here by the name
+/// that a listing gives it.
+#[derive(Debug)]
+pub(super) struct Kept<'a> {
+    location: &'a Location,
+    /// The table's folder when every link on the way is followed.
+    real_root: Option<ObjectPath>,
+    /// Links below the table that were seen.
+    links: HashSet<ObjectPath>,
+    /// Folders when every link on the way is followed.
+    folders: HashMap<String, Option<ObjectPath>>,
+    names: HashSet<String>,
+}
+
+impl<'a> Kept<'a> {
+    /// Of a table where a listing met these links.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub(super) fn new(location: &'a Location, links: Vec<ObjectPath>) -> Result<Self> {
+        let real_root = location.store().real_path(location.root())?;
+        let links = links.into_iter().collect();
+        Ok(Kept { location, real_root, links, folders: HashMap::new(), names: HashSet::new() })
+    }
+
+    /// Keeps a file; what lies outside the table is kept anyway.
+    ///
+    /// # Errors
+    /// [`Error::OutsideTable`] where it cannot be told whether the file lies inside; what the store says.
+    pub(super) fn insert(&mut self, path: &ObjectPath) -> Result<()> {
+        let root = self.location.root();
+        if let Some(name) = path.below(root) {
+            self.names.insert(name.to_owned());
+        }
+        if path.prefix() != root.prefix() {
+            return check_elsewhere(path, root);
+        }
+        let real = match self.links.contains(path) {
+            true => self.location.store().real_path(path)?,
+            false => self.real_folder(path)?.map(|folder| folder.join(path.name())),
+        };
+        if let (Some(real), Some(real_root)) = (real, &self.real_root) {
+            self.names.extend(real.below(real_root).map(str::to_owned));
+        }
+        Ok(())
+    }
+
+    /// Whether a version needs the file of this name.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    fn real_folder(&mut self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
+        let key = path.key().rsplit_once('/').map_or("", |(folder, _)| folder);
+        if let Some(known) = self.folders.get(key) {
+            return Ok(known.clone());
+        }
+        let real = self.location.store().real_path(&ObjectPath::new(path.prefix(), key))?;
+        self.folders.insert(key.to_owned(), real.clone());
+        Ok(real)
+    }
+}
+
+/// Stores that cannot be one another under another name.
+const STORES: [&[&str]; 4] =
+    [&["file"], &["s3", "s3a", "s3n"], &["gs"], &["abfs", "abfss", "wasb", "wasbs", "az", "adl"]];
+
+/// Checks that a file of another store is not one of the table's under another name. One of another bucket is not.
+fn check_elsewhere(path: &ObjectPath, root: &ObjectPath) -> Result<()> {
+    let family = |place: &ObjectPath| STORES.iter().position(|names| names.contains(&place.scheme()));
+    let told = match (family(path), family(root)) {
+        (Some(one), Some(other)) if one == other => path.scheme() == root.scheme() || one == 1,
+        (one, other) => one.is_some() && other.is_some(),
+    };
+    if told || path.scheme() == root.scheme() {
+        return Ok(());
+    }
+    Err(Error::OutsideTable {
+        path: path.to_string(),
+        table: root.to_string(),
+        operation: "vacuum",
+        reason: format!(
+            "`{}` may be another name of `{}`, and a file of this table may be there: open the table by the names of its log",
+            path.prefix(),
+            root.prefix()
+        ),
+    })
+}

@@ -1,0 +1,158 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{FileMeta, PutOutcome, Store};
+use crate::actions::ObjectPath;
+use crate::error::{Error, Result};
+
+/// The one door of a table to a store: nothing outside the table is written or deleted, and in `_delta_log` only files
+/// that have a name of the log's. Reads go through unchecked.
+#[derive(Debug)]
+pub(crate) struct Contained {
+    inner: Arc<dyn Store>,
+    root: ObjectPath,
+}
+
+impl Contained {
+    pub(crate) fn new(inner: Arc<dyn Store>, root: ObjectPath) -> Self {
+        Contained { inner, root }
+    }
+
+    fn check(&self, operation: &'static str, path: &ObjectPath) -> Result<()> {
+        let refused = |reason: &str| {
+            Err(Error::OutsideTable {
+                path: path.to_string(),
+                table: self.root.to_string(),
+                operation,
+                reason: reason.to_owned(),
+            })
+        };
+        let Some(name) = path.below(&self.root) else { return refused("it is not below the table") };
+        match name.split_once('/').unwrap_or((name, "")) {
+            ("_delta_log", file) if is_of_log(file) => Ok(()),
+            ("_delta_log", _) => refused("the log has no files of such a name"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a name below `_delta_log` is one that the log gives.
+fn is_of_log(name: &str) -> bool {
+    match name.split_once('/') {
+        Some(("_sidecars", sidecar)) => !sidecar.contains('/'),
+        Some(_) => false,
+        None => name == "_last_checkpoint" || is_probe(name) || is_of_version(name),
+    }
+}
+
+/// Whether it begins with a version, as commits, checksums and checkpoints do: twenty digits.
+fn is_of_version(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(version, kind)| {
+        version.len() == 20 && version.bytes().all(|b| b.is_ascii_digit()) && !kind.is_empty()
+    })
+}
+
+/// What a writer tries a store with; see `commit::probe`.
+fn is_probe(name: &str) -> bool {
+    name.starts_with("_probe_") && name.ends_with(".tmp")
+}
+
+impl Store for Contained {
+    fn list_from(&self, dir: &ObjectPath, from: &str) -> Result<Vec<FileMeta>> {
+        self.inner.list_from(dir, from)
+    }
+
+    fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>> {
+        self.inner.list_all(dir)
+    }
+
+    fn list_tree(&self, dir: &ObjectPath) -> Result<(Vec<FileMeta>, Vec<ObjectPath>)> {
+        self.inner.list_tree(dir)
+    }
+
+    fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
+        self.inner.real_path(path)
+    }
+
+    fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
+        self.inner.head(path)
+    }
+
+    fn get(&self, path: &ObjectPath) -> Result<Bytes> {
+        self.inner.get(path)
+    }
+
+    fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
+        self.inner.get_range(path, range)
+    }
+
+    fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
+        self.inner.get_many(paths)
+    }
+
+    fn get_ranges(&self, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.inner.get_ranges(path, ranges)
+    }
+
+    fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome> {
+        self.check("write", path)?;
+        self.inner.put_if_absent(path, body)
+    }
+
+    fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
+        self.check("write", path)?;
+        self.inner.put(path, body)
+    }
+
+    fn put_parts(&self, path: &ObjectPath, parts: &mut dyn Iterator<Item = Result<Bytes>>) -> Result<()> {
+        self.check("write", path)?;
+        self.inner.put_parts(path, parts)
+    }
+
+    fn make_durable(&self, root: &ObjectPath, files: &[ObjectPath]) -> Result<()> {
+        self.inner.make_durable(root, files)
+    }
+
+    fn delete(&self, path: &ObjectPath) -> Result<()> {
+        self.check("delete", path)?;
+        self.inner.delete(path)
+    }
+
+    fn delete_many(&self, paths: &[ObjectPath]) -> Vec<Result<()>> {
+        let refusals: Vec<Option<Error>> = paths.iter().map(|p| self.check("delete", p).err()).collect();
+        if refusals.iter().all(Option::is_none) {
+            return self.inner.delete_many(paths);
+        }
+        let delete = |(path, refusal): (&ObjectPath, Option<Error>)| {
+            refusal.map_or_else(|| self.inner.delete(path), Err)
+        };
+        paths.iter().zip(refusals).map(delete).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_log() {
+        for (name, of_log) in [
+            ("00000000000000000001.json", true),
+            ("00000000000000000001.crc", true),
+            ("00000000000000000001.checkpoint.parquet", true),
+            ("_last_checkpoint", true),
+            ("_sidecars/a.parquet", true),
+            ("_probe_1.tmp", true),
+            ("_sidecars/x/a.parquet", false),
+            ("data/a.parquet", false),
+            ("a.parquet", false),
+            ("1.json", false),
+            ("00000000000000000001", false),
+            ("", false),
+        ] {
+            assert_eq!(is_of_log(name), of_log, "{name}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A local folder below a table that is reached without following a link, so that nothing outside is written or deleted,
+//! even when somebody else puts a link in the way meanwhile.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An open folder, by which its files are made, renamed and removed.
+#[derive(Debug)]
+pub(super) struct Folder {
+    #[cfg(unix)]
+    handle: File,
+    path: PathBuf,
+}
+
+/// A link between a table and one of its files.
+#[derive(Debug)]
+pub(super) struct LinkInTheWay(pub(super) PathBuf);
+
+impl std::fmt::Display for LinkInTheWay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` is a link", self.0.display())
+    }
+}
+
+impl std::error::Error for LinkInTheWay {}
+
+fn link(path: &Path) -> io::Error {
+    io::Error::other(LinkInTheWay(path.to_owned()))
+}
+
+impl Folder {
+    /// Opens `below`, a relative path, of a table's folder, which itself may be reached by links.
+    ///
+    /// # Errors
+    /// [`LinkInTheWay`] within an [`io::Error`].
+    pub(super) fn open(root: &Path, below: &Path) -> io::Result<Self> {
+        let mut folder = Folder::root(root)?;
+        for name in below.components() {
+            folder = folder.child(name.as_os_str())?;
+        }
+        Ok(folder)
+    }
+
+    /// As [`Folder::open`], and folders that are missing are made; `grown` hears of the folder that got one.
+    pub(super) fn create(
+        root: &Path,
+        below: &Path,
+        grown: &dyn Fn(&Path) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        let mut folder = Folder::root(root)?;
+        for name in below.components() {
+            let name = name.as_os_str();
+            folder = match folder.child(name) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                    match folder.make(name) {
+                        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
+                        _ => grown(&folder.path)?,
+                    }
+                    folder.child(name)?
+                }
+                child => child?,
+            };
+        }
+        Ok(folder)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, mkdirat, openat, renameat, statat, unlinkat};
+    use rustix::io::Errno;
+
+    use super::*;
+
+    const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+    impl Folder {
+        pub(super) fn root(path: &Path) -> io::Result<Self> {
+            let handle = openat(CWD, path, FOLDER, Mode::empty())?;
+            Ok(Folder { handle: handle.into(), path: path.to_owned() })
+        }
+
+        pub(super) fn child(&self, name: &OsStr) -> io::Result<Self> {
+            let path = self.path.join(name);
+            match openat(&self.handle, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+                Ok(handle) => Ok(Folder { handle: handle.into(), path }),
+                Err(Errno::LOOP | Errno::NOTDIR) if self.is_link(name) => Err(link(&path)),
+                Err(e) => Err(e.into()),
+            }
+        }
+
+        fn is_link(&self, name: &OsStr) -> bool {
+            statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)
+                .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_symlink())
+        }
+
+        pub(super) fn make(&self, name: &OsStr) -> io::Result<()> {
+            Ok(mkdirat(&self.handle, name, Mode::from_raw_mode(0o777))?)
+        }
+
+        /// A file that was not there.
+        pub(in super::super) fn create_new(&self, name: &OsStr) -> io::Result<File> {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            Ok(openat(&self.handle, name, flags, Mode::from_raw_mode(0o666))?.into())
+        }
+
+        /// A file of the folder, to be read; no link.
+        pub(in super::super) fn file(&self, name: &OsStr) -> io::Result<File> {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            match openat(&self.handle, name, flags, Mode::empty()) {
+                Ok(file) => Ok(file.into()),
+                Err(Errno::LOOP) => Err(link(&self.path.join(name))),
+                Err(e) => Err(e.into()),
+            }
+        }
+
+        /// A second name of a file; an error where the name is taken.
+        pub(in super::super) fn link(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+            Ok(linkat(&self.handle, from, &self.handle, to, AtFlags::empty())?)
+        }
+
+        pub(in super::super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+            Ok(renameat(&self.handle, from, &self.handle, to)?)
+        }
+
+        /// Of a link the link alone.
+        pub(in super::super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+            Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
+        }
+    }
+}
+
+/// By paths: somebody who puts a link in the way between the look and the deed is not caught.
+#[cfg(not(unix))]
+mod elsewhere {
+    use std::fs;
+
+    use super::*;
+
+    impl Folder {
+        pub(super) fn root(path: &Path) -> io::Result<Self> {
+            fs::read_dir(path).map(|_| Folder { path: path.to_owned() })
+        }
+
+        pub(super) fn child(&self, name: &OsStr) -> io::Result<Self> {
+            let path = self.path.join(name);
+            match fs::symlink_metadata(&path)? {
+                meta if meta.is_symlink() => Err(link(&path)),
+                meta if meta.is_dir() => Ok(Folder { path }),
+                _ => Err(io::ErrorKind::NotADirectory.into()),
+            }
+        }
+
+        pub(super) fn make(&self, name: &OsStr) -> io::Result<()> {
+            fs::create_dir(self.path.join(name))
+        }
+
+        /// A file that was not there.
+        pub(in super::super) fn create_new(&self, name: &OsStr) -> io::Result<File> {
+            File::create_new(self.path.join(name))
+        }
+
+        /// A file of the folder; no link. Some systems sync only what may be written.
+        pub(in super::super) fn file(&self, name: &OsStr) -> io::Result<File> {
+            let path = self.path.join(name);
+            match fs::symlink_metadata(&path)?.is_symlink() {
+                true => Err(link(&path)),
+                false => fs::OpenOptions::new().read(true).write(cfg!(windows)).open(path),
+            }
+        }
+
+        /// A second name of a file; an error where the name is taken.
+        pub(in super::super) fn link(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+            fs::hard_link(self.path.join(from), self.path.join(to))
+        }
+
+        pub(in super::super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+            fs::rename(self.path.join(from), self.path.join(to))
+        }
+
+        /// Of a link the link alone.
+        pub(in super::super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+            fs::remove_file(self.path.join(name))
+        }
+    }
+}
