@@ -146,10 +146,8 @@ class Writers:
         folder.mkdir()
         path = folder / "table"
         make(path, kind, seed)
-        # its VACUUM knows no inline deletion vectors, which deltaic writes
-        beyond = {("delta-spark", "vacuum")} if kind.vectors else set()
         does = {
-            name: [one for one in KINDS[engine] if one in kinds and (engine, one) not in beyond]
+            name: [one for one in KINDS[engine] if one in kinds]
             for name, engine in self.engines.items()
             # it does not write deletion vectors
             if not (kind.vectors and engine == "deltalake")

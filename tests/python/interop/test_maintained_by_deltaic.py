@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from dml_tables import live
 
 import deltaic
 
@@ -54,6 +55,22 @@ def test_a_clone_with_deletion_vectors(delta_spark: Any, same: Any, tmp_path: Pa
     delta_spark.sql(f"DELETE FROM delta.`{target}` WHERE id = 5", f"DESCRIBE HISTORY delta.`{target}`")
     assert pa.table(deltaic.Table(target).to_arrow()).num_rows == 7
     assert pa.table(deltaic.Table(source).to_arrow()).num_rows == 8
+
+
+def test_delta_spark_vacuums_where_deltaic_deleted_rows(delta_spark: Any, same: Any, tmp_path: Path) -> None:
+    # its VACUUM knows deletion vectors in files only
+    data = pa.table({"id": pa.array(range(10), pa.int64()), "p": ["x", "y"] * 5})
+    deltaic.write(tmp_path, data, partition_by="p", configuration={"delta.enableDeletionVectors": "true"})
+    table = deltaic.Table(tmp_path)
+    table.delete("id IN (3, 4)")
+    table.delete("id = 5")
+    assert [add["deletionVector"]["storageType"] for add in live(str(tmp_path))] == ["u", "u"]
+    # those of a commit are in one file
+    assert len(list(tmp_path.glob("deletion_vector_*.bin"))) == 2
+    table.update()
+    delta_spark.sql(f"VACUUM delta.`{tmp_path}`")
+    same(delta_spark.read(tmp_path), pa.table(table.to_arrow()))
+    assert pa.table(table.to_arrow()).num_rows == 7
 
 
 def _manifests(path: Path) -> dict[str, list[str]]:

@@ -22,13 +22,14 @@ impl Changes {
         root: &ObjectPath,
         vectors: &dyn Vectors,
     ) -> Result<()> {
-        for merge in findings.iter().filter_map(|f| f.merge.as_ref()) {
+        let merges: Vec<_> = findings.iter().filter_map(|f| f.merge.as_ref()).collect();
+        let unions: Vec<_> = merges.iter().map(|merge| merge.union.clone()).collect();
+        for (merge, union) in merges.into_iter().zip(vectors.store_all(&unions)?) {
             for remove in &mut self.removes {
                 if remove.path.identity(root)? == merge.file {
                     remove.deletion_vector = Some(merge.left.clone());
                 }
             }
-            let union = vectors.store(&merge.union)?;
             for add in &mut self.adds {
                 if add.path.identity(root)? == merge.file {
                     add.deletion_vector = Some(union.clone());
@@ -81,9 +82,10 @@ impl Changes {
                 *deleted.entry(target.clone()).or_default() |= rows;
             }
         }
+        let mut left = Vec::new();
         for (target, mut rows) in deleted {
             for at in (0..self.adds.len()).rev() {
-                let add = &mut self.adds[at];
+                let add = &self.adds[at];
                 if add.path.identity(root)? != *target {
                     continue;
                 }
@@ -96,9 +98,16 @@ impl Changes {
                     self.moves.forget(&target);
                     continue;
                 }
-                let vector: DeletionVector = rows.iter().collect();
-                add.deletion_vector = Some(vectors.store(&vector)?);
-                add.stats = add.stats.as_deref().map(wide_bounds);
+                left.push((target.clone(), rows.iter().collect::<DeletionVector>()));
+            }
+        }
+        let (targets, rows): (Vec<_>, Vec<_>) = left.into_iter().unzip();
+        for (target, vector) in targets.into_iter().zip(vectors.store_all(&rows)?) {
+            for add in &mut self.adds {
+                if add.path.identity(root)? == *target {
+                    add.deletion_vector = Some(vector.clone());
+                    add.stats = add.stats.as_deref().map(wide_bounds);
+                }
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::attempt::Attempt;
 use super::touched::Touched;
 use crate::actions::Add;
+use crate::conflict::Vectors;
 use crate::error::{Error, Result};
 use crate::txn::Transaction;
 use crate::txn::row_ids::num_records;

@@ -119,7 +119,7 @@ impl Vectors for Unwritten<'_> {
         DeletionVector::load(descriptor, self.0)
     }
 
-    fn store(&self, vector: &DeletionVector) -> Result<DeletionVectorDescriptor> {
-        Ok(vector.to_inline())
+    fn store_all(&self, vectors: &[DeletionVector]) -> Result<Vec<DeletionVectorDescriptor>> {
+        Ok(vectors.iter().map(DeletionVector::to_inline).collect())
     }
 }
