@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use crate::condition::Given;
 use crate::conflict::{Conflict, ConflictKind};
+use crate::fact::AsFact;
+pub use crate::fact::Fact;
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -432,67 +434,6 @@ pub enum Error {
     /// Another error, of which the place that raised it knows the condition (see [`Error::named`]).
     #[error("{}", .0.error)]
     Named(Box<Given>),
-}
-
-/// One field of an error, for languages that have no `enum`s.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fact {
-    /// Text; a cause is its message.
-    Text(String),
-    /// A version.
-    Number(u64),
-    /// Names.
-    Names(Vec<String>),
-    /// Not known.
-    Absent,
-}
-
-/// A value as a [`Fact`].
-pub(crate) trait AsFact {
-    /// The value.
-    fn as_fact(&self) -> Fact;
-}
-
-impl AsFact for String {
-    fn as_fact(&self) -> Fact {
-        Fact::Text(self.clone())
-    }
-}
-
-impl AsFact for &'static str {
-    fn as_fact(&self) -> Fact {
-        Fact::Text((*self).to_owned())
-    }
-}
-
-impl AsFact for u64 {
-    fn as_fact(&self) -> Fact {
-        Fact::Number(*self)
-    }
-}
-
-impl AsFact for Vec<String> {
-    fn as_fact(&self) -> Fact {
-        Fact::Names(self.clone())
-    }
-}
-
-impl<T: AsFact> AsFact for Option<T> {
-    fn as_fact(&self) -> Fact {
-        self.as_ref().map_or(Fact::Absent, AsFact::as_fact)
-    }
-}
-
-impl AsFact for Arc<dyn std::error::Error + Send + Sync> {
-    fn as_fact(&self) -> Fact {
-        Fact::Text(self.to_string())
-    }
-}
-
-impl AsFact for Arc<arrow::error::ArrowError> {
-    fn as_fact(&self) -> Fact {
-        Fact::Text(self.to_string())
-    }
 }
 
 /// The one table of kinds and fields. The compiler holds it complete: a variant or field that is not in it is an error.

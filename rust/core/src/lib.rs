@@ -15,6 +15,7 @@ pub mod conflict;
 pub mod dml;
 pub mod error;
 pub mod expr;
+mod fact;
 pub mod features;
 pub mod log;
 pub mod maintain;

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::error::{AsFact, Fact};
+use crate::fact::{AsFact, Fact};
 
 /// Why a commit lost against another one. The names are those of `delta.exceptions`, without `Exception`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
