@@ -46,6 +46,8 @@ class WriteColumn:
     """The type that data files have, as its JSON value, where it is not the frame's: a wider one, or one
     whose nested fields have other names or ids (column mapping)."""
     partition: bool
+    stored: bool
+    """Whether data files hold it, which they may of a partition column."""
     not_null: bool
     text_limit: dict[str, Any] | None
     """Length of a `char` (`padded`) or `varchar` column."""
@@ -102,23 +104,34 @@ def primitive(column: WriteColumn) -> Any:
     return None if target is None or isinstance(target, dict) else _type(target)
 
 
-def physical(columns: list[WriteColumn]) -> list[Any]:
+def physical(columns: list[WriteColumn], partitioning: Sequence[str]) -> list[Any]:
     """Columns of the table as Spark's Parquet writer must see them: names and ids of data files.
 
-    Partition columns become the text of their folders, in a session whose time zone is UTC.
+    First the partition columns as the text of their folders, in a session whose time zone is UTC: Spark takes the
+    first column of a name. Then what the files hold, partition columns at the end.
     """
-    return [_physical(c) for c in columns]
+    by_name = {column.physical: column for column in columns}
+    partitions = [by_name[name] for name in partitioning]
+    folders = [_value(c).cast("string").alias(c.physical) for c in partitions]
+    stored = [c for c in columns if not c.partition] + [c for c in partitions if c.stored]
+    return folders + [_stored(c) for c in stored]
 
 
-def _physical(column: WriteColumn) -> Any:
+def _stored(column: WriteColumn) -> Any:
+    value = _value(column)
+    if column.partition:
+        # an empty text is null in the log
+        value = pyspark.sql.functions.when(value.cast("string") != "", value)
+    metadata = {} if column.field_id is None else {"parquet.field.id": column.field_id}
+    return value.alias(column.physical, metadata=metadata)
+
+
+def _value(column: WriteColumn) -> Any:
     value = pyspark.sql.functions.col(quoted(column.name))
     if isinstance(column.target_type, dict):
         # a cast between structs goes by position: it renames, and carries the ids
         value = value.cast(_type(column.target_type))
-    if column.partition:
-        return value.cast("string").alias(column.physical)
-    metadata = {} if column.field_id is None else {"parquet.field.id": column.field_id}
-    return value.alias(column.physical, metadata=metadata)
+    return value
 
 
 def _type(target: Any) -> Any:

@@ -62,8 +62,8 @@ OPTIONS_REFUSED: Mapping[str, Refused] = {
 """Options that are an error with another value than these; names in lower case."""
 
 OPTIONS_WITHOUT_EFFECT: Mapping[str, str] = {
-    "writePartitionColumns": "Partition columns are in the files where the table has it so. delta-spark "
-    "passes over it, too.",
+    "writePartitionColumns": "The table says whether files hold the partition columns: "
+    "`delta.writePartitionColumnsToParquet`. delta-spark passes over the option, too.",
     "__v1_save_as_table_overwrite": "Spark tells it to delta-spark.",
 }
 """Options that change nothing, and why."""
@@ -85,14 +85,12 @@ PROPERTIES_REFUSED: Mapping[str, str] = {
     "delta.coordinatedCommits.tableConf-preview": FEATURES,
     "delta.enableChangeDataCapture": "The older name of `delta.enableChangeDataFeed`: set that.",
     "delta.enableIcebergCompatV3": FEATURES,
-    "delta.enableMaterializePartitionColumnsFeature": FEATURES,
     "delta.enableVariantShredding": FEATURES,
     "delta.ignoreIcebergBucketPartition": OTHER_FORMATS,
     "delta.redirectReaderWriter-preview": FEATURES,
     "delta.redirectWriterOnly-preview": FEATURES,
     "delta.universalFormat.enabledFormats": OTHER_FORMATS,
     "delta.universalFormat.iceberg.atomicConversion.supported": OTHER_FORMATS,
-    "delta.writePartitionColumnsToParquet": "It is not there yet.",
 }
 """Properties of tables that cannot be set here."""
 

@@ -138,8 +138,9 @@ def _measured(matches: Matches, kept: int, inserted: int) -> dict[str, int]:
 
 def _in_full_files(op: Operation, rows: Any, number: int) -> Any:
     """The rows in tasks that write few files: matches are scattered over as many tasks as the table was read by."""
-    if op.dml.partition_columns:
-        return rows.repartition(*(op.functions.col(quoted(c)) for c in op.dml.partition_columns))
+    # clauses may leave columns out
+    if by := [c for c in op.dml.partition_columns if c in rows.columns]:
+        return rows.repartition(*(op.functions.col(quoted(c)) for c in by))
     return rows.coalesce(max(1, -(-number // _FULL)))
 
 

@@ -71,7 +71,8 @@ def _run(df: Any, jvm: Any, plan: Any, columns: list[WriteColumn], path: str, op
     for name, value in {**options.hadoop, **plan.parquet, **_SETTINGS}.items():
         session.conf().set(name, value)
     frame = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session, df._jdf.queryExecution().analyzed())
-    frame = frame.select(jvm.PythonUtils.toSeq([c._jc for c in physical(columns)]))
+    stored = physical(columns, plan.partition_columns)
+    frame = frame.select(jvm.PythonUtils.toSeq([c._jc for c in stored]))
     settings = {"compression": plan.compression, "maxRecordsPerFile": options.max_records_per_file}
     arguments = (
         session,

@@ -51,6 +51,7 @@ pub(super) const PROPERTIES: &[(&str, Value)] = &[
     ("delta.enableIcebergCompatV1", Value::Boolean),
     ("delta.enableIcebergCompatV2", Value::Boolean),
     ("delta.enableInCommitTimestamps", Value::Boolean),
+    ("delta.enableMaterializePartitionColumnsFeature", Value::Boolean),
     ("delta.enableRowTracking", Value::Boolean),
     ("delta.enableTypeWidening", Value::Boolean),
     ("delta.inCommitTimestampEnablementTimestamp", Value::Kept),
@@ -71,6 +72,7 @@ pub(super) const PROPERTIES: &[(&str, Value)] = &[
     ("delta.sampleRetentionDuration", Value::Interval),
     ("delta.setTransactionRetentionDuration", Value::Interval),
     ("delta.targetFileSize", Value::Bytes),
+    ("delta.writePartitionColumnsToParquet", Value::Boolean),
 ];
 
 /// A known property in its own spelling.

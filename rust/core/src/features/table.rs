@@ -171,6 +171,15 @@ pub static FEATURES: &[Feature] = &[
         ..writer("invariants")
     },
     Feature {
+        used_by: &[Use::True("delta.enableMaterializePartitionColumnsFeature")],
+        automatic: true,
+        removal: Some(Removal {
+            properties: &["delta.enableMaterializePartitionColumnsFeature"],
+            ..Removal::PLAIN
+        }),
+        ..writer("materializePartitionColumns")
+    },
+    Feature {
         requires: &["domainMetadata"],
         used_by: &[Use::True("delta.enableRowTracking")],
         automatic: true,

@@ -64,7 +64,7 @@ fn footer_add(plan: &WritePlan, file: WrittenFile) -> Result<Option<Add>> {
         let _ = store.delete(&path);
         return Ok(None);
     }
-    Leaves::of(&footer).check(&plan.data_schema(), plan, &path)?;
+    Leaves::of(&footer).check(&plan.file_columns(), plan, &path)?;
     Ok(Some(Add {
         path: LogPath::encode(&file.path),
         partition_values: partition_values(plan, &file)?,
@@ -170,10 +170,10 @@ impl<'a> Leaves<'a> {
         }
     }
 
-    /// The file must hold every column of the table, and no others.
-    fn check(&self, data: &StructType, plan: &WritePlan, path: &ObjectPath) -> Result<()> {
+    /// The file must hold every one of these columns, and no others.
+    fn check(&self, columns: &StructType, plan: &WritePlan, path: &ObjectPath) -> Result<()> {
         let root = self.footer.file_metadata().schema_descr().root_schema().get_fields();
-        for field in &data.fields {
+        for field in &columns.fields {
             let name = field.physical_name(plan.column_mapping);
             if !root.iter().any(|f| f.name() == name) {
                 return Err(invalid(
@@ -184,10 +184,10 @@ impl<'a> Leaves<'a> {
         }
         match root
             .iter()
-            .find(|f| !data.fields.iter().any(|d| d.physical_name(plan.column_mapping) == f.name()))
+            .find(|f| !columns.fields.iter().any(|d| d.physical_name(plan.column_mapping) == f.name()))
         {
             Some(extra) => {
-                Err(invalid(path, format!("column `{}` is not a data column of the table", extra.name())))
+                Err(invalid(path, format!("column `{}` is none that files of the table hold", extra.name())))
             }
             None => Ok(()),
         }

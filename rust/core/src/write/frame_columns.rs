@@ -34,6 +34,8 @@ pub struct FrameColumn {
     pub target_type: Option<Value>,
     /// Whether it is a partition column.
     pub partition: bool,
+    /// Whether data files hold it.
+    pub stored: bool,
     /// Whether the table forbids nulls.
     pub not_null: bool,
     /// Length of a `char` or `varchar` column.
@@ -44,7 +46,7 @@ impl FrameColumns {
     /// The columns for data that [`plan_write`](super::plan_write) let through.
     pub fn of(plan: &WritePlan, data: &StructType) -> Self {
         let stored = stored_schema(&plan.schema, plan.column_mapping);
-        // Spark's writer knows neither partition columns in files nor ids of elements
+        // Spark's writer knows no ids of elements
         let mut direct = !iceberg_compat::is_on(&plan.metadata);
         let fields = plan.schema.fields.iter().zip(&stored.fields).zip(&plan.text_limits);
         let columns = fields.map(|((field, stored), limits)| {
@@ -64,6 +66,7 @@ impl FrameColumns {
                 field_id: field.field_id().filter(|_| plan.column_mapping != ColumnMappingMode::None),
                 target_type: target(given, field, stored, plan.column_mapping),
                 partition,
+                stored: !partition || plan.files_hold_partition_columns(),
                 not_null: !field.nullable,
                 text_limit: match limits {
                     Some(Limits::Text(limit)) => Some(*limit),
@@ -180,7 +183,7 @@ mod tests {
         let shown: Vec<Value> = frame.columns.iter().map(|c| serde_json::to_value(c).unwrap()).collect();
         let column = |source: Value, name: &str, target: Value, partition: bool, not_null: bool| {
             json!({"source": source, "name": name, "physical": name, "field_id": null, "target_type": target,
-                "partition": partition, "not_null": not_null, "text_limit": null})
+                "partition": partition, "stored": true, "not_null": not_null, "text_limit": null})
         };
         assert_eq!(
             shown,

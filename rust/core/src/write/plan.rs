@@ -89,7 +89,8 @@ pub struct WritePlan {
 /// * [`Error::SchemaMismatch`] when the data does not fit the table.
 /// * [`Error::InvalidExpression`] when a rule of the table cannot be computed here.
 /// * [`Error::InvalidPredicate`] for a condition of an overwrite that cannot be evaluated.
-/// * [`Error::InvalidSchema`], [`Error::InvalidArgument`] for what a table cannot be created with, and for partition
+/// * [`Error::InvalidSchema`], [`Error::InvalidArgument`] for what a table cannot be created with, for a place with other
+///   files where the write defines the table, and for partition
 ///   columns or properties that are not the table's own.
 pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions) -> Result<WritePlan> {
     let snapshot = match Snapshot::open(location.clone(), At::Latest) {
@@ -239,10 +240,19 @@ impl WritePlan {
         plan
     }
 
-    /// All columns of the data files: where the table is compatible with Iceberg, partition columns come after the data.
-    fn file_columns(&self) -> StructType {
+    /// Whether data files hold the partition columns, too: what a feature asks for goes before the property, and without
+    /// either they do, as those of delta-spark. (Readers take the values from the log.)
+    pub(super) fn files_hold_partition_columns(&self) -> bool {
+        let property = self.metadata.configuration.get("delta.writePartitionColumnsToParquet");
+        iceberg_compat::is_on(&self.metadata)
+            || self.protocol.supports("materializePartitionColumns")
+            || property.is_none_or(|v| !v.eq_ignore_ascii_case("false"))
+    }
+
+    /// All columns of the data files: partition columns, where the files hold them, come after the data.
+    pub(super) fn file_columns(&self) -> StructType {
         let mut columns = self.data_schema();
-        if iceberg_compat::is_on(&self.metadata) {
+        if self.files_hold_partition_columns() {
             let partition = |name: &String| self.schema.fields.iter().find(|f| f.name == *name).cloned();
             columns.fields.extend(self.partition_columns.iter().filter_map(partition));
         }

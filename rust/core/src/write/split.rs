@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::take_record_batch;
+use arrow::error::ArrowError;
 use arrow::row::{RowConverter, SortField};
 
 use super::partition_value::{PartitionText, partition_text};
@@ -64,9 +65,22 @@ impl Splitter {
                 } else {
                     take_record_batch(&data, &UInt32Array::from(rows)).map_err(failed)?
                 };
+                let part = self.as_in_the_log(&key, part).map_err(failed)?;
                 Ok((key, part))
             })
             .collect()
+    }
+
+    /// The rows of a partition with null for a partition column whose value in the log is null: an empty text is, there.
+    fn as_in_the_log(&self, key: &PartitionKey, rows: RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let mut columns = rows.columns().to_vec();
+        for ((at, _), value) in self.partitions.iter().zip(key) {
+            if let (None, Some(stored)) = (value, self.data.iter().position(|data| data == at)) {
+                columns[stored] = new_null_array(columns[stored].data_type(), rows.num_rows());
+            }
+        }
+        let length = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+        RecordBatch::try_new_with_options(rows.schema(), columns, &length)
     }
 
     fn key(&self, path: &str, columns: &[ArrayRef], row: usize) -> Result<PartitionKey> {
@@ -89,7 +103,7 @@ impl Splitter {
 }
 
 /// Row numbers by equal values, groups in order of their first row.
-fn group(columns: &[ArrayRef]) -> Result<Vec<Vec<u32>>, arrow::error::ArrowError> {
+fn group(columns: &[ArrayRef]) -> Result<Vec<Vec<u32>>, ArrowError> {
     let fields = columns.iter().map(|c| SortField::new(c.data_type().clone())).collect();
     let rows = RowConverter::new(fields)?.convert_columns(columns)?;
     let mut at: HashMap<&[u8], usize, foldhash::fast::RandomState> = HashMap::default();
