@@ -17,6 +17,7 @@ __all__ = [
     "add_constraint",
     "change_columns",
     "check",
+    "check_place",
     "cluster_by",
     "conditions_of_kinds",
     "convert",
@@ -69,6 +70,7 @@ def create(
     engine: str | None,
     arbitrary_properties: bool = False,
 ) -> tuple[int, bool, bool]: ...
+def check_place(uri: str, storage_options: dict[str, str]) -> None: ...
 def create_like(
     table: Table,
     uri: str,

@@ -145,7 +145,8 @@ class DeltaTableBuilder:
         the table's. `DROP TABLE` takes the name away; the files stay.
 
         Raises:
-            InvalidArgumentError: neither name nor location is given, or both, and they contradict each other.
+            InvalidArgumentError: neither name nor location is given, or both, and they contradict each other; or the
+                place is not empty, and no Delta table.
             TableAlreadyExistsError: there is a table, and this is `create`.
             TableNotFoundError: there is none, and this is `replace`, or no columns are given; or the name is that of a
                 view or of a table of another format.
@@ -166,7 +167,8 @@ class DeltaTableBuilder:
             return DeltaTable(self._execute_by_name(self._name))
         if path is None:
             reason = "the table needs a name or a location: tableName(…) or location(…)"
-            raise InvalidArgumentError.of("tableName", reason)
+            error = InvalidArgumentError.of("tableName", reason)
+            raise error.named("DELTA_CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION")
         self._define(path, self._mode, managed=False)
         return DeltaTable(TableRef(self._spark, path))
 
@@ -217,26 +219,27 @@ class DeltaTableBuilder:
         if self._rows is not None:
             self._define_as(self._rows, path, mode, managed=managed)
             return
-        if not self._columns and not names.is_table(path):
-            message = f"no Delta table at `{path}`, and no columns are given to make one"
-            raise TableNotFoundError(message, path=path)
         settings = Settings.of(self._spark, "create")
-        version, _, _ = _core.create(
-            path,
-            json.dumps({"type": "struct", "fields": self._columns}),
-            settings.storage(None),
-            mode=mode,
-            partition_by=self._partition_by,
-            cluster_by=self._clustering(),
-            configuration=self._properties,
-            defaults=settings.defaults,
-            name=None,
-            description=self._comment,
-            user_metadata=settings.user_metadata,
-            managed=managed,
-            engine=f"Apache-Spark/{self._spark.version}",
-            arbitrary_properties=settings.arbitrary_properties,
-        )
+        if not self._columns and not names.is_table(path):
+            name = f"delta.`{path}`" if self._name is None else names.sql(self._name)
+            names.check_there(path, name, settings.storage(None))
+        with names.told(self._name, path, mode):
+            version, _, _ = _core.create(
+                path,
+                json.dumps({"type": "struct", "fields": self._columns}),
+                settings.storage(None),
+                mode=mode,
+                partition_by=self._partition_by,
+                cluster_by=self._clustering(),
+                configuration=self._properties,
+                defaults=settings.defaults,
+                name=None,
+                description=self._comment,
+                user_metadata=settings.user_metadata,
+                managed=managed,
+                engine=f"Apache-Spark/{self._spark.version}",
+                arbitrary_properties=settings.arbitrary_properties,
+            )
         committed_at(self._spark, path, version)
 
     def _define_as(self, rows: DataFrame, path: str, mode: str, *, managed: bool) -> None:
@@ -248,14 +251,19 @@ class DeltaTableBuilder:
             description=self._comment,
             managed=managed,
         )
-        save(self._spark, rows, path, None, None, {}, definition=definition)
+        with names.told(self._name, path, mode):
+            save(self._spark, rows, path, None, None, {}, definition=definition)
 
     def _clustering(self) -> list[list[str]]:
         return [names.parts(column) for column in self._cluster_by]
 
     def _two_places(self, path: str) -> InvalidArgumentError:
         reason = f"`{self._location}`, but the name is the table at `{path}`"
-        return InvalidArgumentError.of("location", reason)
+        error = InvalidArgumentError.of("location", reason)
+        if self._name is None or names.path_of(self._name) is None:
+            return error
+        paths = {"identifier": path, "location": self._location}
+        return error.named("DELTA_AMBIGUOUS_PATHS_IN_CREATE_TABLE", **paths)
 
 
 def execute_as(builder: DeltaTableBuilder, rows: DataFrame) -> DeltaTable:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.errors import AnalysisException
 
+from deltaic import _core
 from deltaic.exceptions import (
     InvalidArgumentError,
+    TableAlreadyExistsError,
     TableNotFoundError,
     UnsupportedError,
     UnsupportedFeatureError,
@@ -26,6 +29,7 @@ _STORE = re.compile(r"[^/:]+://[^/]*")
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/")
 FORMATS = ("delta", "deltaic")
 """What a catalog calls tables of ours."""
+_OCCUPIED = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
 _FACTS = "# Detailed Table Information"
 
 
@@ -194,6 +198,38 @@ def local(location: str) -> str:
     """A location as the core takes it: one that Hadoop writes as `file:/…`, with nothing escaped, as a path."""
     is_path = location.startswith("file:/") and not location.startswith("file://")
     return location.removeprefix("file:") if is_path else location
+
+
+@contextmanager
+def told(name: list[str] | None, path: str, mode: str) -> Iterator[None]:
+    """Tells a refusal of the place of a new table as delta-spark does, by a name of the catalog or by path."""
+    by_path = name is None or path_of(name) is not None
+    place = {"tableId": sql(["delta", path] if name is None else name), "tableLocation": path}
+    try:
+        yield
+    except (InvalidArgumentError, TableAlreadyExistsError) as error:
+        occupied = error.condition == _OCCUPIED
+        if occupied and by_path and mode != "create_or_replace":
+            raise error.named("TABLE_OR_VIEW_ALREADY_EXISTS", relationName=place["tableId"]) from None
+        if occupied or (isinstance(error, TableAlreadyExistsError) and not by_path):
+            raise error.named("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", **place) from None
+        raise
+
+
+def check_there(path: str, name: str, storage: dict[str, str]) -> None:
+    """Refuses to make a table of which no columns are given.
+
+    Raises:
+        TableNotFoundError: always; by its condition where files of something else are there.
+    """
+    message = f"no Delta table at `{path}`, and no columns are given to make {name}"
+    error = TableNotFoundError(message, path=path)
+    try:
+        _core.check_place(path, storage)
+    except InvalidArgumentError:
+        place = {"tableName": name, "path": path, "logPath": f"{path.rstrip('/')}/_delta_log"}
+        raise error.named("DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG", **place) from None
+    raise error
 
 
 def upwards(path: str) -> Iterator[str]:

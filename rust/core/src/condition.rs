@@ -81,6 +81,7 @@ conditions! {
     ADD_CONSTRAINTS = "DELTA_ADD_CONSTRAINTS", "0A000", Analysis, [];
     ALTER_TABLE_CLUSTER_BY_NOT_ALLOWED = "DELTA_ALTER_TABLE_CLUSTER_BY_NOT_ALLOWED", "42000", Analysis, [];
     ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED = "DELTA_ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED", "42000", Analysis, [];
+    AMBIGUOUS_PATHS_IN_CREATE_TABLE = "DELTA_AMBIGUOUS_PATHS_IN_CREATE_TABLE", "42613", Analysis, [identifier, location, config];
     CANNOT_MODIFY_APPEND_ONLY = "DELTA_CANNOT_MODIFY_APPEND_ONLY", "42809", UnsupportedOperation, [table_name = path, config];
     CANNOT_RESTORE_TABLE_VERSION = "DELTA_CANNOT_RESTORE_TABLE_VERSION", "22003", Analysis, [version = version, startVersion = earliest, endVersion = latest];
     CANNOT_RESTORE_TIMESTAMP_EARLIER = "DELTA_CANNOT_RESTORE_TIMESTAMP_EARLIER", "22003", Analysis, [requestedTimestamp = timestamp, earliestTimestamp = earliest];
@@ -102,6 +103,7 @@ conditions! {
     CONSTRAINT_DEPENDENT_COLUMN_CHANGE = "DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE", "42K09", Analysis, [columnName, constraints];
     CONSTRAINT_DOES_NOT_EXIST = "DELTA_CONSTRAINT_DOES_NOT_EXIST", "42704", Analysis, [constraintName, tableName, config, confValue];
     CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG = "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG", "42K03", Analysis, [tableName, path, logPath, docLink];
+    CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION = "DELTA_CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION", "42601", Analysis, [];
     CREATE_TABLE_SCHEME_MISMATCH = "DELTA_CREATE_TABLE_SCHEME_MISMATCH", "42KD7", Analysis, [path = path, specifiedSchema, existingSchema, schemaDifferences];
     CREATE_TABLE_WITH_DIFFERENT_PARTITIONING = "DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING", "42KD7", Analysis, [path = path, specifiedColumns, existingColumns];
     CREATE_TABLE_WITH_DIFFERENT_PROPERTY = "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY", "42KD7", Analysis, [path = path, specifiedProperties, existingProperties];

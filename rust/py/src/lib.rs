@@ -57,7 +57,7 @@ mod _core {
     #[pymodule_export]
     use crate::verify::{check, verify};
     #[pymodule_export]
-    use crate::write::{create, create_like, write};
+    use crate::write::{check_place, create, create_like, write};
 
     /// Version of the extension.
     #[pymodule_export]

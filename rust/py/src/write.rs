@@ -63,6 +63,12 @@ pub(crate) fn create(
     })
 }
 
+/// Refuses a place that is not empty, where there is no table.
+#[pyfunction]
+pub(crate) fn check_place(py: Python<'_>, uri: String, storage_options: StorageOptions) -> PyResult<()> {
+    runtime::read(py, move || core::check_place(&Location::open(&uri, &storage_options)?, false))
+}
+
 /// Makes a table without rows that is like the version that a table shows, and returns its version.
 #[pyfunction]
 #[pyo3(signature = (

@@ -99,6 +99,11 @@ fn listing_is_ordered_and_flat(store: &dyn Store, root: &ObjectPath) {
     expected.sort_unstable();
     assert_eq!(deep, expected, "list_all gives names relative to the folder");
     assert!(store.list_all(&root.join("no such folder")).expect("list_all").is_empty());
+
+    let mut direct = store.entries(root).expect("entries");
+    direct.sort();
+    assert_eq!(direct, [&all[..], &["sub"]].concat(), "entries gives objects and folders, each once");
+    assert!(store.entries(&root.join("no such folder")).expect("entries").is_empty());
 }
 
 fn names_are_taken_as_they_are(store: &dyn Store, root: &ObjectPath) {

@@ -80,7 +80,6 @@ DIFFERENT: dict[str, tuple[str | None, str | None]] = {
     "clone_of_nothing": ("TableNotFoundError", "DELTA_MISSING_DELTA_TABLE"),
     # what deltaic lets pass
     "create_with_another_property": (None, None),
-    "create_where_other_files_are": (None, None),
     # Spark's analysis comes first
     "read_with_a_schema": (SPARKS, "USER_SPECIFIED_AND_ACTUAL_SCHEMA_MISMATCH"),
     "insert_of_too_few_columns": (SPARKS, "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS"),
@@ -108,6 +107,7 @@ IN_OWN_WORDS = {
     "providedTimestamp",
     "reason",
     "requestedTimestamp",
+    "tableId",
     "table_name",
     "timestampString",
     "userTimestamp",
@@ -124,6 +124,9 @@ IN_ITS_OWN_WORDS: dict[str, set[str]] = {
     "update_by_another_type": {"sqlExpr"},
     "builder_that_replaces_nothing": {"relationName"},
     "constraint_that_rows_break": {"tableName"},
+    # each has its own warehouse
+    "managed_table_where_other_files_are": {"tableLocation"},
+    "managed_table_as_where_other_files_are": {"tableLocation"},
     # the first file differs
     "conversion_without_the_partition_columns": {"path"},
 }

@@ -211,7 +211,7 @@ def test_write_to_in_every_mode(spark: SparkSession, place: Path) -> None:
 def test_a_place_with_files_is_no_place_for_a_managed_table(spark: SparkSession, place: Path) -> None:
     place.mkdir(parents=True)
     (place / "precious.txt").write_text("x")
-    with pytest.raises(InvalidArgumentError, match="has files already"):
+    with pytest.raises(InvalidArgumentError, match="is not empty"):
         spark.sql("CREATE TABLE made (a INT) USING delta")
     (place / "precious.txt").unlink()
     spark.sql(f"CREATE TABLE delta.`{place}` (a INT) USING delta")

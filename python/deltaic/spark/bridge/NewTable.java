@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.TableIdentifier;
@@ -64,9 +63,9 @@ final class NewTable implements StagedTable {
     request.put("partitioning", TableChanges.partitioning(partitions));
     request.put("properties", this.properties);
     request.put("managed", Boolean.valueOf(managed));
+    request.put("byPath", Boolean.valueOf(SessionCatalog.isPath(id)));
     // a table of the catalog that is given a place may be there already
     request.put("mayBeThere", Boolean.valueOf(unnamed && !managed && mode.equals("create")));
-    if (managed) request.put("occupied", Boolean.valueOf(isOccupied(place)));
   }
 
   private static URI uri(String location) {
@@ -83,18 +82,6 @@ final class NewTable implements StagedTable {
 
   private static URI defaultPlace(Identifier id) {
     return metastore().defaultTablePath(named(id));
-  }
-
-  /** Files that are there already would go with the table when it is dropped. */
-  private static boolean isOccupied(String place) {
-    try {
-      Path path = new Path(place);
-      FileSystem files = path.getFileSystem(
-          ((org.apache.spark.sql.classic.SparkSession) SparkSession.active()).sessionState().newHadoopConf());
-      return files.exists(path) && files.listStatus(path).length > 0;
-    } catch (java.io.IOException e) {
-      throw new java.io.UncheckedIOException(e);
-    }
   }
 
   /** The rows of a query, committed with the table. */

@@ -34,7 +34,7 @@ import org.apache.spark.sql.types.StructType;
 public final class SessionCatalog extends DelegatingCatalogExtension implements StagingTableCatalog {
   private static final String OTHER_COLUMNS = "spark.databricks.delta.alterLocation.bypassSchemaCheck";
 
-  private static boolean isPath(Identifier id) {
+  static boolean isPath(Identifier id) {
     if (id.namespace().length != 1 || !id.namespace()[0].equalsIgnoreCase(Python.format())) return false;
     try {
       return new Path(id.name()).isAbsolute();

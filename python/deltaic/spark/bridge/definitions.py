@@ -7,12 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
-from deltaic.exceptions import (
-    InvalidArgumentError,
-    TableAlreadyExistsError,
-    TableNotFoundError,
-    UnsupportedError,
-)
+from deltaic.exceptions import InvalidArgumentError, TableAlreadyExistsError, UnsupportedError
+from deltaic.spark import names
 from deltaic.spark.alterations import alter as alter_table
 from deltaic.spark.alterations import stored_columns
 from deltaic.spark.bridge import tables
@@ -51,28 +47,29 @@ def create(asked: dict[str, Any], _: Any) -> None:
     if "like" in asked:
         _create_like(asked)
         return
-    if not schema["fields"]:
-        message = f"no Delta table at `{path}`, and CREATE TABLE {asked['name']} gives no columns to make one"
-        raise TableNotFoundError(message, path=path)
     wanted = _definition(asked)
     spark = session_of(None)
     settings = Settings.of(spark, "create")
-    version, _, _ = _core.create(
-        path,
-        json.dumps(schema),
-        settings.storage(_storage(asked["properties"])),
-        mode=wanted.mode,
-        partition_by=wanted.partition_by,
-        cluster_by=wanted.cluster_by,
-        configuration=wanted.properties,
-        defaults=settings.defaults,
-        name=None,
-        description=wanted.description,
-        user_metadata=settings.user_metadata,
-        managed=wanted.managed,
-        engine=f"Apache-Spark/{spark.version}",
-        arbitrary_properties=settings.arbitrary_properties,
-    )
+    storage = settings.storage(_storage(asked["properties"]))
+    if not schema["fields"]:
+        names.check_there(path, names.sql(names.parts(asked["name"])[-2:]), storage)
+    with names.told(_name(asked), path, wanted.mode):
+        version, _, _ = _core.create(
+            path,
+            json.dumps(schema),
+            storage,
+            mode=wanted.mode,
+            partition_by=wanted.partition_by,
+            cluster_by=wanted.cluster_by,
+            configuration=wanted.properties,
+            defaults=settings.defaults,
+            name=None,
+            description=wanted.description,
+            user_metadata=settings.user_metadata,
+            managed=wanted.managed,
+            engine=f"Apache-Spark/{spark.version}",
+            arbitrary_properties=settings.arbitrary_properties,
+        )
     committed_at(spark, path, version)
 
 
@@ -80,16 +77,17 @@ def _create_like(asked: dict[str, Any]) -> None:
     _, storage = split_storage(asked["like"]["options"])
     spark = session_of(None)
     settings = Settings.of(spark, "create")
-    version = _core.create_like(
-        Table(asked["like"]["path"], storage_options=storage)._core,
-        asked["path"],
-        _storage(asked["properties"]),
-        configuration=_properties(asked["properties"]),
-        defaults=settings.defaults,
-        user_metadata=settings.user_metadata,
-        managed=asked["managed"],
-        engine=f"Apache-Spark/{spark.version}",
-    )
+    with names.told(_name(asked), asked["path"], "create"):
+        version = _core.create_like(
+            Table(asked["like"]["path"], storage_options=storage)._core,
+            asked["path"],
+            _storage(asked["properties"]),
+            configuration=_properties(asked["properties"]),
+            defaults=settings.defaults,
+            user_metadata=settings.user_metadata,
+            managed=asked["managed"],
+            engine=f"Apache-Spark/{spark.version}",
+        )
     committed_at(spark, asked["path"], version)
 
 
@@ -115,7 +113,8 @@ def create_as(asked: dict[str, Any], data: Any) -> None:
     said = {key: value for key, value in rest.items() if key.lower().startswith("delta.")}
     wanted = dataclasses.replace(wanted, properties={**wanted.properties, **said})
     rest = {key: value for key, value in rest.items() if key not in said}
-    save(spark, rows, path, None, wanted.partition_by, rest, storage or None, definition=wanted)
+    with names.told(_name(asked), path, wanted.mode):
+        save(spark, rows, path, None, wanted.partition_by, rest, storage or None, definition=wanted)
 
 
 def alter(asked: dict[str, Any], data: Any) -> None:
@@ -129,14 +128,23 @@ def alter(asked: dict[str, Any], data: Any) -> None:
 
 
 def _check_place(asked: dict[str, Any]) -> None:
+    """Refuses two places, and to give a table that is there to a name that would own its files."""
     path = asked["path"]
-    if asked.get("occupied"):
-        if tables.exists(path):
-            version = Table(path).version
-            message = f"a table already exists: `{path}`, version {version}"
-            raise TableAlreadyExistsError(message, path=path, version=version)
-        reason = f"{asked['name']} would own `{path}`, which has files already; give the table a LOCATION"
-        raise InvalidArgumentError.of("location", reason)
+    location = asked["properties"].get("location")
+    if asked["byPath"] and location is not None and names.local(location).rstrip("/") != path.rstrip("/"):
+        two = InvalidArgumentError.of("location", f"`{location}`, but the name is the path `{path}`")
+        places = {"identifier": path, "location": location}
+        raise two.named("DELTA_AMBIGUOUS_PATHS_IN_CREATE_TABLE", **places)
+    if asked["managed"] and tables.exists(path):
+        version = Table(path).version
+        message = f"a table already exists: `{path}`, version {version}"
+        error = TableAlreadyExistsError(message, path=path, version=version)
+        place = {"tableId": asked["name"], "tableLocation": path}
+        raise error.named("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", **place)
+
+
+def _name(asked: dict[str, Any]) -> list[str] | None:
+    return None if asked["byPath"] else names.parts(asked["name"])
 
 
 def _definition(asked: dict[str, Any]) -> Definition:

@@ -17,7 +17,7 @@ use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::timestamps::{SINCE_TIMESTAMP, SINCE_VERSION};
 use crate::txn::{Operation, Transaction};
-use crate::write::check_writer;
+use crate::write::{check_place, check_writer};
 
 /// Properties of a table that say something of its own history or place, and nothing of a clone.
 const OWN: [&str; 4] = [
@@ -63,7 +63,8 @@ pub struct CloneDone {
 /// All before anything is written:
 /// * As [`Snapshot::open`] for the source; [`Error::UnsupportedFeature`] for one that deltaic cannot write.
 /// * [`Error::TableAlreadyExists`] where the target is a table, unless `replace`, or when another writer makes it meanwhile.
-/// * [`Error::InvalidArgument`] for the source as its own target, for a table with files as the target, and for another
+/// * [`Error::InvalidArgument`] for the source as its own target, for a table with files as the target, for other files
+///   in its place unless `replace`, and for another
 ///   column mapping than that of the source.
 /// * As [`set_properties`] for the properties, and as [`Transaction::commit`].
 ///
@@ -88,7 +89,8 @@ pub fn shallow_clone(
             return Err(Error::TableAlreadyExists { path, version }
                 .named(&condition::CREATE_TABLE_WITH_NON_EMPTY_LOCATION, location));
         }
-        Err(Error::TableNotFound { .. }) => None,
+        Err(Error::TableNotFound { .. }) if options.replace => None,
+        Err(Error::TableNotFound { .. }) => check_place(target, true).map(|()| None)?,
         Err(error) => return Err(error),
     };
     if let Some(table) = &existing

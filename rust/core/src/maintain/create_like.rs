@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::Transaction;
-use crate::write::{Defined, TableSpec, check_writer, with_defaults};
+use crate::write::{Defined, TableSpec, check_place, check_writer, with_defaults};
 
 /// What a table is to have beside what it takes from another one.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,18 +37,19 @@ pub struct LikeOptions {
 /// All before anything is written:
 /// * [`Error::UnsupportedFeature`] for a source that deltaic cannot write.
 /// * [`Error::TableAlreadyExists`] where there is a table, or another writer makes one meanwhile.
+/// * [`Error::InvalidArgument`] for a place with other files.
 /// * As [`set_properties`] for the properties; a mapping of columns that the source has stays.
 /// * As [`Transaction::commit`].
 ///
 /// # Cost
-/// One put.
+/// One listing and one put.
 pub fn create_like(source: &Snapshot, target: &Location, options: &LikeOptions) -> Result<Defined> {
     match Snapshot::open(target.clone(), At::Latest) {
         Ok(table) => {
             let (path, version) = (target.root().to_string(), table.version());
             return Err(Error::TableAlreadyExists { path, version });
         }
-        Err(Error::TableNotFound { .. }) => {}
+        Err(Error::TableNotFound { .. }) => check_place(target, false)?,
         Err(error) => return Err(error),
     }
     check_writer(&source.location().root().to_string(), source.protocol())?;

@@ -225,6 +225,17 @@ impl Store for LocalStore {
         }
     }
 
+    fn entries(&self, dir: &ObjectPath) -> Result<Vec<String>> {
+        let entries = match fs::read_dir(Self::path(dir)?) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(|e| io_error("list", dir, e))?,
+        };
+        let name = |entry: std::io::Result<fs::DirEntry>| {
+            entry.map(|e| e.file_name().to_string_lossy().into_owned()).map_err(|e| io_error("list", dir, e))
+        };
+        entries.map(name).collect()
+    }
+
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         let meta = fs::metadata(Self::path(path)?).map_err(|e| io_error("head", path, e))?;
         if meta.is_dir() {

@@ -55,6 +55,10 @@ impl Store for Metered {
         self.inner.list_tree(dir)
     }
 
+    fn entries(&self, dir: &ObjectPath) -> Result<Vec<String>> {
+        self.inner.entries(dir)
+    }
+
     fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
         self.inner.real_path(path)
     }

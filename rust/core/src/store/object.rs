@@ -111,6 +111,14 @@ impl Store for ObjectAdapter {
         Ok(found.into_iter().map(|m| meta(&prefix, m)).collect())
     }
 
+    fn entries(&self, dir: &ObjectPath) -> Result<Vec<String>> {
+        let found =
+            self.run("list", dir, |store, root| async move { store.list_with_delimiter(Some(&root)).await })?;
+        let objects = found.objects.into_iter().map(|object| object.location);
+        let all = objects.chain(found.common_prefixes);
+        Ok(all.filter_map(|path| path.filename().map(str::to_owned)).collect())
+    }
+
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         let found = self.run("head", path, |store, at| async move { store.head(&at).await })?;
         Ok(FileMeta {

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -47,6 +48,14 @@ pub trait Store: Debug + Send + Sync {
     /// where its name says.
     fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
         Ok(Some(path.clone()))
+    }
+
+    /// Names of the objects and folders directly in `dir`, in no order; on stores with folders empty ones, too. A folder
+    /// that does not exist is empty.
+    fn entries(&self, dir: &ObjectPath) -> Result<Vec<String>> {
+        let below = self.list_all(dir)?.into_iter();
+        let first = below.map(|file| file.name.split('/').next().unwrap_or_default().to_owned());
+        Ok(first.collect::<BTreeSet<String>>().into_iter().collect())
     }
 
     /// Size and modification time of an object.
@@ -116,6 +125,9 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
     fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
         (**self).real_path(path)
+    }
+    fn entries(&self, dir: &ObjectPath) -> Result<Vec<String>> {
+        (**self).entries(dir)
     }
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         (**self).head(path)

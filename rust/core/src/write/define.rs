@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::create::{new_table, wanted};
 use super::features::check_writer;
 use super::mode::{Defines, WriteOptions};
+use super::place::check_place;
 use super::plan::{Target, plan};
 use super::schema::as_nullable;
 use crate::actions::{DomainMetadata, Metadata, Protocol};
@@ -103,13 +104,13 @@ pub struct Defined {
 /// features, because they need them. A replacement that loses a race is made anew on what the winner left.
 ///
 /// # Errors
-/// All before anything is written: by mode, as [`DefineMode`] says; [`Error::InvalidSchema`], [`Error::InvalidArgument`],
-/// [`Error::InvalidColumnChange`] and [`Error::InvalidFeatureChange`] for what a table cannot be;
+/// All before anything is written: by mode, as [`DefineMode`] says; [`Error::InvalidArgument`] for a place with other files;
+/// [`Error::InvalidSchema`], [`Error::InvalidArgument`], [`Error::InvalidColumnChange`] and [`Error::InvalidFeatureChange`] for what a table cannot be;
 /// [`Error::UnsupportedFeature`] for a table that asks more of a writer; [`Error::AppendOnly`] for one that loses no rows.
 /// Then as [`Transaction::commit`].
 ///
 /// # Cost
-/// One put; a replacement reads which files the table has.
+/// One listing and one put; a replacement reads which files the table has.
 pub fn define_table(location: &Location, spec: &TableSpec, mode: DefineMode) -> Result<Defined> {
     retried(Duration::from_secs(300), |budget| attempt(location, spec, mode, budget))
 }
@@ -148,6 +149,7 @@ pub(super) fn made(spec: &TableSpec) -> Result<(Definition, Option<DomainMetadat
 }
 
 fn make(location: &Location, spec: &TableSpec, budget: Duration) -> Result<Defined> {
+    check_place(location, false)?;
     let (new, domain) = made(spec)?;
     check(location, &new.protocol, &new.metadata)?;
     let operation = spec.operation("CREATE TABLE", &new.metadata);

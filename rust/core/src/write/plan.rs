@@ -13,6 +13,7 @@ use super::file_settings::FileSettings;
 use super::fit::physical_schema;
 use super::mode::{Defines, WriteMode, WriteOptions};
 use super::overwrite::check_options;
+use super::place::check_place;
 use super::rules::Rules;
 use super::stats_columns::StatsColumns;
 use super::text_limits::{Limits, limits_of};
@@ -102,6 +103,9 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
                     return Err(Error::TableNotFound { path: location.root().to_string() });
                 }
                 Some(defines) => {
+                    if defines.mode != DefineMode::CreateOrReplace {
+                        check_place(location, true)?;
+                    }
                     let (new, domain) = made(&TableSpec::of(data.clone(), options, defines))?;
                     (new.protocol, new.metadata, domain)
                 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from error_situations.play import by_sql, ids, situation
@@ -68,6 +69,195 @@ def create_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[N
     spark.range(3).write.parquet(at)
     yield
     named(spark, "create_where_other_files_are", "(id LONG)", at)
+
+
+def beside(spark: Any, at: str) -> None:
+    """Files that are no table."""
+    spark.range(3).write.parquet(at)
+
+
+@situation
+def create_where_a_hidden_file_is(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    Path(at).mkdir(parents=True)
+    Path(at, ".hidden").touch()
+    yield
+    named(spark, "create_where_a_hidden_file_is", "(id LONG)", at)
+
+
+@situation
+def create_where_a_folder_is(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    Path(at, "folder").mkdir(parents=True)
+    yield
+    named(spark, "create_where_a_folder_is", "(id LONG)", at)
+
+
+@situation
+def create_where_nothing_is(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    Path(at).mkdir(parents=True)
+    yield
+    named(spark, "create_where_nothing_is", "(id LONG)", at)
+
+
+@situation
+def create_if_not_there_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    yield
+    spark.sql(f"CREATE TABLE IF NOT EXISTS not_there (id LONG) USING delta LOCATION '{at}'")
+
+
+@situation
+def create_or_replace_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    yield
+    spark.sql(f"CREATE OR REPLACE TABLE not_there (id LONG) USING delta LOCATION '{at}'")
+
+
+@situation
+def create_without_columns_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    yield
+    named(spark, "create_without_columns_where_other_files_are", "", at)
+
+
+@situation
+def create_as_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    yield
+    spark.sql(f"CREATE TABLE not_there USING delta LOCATION '{at}' AS SELECT 1L AS id")
+
+
+@situation
+def create_as_where_a_creation_has_failed(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    spark.sql("DROP TABLE IF EXISTS create_as_where_a_creation_has_failed")
+    beside(spark, at)
+    Path(at, "_delta_log").mkdir()
+    yield
+    spark.sql(
+        f"CREATE TABLE create_as_where_a_creation_has_failed USING delta LOCATION '{at}' AS SELECT 1L AS id"
+    )
+
+
+@situation
+def create_as_where_a_table_is(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    ids(spark, at)
+    yield
+    spark.sql(f"CREATE TABLE not_there USING delta LOCATION '{at}' AS SELECT 1L AS id")
+
+
+@situation
+def create_or_replace_as_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    name = "create_or_replace_as_where_other_files_are"
+    spark.sql(f"DROP TABLE IF EXISTS {name}")
+    yield
+    spark.sql(f"CREATE OR REPLACE TABLE {name} USING delta LOCATION '{at}' AS SELECT 1L AS id")
+
+
+@situation
+def create_by_path_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    yield
+    by_sql(spark, at, "id LONG")
+
+
+@situation
+def create_as_by_path_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    yield
+    spark.sql(f"CREATE TABLE delta.`{at}` USING delta AS SELECT 1L AS id")
+
+
+@situation
+def create_or_replace_by_path_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    yield
+    spark.sql(f"CREATE OR REPLACE TABLE delta.`{at}` (id LONG) USING delta")
+
+
+@situation
+def create_at_two_places(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    yield
+    by_sql(spark, at, "id LONG", f"LOCATION '{at}-other'")
+
+
+@situation
+def create_like_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, f"{at}/there")
+    named(spark, "create_like_where_other_files_are", "(id LONG)", f"{at}/source")
+    yield
+    spark.sql(f"CREATE TABLE not_there LIKE create_like_where_other_files_are LOCATION '{at}/there'")
+
+
+@situation
+def clone_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, f"{at}/there")
+    by_sql(spark, f"{at}/source", "id LONG")
+    yield
+    spark.sql(f"CREATE TABLE delta.`{at}/there` SHALLOW CLONE delta.`{at}/source`")
+
+
+@situation
+def save_as_a_table_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    yield
+    spark.range(1).write.format("delta").mode("append").option("path", at).saveAsTable("not_there")
+
+
+@situation
+def save_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    yield
+    spark.range(1).write.format("delta").save(at)
+
+
+def in_warehouse(spark: Any, name: str) -> None:
+    """Files where a table of this name would be."""
+    spark.sql(f"DROP TABLE IF EXISTS {name}")
+    place = Path(spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:").replace("///", "/"), name)
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "precious.txt").touch()
+
+
+@situation
+def managed_table_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    in_warehouse(spark, "managed_table_where_other_files_are")
+    yield
+    spark.sql("CREATE TABLE managed_table_where_other_files_are (id LONG) USING delta")
+
+
+@situation
+def managed_table_as_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    in_warehouse(spark, "managed_table_as_where_other_files_are")
+    yield
+    spark.sql("CREATE TABLE managed_table_as_where_other_files_are USING delta AS SELECT 1L AS id")
+
+
+@situation
+def managed_overwrite_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    in_warehouse(spark, "managed_overwrite_where_other_files_are")
+    yield
+    overwritten = spark.range(1).write.format("delta").mode("overwrite")
+    overwritten.saveAsTable("managed_overwrite_where_other_files_are")
+
+
+@situation
+def builder_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    yield
+    tables.createIfNotExists(spark).tableName("not_there").addColumn("id", "LONG").location(at).execute()
+
+
+@situation
+def builder_by_path_where_other_files_are(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    beside(spark, at)
+    yield
+    tables.create(spark).addColumn("id", "LONG").location(at).execute()
+
+
+@situation
+def builder_without_a_place(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    yield
+    tables.create(spark).addColumn("id", "LONG").execute()
 
 
 @situation
