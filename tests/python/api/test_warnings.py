@@ -69,7 +69,8 @@ def test_what_makes_tables_tells_too(root, tmp_path):
     with pytest.warns(DeltaWarning, match="the symlink manifest of version 0 was not written"):
         converted = deltaic.convert(folder, configuration=manifests)
     with pytest.warns(DeltaWarning, match="the symlink manifest of version 0 was not written"):
-        cloned = deltaic.Table(root).shallow_clone(str(clone), properties=manifests)
+        # a clone that replaces nothing takes a place with files
+        cloned = deltaic.Table(root).shallow_clone(str(clone), replace=True, properties=manifests)
     assert [len(done.warnings) for done in (converted, cloned)] == [1, 1]
 
 

@@ -63,7 +63,7 @@ def test_a_managed_table_from_its_columns_to_its_end(spark: SparkSession, place:
 
 def test_an_external_table_outlives_its_name(spark: SparkSession, tmp_path: Path, place: Path) -> None:
     path = tmp_path / "t"
-    with pytest.raises(TableNotFoundError, match="gives no columns"):
+    with pytest.raises(TableNotFoundError, match="no columns are given"):
         spark.sql(f"CREATE TABLE made USING delta LOCATION '{path}'")
     spark.sql(f"CREATE TABLE made (a INT) USING delta LOCATION '{path}'")
     spark.sql("INSERT INTO made VALUES (7)")
