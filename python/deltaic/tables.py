@@ -23,6 +23,7 @@ from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.dml.update import update
 from deltaic.spark.doors import read
 from deltaic.spark.optimize import DeltaOptimizeBuilder
+from deltaic.spark.partition_folders import table_of
 from deltaic.spark.settings import checks_retention, moment, storage, user_metadata, vacuum_mode
 from deltaic.table import Table
 
@@ -60,6 +61,9 @@ class DeltaTable:
     ) -> DeltaTable:
         """The table at a path.
 
+        By the folder of a partition it is the table with the rows of that partition alone, which cannot be changed;
+        all else is done to the whole table.
+
         Args:
             sparkSession: The session, classic or Spark Connect.
             path: A path or URL.
@@ -68,7 +72,9 @@ class DeltaTable:
         Raises:
             TableNotFoundError: when there is none.
         """
-        ref = TableRef(sparkSession, names.local(path), None, dict(hadoopConf))
+        given = names.local(path)
+        table = table_of(given, hadoopConf)
+        ref = TableRef(sparkSession, table, None, dict(hadoopConf), folder=None if table == given else given)
         Table(ref.path, storage_options=ref.storage_options)
         return cls(ref)
 
@@ -164,7 +170,7 @@ class DeltaTable:
 
     def toDF(self) -> DataFrame:  # noqa: N802 (the name of delta-spark)
         """The rows of the newest version."""
-        df = read(self._ref.spark, self._ref.path)
+        df = read(self._ref.spark, self._ref.folder or self._ref.path)
         return df if self._ref.alias is None else df.alias(self._ref.alias)
 
     def alias(self, aliasName: str) -> DeltaTable:  # noqa: N803 (the name of delta-spark)
@@ -178,6 +184,7 @@ class DeltaTable:
             InvalidPredicateError: for a condition that is not deterministic.
             CommitConflictError: when another writer changed rows that the condition reads.
         """
+        self._ref.check_whole()
         delete(self._ref, check_condition(condition))
 
     def update(
@@ -197,6 +204,7 @@ class DeltaTable:
             InvariantViolationError, SchemaMismatchError: for a new row that breaks a rule of the table.
             CommitConflictError: when another writer changed rows that the condition reads.
         """
+        self._ref.check_whole()
         update(self._ref, check_values("set", set, may_be_none=True), check_condition(condition))
 
     def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
@@ -212,6 +220,7 @@ class DeltaTable:
             ...     .execute()
             ... )  # doctest: +SKIP
         """
+        self._ref.check_whole()
         check_merge(source, condition)
         return DeltaMergeBuilder(self._ref, source, condition)
 

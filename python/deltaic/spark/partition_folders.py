@@ -55,6 +55,22 @@ def partition_folder(
     return None
 
 
+def table_of(path: str, storage: Mapping[str, str]) -> str:
+    """The table that a folder of partitions with files is in; any other path is its own.
+
+    Raises:
+        InvalidArgumentError: the folder is in a table, and none of its partitions.
+    """
+    if "=" not in path or _TRAVELLED.fullmatch(path):
+        return path
+    try:
+        _core.SparkTable(path, None, None, dict(storage))
+    except TableNotFoundError:
+        found = partition_folder(path, None, None, storage)
+        return path if found is None else found.root
+    return path
+
+
 def both(one: str | None, other: str) -> str:
     """The JSON of a predicate that is true where both are."""
     return other if one is None else json.dumps({"and": [json.loads(one), json.loads(other)]})

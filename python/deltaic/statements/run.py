@@ -13,6 +13,7 @@ from deltaic.spark.committed import altered, committed_at
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.inventory import inventoried
 from deltaic.spark.optimize import optimized
+from deltaic.spark.partition_folders import table_of
 from deltaic.spark.settings import (
     assumes_if_exists,
     checks_retention,
@@ -73,24 +74,30 @@ def ref_of(spark: Any, name: list[str]) -> TableRef:
     return TableRef(spark, known.path, name=known.name)
 
 
+def _whole(spark: Any, name: list[str]) -> TableRef:
+    """The table of a name or a path, by the folder of one of its partitions, too."""
+    ref = ref_of(spark, name)
+    return dataclasses.replace(ref, path=table_of(ref.path, storage(spark, {}))) if ref.name is None else ref
+
+
 def _table(spark: Any, name: list[str]) -> Table:
-    return Table(ref_of(spark, name).path, storage_options=storage(spark, {}))
+    return Table(_whole(spark, name).path, storage_options=storage(spark, {}))
 
 
 def _delta_table(spark: Any, name: list[str]) -> Any:
     from deltaic.tables import DeltaTable
 
-    return DeltaTable(ref_of(spark, name))
+    return DeltaTable(_whole(spark, name))
 
 
 def _optimize(spark: Any, statement: S.Optimize) -> list[dict[str, Any]]:
     check = checks_zorder_statistics(spark)
     how = {"zorder_by": statement.zorder_by, "check_statistics": check, "full": statement.full}
-    return [optimized(ref_of(spark, statement.name), _conditions(statement), **how)]
+    return [optimized(_whole(spark, statement.name), _conditions(statement), **how)]
 
 
 def _reorg(spark: Any, statement: S.Reorg) -> list[dict[str, Any]]:
-    return [optimized(ref_of(spark, statement.name), _conditions(statement), purge=True)]
+    return [optimized(_whole(spark, statement.name), _conditions(statement), purge=True)]
 
 
 def _conditions(statement: S.Optimize | S.Reorg) -> list[str]:
@@ -98,7 +105,8 @@ def _conditions(statement: S.Optimize | S.Reorg) -> list[str]:
 
 
 def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
-    table = _table(spark, statement.name)
+    # no folder of a partition: as for delta-spark that is no table here
+    table = Table(ref_of(spark, statement.name).path, storage_options=storage(spark, {}))
     done = table.vacuum(
         statement.hours,
         mode="lite" if statement.lite else vacuum_mode(spark),
@@ -127,7 +135,7 @@ def _history(spark: Any, statement: S.History) -> list[dict[str, Any]]:
 
 
 def _detail(spark: Any, statement: S.Detail) -> list[dict[str, Any]]:
-    ref = ref_of(spark, statement.name)
+    ref = _whole(spark, statement.name)
     return [reports.detail(Table(ref.path), ref.name)]
 
 

@@ -186,6 +186,7 @@ conditions! {
     TIME_TRAVEL_INVALID_BEGIN_VALUE = "DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE", "42604", IllegalArgument, [timeTravelKey = argument];
     TRUNCATED_TRANSACTION_LOG = "DELTA_TRUNCATED_TRANSACTION_LOG", "42K03", Other, [path = path, version = version, logRetentionKey, logRetention, checkpointRetentionKey, checkpointRetention];
     UNEXPECTED_NUM_PARTITION_COLUMNS_FROM_FILE_NAME = "DELTA_UNEXPECTED_NUM_PARTITION_COLUMNS_FROM_FILE_NAME", "KD009", Analysis, [expectedColsSize, expectedCols, parsedColsSize, parsedCols, path];
+    UNEXPECTED_PARTIAL_SCAN = "DELTA_UNEXPECTED_PARTIAL_SCAN", "KD00A", Analysis, [path];
     UNKNOWN_CONFIGURATION = "DELTA_UNKNOWN_CONFIGURATION", "F0000", Analysis, [config = argument, disableCheckConfig];
     UNSET_NON_EXISTENT_PROPERTY = "DELTA_UNSET_NON_EXISTENT_PROPERTY", "42616", Analysis, [property, tableName];
     UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE = "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE", "0AKDC", UnsupportedOperation, [oldMode, newMode];

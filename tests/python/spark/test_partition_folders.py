@@ -8,6 +8,7 @@ import pytest
 
 import deltaic
 from deltaic.exceptions import InvalidArgumentError, TableNotFoundError, UnsupportedError
+from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,3 +93,31 @@ def test_a_folder_takes_no_changes(spark: SparkSession, table: Path, change: str
         spark.sql(change.format(t=f"{table}/even=true"))
     assert deltaic.Table(str(table)).version == 0
     assert not (table / "even=true" / "_delta_log").exists()
+
+
+def test_a_table_by_the_folder_of_a_partition(door: Any, table: Path) -> None:
+    folder = f"{table}/even=true"
+    found = DeltaTable.forPath(door, folder)
+    assert sorted(row.id for row in found.toDF().collect()) == [0, 2, 4]
+    assert [row.operation for row in found.history().collect()] == ["WRITE"]
+    assert found.detail().first().location.endswith("/a=b/t")
+    for change in (found.delete, found.update, lambda: found.merge(door.range(1), "true")):
+        with pytest.raises(UnsupportedError, match="folder of a partition") as raised:
+            change()
+        assert raised.value.condition == "DELTA_UNEXPECTED_PARTIAL_SCAN"
+    with pytest.raises(TableNotFoundError):
+        DeltaTable.forPath(door, f"{table}/exact=77.0")
+    # what is of the whole table is done to the whole table
+    found.optimize().executeCompaction()
+    deltaic.Table(str(table)).set_properties({"k": "v"})
+    assert found.detail().first().properties == {"k": "v"}
+
+
+def test_statements_about_the_table_of_a_folder(door: Any, table: Path) -> None:
+    folder = f"{table}/even=true"
+    assert deltaic.sql(door, f"DESCRIBE HISTORY delta.`{folder}`").count() == 1
+    assert deltaic.sql(door, f"DESCRIBE DETAIL delta.`{folder}`").first().location.endswith("/a=b/t")
+    assert deltaic.sql(door, f"OPTIMIZE delta.`{folder}`").first().path.endswith("/a=b/t")
+    deltaic.sql(door, f"RESTORE delta.`{folder}` TO VERSION AS OF 0")
+    with pytest.raises(TableNotFoundError):
+        deltaic.sql(door, f"VACUUM delta.`{folder}`")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from deltaic.exceptions import UnsupportedError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -20,3 +22,17 @@ class TableRef:
     storage_options: Mapping[str, str] = field(default_factory=dict)
     name: str | None = None
     """Qualified name by which a catalog knows it."""
+    folder: str | None = None
+    """The folder of a partition by which it was asked for: its rows alone are read, and none are changed."""
+
+    def check_whole(self) -> None:
+        """Checks that rows may be changed.
+
+        Raises:
+            UnsupportedError: the table was asked for by the folder of a partition.
+        """
+        if self.folder is not None:
+            what = "a change of rows by the folder of a partition"
+            message = f"`{self.folder}`: {what} is not supported; open the table `{self.path}`"
+            error = UnsupportedError(message, path=self.path, what=what)
+            raise error.named("DELTA_UNEXPECTED_PARTIAL_SCAN")
