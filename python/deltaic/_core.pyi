@@ -292,6 +292,7 @@ class WritePlan:
         check_replaced: bool = True,
         data_change: bool = True,
         rules_held: bool = False,
+        shown: dict[str, str] | None = None,
         user_metadata: str | None = None,
         txn: tuple[str, int] | None = None,
         files: str | None = None,
@@ -406,6 +407,8 @@ class Dml:
         engine: str | None = None,
         storage_options: dict[str, str] | None = None,
     ) -> Dml: ...
+    @staticmethod
+    def of_write(plan: WritePlan) -> Dml: ...
     @property
     def version(self) -> int: ...
     @property

@@ -98,6 +98,7 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         path = self._path()
         mode = "overwrite" if overwrite else "append"
         options = WriteOptions.parse(path, dict(self.options)).in_session(Settings.read(self.settings))
+        _check_replacing(options, "write with deltaic.save(df, path, mode=…)")
         return DeltaWriter(path, schema, mode, options.zoned(self._time_zone(), path, None))
 
     def streamReader(self, schema: StructType) -> DeltaStreamReader:  # noqa: N802 (Spark's name)
@@ -113,6 +114,7 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         query = query_of(path, given, app_id)
         rest = {name: value for name, value in given.items() if name not in _QUERY_OPTIONS}
         options = WriteOptions.parse(path, rest)
+        _check_replacing(options, "use foreachBatch and deltaic.save")
         return DeltaStreamWriter(path, schema, "overwrite" if overwrite else "append", options, query)
 
     def _given(self) -> dict[str, str]:
@@ -262,6 +264,14 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # pyspark has no type
     """The `add` actions of one task."""
 
     adds: list[str]
+
+
+def _check_replacing(options: WriteOptions, instead: str) -> None:
+    """Refuses what takes a look at the table, which the server cannot take here."""
+    if options.replacing is not None:
+        raise InvalidArgumentError.of(
+            options.replacing.option, f"not for this write on Spark Connect: {instead}"
+        )
 
 
 class DeltaWriter(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark has no types

@@ -17,6 +17,9 @@ OPTIONS_FOLLOWED: Mapping[str, str] = {
     "mergeSchema": "Of a write: the table gets columns that it lacks.",
     "overwriteSchema": "Of an overwrite: the table gets the columns and the partitioning of the rows.",
     "replaceWhere": "Of an overwrite: the rows that are replaced.",
+    "replaceUsing": "Of an overwrite: columns by which its rows replace those of the table.",
+    "replaceOn": "Of an overwrite: the condition by which its rows replace those of the table.",
+    "targetAlias": "Of an overwrite with `replaceOn`: name of the table in the condition.",
     "partitionOverwriteMode": "Of an overwrite: `dynamic` replaces the partitions that it has rows of.",
     "userMetadata": "Of a write: text that the history shows.",
     "optimizeWrite": "Of a write: rows of a partition are gathered in few tasks before they are written.",
@@ -48,9 +51,6 @@ OPTIONS_FOLLOWED: Mapping[str, str] = {
 _MISSING = "it is not there yet"
 
 OPTIONS_REFUSED: Mapping[str, Refused] = {
-    "replaceon": Refused("", "write", f"{_MISSING}: MERGE can do the same"),
-    "replaceusing": Refused("", "write", f"{_MISSING}: MERGE can do the same"),
-    "targetalias": Refused("", "write", "it belongs to `replaceOn`"),
     "usenullintolerantequalitywithdpo": Refused(
         "false", "write", "it is an option of delta-spark's own statements"
     ),

@@ -57,6 +57,8 @@ FOLLOWED: Mapping[str, str] = {
     "schema.autoMerge.enabled": "Writes and merges add columns to the table; the option is "
     "`mergeSchema`, for merges "
     "`withSchemaEvolution()`.",
+    "replaceOn.dataframe.writer.enabled": "`false`: the option `replaceOn` is an error.",
+    "replaceUsing.dataframe.writer.enabled": "`false`: the option `replaceUsing` is an error.",
     "replaceWhere.constraintCheck.enabled": "`false`: rows that `replaceWhere` would not replace are "
     "written all the same.",
     "replaceWhere.dataColumns.enabled": "`false`: `replaceWhere` on other columns than partition columns "
@@ -158,8 +160,6 @@ REFUSED: Mapping[str, Refused] = {
     "replace.protocolDowngradeAllowed": Refused(
         "false", "write create", "a table that is replaced keeps its features"
     ),
-    "replaceOn.dataframe.writer.enabled": Refused("true", "write", "it does not block the option here"),
-    "replaceUsing.dataframe.writer.enabled": Refused("true", "write", "it does not block the option here"),
     "replaceWhere.dataColumnsWithCDF.enabled": Refused(
         "true", "write", "the rows that go and come are changes always"
     ),

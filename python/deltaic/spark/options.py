@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 from deltaic.spark.known_options import OPTIONS_REFUSED
+from deltaic.spark.replacing import Replacing
 from deltaic.spark.settings import Settings
 from deltaic.spark.zoned import in_utc
 
@@ -55,6 +56,7 @@ class WriteOptions:
     overwrite_schema: bool = False
     data_change: bool = True
     replace_where: str | None = None
+    replacing: Replacing | None = None
     dynamic_partitions: bool | None = None
     optimize_write: bool | None = None
     auto_compact: bool | None = None
@@ -126,6 +128,7 @@ class WriteOptions:
             overwrite_schema=_switch("overwriteSchema", given.get("overwriteschema")) or False,
             data_change=_switch("dataChange", given.get("datachange")) is not False,
             replace_where=given.get("replacewhere"),
+            replacing=Replacing.of(given),
             dynamic_partitions=_overwrite_mode(given.get("partitionoverwritemode")),
             optimize_write=_switch("optimizeWrite", given.get("optimizewrite")),
             configuration=configuration,

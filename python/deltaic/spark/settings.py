@@ -70,6 +70,8 @@ class Settings:
     """The operations that `spark.databricks.delta.*.deletionVectors.persistent` takes deletion vectors from."""
     dynamic_allowed: bool = True
     """`spark.databricks.delta.dynamicPartitionOverwrite.enabled`."""
+    replacing_refused: frozenset[str] = frozenset()
+    """The options that `spark.databricks.delta.*.dataframe.writer.enabled` refuses."""
     allow_stale: bool = False
     """`spark.deltaic.universalFormat.allowStale`."""
 
@@ -123,6 +125,11 @@ class Settings:
                 if _switch(given, f"{_DELTA}{name}.deletionVectors.persistent") is False
             ),
             dynamic_allowed=_switch(given, _DELTA + "dynamicPartitionOverwrite.enabled") is not False,
+            replacing_refused=frozenset(
+                name
+                for name in ("replaceOn", "replaceUsing")
+                if _switch(given, f"{_DELTA}{name}.dataframe.writer.enabled") is False
+            ),
             allow_stale=_switch(given, _ALLOW_STALE) is True,
         )
 

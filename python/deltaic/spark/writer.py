@@ -79,9 +79,16 @@ def _save(
         given = given.zoned(session.conf.get(TIME_ZONE), path, storage_options)
     if definition is not None:
         given, partition_by = given.defining(definition), definition.partition_by
+    replacing, mode = given.replacing, save_mode(path, mode)
+    if replacing is not None:
+        replacing.check(session, settings)
+        if definition is not None:
+            replacing.refuse_definition()
+        if mode in ("append", "overwrite"):
+            replacing.check_beside(given, mode)
     plan = make_plan(
         path,
-        save_mode(path, mode),
+        mode,
         df.schema.json(),
         partition_by or given.partition_by,
         given,
@@ -92,8 +99,15 @@ def _save(
     )
     if given.replace_where is not None and not settings.replace_data_columns:
         _check_partitions_only(plan, given.replace_where)
+    if replacing is not None and not plan.skip:
+        # in other modes: only where there is no table
+        replacing.check_beside(given, mode)
     version = None
-    if not plan.skip:
+    if not plan.skip and replacing is not None and mode == "overwrite":
+        from deltaic.spark.dml.replace import replace_matches
+
+        version = replace_matches(df, plan, path, given, storage_options)
+    elif not plan.skip:
         folder = str(uuid.uuid4())
         rows = command_reads.bind(df, plan, storage_options)
         reads = [] if rows is df else [predicate for _, predicate in command_reads.scans_of(rows)]
@@ -170,6 +184,7 @@ def make_plan(
         check_replaced=options.check_replaced,
         data_change=options.data_change,
         rules_held=rules_held,
+        shown=None if options.replacing is None else options.replacing.shown,
         user_metadata=options.user_metadata,
         txn=txn,
         files=options.files,

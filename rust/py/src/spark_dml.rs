@@ -1,4 +1,4 @@
-//! `Dml`: a delete, update or merge whose rows Spark looks at and writes, and that is committed here.
+//! `Dml`: a delete, update, merge or replacing write whose rows Spark looks at and writes, and that is committed here.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +15,7 @@ use pyo3::types::PyBytes;
 use serde_json::Value;
 
 use crate::arrow::import;
+use crate::errors::to_python;
 use crate::file_choices::FileChoices;
 use crate::runtime::{stoppable, write};
 use crate::spark::SparkTable;
@@ -70,6 +71,13 @@ impl Dml {
             let inner = SpreadDml::begin(&location, storage, shown, options)?;
             Ok(Dml { inner: Mutex::new(Some(inner)) })
         })
+    }
+
+    /// A write before whose rows others leave, on the version that its plan found.
+    #[staticmethod]
+    fn of_write(py: Python<'_>, plan: &WritePlan) -> PyResult<Self> {
+        let inner = SpreadDml::of_write(plan.inner.clone()).map_err(|e| to_python(py, &e))?;
+        Ok(Dml { inner: Mutex::new(Some(inner)) })
     }
 
     /// The version that it works on.

@@ -20,7 +20,7 @@ use crate::spark::SparkTable;
 /// A checked write. Nothing is written by making one.
 #[pyclass(frozen, module = "deltaic._core")]
 pub(crate) struct WritePlan {
-    inner: SpreadWrite,
+    pub(crate) inner: SpreadWrite,
     columns: String,
     /// Whether a projection of Spark gives the columns of the data files.
     #[pyo3(get)]
@@ -39,7 +39,7 @@ impl WritePlan {
 #[pymethods]
 impl WritePlan {
     #[new]
-    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, user_metadata=None, txn=None, files=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, arbitrary_properties=false, engine=None, storage_options=None, defines=None, description=None))]
+    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, shown=None, user_metadata=None, txn=None, files=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, arbitrary_properties=false, engine=None, storage_options=None, defines=None, description=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -54,6 +54,7 @@ impl WritePlan {
         check_replaced: bool,
         data_change: bool,
         rules_held: bool,
+        shown: Option<BTreeMap<String, String>>,
         user_metadata: Option<String>,
         txn: Option<(String, i64)>,
         files: Option<String>,
@@ -99,6 +100,7 @@ impl WritePlan {
                 max_rows_per_file: files.max_records_per_file,
                 compaction: files.compaction(),
                 properties: SetOptions { allow_arbitrary: arbitrary_properties },
+                shown: shown.unwrap_or_default(),
                 user_metadata,
                 app_transaction: txn,
                 engine,

@@ -94,8 +94,8 @@ def test_modes(door: Any, tmp_path: Path) -> None:
         deltaic.save(df, path)
     with pytest.raises(exceptions.UnsupportedError, match="save mode `upsert`"):
         deltaic.save(df, path, mode="upsert")
-    with pytest.raises(exceptions.UnsupportedError, match=r"write option `replace[oO]n`"):
-        deltaic.save(df, path, mode="append", replaceOn="a")
+    with pytest.raises(exceptions.UnsupportedError, match="write option `useNullIntolerantEqualityWithDPO`"):
+        deltaic.save(df, path, mode="append", useNullIntolerantEqualityWithDPO="true")
     df.write.format("delta").mode("append").save(path)
     assert deltaic.read(door, path).count() == 10
     assert deltaic.Table(path).version == 1

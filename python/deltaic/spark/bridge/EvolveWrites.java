@@ -35,7 +35,7 @@ import scala.Option;
 
 /**
  * Sends writes with the option `mergeSchema`, and INSERT WITH SCHEMA EVOLUTION, to the writer, which adds the columns that
- * the table lacks; in Spark 4.0 also those by name that lack columns of the table, which get their defaults. It runs before
+ * the table lacks, and marks the rows of those with `replaceOn` and `replaceUsing`, or REPLACE ON and USING; in Spark 4.0 also those by name that lack columns of the table, which get their defaults. It runs before
  * the resolution, in which Spark would refuse them: with the hints.
  */
 public final class EvolveWrites extends Rule {
@@ -57,7 +57,7 @@ public final class EvolveWrites extends Rule {
       public Object applyOrElse(Object node, Function1 otherwise) {
         LogicalPlan taken = null;
         if (node instanceof InsertIntoStatement) taken = insert((InsertIntoStatement) node);
-        if (node instanceof V2WriteCommand) taken = write((V2WriteCommand) node);
+        if (node instanceof V2WriteCommand) taken = write((V2WriteCommand) node, false);
         return taken == null ? otherwise.apply(node) : taken;
       }
     });
@@ -69,6 +69,7 @@ public final class EvolveWrites extends Rule {
     if (!evolves && (fills || !insert.partitionSpec().isEmpty())) return null;
     DeltaTable table = ours(insert.table());
     if (table == null) return null;
+    if (evolves && "ON or USING".equals(replaces(insert))) return write(PlacedRows.overwrite(insert, table), true);
     if (evolves) return evolved(insert, table.table);
     List given = given(insert);
     DataSourceV2Relation some = given == null ? null : lacking(table, given);
@@ -79,17 +80,22 @@ public final class EvolveWrites extends Rule {
     return (LogicalPlan) insert.makeCopy(parts);
   }
 
-  /** What a write into a table of ours is that Spark would refuse, or null. */
-  private LogicalPlan write(V2WriteCommand write) {
+  /** What a write into a table of ours is that Spark would refuse, or null. `replaces` says that it is REPLACE ON or USING. */
+  private LogicalPlan write(V2WriteCommand write, boolean replaces) {
     Map options = options(write);
     if (options == null) return null;
-    boolean evolves = merges(options);
-    if (!evolves && (fills || !write.isByName())) return null;
+    boolean evolves = merges(options), byName = write.isByName();
+    // `overwrite` of a DataFrameWriterV2 says itself what is overwritten
+    boolean marks = replaces || !byName && write instanceof OverwriteByExpression && PlacedRows.replaces(options)
+        && !PlacedRows.isMarked((LogicalPlan) write.query());
+    if (!evolves && !marks && (fills || !byName)) return null;
     DeltaTable table = ours(write.table());
     if (table == null) return null;
+    if (marks) write = write.withNewQuery(PlacedRows.marked(analyzed((LogicalPlan) write.query()), byName));
     if (!evolves) {
-      DataSourceV2Relation some = lacking(table, names((LogicalPlan) write.query()));
-      return some == null ? null : (LogicalPlan) write.withNewTable(some);
+      DataSourceV2Relation some = fills || !byName ? null : lacking(table, names((LogicalPlan) write.query()));
+      if (some != null) return (LogicalPlan) write.withNewTable(some);
+      return marks ? (LogicalPlan) write : null;
     }
     if (!write.isByName()) write = write.withNewQuery(
         named(analyzed((LogicalPlan) write.query()), Arrays.asList((Object[]) table.schema().fieldNames())));
@@ -162,9 +168,6 @@ public final class EvolveWrites extends Rule {
     String replaces = replaces(insert);
     if ("WHERE".equals(replaces)) {
       throw Refusal.of("INSERT WITH SCHEMA EVOLUTION … REPLACE WHERE", "ALTER TABLE … ADD COLUMNS first", table.path);
-    }
-    if (replaces != null) {
-      throw Refusal.of("INSERT INTO … REPLACE " + replaces, "MERGE INTO, or INSERT INTO … REPLACE WHERE", table.path);
     }
     if (!insert.partitionSpec().isEmpty()) {
       throw Refusal.of("INSERT WITH SCHEMA EVOLUTION … PARTITION", "give the partition columns in the query", table.path);

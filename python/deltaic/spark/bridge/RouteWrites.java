@@ -135,8 +135,10 @@ public final class RouteWrites extends Rule {
     } else {
       Expression replaced = ((OverwriteByExpression) node).deleteExpr();
       // Spark has read its own setting already
-      if (replaced.equals(Literal$.MODULE$.TrueLiteral())) options.put("partitionOverwriteMode", "static");
-      else options.put("replaceWhere", text(replaced));
+      boolean all = replaced.equals(Literal$.MODULE$.TrueLiteral());
+      if (!all || PlacedRows.replaces(Scala.map(optionsOf(node)))) options.put("replaceWhere", text(replaced));
+      else options.put("partitionOverwriteMode", "static");
+      if (PlacedRows.isMarked((LogicalPlan) node.query())) options.remove("replaceWhere");
     }
     options.putAll(Scala.map(optionsOf(node)));
     return write(table, mode, options, (LogicalPlan) node.query());

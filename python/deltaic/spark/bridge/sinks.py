@@ -34,6 +34,7 @@ def check(asked: dict[str, Any]) -> None:
     for name, is_given, instead in (
         ("txnAppId", given.txn_app_id is not None, "the query has its own"),
         ("replaceWhere", given.replace_where is not None, "use foreachBatch"),
+        ("replaceOn, replaceUsing", given.replacing is not None, "use foreachBatch"),
         ("overwriteSchema", given.overwrite_schema and asked["mode"] == "append", "it is for complete"),
     ):
         if is_given:

@@ -39,6 +39,32 @@ def of_delete(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bo
     return metrics
 
 
+def of_replace(counts: Mapping[str, int | None], copied: int, *, by_vectors: bool) -> dict[str, int]:
+    """Of an overwrite of the rows that match; `copied` rows stayed and were written again.
+
+    A file of which rows are marked as deleted is one that was written, and the rows that are left were copied.
+    """
+    deleted = of_delete(counts, by_vectors=by_vectors, by_rows=True)
+    files, bytes_ = deleted["numAddedFiles"], deleted["numAddedBytes"]
+    rows = _number(counts["addedRows"])
+    if by_vectors:
+        files += _number(counts["firstVectors"]) + _number(counts["nextVectors"])
+        bytes_ += _number(counts["touchedBytes"]) - _number(counts["emptiedBytes"])
+        copied = _number(counts["touchedRows"]) - _number(counts["matchedRows"])
+        rows += copied
+    measured = {
+        "numFiles": files,
+        "numOutputBytes": bytes_,
+        "numAddedChangeFiles": deleted["numAddedChangeFiles"],
+        "numRemovedFiles": deleted["numRemovedFiles"],
+        "numRemovedBytes": deleted["numRemovedBytes"],
+    }
+    if rows == 0:
+        return measured
+    of_rows = {"numOutputRows": rows, "numDeletedRows": deleted["numDeletedRows"], "numCopiedRows": copied}
+    return {**measured, **of_rows}
+
+
 def of_update(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bool) -> dict[str, int]:
     """Of an update."""
     metrics = of_files(counts, by_vectors=by_vectors, by_rows=by_rows)

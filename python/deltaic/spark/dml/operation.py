@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from deltaic.spark.rules import Sequence
 
 # an operation as `known_settings` calls it
-_KINDS = {"DELETE": "delete", "TRUNCATE": "delete", "UPDATE": "update", "MERGE": "merge"}
+_KINDS = {"DELETE": "delete", "TRUNCATE": "delete", "UPDATE": "update", "MERGE": "merge", "WRITE": "write"}
 # rows, and bytes of files, that the driver holds
 _FEW_ROWS, _FEW_BYTES = 100_000, 16 << 20
 
@@ -51,7 +51,9 @@ class Operation:
         parameters: Mapping[str, str],
         *,
         app_transaction: tuple[str, int] | None = None,
+        write: tuple[Any, WriteOptions] | None = None,
     ) -> None:
+        """With `write`, the plan of one and its options, it is that write: these say what is not said here."""
         self.ref = ref
         self.spark = ref.spark
         self.connect = is_connect(ref.spark)
@@ -68,21 +70,27 @@ class Operation:
             enable(self.spark)
         self.started = time.monotonic()
         self.settings = Settings.of(self.spark, _KINDS[name])
-        self._txn_of_session = app_transaction is None
-        self.dml = _core.Dml(
-            ref.path,
-            name,
-            dict(parameters),
-            user_metadata=self.settings.user_metadata,
-            app_transaction=self.settings.txn if app_transaction is None else app_transaction,
-            auto_compact=self.settings.auto_compact,
-            vectors=_KINDS[name] not in self.settings.without_vectors,
-            files=self.settings.files(),
-            engine=f"Apache-Spark/{self.spark.version}",
-            storage_options=self.settings.storage(ref.storage_options),
+        self._txn_of_session = app_transaction is None and write is None
+        self._timed = write is None
+        plan, self._options = (None, WriteOptions()) if write is None else write
+        self.dml = (
+            _core.Dml.of_write(plan)
+            if plan is not None
+            else _core.Dml(
+                ref.path,
+                name,
+                dict(parameters),
+                user_metadata=self.settings.user_metadata,
+                app_transaction=self.settings.txn if app_transaction is None else app_transaction,
+                auto_compact=self.settings.auto_compact,
+                vectors=_KINDS[name] not in self.settings.without_vectors,
+                files=self.settings.files(),
+                engine=f"Apache-Spark/{self.spark.version}",
+                storage_options=self.settings.storage(ref.storage_options),
+            )
         )
         self.schema = StructType.fromJson(json.loads(self.dml.schema))
-        self.written = self.schema
+        self.written = StructType.fromJson(json.loads(self.dml.new_schema))
         """The columns of the rows that are written."""
         self.evolving = False
         self.committed: int | None = None
@@ -201,10 +209,14 @@ class Operation:
     def matched(self, condition: Any) -> Any:
         """The rows that were taken, with their row ids where rows keep them; `condition` is true for them.
 
+        In its place may be what picks them from the rows of the files that have some.
+
         Few are held by a session whose tasks run in its own process: the pages that have them are read, without a job.
         """
         if not self._holds_matched():
             rows = self.rows("touched", row_ids=True)
+            if callable(condition):
+                return condition(rows)
             return rows if condition is None else rows.where(self.column(condition))
         rows = pa.table(pa.RecordBatchReader.from_stream(self.dml.matched_rows()))
         ids = [StructField(name, LongType()) for name in self.row_ids]
@@ -236,14 +248,14 @@ class Operation:
         """Writes rows, with the columns of the table and of row ids, into data files that join with the commit."""
         folder = str(uuid.uuid4())
         plan = self.dml.data_plan(df.schema.json(), changed, folder)
-        self.dml.add_files(writer.write_rows(self.bound(df), plan, self.ref.path, folder, WriteOptions()))
+        self.dml.add_files(writer.write_rows(self.bound(df), plan, self.ref.path, folder, self._options))
 
     def write_inserts(self, df: Any, *, as_changes: bool) -> None:
         """Writes new rows, with columns of the table; the rules of the table fill the others."""
         folder = str(uuid.uuid4())
         plan = self.dml.insert_plan(df.schema.json(), folder)
         self.dml.add_inserts(
-            writer.write_rows(self.bound(df), plan, self.ref.path, folder, WriteOptions()), as_changes
+            writer.write_rows(self.bound(df), plan, self.ref.path, folder, self._options), as_changes
         )
 
     def sequences(self, given: StructType) -> dict[str, Sequence]:
@@ -255,7 +267,7 @@ class Operation:
         """Writes row-level changes, with the columns of the table and `_change_type`, into files of their own."""
         folder = f"_change_data/{uuid.uuid4()}"
         plan = self.dml.change_plan(df.schema.json(), folder)
-        self.dml.add_changes(writer.write_rows(self.bound(df), plan, self.ref.path, folder, WriteOptions()))
+        self.dml.add_changes(writer.write_rows(self.bound(df), plan, self.ref.path, folder, self._options))
 
     def counts(self) -> dict[str, int | None]:
         """What it does so far, in numbers: see `DmlCounts` in the core."""
@@ -277,7 +289,7 @@ class Operation:
 
     def commit(self, metrics: Mapping[str, int], *, by_vectors: bool) -> dict[str, int]:
         """Commits and returns the metrics, with the time that it took."""
-        measured = {**metrics, "executionTimeMs": self.millis()}
+        measured = {**metrics, "executionTimeMs": self.millis()} if self._timed else dict(metrics)
         begun_at, uri = self.dml.version, self.dml.uri
         version = self.dml.commit(by_vectors, measured)
         self.committed = None if version == begun_at else version

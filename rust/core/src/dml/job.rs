@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use super::attempt::Attempt;
 use super::options::DmlOptions;
-use crate::error::Result;
+use crate::condition;
+use crate::error::{Error, Result};
 use crate::maintain::AutoCompact;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Committed, Operation, Transaction};
-use crate::write::{check_writer, plan_snapshot};
+use crate::write::{WriteOptions, WritePlan, check_writer, plan_snapshot};
 
 /// An attempt, with the version that it works on.
 #[derive(Debug)]
@@ -35,6 +36,19 @@ impl Job {
         let mut attempt = Attempt::new(plan, write);
         attempt.uploads.stop_by(&options.cancel);
         Ok(Job { snapshot, attempt, started, budget })
+    }
+
+    /// Works on the version of a checked plan.
+    ///
+    /// # Errors
+    /// [`Error::TableNotFound`] for a plan that makes the table, and for one that has travelled.
+    pub(super) fn of_plan(plan: WritePlan, write: WriteOptions) -> Result<Self> {
+        let Some(snapshot) = plan.snapshot().cloned() else {
+            let error = Error::TableNotFound { path: plan.location.root().to_string() };
+            return Err(error.of_condition(&condition::PATH_DOES_NOT_EXIST));
+        };
+        let budget = write.commit_budget;
+        Ok(Job { snapshot, attempt: Attempt::new(plan, write), started: Instant::now(), budget })
     }
 
     /// The transaction, with the condition as the history shows it.

@@ -55,6 +55,24 @@ impl Default for DmlOptions {
 }
 
 impl DmlOptions {
+    /// Those of a write.
+    pub(super) fn of_write(write: &WriteOptions) -> Self {
+        DmlOptions {
+            target_file_size: write.target_file_size,
+            vectors: write.vectors,
+            auto_compact: write.auto_compact,
+            compaction: write.compaction.clone(),
+            compression: write.compression.clone(),
+            parquet: write.parquet.clone(),
+            max_rows_per_file: write.max_rows_per_file,
+            user_metadata: write.user_metadata.clone(),
+            app_transaction: write.app_transaction.clone(),
+            engine: write.engine.clone(),
+            commit_budget: write.commit_budget,
+            cancel: Cancel::default(),
+        }
+    }
+
     /// The options of the files that are written.
     pub(super) fn write(&self) -> WriteOptions {
         WriteOptions {

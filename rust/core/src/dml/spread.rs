@@ -118,7 +118,22 @@ impl SpreadDml {
         options: DmlOptions,
     ) -> Result<Self> {
         let job = Job::begin(location, &options, options.commit_budget)?;
-        Ok(SpreadDml {
+        Ok(Self::on(job, storage, operation, options))
+    }
+
+    /// A write before whose rows others leave: those that the engine says are meant. It works on the version of the
+    /// write's plan, by its options.
+    ///
+    /// # Errors
+    /// [`Error::TableNotFound`] for a write that makes the table, and for one that has travelled.
+    pub fn of_write(write: SpreadWrite) -> Result<Self> {
+        let (plan, write, storage, operation) = write.into_parts();
+        let options = DmlOptions::of_write(&write);
+        Ok(Self::on(Job::of_plan(plan, write)?, storage, operation, options))
+    }
+
+    fn on(job: Job, storage: StorageOptions, operation: Operation, options: DmlOptions) -> Self {
+        SpreadDml {
             job,
             storage,
             operation,
@@ -133,7 +148,7 @@ impl SpreadDml {
             cdc: Vec::new(),
             folders: Vec::new(),
             identities: Vec::new(),
-        })
+        }
     }
 
     /// Refuses what takes rows away, whether there are any.

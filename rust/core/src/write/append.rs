@@ -337,7 +337,8 @@ fn same_files(ours: &StructType, theirs: &StructType) -> bool {
         && ours.fields.iter().zip(&theirs.fields).all(|(o, t)| t.nullable || !o.nullable)
 }
 
-fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
+/// What the history shows of a write, but for metrics.
+pub(super) fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
     if let Some(defines) = &options.defines {
         let name = match defines.mode {
             DefineMode::Create | DefineMode::CreateIfNotExists => "CREATE TABLE AS SELECT",
@@ -351,6 +352,9 @@ fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
         .with_encoded("partitionBy", options.partition_by.clone());
     if let Some(predicate) = &options.replace_where {
         operation = operation.with("predicate", predicate.as_str());
+    }
+    for (name, value) in &options.shown {
+        operation = operation.with(name, value.as_str());
     }
     let switches = [
         ("isDynamicPartitionOverwrite", options.dynamic_partitions),

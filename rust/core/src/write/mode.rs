@@ -109,6 +109,8 @@ pub struct WriteOptions {
     pub compression: Option<String>,
     /// How else data files are encoded.
     pub parquet: ParquetOptions,
+    /// What the history shows of the write beside what follows from its options: parameters by their names.
+    pub shown: BTreeMap<String, String>,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,
     /// Application id and its version: a version that the table has already recorded, or an older one, is not written
@@ -171,6 +173,7 @@ impl Default for WriteOptions {
             compaction: CompactionRules::default(),
             compression: None,
             parquet: ParquetOptions::default(),
+            shown: BTreeMap::new(),
             user_metadata: None,
             app_transaction: None,
             engine: None,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::array::RecordBatchReader;
 use serde::{Deserialize, Serialize};
 
-use super::append::{commit_made, fill, make_durable};
+use super::append::{commit_made, fill, make_durable, operation};
 use super::frame_columns::FrameColumns;
 use super::mode::{WriteOptions, WriteResult};
 use super::plan::{Target, WritePlan, plan, plan_write};
@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::schema::{StructField, StructType};
 use crate::store::{Location, StorageOptions};
+use crate::txn::Operation;
 
 /// A checked write whose files are written by other means than [`write`](super::write): by tasks, or by Spark.
 #[derive(Debug, Clone)]
@@ -96,6 +97,13 @@ impl SpreadWrite {
         let mut plan = plan.with_columns(more.clone());
         plan.rules_held = true;
         SpreadWrite { plan, rules, storage, options, more, written: Arc::default() }
+    }
+
+    /// What an engine needs that commits the write by other means: the plan, the options, how the location was opened, and
+    /// what the history shows.
+    pub(crate) fn into_parts(self) -> (WritePlan, WriteOptions, StorageOptions, Operation) {
+        let shown = operation(&self.plan, &self.options);
+        (self.plan, self.options, self.storage, shown)
     }
 
     /// Whether there is nothing to write: see [`Target::Skip`].
