@@ -106,7 +106,7 @@ def _save(
     if not plan.skip and replacing is not None and mode == "overwrite":
         from deltaic.spark.dml.replace import replace_matches
 
-        version = replace_matches(df, plan, path, given, storage_options)
+        version = replace_matches(df, plan, path, replacing, given, storage_options)
     elif not plan.skip:
         folder = str(uuid.uuid4())
         rows = command_reads.bind(df, plan, storage_options)

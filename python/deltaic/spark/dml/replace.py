@@ -31,13 +31,18 @@ _UNCLEAR = ("AMBIGUOUS_REFERENCE", "UNRESOLVED_COLUMN")
 
 
 def replace_matches(
-    df: Any, plan: Any, path: str, options: WriteOptions, storage_options: Mapping[str, str] | None
+    df: Any,
+    plan: Any,
+    path: str,
+    given: Replacing,
+    options: WriteOptions,
+    storage_options: Mapping[str, str] | None,
 ) -> int | None:
     """Writes the rows of `df`, and takes those out of the table that match one of them; the version.
 
     All or nothing, in one commit; none where there are no rows, no new columns and no `txnAppId`. `plan` is the checked
-    write. The rows are computed once. Of the table those files are read that may hold a match; rows leave as a delete takes them,
-    and the others keep their row ids. What was read is claimed.
+    write. The rows are computed once. Of the table those files are read that may hold a match; rows leave as a delete
+    takes them, and the others keep their row ids. What was read is claimed.
 
     Raises:
         InvalidArgumentError: for a column that is not there, or in both.
@@ -47,8 +52,6 @@ def replace_matches(
         CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
         AnalysisException: of Spark, for what is no condition on these rows.
     """
-    given = options.replacing
-    assert given is not None
     alias = _TARGET if given.on is None else given.alias or _TARGET
     ref = TableRef(df.sparkSession, path, alias=alias, storage_options=dict(storage_options or {}))
     with Operation(ref, "WRITE", {}, write=(plan, options)) as op:
