@@ -371,7 +371,13 @@ class ScanPlan:
 @final
 class StreamSource:
     def __new__(
-        cls, path: str, options: dict[str, str], start_millis: int | None, storage_options: dict[str, str]
+        cls,
+        path: str,
+        options: dict[str, str],
+        start_millis: int | None,
+        storage_options: dict[str, str],
+        settings: dict[str, str] | None = None,
+        metadata_path: str | None = None,
     ) -> StreamSource: ...
     def describe(self) -> str: ...
     @property
@@ -383,6 +389,14 @@ class StreamSource:
         self, start: str | None = None, *, everything: bool = False, max_files: int | None = None
     ) -> str | None: ...
     def batch(self, start: str | None, end: str) -> list[StreamPart]: ...
+    def begin_log(self, start: str | None, end: str) -> None: ...
+    def commit(self, end: str) -> None: ...
+    @property
+    def schema_version(self) -> int: ...
+
+def check_stream_places(
+    checkpoint: str, places: list[tuple[str, str, str, str | None]], anywhere: bool
+) -> None: ...
 
 @final
 class StreamPart:

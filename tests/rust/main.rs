@@ -20,6 +20,7 @@ mod store;
 mod stream;
 mod table_builder;
 mod time_travel;
+mod tracked_stream;
 mod txn;
 mod verify;
 mod write;

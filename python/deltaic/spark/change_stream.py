@@ -30,17 +30,31 @@ COLUMNS = [("_change_type", "string"), ("_commit_version", "long"), ("_commit_ti
 """What the rows have behind the columns of the table, as names and types of Spark."""
 
 
-def open_stream(path: str, options: Mapping[str, str], since: int | None, storage: dict[str, str]) -> Any:
-    """A source of a stream with these options (names in lower case); `since` is `startingTimestamp` in milliseconds.
+def open_stream(
+    path: str,
+    options: Mapping[str, str],
+    since: int | None,
+    storage: dict[str, str],
+    settings: dict[str, str] | None = None,
+    metadata_path: str | None = None,
+) -> Any:
+    """A source of a stream with these options (names in lower case).
+
+    Args:
+        path: Path or URL of the table.
+        options: The options.
+        since: `startingTimestamp` in milliseconds.
+        storage: Options of the store.
+        settings: Settings of the session, as `_core.StreamSource` takes them.
+        metadata_path: Where the source of a query that runs has its part of the checkpoint.
 
     Raises:
         InvalidArgumentError: for a value that makes no sense, by the name of the option.
         UnsupportedError: for an option by its name.
         ChangesNotRecordedError: when the changes of the table are asked for and not recorded.
     """
-    if changes.wanted(options):
-        return ChangeStream(path, options, since, storage)
-    return _core.StreamSource(path, dict(options), since, storage)
+    given = (path, dict(options), since, storage, settings, metadata_path)
+    return ChangeStream(*given) if changes.wanted(options) else _core.StreamSource(*given)
 
 
 def with_changes(schema: dict[str, Any]) -> dict[str, Any]:
@@ -84,7 +98,13 @@ class ChangeStream:
     """The source; see the module."""
 
     def __init__(
-        self, path: str, options: Mapping[str, str], since: int | None, storage: dict[str, str]
+        self,
+        path: str,
+        options: Mapping[str, str],
+        since: int | None,
+        storage: dict[str, str],
+        settings: dict[str, str] | None = None,
+        metadata_path: str | None = None,
     ) -> None:
         for name in _NOT_FOR_CHANGES:
             if options.get(name.lower(), "false").lower() != "false":
@@ -93,13 +113,14 @@ class ChangeStream:
             name: value for name, value in options.items() if name not in ("readchangefeed", "readchangedata")
         }
         # commits that change rows are what is asked for
-        self._source = _core.StreamSource(path, {**rest, "ignorechanges": "true"}, since, storage)
+        given = {**rest, "ignorechanges": "true"}
+        self._source = _core.StreamSource(path, given, since, storage, settings, metadata_path)
         self._at_table = "startingversion" not in options and "startingtimestamp" not in options
         self._path, self._storage = path, storage
         self._facts = json.loads(self._source.describe())
         self._facts["schema"] = with_changes(self._facts["schema"])
         if self._facts["properties"].get("delta.enableChangeDataFeed", "").lower() != "true":
-            newest = self._facts["version"]
+            newest = self._source.schema_version
             self._table(newest).changes(newest, None, newest, None)
 
     def describe(self) -> str:
@@ -114,6 +135,10 @@ class ChangeStream:
     def stop_at_what_is_there(self) -> None:
         """As `_core.StreamSource`."""
         self._source.stop_at_what_is_there()
+
+    def commit(self, end: str) -> None:
+        """As `_core.StreamSource`."""
+        self._source.commit(end)
 
     def first(self) -> str:
         """As `_core.StreamSource`."""
@@ -141,6 +166,7 @@ class ChangeStream:
 
     def batch(self, start: str | None, end: str) -> list[Any]:
         """The parts of a batch. At least one, which may be empty."""
+        self._source.begin_log(start, end)
         # also says what is wrong with the offsets
         nothing = [Inserts(part, 0, 0) for part in self._source.batch(end, end)]
         goal = _Offset.of(end)
@@ -189,7 +215,7 @@ class ChangeStream:
 
     def _table(self, version: int) -> Any:
         """The table in the schema that the stream has."""
-        return _core.Table(self._path, max(version, self._facts["version"]), None, self._storage)
+        return _core.Table(self._path, max(version, self._source.schema_version), None, self._storage)
 
 
 class Inserts:

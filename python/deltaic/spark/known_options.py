@@ -45,6 +45,13 @@ OPTIONS_FOLLOWED: Mapping[str, str] = {
     "skipChangeCommits": "Of a stream: commits that change rows are skipped.",
     "failOnDataLoss": "Of a stream: `false` goes on where versions are gone.",
     "excludeRegex": "Of a stream: files whose path matches are left out.",
+    "schemaTrackingLocation": "Of a stream: where it keeps the schemas that it reads with, below its checkpoint.",
+    "schemaLocation": "Another name of `schemaTrackingLocation`.",
+    "streamingSourceTrackingId": "Of a stream: tells two sources of one table in one query apart.",
+    "allowSourceColumnRename": "Of a stream with `schemaTrackingLocation`: it goes on after columns were "
+    "renamed, `always` or in the version that is given.",
+    "allowSourceColumnDrop": "The same after columns were dropped.",
+    "allowSourceColumnTypeChange": "The same after types became wider.",
 }
 """Options of reads, writes and streams that have the effect that they have on delta-spark."""
 
@@ -55,9 +62,6 @@ OPTIONS_REFUSED: Mapping[str, Refused] = {
         "false", "write", "it is an option of delta-spark's own statements"
     ),
     "spark.sql.parquet.outputtimestamptype": SPARKS_REFUSED["spark.sql.parquet.outputTimestampType"],
-    "schematrackinglocation": Refused("", "stream", _MISSING),
-    "schemalocation": Refused("", "stream", _MISSING),
-    "streamingsourcetrackingid": Refused("", "stream", "it belongs to `schemaTrackingLocation`"),
 }
 """Options that are an error with another value than these; names in lower case."""
 

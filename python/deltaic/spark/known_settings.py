@@ -85,6 +85,20 @@ FOLLOWED: Mapping[str, str] = {
     "merge.deletionVectors.persistent": "`false`: so does MERGE.",
     "alterLocation.bypassSchemaCheck": "`true`: `ALTER TABLE … SET LOCATION` takes a table with other columns.",
     "identityColumn.allowSyncIdentityToLowerHighWaterMark.enabled": "`true`: SYNC IDENTITY may move a mark back.",
+    "streaming.allowSourceColumnRename": "`always`: streams with `schemaTrackingLocation` go on after columns of their "
+    "table were renamed; with `.ckpt_` and the number that the error says only that stream, or only up to a version.",
+    "streaming.allowSourceColumnDrop": "The same after columns were dropped.",
+    "streaming.allowSourceColumnRenameAndDrop": "The same after both.",
+    "streaming.allowSourceColumnTypeChange": "The same after types became wider.",
+    "streaming.schemaTracking.enabled": "`false`: `schemaTrackingLocation` is an error.",
+    "streaming.schemaTracking.mergeConsecutiveSchemaChanges.enabled": "`false`: changes of the schema without rows "
+    "between them end a stream with `schemaTrackingLocation` one by one.",
+    "streaming.schemaTracking.metadataPathCheck.enabled": "`false`: a query takes the log of schemas of another one.",
+    "streaming.allowSchemaLocationOutsideCheckpointLocation": "`true`: `schemaTrackingLocation` may be anywhere.",
+    "streaming.ignoreInternalMetadataForSchemaChange.enabled": "`false`: what only writers ask of a column, "
+    "such as the mark of an identity, is a change of the schema for a stream with `schemaTrackingLocation`.",
+    "typeWidening.enableStreamingSchemaTracking": "`true`: a type that became wider ends a stream without "
+    "`schemaTrackingLocation`.",
     "stalenessLimit": "How old an answer may be, such as `5s`: for that long after a look at the log a query does "
     "without one. A session always sees its own commits.",
 }
@@ -191,9 +205,6 @@ REFUSED: Mapping[str, Refused] = {
     "typeWidening.allowTypeChangeStreamingDeltaSource": Refused(
         "true", "stream", "a stream takes types that widen"
     ),
-    "typeWidening.enableStreamingSchemaTracking": Refused(
-        "false", "stream", "a stream has no log of schemas"
-    ),
     "updateAndMergeCastingFollowsAnsiEnabledFlag": Refused(
         "false", "update merge", "values are cast as `spark.sql.storeAssignmentPolicy` says"
     ),
@@ -271,7 +282,6 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "merge.emptySchemaTargetCheck.enabled": _STAYS,
     "partitionColumnValidity.enabled": _STAYS,
     "schema.typeCheck.enabled": _STAYS,
-    "streaming.allowSchemaLocationOutsideCheckpointLocation": _STAYS,
     "streaming.offsetValidation.enabled": _STAYS,
     "streaming.schemaValidationOnRestart.enabled": _STAYS,
     "streaming.trailingCommitValidation.enabled": _STAYS,
@@ -334,7 +344,6 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "requiredSparkConfsCheck.enabled": "No setting of Spark is required.",
     "snapshot*": _INSIDE,
     "streaming.distributedInitialSnapshot": _INSIDE,
-    "streaming.ignoreInternalMetadataForSchemaChange.enabled": _INSIDE,
     "streaming.initialSnapshotMaxFiles": _INSIDE,
     "streaming.logSizeInMemoryThreshold": _INSIDE,
     "streaming.sink.implicitCast*": _INSIDE,
@@ -369,7 +378,6 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "geo.preview.enabled": FEATURES,
     "skipRedirectFeature": FEATURES,
     "spark.sql.delta.sharing.*": FEATURES,
-    "streaming.schemaTracking.*": FEATURES,
     "variant.disableVariantTableFeatureForSpark40": FEATURES,
     "variantShredding.*": FEATURES,
     "catalog.enableServerSidePlanning": _DOORS,

@@ -248,6 +248,24 @@ def _refuse(given: Mapping[str, str], operation: str) -> None:
         raise UnsupportedError(f"{what} is not supported: {why}", path="", what=what)
 
 
+def of_streams(spark: Any) -> dict[str, str]:
+    """What the session says of the streams that it reads, as `_core.StreamSource` takes it.
+
+    Raises:
+        UnsupportedError: for a setting that a stream would pass over in silence.
+    """
+    given = _all(spark)
+    _refuse(given, "stream")
+    names = (_DELTA + "streaming.", _DELTA + "typeWidening.")
+    return {name.removeprefix(_DELTA): value for name, value in given.items() if name.startswith(names)}
+
+
+def may_keep_schemas_anywhere(spark: Any) -> bool:
+    """`spark.databricks.delta.streaming.allowSchemaLocationOutsideCheckpointLocation`."""
+    name = _DELTA + "streaming.allowSchemaLocationOutsideCheckpointLocation"
+    return str(spark.conf.get(name, "false")).lower() == "true"
+
+
 def optimize_rules(spark: Any) -> dict[str, Any]:
     """What the session says of an optimize, as the arguments of `deltaic.Table.optimize`.
 

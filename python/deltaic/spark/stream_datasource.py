@@ -19,7 +19,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, WriterCommitMessage
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError
+from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError, UnsupportedError
 from deltaic.spark import writer
 from deltaic.spark.change_stream import open_stream
 from deltaic.spark.names import local
@@ -43,6 +43,8 @@ _Writer: Any = _ArrowWriter or datasource.DataSourceStreamWriter
 _Mixin: Any = object if limits is None else limits.SupportsTriggerAvailableNow
 
 _ROWS_OF_A_BATCH = 10_000
+# Spark tells such a source neither where its part of the checkpoint is nor, before 4.2, where a batch may end
+_NOT_HERE = ("schemaTrackingLocation", "schemaLocation")
 
 
 class DeltaStreamReader(DataSourceStreamReader, _Mixin):  # type: ignore[misc]  # pyspark has no types
@@ -57,6 +59,11 @@ class DeltaStreamReader(DataSourceStreamReader, _Mixin):  # type: ignore[misc]  
         plan: Callable[[Sequence[Any]], Sequence[Any]],
         read: Callable[[Any], Iterator[pa.RecordBatch]],
     ) -> None:
+        for name in _NOT_HERE:
+            if name.lower() in options:
+                what = f"the option `{name}` of a stream of the Python data source"
+                reason = "read the stream on a classic session"
+                raise UnsupportedError(f"`{path}`: {what} is not supported: {reason}", path=path, what=what)
         no_storage_options: dict[str, str] = {}
         self._given = (path, options, since, no_storage_options)
         self._schema = schema

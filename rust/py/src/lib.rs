@@ -47,7 +47,7 @@ mod _core {
     #[pymodule_export]
     use crate::spark_scan::{ScanPlan, read_split};
     #[pymodule_export]
-    use crate::spark_stream::{StreamPart, StreamSource};
+    use crate::spark_stream::{StreamPart, StreamSource, check_stream_places};
     #[pymodule_export]
     use crate::spark_write::WritePlan;
     #[pymodule_export]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use deltaic::scan::{handover, splits};
 use deltaic::store::StorageOptions;
-use deltaic::stream::{Offset, Part, ReadLimit, Source, SourceOptions};
+use deltaic::stream::{Offset, Part, Place, ReadLimit, Source, SourceOptions, check_places};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -20,17 +20,26 @@ pub(crate) struct StreamSource {
 
 #[pymethods]
 impl StreamSource {
-    /// `start_millis` is the value of the option `startingTimestamp`.
+    /// `start_millis` is the value of the option `startingTimestamp`, `settings` are those of the session (names without
+    /// `spark.databricks.delta.`), and `metadata_path` is where the source of a query that runs has its part of the
+    /// checkpoint.
     #[new]
+    #[pyo3(signature = (path, options, start_millis, storage_options, settings=None, metadata_path=None))]
     fn new(
         py: Python<'_>,
         path: String,
         options: BTreeMap<String, String>,
         start_millis: Option<i64>,
         storage_options: StorageOptions,
+        settings: Option<BTreeMap<String, String>>,
+        metadata_path: Option<String>,
     ) -> PyResult<Self> {
         read(py, move || {
-            let options = SourceOptions::parse(&path, &options, start_millis)?;
+            let options = SourceOptions::parse(&path, &options, start_millis)?.in_session(
+                &path,
+                &settings.unwrap_or_default(),
+                metadata_path,
+            )?;
             Ok(StreamSource { inner: Arc::new(Source::open(&path, &storage_options, options)?) })
         })
     }
@@ -38,6 +47,28 @@ impl StreamSource {
     /// What the bridge asks of a version: see `SparkTable.describe`.
     fn describe(&self) -> String {
         handover::describe(self.inner.snapshot()).to_string()
+    }
+
+    /// The version whose schema the stream has.
+    #[getter]
+    fn schema_version(&self) -> u64 {
+        self.inner.schema_version()
+    }
+
+    /// Begins the log of schemas of a query that planned the batch up to `end` before it kept one.
+    #[pyo3(signature = (start, end))]
+    fn begin_log(&self, py: Python<'_>, start: Option<String>, end: String) -> PyResult<()> {
+        let inner = self.inner.clone();
+        read(py, move || {
+            let start = start.as_deref().map(Offset::from_json).transpose()?;
+            inner.begin_log_of(start.as_ref(), &Offset::from_json(&end)?)
+        })
+    }
+
+    /// The rows up to an offset are taken. Raises where the schema changes there, and the query must be started again.
+    fn commit(&self, py: Python<'_>, end: String) -> PyResult<()> {
+        let inner = self.inner.clone();
+        read(py, move || inner.commit(&Offset::from_json(&end)?))
     }
 
     /// The schema of the rows as JSON, with all column metadata.
@@ -99,6 +130,17 @@ impl StreamSource {
                 .collect())
         })
     }
+}
+
+/// Checks that the logs of schemas of a query are below its checkpoint, unless `anywhere`, each in a place of its own.
+#[pyfunction]
+pub(crate) fn check_stream_places(
+    py: Python<'_>,
+    checkpoint: String,
+    places: Vec<Place>,
+    anywhere: bool,
+) -> PyResult<()> {
+    read(py, move || check_places(&checkpoint, &places, anywhere))
 }
 
 /// Files of a batch.

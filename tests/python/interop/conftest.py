@@ -191,6 +191,14 @@ class DeltaSpark:
         answer: dict[str, Any] | None = self._ask({"situation": situation, "at": str(at)})["told"]
         return answer
 
+    def tracked(self, name: str, at: Path) -> Any:
+        """What a situation of `tracked_streams` tells."""
+        return self._ask({"tracked": name, "at": str(at)})["told"]
+
+    def step(self, at: Path, statements: list[str], options: dict[str, str]) -> Any:
+        """What one run of a query of `tracked_streams` tells."""
+        return self._ask({"step": statements, "at": str(at), "options": options})["told"]
+
     def call(self, path: Path | str, *calls: list[Any]) -> tuple[dict[str, Any], list[str]]:
         """Schema and rows (JSON) of what methods give, each called on what the one before gave."""
         answer = self._ask({"table": str(path), "calls": calls})

@@ -7,7 +7,9 @@ One request a line on stdin, one answer a line on stdout, both JSON: `{"sql": te
 DataFrameWriter, `{"table": path, "calls": [[method, argument …], …]}` calls one method after the other, beginning
 with the `DeltaTable` of the path, and answers with schema and rows of the DataFrame at the end,
 `{"stream": path, "to": path, "checkpoint": folder, "options": {...}}` streams what is there into another table.
-`{"situation": name, "at": folder}` answers with what `error_situations.attempt` tells.
+`{"situation": name, "at": folder}` answers with what `error_situations.attempt` tells,
+`{"tracked": name, "at": folder}` with what `tracked_streams.play` does, and
+`{"step": [statement …], "at": folder, "options": {...}}` with what `tracked_streams.step` does.
 """
 
 import json
@@ -16,6 +18,7 @@ import sys
 
 from error_situations import attempt, told
 from pyspark.sql import SparkSession
+from tracked_streams import play, step
 
 
 def session(jars: str, warehouse: str) -> SparkSession:
@@ -73,6 +76,10 @@ def main() -> None:
                 from delta.tables import DeltaTable
 
                 answer = {"told": attempt(request["situation"], spark, DeltaTable, request["at"])}
+            elif "tracked" in request:
+                answer = {"told": play(request["tracked"], spark, request["at"])}
+            elif "step" in request:
+                answer = {"told": step(spark, request["at"], request["step"], request["options"])}
             elif "table" in request:
                 from delta.tables import DeltaTable
 

@@ -67,7 +67,12 @@ def test_changes_come_after_the_rows_that_are_there(connect: Any, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("options", "error"),
-    [({"versionAsOf": "0"}, "versionAsOf"), ({"maxFilesPerTrigger": "0"}, "maxFilesPerTrigger")],
+    [
+        ({"versionAsOf": "0"}, "versionAsOf"),
+        ({"maxFilesPerTrigger": "0"}, "maxFilesPerTrigger"),
+        ({"schemaTrackingLocation": "s"}, "schemaTrackingLocation"),
+        ({"schemaLocation": "s"}, "schemaLocation"),
+    ],
 )
 def test_options_that_make_no_sense(
     connect: Any, tmp_path: Path, options: dict[str, str], error: str

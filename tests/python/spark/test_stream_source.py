@@ -158,7 +158,7 @@ def test_where_a_stream_begins(spark: SparkSession, table: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"schemaTrackingLocation": "/x"}, exceptions.UnsupportedError),
+        ({"endingVersion": "1"}, exceptions.UnsupportedError),
         ({"versionAsOf": "1"}, exceptions.InvalidArgumentError),
         ({"maxFilesPerTrigger": "0"}, exceptions.InvalidArgumentError),
         ({"startingTimestamp": "soon"}, exceptions.InvalidArgumentError),

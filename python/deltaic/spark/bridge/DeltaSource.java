@@ -94,7 +94,7 @@ public final class DeltaSource
       Option schema,
       String provider,
       scala.collection.immutable.Map parameters) {
-    return new StreamSource(context.sparkSession(), Scala.map(parameters));
+    return new StreamSource(context.sparkSession(), Scala.map(parameters), metadataPath);
   }
 
   public Sink createSink(

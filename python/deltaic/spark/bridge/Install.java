@@ -33,6 +33,7 @@ public final class Install {
       if (rule == KeepStars.class) return new KeepStars((SparkSession) session);
       if (rule == ReadChanges.class) return new ReadChanges((SparkSession) session);
       if (rule == ResolveReads.class) return new ResolveReads((SparkSession) session);
+      if (rule == StreamPlaces.class) return new StreamPlaces((SparkSession) session);
       if (rule == OtherStatements.class) return new OtherStatements();
       // the optimizer's last batch has no extension point of its own: it is open through the session's `experimental`
       inOptimizer((SparkSession) session);
@@ -54,6 +55,7 @@ public final class Install {
     extensions.injectResolutionRule(new Builder(ResolveReads.class));
     extensions.injectResolutionRule(new Builder(OtherStatements.class));
     extensions.injectPostHocResolutionRule(new Builder(RouteWrites.class));
+    extensions.injectPostHocResolutionRule(new Builder(StreamPlaces.class));
     ChangesFunction.inLaterSessions(extensions);
   }
 
@@ -82,7 +84,8 @@ public final class Install {
         & append(analyzer, "hintResolutionRules", new ReadChanges(session))
         & append(analyzer, "extendedResolutionRules", new ResolveReads(session))
         & append(analyzer, "extendedResolutionRules", new OtherStatements())
-        & append(analyzer, "postHocResolutionRules", new RouteWrites());
+        & append(analyzer, "postHocResolutionRules", new RouteWrites())
+        & append(analyzer, "postHocResolutionRules", new StreamPlaces(session));
   }
 
   /** Idempotent. */

@@ -28,11 +28,12 @@ final class StreamSource implements Source, SupportsTriggerAvailableNow {
   /** By which Python knows this source. */
   private final String id = UUID.randomUUID().toString();
 
-  StreamSource(SparkSession session, Map options) {
+  StreamSource(SparkSession session, Map options, String metadataPath) {
     this.session = session;
     HashMap request = request(options, "streamOpen");
     this.path = (String) request.get("path");
     request.put("stream", id);
+    request.put("metadataPath", metadataPath);
     this.schema = schemaOf((String) Python.call(request, null));
   }
 
@@ -122,6 +123,13 @@ final class StreamSource implements Source, SupportsTriggerAvailableNow {
       rows = rows == null ? part : rows.union(part);
     }
     return rows;
+  }
+
+  /** A batch up to here is done. Where the schema of the table changes here, this ends the query. */
+  public void commit(org.apache.spark.sql.execution.streaming.Offset end) {
+    HashMap request = request("streamCommit");
+    request.put("end", end.json());
+    Python.call(request, null);
   }
 
   public void stop() {

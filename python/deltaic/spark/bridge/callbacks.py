@@ -70,6 +70,8 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "streamLatest": lambda asked, _: streams.latest(asked),
     "streamAvailableNow": lambda asked, _: streams.available_now(asked),
     "streamBatch": lambda asked, _: streams.batch(asked),
+    "streamCommit": lambda asked, _: streams.commit(asked),
+    "streamPlaces": lambda asked, _: streams.check_places(asked),
     "streamStop": lambda asked, _: streams.stop(asked),
     "sinkOpen": lambda asked, _: sinks.check(asked),
     "sinkAdd": sinks.add_batch,

@@ -7,13 +7,14 @@ import threading
 import uuid
 from typing import Any
 
+from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.spark.bridge import tables
 from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.change_stream import COLUMNS, open_stream
 from deltaic.spark.names import local
-from deltaic.spark.settings import refuse
+from deltaic.spark.settings import may_keep_schemas_anywhere, of_streams
 
 # batches whose files Spark may still ask for: the one that runs, and the last one, which a restart asks for again
 _KEPT = 3
@@ -121,6 +122,18 @@ def batch(asked: dict[str, Any]) -> str:
     return json.dumps(stream.lend(stream.source.batch(asked["start"], asked["end"])))
 
 
+def commit(asked: dict[str, Any]) -> None:
+    """A batch is done."""
+    _named(asked).source.commit(asked["end"])
+
+
+def check_places(asked: dict[str, Any]) -> None:
+    """Checks where a query that starts keeps the schemas of its sources."""
+    places = [(p["table"], p["location"], p["uri"], p.get("source")) for p in asked["places"]]
+    anywhere = may_keep_schemas_anywhere(session_of(None))
+    _core.check_stream_places(asked["checkpoint"], places, anywhere)
+
+
 def stop(asked: dict[str, Any]) -> None:
     """The query has ended."""
     with _lock:
@@ -135,6 +148,7 @@ def _named(asked: dict[str, Any]) -> _Stream:
 
 
 def _source(asked: dict[str, Any]) -> Any:
-    refuse(session_of(None), "stream")
+    settings = of_streams(session_of(None))
     options, storage = split_storage(asked["options"])
-    return open_stream(local(asked["path"]), options, asked.get("since"), storage)
+    given = (local(asked["path"]), options, asked.get("since"), storage)
+    return open_stream(*given, settings, asked.get("metadataPath"))

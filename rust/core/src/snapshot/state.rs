@@ -168,6 +168,27 @@ impl Snapshot {
         })
     }
 
+    /// The same files, read with other metadata and another protocol of the table: as a stream reads them that keeps its
+    /// schemas.
+    ///
+    /// # Errors
+    /// As [`Snapshot::open`] of the protocol and the schema.
+    pub(crate) fn read_as(&self, metadata: Metadata, protocol: Protocol) -> Result<Snapshot> {
+        let inner = &self.inner;
+        let state = {
+            let state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+            State::of(
+                state.segment.clone(),
+                state.excluded.clone(),
+                state.checkpoint.clone(),
+                state.evidence.clone(),
+            )
+        };
+        let (plain, location, counters) =
+            (inner.plain.clone(), inner.location.clone(), inner.counters.clone());
+        Snapshot::new(plain, location, protocol, metadata, inner.opened_from, counters, state)
+    }
+
     /// Where the table is.
     pub fn location(&self) -> &Location {
         &self.inner.location

@@ -1,7 +1,7 @@
 //! One commit as a stream sees it: the files that it adds, and what it does to rows that were there.
 
 use super::options::SourceOptions;
-use crate::actions::{Action, Add, Metadata};
+use crate::actions::{Action, Add, Metadata, Protocol};
 use crate::error::{Error, Result};
 use crate::features::check_reader;
 use crate::replay::CommitActions;
@@ -13,6 +13,8 @@ pub(super) struct IndexedCommit {
     pub(super) files: Vec<Add>,
     /// The metadata that it sets.
     pub(super) metadata: Option<Metadata>,
+    /// The protocol that it sets.
+    pub(super) protocol: Option<Protocol>,
     /// A file whose rows it removes.
     removed: Option<String>,
     adds: bool,
@@ -28,8 +30,14 @@ impl IndexedCommit {
         body: &[u8],
         options: &SourceOptions,
     ) -> Result<Self> {
-        let mut commit =
-            IndexedCommit { files: Vec::new(), metadata: None, removed: None, adds: false, operation: None };
+        let mut commit = IndexedCommit {
+            files: Vec::new(),
+            metadata: None,
+            protocol: None,
+            removed: None,
+            adds: false,
+            operation: None,
+        };
         for action in CommitActions::parse(body, path, Some(version))?.actions {
             match action {
                 Action::Add(add) if add.data_change => {
@@ -39,7 +47,10 @@ impl IndexedCommit {
                     commit.removed = Some(remove.path.as_str().to_owned());
                 }
                 Action::MetaData(metadata) => commit.metadata = Some(*metadata),
-                Action::Protocol(protocol) => check_reader(table, &protocol)?,
+                Action::Protocol(protocol) => {
+                    check_reader(table, &protocol)?;
+                    commit.protocol = Some(protocol);
+                }
                 Action::CommitInfo(info) => commit.operation = info.operation,
                 _ => {}
             }

@@ -12,9 +12,11 @@ mod options;
 mod schema_changes;
 mod source;
 mod start;
+mod tracking;
 mod walk;
 
 pub use admission::ReadLimit;
 pub use offset::Offset;
 pub use options::{SourceOptions, Start};
 pub use source::{Part, Source};
+pub use tracking::{Place, TrackingOptions, check_places};

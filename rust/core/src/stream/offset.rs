@@ -8,8 +8,11 @@ pub(super) const BASE: i64 = -100;
 pub(super) const END: i64 = i64::MAX - 100;
 /// How [`BASE`] is written, so that every release of delta-spark reads it.
 const WRITTEN_BASE: i64 = -1;
-/// A change of the schema, and what follows it: written by delta-spark where it tracks schemas.
-const SCHEMA_CHANGES: [i64; 2] = [-20, -19];
+/// A change of the schema, where a stream keeps its schemas: before the files of the version.
+pub(super) const SCHEMA_CHANGE: i64 = -20;
+/// Behind it: two offsets, because Spark tells of the first one that it is done when there is a second.
+pub(super) const AFTER_SCHEMA_CHANGE: i64 = -19;
+const SCHEMA_CHANGES: [i64; 2] = [SCHEMA_CHANGE, AFTER_SCHEMA_CHANGE];
 
 /// How far a query came in the table: behind the file of this index in this version.
 ///

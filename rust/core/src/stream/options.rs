@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use regex::Regex;
 
 use super::admission::ReadLimit;
+use super::tracking::TrackingOptions;
 use crate::alter::parse_byte_size;
 use crate::condition;
 use crate::error::{Error, Result};
@@ -45,6 +46,8 @@ pub struct SourceOptions {
     pub fail_on_data_loss: bool,
     /// `excludeRegex`: files whose path, as the log has it, has a match are left out.
     pub exclude: Option<Regex>,
+    /// `schemaTrackingLocation` and what belongs to it.
+    pub tracking: TrackingOptions,
 }
 
 impl Default for SourceOptions {
@@ -58,22 +61,13 @@ impl Default for SourceOptions {
             skip_change_commits: false,
             fail_on_data_loss: true,
             exclude: None,
+            tracking: TrackingOptions::default(),
         }
     }
 }
 
 /// Options that would change what a stream gives, and that are not there yet.
-const UNSUPPORTED: [&str; 9] = [
-    "readChangeFeed",
-    "readChangeData",
-    "schemaTrackingLocation",
-    "schemaLocation",
-    "streamingSourceTrackingId",
-    "allowSourceColumnDrop",
-    "allowSourceColumnRename",
-    "allowSourceColumnTypeChange",
-    "endingVersion",
-];
+const UNSUPPORTED: [&str; 3] = ["readChangeFeed", "readChangeData", "endingVersion"];
 
 impl SourceOptions {
     /// From text; names compare without case, and those that are not known here say nothing. `start_time` is the value of
@@ -114,7 +108,23 @@ impl SourceOptions {
             exclude: find("excludeRegex")
                 .map(|v| java_regex(v).map_err(|reason| invalid("excludeRegex", reason)))
                 .transpose()?,
+            tracking: TrackingOptions::parse(find),
         })
+    }
+
+    /// In a session with these settings (names without `spark.databricks.delta.`), for the query whose source has this part
+    /// of a checkpoint; without one the query is only made.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for an option that a setting forbids.
+    pub fn in_session(
+        mut self,
+        path: &str,
+        settings: &BTreeMap<String, String>,
+        metadata_path: Option<String>,
+    ) -> Result<Self> {
+        self.tracking = self.tracking.in_session(path, settings, metadata_path)?;
+        Ok(self)
     }
 
     /// What a batch takes where the trigger leaves it to the source: `maxFilesPerTrigger` and `maxBytesPerTrigger`, 1000

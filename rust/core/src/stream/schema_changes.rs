@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::actions::Metadata;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructType, is_widening};
 
@@ -13,11 +14,19 @@ pub(super) struct ReadSchema {
     version: u64,
     metadata: Metadata,
     schema: StructType,
+    /// Whether a query that is started again takes a type that became wider.
+    widens: bool,
 }
 
 impl ReadSchema {
-    pub(super) fn new(table: String, version: u64, metadata: Metadata, schema: StructType) -> Self {
-        ReadSchema { table, version, metadata, schema }
+    pub(super) fn new(
+        table: String,
+        version: u64,
+        metadata: Metadata,
+        schema: StructType,
+        widens: bool,
+    ) -> Self {
+        ReadSchema { table, version, metadata, schema, widens }
     }
 
     /// Checks that files under the metadata of a version can be read.
@@ -36,7 +45,7 @@ impl ReadSchema {
         let schema = there.schema()?;
         let before = version < self.version;
         if let Some(change) = self.renamed(there, &schema, before) {
-            return Err(self.changed(version, &change, AGAIN));
+            return Err(self.non_additive(version, &change, &schema));
         }
         if there.partition_columns != self.metadata.partition_columns {
             let by = |columns: &[String]| match columns {
@@ -51,14 +60,30 @@ impl ReadSchema {
             );
             return Err(self.changed(version, &change, AGAIN));
         }
-        let Err(change) = readable(&schema, &self.schema, before, "") else { return Ok(()) };
+        let compare = |widens| Compare { widens: widens && self.widens, may_lack: false };
+        let Err(change) = readable(&schema, &self.schema, compare(before), "") else { return Ok(()) };
+        let (old, new) = if before { (&schema, &self.schema) } else { (&self.schema, &schema) };
+        if !self.widens && readable(old, new, Compare { widens: true, may_lack: false }, "").is_ok() {
+            // additive but for types that became wider
+            if readable(old, new, Compare { widens: false, may_lack: false }, "").is_err() {
+                return Err(self.non_additive(version, &change, &schema));
+            }
+        }
         // what comes later than the schema in use is read after a restart, which begins with the newer schema
-        let retry = !before && readable(&self.schema, &schema, true, "").is_ok();
+        let retry = !before && readable(&self.schema, &schema, compare(true), "").is_ok();
         Err(self.changed(version, &change, if retry { RESTART } else { AGAIN }))
     }
 
     fn changed(&self, version: u64, change: &str, then: &str) -> Error {
         Error::SourceSchemaChanged { path: self.table.clone(), version, reason: format!("{change}. {then}") }
+    }
+
+    fn non_additive(&self, version: u64, change: &str, schema: &StructType) -> Error {
+        let then = "Set schemaTrackingLocation: the query keeps the schemas that it reads with, and goes on. Without it, \
+                    start one with a new checkpoint from the table as it is";
+        let parameters = [("readSchema", self.schema.to_json()), ("incompatibleSchema", schema.to_json())];
+        self.changed(version, change, then)
+            .named(&condition::STREAMING_INCOMPATIBLE_SCHEMA_CHANGE_USE_SCHEMA_LOG, parameters)
     }
 
     /// A column that has another name in the newer of two schemas, or is gone from it.
@@ -114,12 +139,29 @@ fn names(schema: &StructType, mode: ColumnMappingMode) -> BTreeMap<String, Strin
     out
 }
 
-/// Whether data of a schema can be read in another: no column of the data is missing there, none has another type (a wider
-/// one only where `widens`), and none that may be null there may not be null here.
-fn readable(data: &StructType, read: &StructType, widens: bool, at: &str) -> Result<(), String> {
+/// What may differ between data and the schema that it is read in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Compare {
+    /// Types may be wider.
+    pub(super) widens: bool,
+    /// Columns of the data may be missing.
+    pub(super) may_lack: bool,
+}
+
+/// Whether data of a schema can be read in another: no column of the data is missing there, none has another type, unless
+/// `compare` allows it, and none that may be null there may not be null here.
+pub(super) fn readable(
+    data: &StructType,
+    read: &StructType,
+    compare: Compare,
+    at: &str,
+) -> Result<(), String> {
     for field in &data.fields {
         let name = format!("{at}{}", field.name);
         let Some(wanted) = read.fields.iter().find(|f| f.name.eq_ignore_ascii_case(&field.name)) else {
+            if compare.may_lack {
+                continue;
+            }
             return Err(format!("column `{name}` was added"));
         };
         if wanted.name != field.name {
@@ -128,28 +170,28 @@ fn readable(data: &StructType, read: &StructType, widens: bool, at: &str) -> Res
         if field.nullable && !wanted.nullable {
             return Err(format!("column `{name}` may be null now"));
         }
-        type_readable(&field.data_type, &wanted.data_type, widens, &name)?;
+        type_readable(&field.data_type, &wanted.data_type, compare, &name)?;
     }
     Ok(())
 }
 
-fn type_readable(data: &DataType, read: &DataType, widens: bool, at: &str) -> Result<(), String> {
+fn type_readable(data: &DataType, read: &DataType, compare: Compare, at: &str) -> Result<(), String> {
     match (data, read) {
-        (DataType::Struct(data), DataType::Struct(read)) => readable(data, read, widens, &format!("{at}.")),
+        (DataType::Struct(data), DataType::Struct(read)) => readable(data, read, compare, &format!("{at}.")),
         (DataType::Array(data), DataType::Array(read)) => {
             if data.contains_null && !read.contains_null {
                 return Err(format!("elements of `{at}` may be null now"));
             }
-            type_readable(&data.element_type, &read.element_type, widens, &format!("{at}.element"))
+            type_readable(&data.element_type, &read.element_type, compare, &format!("{at}.element"))
         }
         (DataType::Map(data), DataType::Map(read)) => {
             if data.value_contains_null && !read.value_contains_null {
                 return Err(format!("values of `{at}` may be null now"));
             }
-            type_readable(&data.key_type, &read.key_type, widens, &format!("{at}.key"))?;
-            type_readable(&data.value_type, &read.value_type, widens, &format!("{at}.value"))
+            type_readable(&data.key_type, &read.key_type, compare, &format!("{at}.key"))?;
+            type_readable(&data.value_type, &read.value_type, compare, &format!("{at}.value"))
         }
-        (data, read) if data == read || (widens && is_widening(data, read)) => Ok(()),
+        (data, read) if data == read || (compare.widens && is_widening(data, read)) => Ok(()),
         _ => Err(format!("column `{at}` has another type")),
     }
 }
@@ -178,7 +220,7 @@ mod tests {
     /// The check of a version against a schema of version 5.
     fn check(read: &Metadata, version: u64, there: &Metadata) -> Result<(), String> {
         let schema = StructType::from_json(&read.schema_string).unwrap();
-        let read = ReadSchema::new("t".into(), 5, read.clone(), schema);
+        let read = ReadSchema::new("t".into(), 5, read.clone(), schema, true);
         read.check(version, there).map_err(|e| e.to_string())
     }
 
@@ -200,6 +242,20 @@ mod tests {
         assert_eq!(check(&long, 4, &int), Ok(()));
         let text = metadata(&[("a", "string", "a")], &[], false);
         assert!(check(&int, 6, &text).unwrap_err().contains("new checkpoint"));
+    }
+
+    #[test]
+    fn a_wider_type_may_need_a_log_of_schemas() {
+        let (int, long) =
+            (metadata(&[("a", "integer", "a")], &[], false), metadata(&[("a", "long", "a")], &[], false));
+        let schema = StructType::from_json(&int.schema_string).unwrap();
+        let read = ReadSchema::new("t".into(), 5, int, schema, false);
+        let error = read.check(6, &long).unwrap_err();
+        let condition = error.condition().unwrap().name;
+        assert_eq!(condition, "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE_USE_SCHEMA_LOG");
+        let text = metadata(&[("a", "string", "a")], &[], false);
+        let condition = read.check(6, &text).unwrap_err().condition().unwrap().name;
+        assert_eq!(condition, "DELTA_SCHEMA_CHANGED_WITH_VERSION");
     }
 
     #[test]

@@ -2,9 +2,10 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::admission::{Admission, ReadLimit};
-use super::offset::{END, Offset};
+use super::offset::{END, Offset, SCHEMA_CHANGE};
 use super::options::{SourceOptions, Start};
 use super::schema_changes::ReadSchema;
+use super::tracking::Tracker;
 use super::walk::Known;
 use crate::actions::Add;
 use crate::error::{Error, Result};
@@ -12,14 +13,19 @@ use crate::schema::ColumnMappingMode;
 use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, StorageOptions};
 
-/// A table as a stream. Every file is read in the schema that the table had when the source was opened.
+/// A table as a stream. Every file is read in the schema that the table had when the source was opened, or in that which
+/// the log of schemas has, where the stream keeps one.
 #[derive(Debug)]
 pub struct Source {
     uri: String,
     storage: StorageOptions,
     pub(super) location: Location,
+    /// The newest version when the source was opened.
     pub(super) snapshot: Snapshot,
+    /// The same in the schema of the stream.
+    pub(super) shown: Snapshot,
     pub(super) read: ReadSchema,
+    pub(super) tracker: Option<Tracker>,
     pub(super) options: SourceOptions,
     state: Mutex<State>,
 }
@@ -57,23 +63,38 @@ impl Source {
     /// Opens the table at a path or URL. Nothing of its files is read.
     ///
     /// # Errors
-    /// As [`Snapshot::open`]; [`Error::InvalidSchema`] for a table without columns.
+    /// As [`Snapshot::open`]; [`Error::InvalidSchema`] for a table without columns; with a log of schemas
+    /// [`Error::InvalidArgument`] where it cannot be read or is that of another source, and
+    /// [`Error::SourceSchemaChanged`] where its newest schema lacks what the one before had, and the options do not allow it.
     pub fn open(uri: &str, storage: &StorageOptions, options: SourceOptions) -> Result<Self> {
         let snapshot = Snapshot::newest(uri, storage)?;
         let location = Location::open(uri, storage)?;
-        if snapshot.schema().fields.is_empty() {
+        let tracker = Tracker::open(&options.tracking, &snapshot, storage)?;
+        let shown = match &tracker {
+            None => snapshot.clone(),
+            Some(tracker) => tracker.read_as(&snapshot)?,
+        };
+        if shown.schema().fields.is_empty() {
             let reason = format!("`{}` has no columns yet: a stream cannot begin", location.root());
             return Err(Error::InvalidSchema { reason });
         }
         let (metadata, schema) = (snapshot.metadata().clone(), snapshot.schema().as_ref().clone());
-        let read = ReadSchema::new(location.root().to_string(), snapshot.version(), metadata, schema);
+        let refuses_wider = options.tracking.widening_needs_a_log();
+        let path = location.root().to_string();
+        let read = ReadSchema::new(path, snapshot.version(), metadata, schema, !refuses_wider);
         let (uri, storage, state) = (uri.to_owned(), storage.clone(), Mutex::default());
-        Ok(Source { uri, storage, location, snapshot, read, options, state })
+        Ok(Source { uri, storage, location, snapshot, shown, read, tracker, options, state })
+    }
+
+    /// The table in the schema that the stream has.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.shown
     }
 
     /// The version whose schema the stream has.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
+    pub fn schema_version(&self) -> u64 {
+        let tracked = self.tracker.as_ref().and_then(Tracker::version);
+        tracked.unwrap_or_else(|| self.snapshot.version())
     }
 
     /// The options.
@@ -150,11 +171,17 @@ impl Source {
             Some(start) => start.clone(),
             None => self.begin(state)?,
         };
+        if start.is_none() {
+            self.begin_log(&from)?;
+        }
         if start.is_none() && from.mark {
             // a batch of nothing writes into the checkpoint where the stream began
             return Ok(Some(from));
         }
         self.check_table(&from)?;
+        if let Some(held) = self.held(&from)? {
+            return Ok(Some(held));
+        }
         self.compare(state, &from)?;
         let mut left = Admission::new(limit);
         let mut last = None;
@@ -163,7 +190,7 @@ impl Source {
             if taken {
                 last = Some((version, index));
             }
-            taken
+            taken && index != SCHEMA_CHANGE
         })?;
         Ok(match last {
             None => start.cloned(),
@@ -193,7 +220,7 @@ impl Source {
             None => self.begin_of(&mut state, end)?,
         };
         self.check_table(&from)?;
-        let mut parts = vec![Part { snapshot: self.snapshot.clone(), files: Vec::new() }];
+        let mut parts = vec![Part { snapshot: self.shown.clone(), files: Vec::new() }];
         if from.place() == end.place() && from.initial == end.initial {
             return Ok(parts);
         }
@@ -202,12 +229,13 @@ impl Source {
             return Err(Error::InvalidOffset { offset: end.to_json(), reason });
         }
         state.known.forget_before(&from);
+        self.begin_log_of_batch(&from, end)?;
         self.compare(&mut state, &from)?;
         let mut with_vectors: HashSet<String> = HashSet::new();
         self.walk(&mut state.known, &from, Some(end), true, |(_, _, file)| {
             let Some(file) = file.filter(|f| self.takes(f)) else { return true };
             if file.deletion_vector.is_some() && !with_vectors.insert(file.path.as_str().to_owned()) {
-                parts.push(Part { snapshot: self.snapshot.clone(), files: Vec::new() });
+                parts.push(Part { snapshot: self.shown.clone(), files: Vec::new() });
                 with_vectors = HashSet::from([file.path.as_str().to_owned()]);
             }
             if let Some(part) = parts.last_mut() {
@@ -216,6 +244,23 @@ impl Source {
             true
         })?;
         Ok(parts)
+    }
+
+    /// What [`Source::batch`] does first where the query keeps schemas since a short time: its log begins with a schema that
+    /// fits all of the batch.
+    ///
+    /// # Errors
+    /// [`Error::SourceSchemaChanged`] where none does, and where it is not that of the stream.
+    pub fn begin_log_of(&self, start: Option<&Offset>, end: &Offset) -> Result<()> {
+        self.check_table(end)?;
+        let from = match start {
+            Some(start) => start.clone(),
+            None => self.begin_of(&mut self.state(), end)?,
+        };
+        if from.place() == end.place() && from.initial == end.initial {
+            return Ok(());
+        }
+        self.begin_log_of_batch(&from, end)
     }
 
     fn takes(&self, file: &Add) -> bool {
@@ -254,7 +299,11 @@ impl Source {
     /// Once in the life of a source: a column that was renamed between the place where the query goes on and the version
     /// that the source was opened with shows in no commit that is read.
     fn compare(&self, state: &mut State, from: &Offset) -> Result<()> {
-        if state.compared || from.initial || from.version >= self.snapshot.version() {
+        if state.compared
+            || self.tracks().is_some()
+            || from.initial
+            || from.version >= self.snapshot.version()
+        {
             return Ok(());
         }
         match Snapshot::open(self.location.clone(), At::Version(from.version)) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::commit::IndexedCommit;
-use super::offset::{BASE, END, Offset};
+use super::offset::{BASE, END, Offset, SCHEMA_CHANGE};
 use super::source::Source;
 use crate::actions::Add;
 use crate::error::{Error, Result};
@@ -58,8 +58,9 @@ impl Source {
         whole: bool,
         mut visit: impl FnMut(Place<'_>) -> bool,
     ) -> Result<()> {
-        let mut each = |version: u64, files: &[Add]| {
+        let mut each = |version: u64, files: &[Add], barrier: bool| {
             let places = std::iter::once((version, BASE, None))
+                .chain(barrier.then_some((version, SCHEMA_CHANGE, None)))
                 .chain(files.iter().zip(0..).map(|(file, index)| (version, index, Some(file))))
                 .chain(std::iter::once((version, END, None)));
             places
@@ -69,7 +70,7 @@ impl Source {
         let mut next = from.version;
         if from.initial {
             let files = self.initial(known, from.version)?;
-            if !each(from.version, &files) {
+            if !each(from.version, &files, false) {
                 return Ok(());
             }
             next += 1;
@@ -78,6 +79,11 @@ impl Source {
         let last = end.map(|end| if end.index > BASE { end.version + 1 } else { end.version });
         if last.is_some_and(|last| last <= next) {
             return Ok(());
+        }
+        if self.tracks().is_some() && !self.options.fail_on_data_loss {
+            let reason = "not false with schemaTrackingLocation: a change of the schema may be in a commit that is gone";
+            let argument = "failOnDataLoss".to_owned();
+            return Err(Error::InvalidArgument { argument, reason: reason.to_owned() });
         }
         let mut commits = self.commits_from(known, next)?;
         if let Some(last) = last {
@@ -92,11 +98,9 @@ impl Source {
         while !rest.is_empty() {
             let (chunk, others) = rest.split_at(size.min(rest.len()));
             for (version, commit) in self.parsed(known, chunk)? {
-                if let Some(metadata) = &commit.metadata {
-                    self.read.check(version, metadata)?;
-                }
+                let barrier = self.is_barrier(version, &commit)?;
                 commit.check_rows(&self.location.root().to_string(), version, &self.options)?;
-                if !each(version, &commit.files) {
+                if !each(version, &commit.files, barrier) {
                     return Ok(());
                 }
             }
@@ -117,7 +121,7 @@ impl Source {
         } else {
             Snapshot::open(self.location.clone(), At::Version(version))?
         };
-        self.read.check(version, snapshot.metadata())?;
+        self.check_initial(&snapshot)?;
         let mut files = surviving_files(&snapshot, None, false)?;
         files.par_sort_unstable_by(|a, b| {
             (a.modification_time, a.path.as_str()).cmp(&(b.modification_time, b.path.as_str()))
@@ -164,7 +168,7 @@ impl Source {
         Ok(())
     }
 
-    fn lost(&self, version: u64) -> Error {
+    pub(super) fn lost(&self, version: u64) -> Error {
         let path = self.location.root().to_string();
         Error::SourceDataLost { path, version, missing: commit_name(version) }
     }
