@@ -18,6 +18,7 @@ __all__ = [
     "change_columns",
     "check",
     "check_place",
+    "check_stream_places",
     "cluster_by",
     "conditions_of_kinds",
     "convert",

@@ -21,9 +21,9 @@ pub struct Source {
     storage: StorageOptions,
     pub(super) location: Location,
     /// The newest version when the source was opened.
-    pub(super) snapshot: Snapshot,
+    pub(super) table: Snapshot,
     /// The same in the schema of the stream.
-    pub(super) shown: Snapshot,
+    pub(super) snapshot: Snapshot,
     pub(super) read: ReadSchema,
     pub(super) tracker: Option<Tracker>,
     pub(super) options: SourceOptions,
@@ -67,34 +67,34 @@ impl Source {
     /// [`Error::InvalidArgument`] where it cannot be read or is that of another source, and
     /// [`Error::SourceSchemaChanged`] where its newest schema lacks what the one before had, and the options do not allow it.
     pub fn open(uri: &str, storage: &StorageOptions, options: SourceOptions) -> Result<Self> {
-        let snapshot = Snapshot::newest(uri, storage)?;
+        let table = Snapshot::newest(uri, storage)?;
         let location = Location::open(uri, storage)?;
-        let tracker = Tracker::open(&options.tracking, &snapshot, storage)?;
-        let shown = match &tracker {
-            None => snapshot.clone(),
-            Some(tracker) => tracker.read_as(&snapshot)?,
+        let tracker = Tracker::open(&options.tracking, &table, storage)?;
+        let snapshot = match &tracker {
+            None => table.clone(),
+            Some(tracker) => tracker.read_as(&table)?,
         };
-        if shown.schema().fields.is_empty() {
+        if snapshot.schema().fields.is_empty() {
             let reason = format!("`{}` has no columns yet: a stream cannot begin", location.root());
             return Err(Error::InvalidSchema { reason });
         }
-        let (metadata, schema) = (snapshot.metadata().clone(), snapshot.schema().as_ref().clone());
+        let (metadata, schema) = (table.metadata().clone(), table.schema().as_ref().clone());
         let refuses_wider = options.tracking.widening_needs_a_log();
         let path = location.root().to_string();
-        let read = ReadSchema::new(path, snapshot.version(), metadata, schema, !refuses_wider);
+        let read = ReadSchema::new(path, table.version(), metadata, schema, !refuses_wider);
         let (uri, storage, state) = (uri.to_owned(), storage.clone(), Mutex::default());
-        Ok(Source { uri, storage, location, snapshot, shown, read, tracker, options, state })
+        Ok(Source { uri, storage, location, table, snapshot, read, tracker, options, state })
     }
 
     /// The table in the schema that the stream has.
     pub fn snapshot(&self) -> &Snapshot {
-        &self.shown
+        &self.snapshot
     }
 
     /// The version whose schema the stream has.
     pub fn schema_version(&self) -> u64 {
         let tracked = self.tracker.as_ref().and_then(Tracker::version);
-        tracked.unwrap_or_else(|| self.snapshot.version())
+        tracked.unwrap_or_else(|| self.table.version())
     }
 
     /// The options.
@@ -220,7 +220,7 @@ impl Source {
             None => self.begin_of(&mut state, end)?,
         };
         self.check_table(&from)?;
-        let mut parts = vec![Part { snapshot: self.shown.clone(), files: Vec::new() }];
+        let mut parts = vec![Part { snapshot: self.snapshot.clone(), files: Vec::new() }];
         if from.place() == end.place() && from.initial == end.initial {
             return Ok(parts);
         }
@@ -235,7 +235,7 @@ impl Source {
         self.walk(&mut state.known, &from, Some(end), true, |(_, _, file)| {
             let Some(file) = file.filter(|f| self.takes(f)) else { return true };
             if file.deletion_vector.is_some() && !with_vectors.insert(file.path.as_str().to_owned()) {
-                parts.push(Part { snapshot: self.shown.clone(), files: Vec::new() });
+                parts.push(Part { snapshot: self.snapshot.clone(), files: Vec::new() });
                 with_vectors = HashSet::from([file.path.as_str().to_owned()]);
             }
             if let Some(part) = parts.last_mut() {
@@ -299,18 +299,14 @@ impl Source {
     /// Once in the life of a source: a column that was renamed between the place where the query goes on and the version
     /// that the source was opened with shows in no commit that is read.
     fn compare(&self, state: &mut State, from: &Offset) -> Result<()> {
-        if state.compared
-            || self.tracks().is_some()
-            || from.initial
-            || from.version >= self.snapshot.version()
-        {
+        if state.compared || self.tracks().is_some() || from.initial || from.version >= self.table.version() {
             return Ok(());
         }
         match Snapshot::open(self.location.clone(), At::Version(from.version)) {
             Ok(there) => self.read.check(from.version, there.metadata())?,
             // without column mapping no column can be renamed
             Err(Error::VersionNotFound { .. } | Error::LogGap { .. })
-                if self.snapshot.column_mapping() == ColumnMappingMode::None => {}
+                if self.table.column_mapping() == ColumnMappingMode::None => {}
             Err(error) => return Err(error),
         }
         state.compared = true;
@@ -335,7 +331,7 @@ impl Source {
     }
 
     pub(super) fn table_id(&self) -> &str {
-        &self.snapshot.metadata().id
+        &self.table.metadata().id
     }
 
     pub(super) fn newest(&self) -> Result<Snapshot> {

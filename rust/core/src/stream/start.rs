@@ -12,7 +12,7 @@ impl Source {
     pub(super) fn beginning(&self) -> Result<Offset> {
         let id = self.table_id();
         Ok(match self.options.start {
-            Start::Table => Offset::before(id, self.snapshot.version(), true),
+            Start::Table => Offset::before(id, self.table.version(), true),
             Start::Version(version) => {
                 self.check_is_there(version)?;
                 Offset::before(id, version, false)

@@ -116,8 +116,8 @@ impl Source {
         {
             return Ok(files.clone());
         }
-        let snapshot = if self.snapshot.version() == version {
-            self.snapshot.clone()
+        let snapshot = if self.table.version() == version {
+            self.table.clone()
         } else {
             Snapshot::open(self.location.clone(), At::Version(version))?
         };

@@ -33,7 +33,7 @@ impl Source {
                 {
                     return Err(self.replaced(&found.id));
                 }
-                tracker.is_change(&self.shown, version, metadata.as_ref(), commit.protocol.as_ref())
+                tracker.is_change(&self.snapshot, version, metadata.as_ref(), commit.protocol.as_ref())
             }
         }
     }
@@ -47,7 +47,7 @@ impl Source {
         if from.index == AFTER_SCHEMA_CHANGE {
             let said = self.said(from.version)?;
             let (metadata, protocol) = (said.metadata.as_ref(), said.protocol.as_ref());
-            if tracker.is_change(&self.shown, from.version, metadata, protocol)? {
+            if tracker.is_change(&self.snapshot, from.version, metadata, protocol)? {
                 return Ok(Some(from.clone()));
             }
         }
@@ -87,11 +87,11 @@ impl Source {
         protocol: Option<&Protocol>,
         replace: bool,
     ) -> Result<()> {
-        if !tracker.is_change(&self.shown, version, metadata, protocol)? {
+        if !tracker.is_change(&self.snapshot, version, metadata, protocol)? {
             return Ok(());
         }
-        let metadata = metadata.unwrap_or(self.shown.metadata());
-        let protocol = protocol.unwrap_or(self.shown.protocol());
+        let metadata = metadata.unwrap_or(self.snapshot.metadata());
+        let protocol = protocol.unwrap_or(self.snapshot.protocol());
         self.append(tracker, version, metadata, protocol, replace)?;
         Err(self.evolved(version, metadata, protocol))
     }
@@ -175,7 +175,7 @@ impl Source {
         protocol: &Protocol,
     ) -> Result<()> {
         self.append(tracker, version, metadata, protocol, false)?;
-        match tracker.is_change(&self.shown, version, Some(metadata), Some(protocol))? {
+        match tracker.is_change(&self.snapshot, version, Some(metadata), Some(protocol))? {
             true => Err(self.evolved(version, metadata, protocol)),
             false => Ok(()),
         }
@@ -200,8 +200,8 @@ impl Source {
     }
 
     fn at(&self, version: u64) -> Result<Snapshot> {
-        match version == self.snapshot.version() {
-            true => Ok(self.snapshot.clone()),
+        match version == self.table.version() {
+            true => Ok(self.table.clone()),
             false => Snapshot::open(self.location.clone(), At::Version(version)),
         }
     }
