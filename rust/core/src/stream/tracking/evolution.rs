@@ -254,8 +254,8 @@ mod tests {
     #[test]
     fn columns_are_told_apart_by_their_physical_names_at_every_depth() {
         let inner = |name: &str| format!(r#"{{"type":"struct","fields":[{}]}}"#, column(name, LONG, "x"));
-        let old = of(&[("a", LONG, "p"), ("s", &inner("u"), "s"), ("i", r#""integer""#, "i")]);
-        let new = of(&[("s", &inner("v.w"), "s"), ("i", LONG, "i"), ("a", LONG, "other")]);
+        let old = of(&[("a", LONG, "p"), ("s", inner("u").as_str(), "s"), ("i", r#""integer""#, "i")]);
+        let new = of(&[("s", inner("v.w").as_str(), "s"), ("i", LONG, "i"), ("a", LONG, "other")]);
         let found = NonAdditive::between(&old, &new);
         assert_eq!(found.dropped, ["a"]);
         assert_eq!(found.renamed, [("s.u".to_owned(), "s.`v.w`".to_owned())]);

@@ -139,9 +139,9 @@ mod tests {
             // a version is one of a stream
             assert!(!allowed(&[], &[(setting, "2")]).renames(5, 2));
             let of_stream = format!("{setting}.ckpt_-5");
-            assert!(allowed(&[], &[(&of_stream, "2")]).renames(-5, 2));
-            assert!(!allowed(&[], &[(&of_stream, "2")]).renames(5, 2));
-            assert!(allowed(&[], &[(&of_stream, "always")]).renames(-5, 7));
+            assert!(allowed(&[], &[(of_stream.as_str(), "2")]).renames(-5, 2));
+            assert!(!allowed(&[], &[(of_stream.as_str(), "2")]).renames(5, 2));
+            assert!(allowed(&[], &[(of_stream.as_str(), "always")]).renames(-5, 7));
         }
         assert!(allowed(&[], &[(RENAME_DROP_SETTING, "always")]).drops(5, 2));
         assert!(!allowed(&[], &[(RENAME_DROP_SETTING, "always")]).type_changes(5, 2));
