@@ -382,26 +382,6 @@ def widened_without_a_log(s: Stage) -> None:
     s.run(schemaTrackingLocation=None)
 
 
-def of_a_catalog(s: Stage) -> None:
-    """By the name of the table, of which the catalog says what columns it has now."""
-    name = f"tracked_{s.at.name.replace('-', '_')}"
-    location = str(s.at / "c" / "s")
-    s.sql(f"CREATE TABLE {name} (a BIGINT, b STRING) USING delta LOCATION '{s.at / 't'}' {MAPPED}")
-
-    def stream() -> Any:
-        reader = s.spark.readStream.option("schemaTrackingLocation", location).options(**ALLOWED)
-        return reader.table(name)
-
-    try:
-        s.sql(f"INSERT INTO {name} VALUES (1, 'x')")
-        s.run(of=stream)
-        s.sql(f"ALTER TABLE {name} RENAME COLUMN b TO c", f"INSERT INTO {name} VALUES (2, 'y')")
-        s.run(of=stream)
-        s.run(of=stream)
-    finally:
-        s.sql(f"DROP TABLE {name}")
-
-
 SITUATIONS: dict[str, Callable[[Stage], None]] = {
     play.__name__: play
     for play in (
@@ -424,7 +404,6 @@ SITUATIONS: dict[str, Callable[[Stage], None]] = {
         another_type,
         data_may_be_lost,
         widened_without_a_log,
-        of_a_catalog,
     )
 }
 
