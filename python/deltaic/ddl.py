@@ -25,6 +25,7 @@ _NAMES = {
     _Type.DOUBLE: "double",
     _Type.FLOAT: "float",
     _Type.INT: "integer",
+    _Type.NULL: "void",
     _Type.SMALLINT: "short",
     _Type.TEXT: "string",
     _Type.TIMESTAMP: "timestamp",

@@ -18,6 +18,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokens import TokenType
 
 from deltaic import times
 from deltaic.exceptions import InvalidPredicateError
@@ -32,10 +33,14 @@ _Type = exp.DataType.Type
 
 
 class Dialect(Spark):
-    """Spark SQL in which a doubled quote is a quote, as it is from Spark 4 on."""
+    """Spark SQL in which a doubled quote is a quote, as it is from Spark 4 on, and VOID a type."""
 
     class Tokenizer(Spark.Tokenizer):  # noqa: D106 (sqlglot's own way to declare it)
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 (sqlglot's own way to declare it)
+        KEYWORDS = {**Spark.Tokenizer.KEYWORDS, "VOID": TokenType.VOID}  # noqa: RUF012
+
+    class Generator(Spark.Generator):  # noqa: D106
+        TYPE_MAPPING = {**Spark.Generator.TYPE_MAPPING, _Type.NULL: "VOID"}  # noqa: RUF012
 
 
 class _Untranslatable(Exception):  # noqa: N818 (never leaves this module)

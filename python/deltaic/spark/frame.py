@@ -14,6 +14,7 @@ from pyspark.sql.types import (
     DataType,
     DateType,
     MapType,
+    NullType,
     NumericType,
     StringType,
     StructType,
@@ -49,6 +50,8 @@ class WriteColumn:
     stored: bool
     """Whether data files hold it, which they may of a partition column."""
     not_null: bool
+    void: bool
+    """Whether it holds only nulls of no type: data files do not have it."""
     text_limit: dict[str, Any] | None
     """Length of a `char` (`padded`) or `varchar` column."""
 
@@ -89,6 +92,17 @@ def _arrow_takes(kind: DataType) -> bool:
     return isinstance(kind, _FLAT)
 
 
+def has_void(kind: DataType) -> bool:
+    """Whether a type is void, which holds only nulls, or has it within."""
+    if isinstance(kind, StructType):
+        return any(has_void(field.dataType) for field in kind.fields)
+    if isinstance(kind, ArrayType):
+        return has_void(kind.elementType)
+    if isinstance(kind, MapType):
+        return has_void(kind.keyType) or has_void(kind.valueType)
+    return isinstance(kind, NullType)
+
+
 def functions(of: Any) -> Any:
     """The functions whose columns fit a session or DataFrame: one process can have both kinds."""
     if not is_connect(of):
@@ -108,12 +122,12 @@ def physical(columns: list[WriteColumn], partitioning: Sequence[str]) -> list[An
     """Columns of the table as Spark's Parquet writer must see them: names and ids of data files.
 
     First the partition columns as the text of their folders, in a session whose time zone is UTC: Spark takes the
-    first column of a name. Then what the files hold, partition columns at the end.
+    first column of a name. Then what the files hold, partition columns at the end, and no void ones.
     """
     by_name = {column.physical: column for column in columns}
     partitions = [by_name[name] for name in partitioning]
     folders = [_value(c).cast("string").alias(c.physical) for c in partitions]
-    stored = [c for c in columns if not c.partition] + [c for c in partitions if c.stored]
+    stored = [c for c in columns if not (c.partition or c.void)] + [c for c in partitions if c.stored]
     return folders + [_stored(c) for c in stored]
 
 

@@ -407,7 +407,7 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "optimizeWrite.maxShufflePartitions": _LAYOUT,
     "optimizeWrite.numShuffleBlocks": _LAYOUT,
     "rowTracking.backfill.maxNumFiles": _LAYOUT,
-    "createDataFrame.dropNullColumns": "A table has no columns of type void.",
+    "createDataFrame.dropNullColumns": "Void columns are always there, and hold nulls.",
     "delete.allowExistsSubquery": "Conditions may have subqueries of any kind.",
     "table.parquetV2.timestampOutputType": "Timestamps are stored as microseconds (`TIMESTAMP_MICROS`), "
     "always: `INT96` has no "

@@ -10,9 +10,17 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.types import DoubleType, FloatType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    DoubleType,
+    FloatType,
+    LongType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+)
 
-from deltaic.spark.frame import functions, quoted
+from deltaic.spark.frame import functions, has_void, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +42,8 @@ FILE, ROW = "__deltaic_file", "__deltaic_row"
 def native_read(spark: Any, scan: Any, *, located: bool = False) -> Any:
     """The rows of a planned version on Spark's Parquet reader, or `None` where that cannot be right or quick.
 
-    That is: column mapping by id, files whose names Spark hides, more than `MOST_FILES` files. With `located`,
-    each row also says where it is: `FILE` and `ROW`.
+    That is: column mapping by id, void fields, files whose names Spark hides, more than `MOST_FILES` files.
+    With `located`, each row also says where it is: `FILE` and `ROW`.
     """
     if not scan.by_name or scan.num_files > MOST_FILES:
         return None
@@ -49,6 +57,10 @@ def native_read(spark: Any, scan: Any, *, located: bool = False) -> Any:
         return None
     columns = json.loads(scan.columns)
     stored = StructType.fromJson(json.loads(scan.stored_schema))
+    # files have no void columns; what is void within others only the core reads
+    stored = StructType([f for f in stored.fields if not isinstance(f.dataType, NullType)])
+    if any(has_void(f.dataType) for f in stored.fields):
+        return None
     partitions = [c["name"] for c in columns if c["partition"]]
     deleted = files.column("deleted").null_count < len(files)
     skips = _NO_SKIPPING if _has_fractional(stored) else {}
@@ -104,6 +116,8 @@ def _column(F: Any, column: dict[str, Any], data_type: Any) -> Any:  # noqa: N80
     name = column["name"]
     if column["partition"]:
         return F.col(quoted(column["values"])).alias(name)
+    if isinstance(data_type, NullType):
+        return F.lit(None).alias(name)
     value = F.col(quoted(column["stored"]))
     # nested fields of data files have other names: a cast between structs goes by position
     return (value.cast(data_type) if column["renamed"] else value).alias(name)

@@ -168,12 +168,14 @@ def _complete(F: Any, rows: Any, columns: list[WriteColumn], rules: RowRules, wi
         refused.append((within, failures.OUTSIDE, _named(columns, within)))
     if not refused:
         return rows
-    first = columns[0].name
-    value = names[0]
+    # a void column is not written, and a condition with it would not be checked
+    at = next((i for i, c in enumerate(columns) if not c.void), 0)
+    value = names[at]
     for expression, mark, named in reversed(refused):
         refused_row = refusal(F, mark, shown(F, named))
         value = F.when(F.coalesce(F.expr(f"({expression})"), F.lit(False)), value).otherwise(refused_row)
-    return rows.select(value.alias(first), *names[1:])
+    names[at] = value.alias(columns[at].name)
+    return rows.select(*names)
 
 
 def _named(columns: list[WriteColumn], expression: str) -> list[str]:

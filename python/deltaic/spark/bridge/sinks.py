@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from deltaic.exceptions import InvalidArgumentError, UnsupportedError
+from deltaic.exceptions import InvalidArgumentError, InvalidSchemaError, UnsupportedError
 from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.frame import has_void
 from deltaic.spark.names import local
 from deltaic.spark.options import WriteOptions
 
@@ -42,7 +43,11 @@ def check(asked: dict[str, Any]) -> None:
 
 
 def add_batch(asked: dict[str, Any], data: Any) -> None:
-    """Writes a batch, unless it was committed before. `data` is a Java Dataset."""
+    """Writes a batch, unless it was committed before. `data` is a Java Dataset.
+
+    Raises:
+        InvalidSchemaError: when a column of the batch is void, at any depth.
+    """
     from pyspark.sql.classic.dataframe import DataFrame
 
     from deltaic.spark.writer import save
@@ -54,7 +59,12 @@ def add_batch(asked: dict[str, Any], data: Any) -> None:
         options["partitionoverwritemode"] = "static"
     spark = session_of({"session": data.sparkSession()})
     by = asked["partitioning"] or None
-    save(spark, DataFrame(data, spark), path, _MODES[asked["mode"]], by, options, storage or None)
+    rows = DataFrame(data, spark)
+    if has_void(rows.schema):
+        reason = "a stream has a void column, which holds only nulls of no type: leave it out, or cast it to a type"
+        error = InvalidSchemaError(f"`{path}`: {reason}", reason=reason)
+        raise error.named("DELTA_NULL_SCHEMA_IN_STREAMING_WRITE")
+    save(spark, rows, path, _MODES[asked["mode"]], by, options, storage or None)
 
 
 def _given(asked: dict[str, Any]) -> tuple[str, dict[str, str], dict[str, str]]:

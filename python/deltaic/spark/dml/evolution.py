@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql.types import ArrayType, DataType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, NullType, StructField, StructType
 
 from deltaic.predicates import name_parts
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def evolve(op: Operation, source: StructType, clauses: Clauses) -> None:
     """Gives the table the columns of the source that a clause sets, with the fields that structs of both differ by.
 
-    A column that is there keeps its type.
+    A column that is there keeps its type; a void one takes that of the source.
     """
     new = [f for f in source.fields if _is_set(op, f.name, clauses)]
     op.evolve(_joined(op.schema, StructType(new)))
@@ -46,4 +46,4 @@ def _type(table: DataType, source: DataType) -> DataType:
         return _joined(table, source)
     if isinstance(table, ArrayType) and isinstance(source, ArrayType):
         return ArrayType(_type(table.elementType, source.elementType), table.containsNull)
-    return table
+    return source if isinstance(table, NullType) else table

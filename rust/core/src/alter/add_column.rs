@@ -9,7 +9,7 @@ use super::paths::{position, refuse, resolve, same, struct_mut};
 use super::settle::{Change, settle};
 use crate::condition;
 use crate::error::Result;
-use crate::schema::{DataType, StructField, StructType, TYPE_CHANGES};
+use crate::schema::{StructField, StructType, TYPE_CHANGES};
 
 /// A place among the columns of a struct.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,9 +108,6 @@ pub(super) fn checked(field: &StructField, path: &[String]) -> Result<StructFiel
         return Err(refuse(path, "a column that is added must be nullable, and so must all that is in it")
             .named(&condition::OPERATION_NOT_ALLOWED, operation));
     }
-    if one.any_type(&|t| *t == DataType::Void) {
-        return Err(refuse(path, "it holds only nulls of no type; give it a type"));
-    }
     Ok(one.fields.remove(0))
 }
 
@@ -136,7 +133,7 @@ mod tests {
                 column("", "z", "string", Some(Position::First)),
                 column("S", "w", "long", Some(Position::After("X".into()))),
                 column("l.element", "v", "struct<u: int>", Some(Position::First)),
-                column("", "e", "date", None),
+                column("", "e", "void", None),
             ],
         )
         .unwrap();
@@ -162,7 +159,6 @@ mod tests {
             (column("q", "x", "long", None), "no such column"),
             (column("a", "x", "long", None), "no struct"),
             (column("", "b", "long", Some(Position::After("q".into()))), "to put it after"),
-            (column("", "b", "void", None), "give it a type"),
             (solid, "must be nullable"),
             (default, "then set the default"),
             (column("", "b c", "long", None), "needs column mapping"),

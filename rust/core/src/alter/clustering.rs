@@ -86,7 +86,10 @@ pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Defini
             return Err(refuse(&path, "elements, keys and values cannot be clustered by"));
         }
         if let Some(data_type) = data_type.filter(|t| !has_bounds(t)) {
-            return Err(refuse(&path, format!("type {} has no minimum and maximum", data_type.name())));
+            let kind = data_type.name();
+            let said = [("columnsWithDataTypes", format!("{} : {}", path.join("."), kind.to_uppercase()))];
+            return Err(refuse(&path, format!("type {kind} has no minimum and maximum"))
+                .named(&condition::CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED, said));
         }
         let path = physical(&table.schema, &path, table.column_mapping());
         if new.clustering.contains(&path) {

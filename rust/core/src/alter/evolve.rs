@@ -13,8 +13,8 @@ use crate::write::as_nullable;
 ///
 /// Columns that the table does not have, at any depth, come after those it has, and can be null. Names are compared without
 /// regard to case. Columns keep name, place, nullability and metadata; the type becomes the wider one where type widening is
-/// on, and otherwise stays: whether the data fits is for the write to say. Columns of the data that hold only nulls of no
-/// type add nothing.
+/// on, and otherwise stays: whether the data fits is for the write to say. A void column takes the type of the data, and a
+/// void column of the data that the table does not have is added as such.
 ///
 /// # Errors
 /// [`Error::InvalidColumnChange`] where a struct, array or map meets another kind of type; [`Error::InvalidSchema`] for
@@ -47,7 +47,7 @@ fn merge_struct(
         fields.push(field);
     }
     let is_new = |f: &&StructField| !old.fields.iter().any(|o| same(&o.name, &f.name));
-    fields.extend(data.fields.iter().filter(is_new).filter_map(added));
+    fields.extend(data.fields.iter().filter(is_new).map(added));
     Ok(StructType { fields })
 }
 
@@ -77,9 +77,7 @@ fn merge_type(
             DataType::Struct(Box::new(merge_struct(table, a, b, path)?))
         }
         (old, DataType::Void) => old.clone(),
-        (DataType::Void, data) => {
-            added(&StructField::new("", data.clone(), true)).map_or(DataType::Void, |field| field.data_type)
-        }
+        (DataType::Void, data) => added(&StructField::new("", data.clone(), true)).data_type,
         (old, data) if old.is_nested() || data.is_nested() => {
             let reason = format!("the table has type {}, the data {}", old.name(), data.name());
             return Err(refuse(path, reason));
@@ -88,26 +86,14 @@ fn merge_type(
     })
 }
 
-/// A column of the data as a new one of the table: nullable, without the metadata of another table, and without what holds
-/// only nulls of no type.
-fn added(field: &StructField) -> Option<StructField> {
+/// A column of the data as a new one of the table: nullable, without the metadata of another table.
+fn added(field: &StructField) -> StructField {
     let mut one = as_nullable(&StructType { fields: vec![field.clone()] });
-    prune_void(&mut one);
     one.change_fields(&mut |_, field| {
         strip(field);
         field.metadata.retain(|key, _| !key.starts_with("delta.") && !key.ends_with("_DEFAULT"));
     });
-    one.fields.pop()
-}
-
-fn prune_void(schema: &mut StructType) {
-    schema.fields.retain_mut(|field| {
-        if let DataType::Struct(inner) = &mut field.data_type {
-            prune_void(inner);
-            return !inner.fields.is_empty();
-        }
-        !field.data_type.any(&|t| *t == DataType::Void)
-    });
+    one.fields.remove(0)
 }
 
 /// The table with the schema and partition columns of the data in place of its own, as `overwriteSchema` asks for it. All
@@ -135,13 +121,6 @@ pub fn overwrite_schema(
     match table.column_mapping() {
         ColumnMappingMode::None => new.schema.change_fields(&mut |_, field| strip(field)),
         _ => reuse(&table.schema, &mut new.schema),
-    }
-    if let Some((path, _)) =
-        new.schema.explode().iter().find(|(_, f)| f.data_type.any(&|t| *t == DataType::Void))
-    {
-        let reason =
-            format!("column `{}` holds only nulls of no type; cast it to a type first", path.join("."));
-        return Err(Error::InvalidSchema { reason });
     }
     for (path, _) in table.schema.explode() {
         let path: Vec<String> = path.into_iter().map(str::to_owned).collect();
@@ -188,11 +167,12 @@ mod tests {
                 "l array",
                 "l.element.y integer",
                 "l.element.w integer",
-                "n string"
+                "n string",
+                "v void"
             ]
         );
         assert!(!new.schema.fields[0].nullable && new.schema.fields[3].nullable);
-        assert_eq!(new.property("delta.columnMapping.maxColumnId"), Some("8"));
+        assert_eq!(new.property("delta.columnMapping.maxColumnId"), Some("9"));
         assert_eq!(merge_schema(&new, &data).unwrap(), new);
     }
 
@@ -246,7 +226,7 @@ mod tests {
         t.metadata.configuration.insert("delta.constraints.c".into(), "b > 0".into());
         let error = overwrite_schema(&t, &schema("a long"), &[]).unwrap_err().to_string();
         assert!(error.contains("constraint `c`"), "{error}");
-        assert!(overwrite_schema(&t, &schema("b long, c void"), &[]).is_err());
+        assert!(overwrite_schema(&t, &schema("b long, c void"), &[]).is_ok());
         t.clustering = vec![vec!["a".into()]];
         assert!(overwrite_schema(&t, &schema("a long, b long"), &["a".into()]).is_err());
         let iceberg =

@@ -80,10 +80,10 @@ pub(crate) fn check_partition_columns(schema: &StructType, partition_by: &[Strin
             | DataType::Map(_)
             | DataType::Variant
             | DataType::Void => {
-                return Err(invalid(format!(
-                    "`{name}` is of type {} and cannot be a partition column",
-                    field.data_type.name()
-                )));
+                let kind = field.data_type.name();
+                let parameters = [("name", field.name.clone()), ("dataType", kind.clone())];
+                return Err(invalid(format!("`{name}` is of type {kind} and cannot be a partition column"))
+                    .named(&condition::INVALID_PARTITION_COLUMN_TYPE, parameters));
             }
             _ => {}
         }

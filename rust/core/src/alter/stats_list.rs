@@ -2,6 +2,7 @@
 
 use super::Definition;
 use super::paths::{begins_with, resolve, same};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{DataType, format_column_list, parse_column_list};
 
@@ -58,10 +59,10 @@ pub(super) fn check(table: &Definition) -> Result<()> {
             let field = table.schema.fields.iter().find(|f| same(&f.name, only));
             let skips = |t: &DataType| matches!(t, DataType::Struct(_)) || crate::write::has_bounds(t);
             if let Some(field) = field.filter(|f| !skips(&f.data_type)) {
-                return Err(invalid(format!(
-                    "`{name}` is of type {}, which has no minimum and maximum",
-                    field.data_type.name()
-                )));
+                let kind = field.data_type.name();
+                let parameters = [("column", name.clone()), ("type", kind.clone())];
+                return Err(invalid(format!("`{name}` is of type {kind}, which has no minimum and maximum"))
+                    .named(&condition::COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE, parameters));
             }
         }
     }

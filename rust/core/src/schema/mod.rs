@@ -8,6 +8,7 @@ mod json;
 mod physical;
 mod type_changes;
 mod types;
+mod void;
 mod walk;
 
 pub use arrow_schema::{arrow_type, to_arrow_schema};
@@ -18,3 +19,4 @@ pub use physical::{SPARK_FIELD_ID, stored_schema};
 pub(crate) use type_changes::{TYPE_CHANGES, check as check_type_changes, is_widening, type_from_name};
 pub(crate) use types::COLLATIONS;
 pub use types::{ArrayType, CHAR_VARCHAR, DataType, MapType, StructField, StructType};
+pub(crate) use void::check_storable;

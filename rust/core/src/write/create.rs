@@ -10,7 +10,7 @@ use super::schema::as_nullable;
 use crate::actions::{Format, Metadata, Protocol};
 use crate::alter::{Asked, Change, Definition, check_partition_columns, properties, settle};
 use crate::error::{Error, Result};
-use crate::schema::{DataType, StructType};
+use crate::schema::StructType;
 
 /// Protocol and metadata of a new table. The protocol is the lowest that the schema and the properties allow: reader 1 and
 /// writer 2, unless a feature needs more.
@@ -35,11 +35,6 @@ pub(super) fn wanted(schema: &StructType, options: &WriteOptions) -> Result<(Def
     )?;
     if schema.fields.is_empty() {
         return Err(Error::InvalidSchema { reason: "there are no columns".into() });
-    }
-    if schema.any_type(&|t| *t == DataType::Void) {
-        return Err(Error::InvalidSchema {
-            reason: "a column holds only nulls of no type (Arrow `Null`); cast it to a type first".into(),
-        });
     }
     let metadata = Metadata {
         id: Uuid::new_v4().to_string(),
@@ -78,7 +73,7 @@ pub(crate) fn with_defaults(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{ColumnMappingMode, StructField};
+    use crate::schema::{ColumnMappingMode, DataType, StructField};
 
     fn schema(data_type: DataType) -> StructType {
         StructType {
@@ -108,6 +103,7 @@ mod tests {
     fn the_protocol_is_the_lowest_that_will_do() {
         let none = Vec::<String>::new;
         assert_eq!(versions(DataType::String, &[]), (1, 2, none(), none()));
+        assert_eq!(versions(DataType::Void, &[]), (1, 2, none(), none()));
         let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
         assert_eq!(
             versions(DataType::String, &[("delta.enableChangeDataFeed", "true")]),
@@ -177,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_properties_and_typeless_columns_are_refused() {
+    fn unknown_properties_are_refused() {
         for (key, value) in [
             ("delta.apendOnly", "true"),
             ("delta.feature.timeMachine", "supported"),
@@ -187,7 +183,6 @@ mod tests {
             assert_eq!(error.kind(), "InvalidArgument");
             assert!(error.to_string().starts_with(key), "{error}");
         }
-        assert_eq!(table(DataType::Void, &[]).unwrap_err().kind(), "InvalidSchema");
         let (_, metadata) = table(DataType::Long, &[("owner", "me"), ("delta.appendonly", "true")]).unwrap();
         assert_eq!(metadata.configuration.keys().collect::<Vec<_>>(), ["delta.appendOnly", "owner"]);
     }

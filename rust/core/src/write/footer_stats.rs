@@ -64,7 +64,7 @@ fn footer_add(plan: &WritePlan, file: WrittenFile) -> Result<Option<Add>> {
         let _ = store.delete(&path);
         return Ok(None);
     }
-    Leaves::of(&footer).check(&plan.file_columns(), plan, &path)?;
+    Leaves::of(&footer).check(&plan.file_columns().without_void(), plan, &path)?;
     Ok(Some(Add {
         path: LogPath::encode(&file.path),
         partition_values: partition_values(plan, &file)?,
@@ -220,6 +220,10 @@ impl<'a> Leaves<'a> {
         let index = self.by_path.get(path.as_slice()).copied();
         if variant {
             path.pop();
+        }
+        if *data_type == DataType::Void {
+            let rows: i64 = self.footer.row_groups().iter().map(RowGroupMetaData::num_rows).sum();
+            return LeafStats { null_count: Some(rows.unsigned_abs()), ..LeafStats::default() };
         }
         let Some(index) = index else {
             return LeafStats { null_count: self.container_nulls(path), ..LeafStats::default() };

@@ -38,6 +38,8 @@ pub struct FrameColumn {
     pub stored: bool,
     /// Whether the table forbids nulls.
     pub not_null: bool,
+    /// Whether it holds only nulls of no type: data files do not have it.
+    pub void: bool,
     /// Length of a `char` or `varchar` column.
     pub text_limit: Option<TextLimit>,
 }
@@ -47,7 +49,7 @@ impl FrameColumns {
     pub fn of(plan: &WritePlan, data: &StructType) -> Self {
         let stored = stored_schema(&plan.schema, plan.column_mapping);
         // Spark's writer knows no ids of elements
-        let mut direct = !iceberg_compat::is_on(&plan.metadata);
+        let mut direct = !iceberg_compat::is_on(&plan.metadata) && plan.check_storable().is_ok();
         let fields = plan.schema.fields.iter().zip(&stored.fields).zip(&plan.text_limits);
         let columns = fields.map(|((field, stored), limits)| {
             let partition = plan.partition_columns.contains(&field.name);
@@ -57,8 +59,12 @@ impl FrameColumns {
                 && !forbids_nulls_within(&field.data_type)
                 && matches!(limits, None | Some(Limits::Text(_)))
                 && !(partition && field.data_type == DataType::Binary)
-                // neither Spark's writer nor a data file can have it
-                && field.data_type != DataType::Void;
+                // fields are left out where the rows are fitted
+                && match field.data_type {
+                    // where it must not be null, no row is right
+                    DataType::Void => field.nullable,
+                    _ => !field.data_type.any(&|t| *t == DataType::Void),
+                };
             FrameColumn {
                 source: given.map(|g| g.name.clone()),
                 name: field.name.clone(),
@@ -68,6 +74,7 @@ impl FrameColumns {
                 partition,
                 stored: !partition || plan.files_hold_partition_columns(),
                 not_null: !field.nullable,
+                void: field.data_type == DataType::Void,
                 text_limit: match limits {
                     Some(Limits::Text(limit)) => Some(*limit),
                     _ => None,
@@ -183,7 +190,7 @@ mod tests {
         let shown: Vec<Value> = frame.columns.iter().map(|c| serde_json::to_value(c).unwrap()).collect();
         let column = |source: Value, name: &str, target: Value, partition: bool, not_null: bool| {
             json!({"source": source, "name": name, "physical": name, "field_id": null, "target_type": target,
-                "partition": partition, "stored": true, "not_null": not_null, "text_limit": null})
+                "partition": partition, "stored": true, "not_null": not_null, "void": false, "text_limit": null})
         };
         assert_eq!(
             shown,
@@ -227,5 +234,12 @@ mod tests {
         assert!(!direct(&list(&json!("long"), false), &list(&json!("long"), false)));
         // a column of nulls takes any type
         assert!(direct(&of(json!([x])), &json!("void")));
+        // a void column is left out by a projection, a void field where rows are fitted
+        let with = |v: &Value| fields(&json!([x, field("v", v)]));
+        let void = with(&json!("void"));
+        let projected = frame(&void, &void, "none", &[]);
+        assert!(projected.direct && projected.columns[1].void && !projected.columns[0].void);
+        let within = with(&of(json!([y, field("n", &json!("void"))])));
+        assert!(!frame(&within, &within, "none", &[]).direct);
     }
 }

@@ -39,6 +39,7 @@ mod spread;
 mod stats;
 mod stats_columns;
 mod stats_json;
+mod stored;
 mod text_limits;
 mod uploads;
 

@@ -8,6 +8,7 @@ use super::parquet_writer::{FileName, data_file, failed, new_writer};
 use super::plan::WritePlan;
 use super::split::PartitionKey;
 use super::stats::StatsCollector;
+use super::stored::stored;
 use super::uploads::Uploads;
 use crate::actions::Add;
 use crate::error::Result;
@@ -30,6 +31,7 @@ pub(super) fn write_file(
     uploads: &Uploads,
 ) -> Result<Add> {
     let path = FileName { number, codec: plan.files.codec, folder: None }.path(plan, &key);
+    plan.check_storable()?;
     let writer = new_writer(plan.file_schema(), &plan.files, &path)?;
     let stats = StatsCollector::new(&plan.stats);
     let mut parts = Parts { plan, path: &path, rows, writer: Some(writer), stats, uploads, size: 0 };
@@ -58,7 +60,10 @@ impl Parts<'_> {
                 Some(batch) => {
                     let batch = batch?;
                     self.stats.update(&self.plan.stats, &batch);
-                    self.plan.files.write(writer, &batch).map_err(|e| failed(self.path, e))?;
+                    self.plan
+                        .files
+                        .write(writer, stored(&batch)?.as_ref())
+                        .map_err(|e| failed(self.path, e))?;
                     if writer.inner().len() >= PART {
                         return Ok(Some(std::mem::take(writer.inner_mut()).into()));
                     }

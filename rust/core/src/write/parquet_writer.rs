@@ -20,6 +20,7 @@ use super::partition_path;
 use super::plan::WritePlan;
 use super::split::PartitionKey;
 use super::stats::StatsCollector;
+use super::stored::stored;
 use super::uploads::Uploads;
 use crate::actions::{Add, LogPath};
 use crate::error::{Error, Result};
@@ -109,7 +110,7 @@ impl OpenFile {
                 .map_err(|e| Error::arrow(format!("gathering the rows of `{}`", self.path), e))?,
         };
         self.stats.update(&plan.stats, &rows);
-        plan.files.write(&mut self.writer, &rows).map_err(|e| failed(&self.path, e))
+        plan.files.write(&mut self.writer, stored(&rows)?.as_ref()).map_err(|e| failed(&self.path, e))
     }
 }
 
@@ -209,6 +210,7 @@ impl<'a> DataFiles<'a> {
     }
 
     fn create(&mut self, key: PartitionKey) -> Result<OpenFile> {
+        self.plan.check_storable()?;
         let path = FileName { number: self.number, codec: self.settings.codec, folder: self.folder }
             .path(self.plan, &key);
         self.number += 1;

@@ -23,7 +23,7 @@ use crate::condition;
 use crate::error::{Error, Result};
 use crate::maintain::CompactionRules;
 use crate::predicate::Predicate;
-use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
+use crate::schema::{ColumnMappingMode, StructField, StructType, check_storable};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction};
@@ -118,6 +118,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
             plan.domains.extend(domain);
             check_writer(&location.root().to_string(), &plan.protocol)?;
             check_options(&plan, options)?;
+            plan.check_storable()?;
             return Ok(plan);
         }
         Err(error) => return Err(error),
@@ -145,6 +146,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
         let mut plan = plan(location, target, new.protocol, new.metadata, options)?;
         plan.domains.extend(domain);
         check_options(&plan, options)?;
+        plan.check_storable()?;
         plan.snapshot = Some(snapshot);
         return Ok(plan);
     }
@@ -156,6 +158,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     check_assignable(&path, data, &plan.schema)?;
     Rules::of(&plan, data)?;
     check_options(&plan, options)?;
+    plan.check_storable()?;
     plan.snapshot = Some(snapshot);
     Ok(plan)
 }
@@ -223,14 +226,14 @@ pub(crate) fn plan(
     })
 }
 
-/// The columns that data files hold: no partition columns, and none that are void.
+/// The columns of rows beside partition columns. Data files have those that are not void.
 fn data_columns(schema: &StructType, partition_columns: &[String]) -> StructType {
-    let stored = |f: &&StructField| f.data_type != DataType::Void && !partition_columns.contains(&f.name);
-    StructType { fields: schema.fields.iter().filter(stored).cloned().collect() }
+    let is_data = |f: &&StructField| !partition_columns.contains(&f.name);
+    StructType { fields: schema.fields.iter().filter(is_data).cloned().collect() }
 }
 
 impl WritePlan {
-    /// The columns of rows in the data files, without partition columns; logical names.
+    /// The columns of rows beside partition columns, void ones too; logical names.
     pub fn data_schema(&self) -> StructType {
         data_columns(&self.schema, &self.partition_columns)
     }
@@ -253,7 +256,8 @@ impl WritePlan {
             || property.is_none_or(|v| !v.eq_ignore_ascii_case("false"))
     }
 
-    /// All columns of the data files: partition columns, where the files hold them, come after the data.
+    /// All columns of the rows of a data file, void ones too: partition columns, where the files hold them, come after the
+    /// data.
     pub(super) fn file_columns(&self) -> StructType {
         let mut columns = self.data_schema();
         if self.files_hold_partition_columns() {
@@ -265,7 +269,7 @@ impl WritePlan {
 
     /// The Arrow schema of the data files.
     pub(crate) fn file_schema(&self) -> SchemaRef {
-        physical_schema(&self.file_columns(), self.column_mapping)
+        physical_schema(&self.file_columns().without_void(), self.column_mapping)
     }
 
     /// The Arrow schema of fitted batches: all columns, physical names.
@@ -274,7 +278,15 @@ impl WritePlan {
         schema
     }
 
-    /// Places of the data files' columns among all columns.
+    /// Checks that data files can hold the rows.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSchema`] for void columns of which nothing is left in a file.
+    pub(super) fn check_storable(&self) -> Result<()> {
+        check_storable(&self.schema, &self.partition_columns)
+    }
+
+    /// Places of the columns of a data file's rows, void ones too, among all columns.
     pub(super) fn file_positions(&self) -> Vec<usize> {
         let place = |field: &StructField| self.schema.fields.iter().position(|f| f == field);
         self.file_columns().fields.iter().filter_map(place).collect()

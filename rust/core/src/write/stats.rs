@@ -50,7 +50,11 @@ fn walk(nodes: &[Node], arrays: &[ArrayRef], parent: Option<&NullBuffer>, leaves
             Node::Leaf { position, slot, data_type, .. } => {
                 if let (Some(array), Some(leaf)) = (arrays.get(*position), leaves.get_mut(*slot)) {
                     let nulls = NullBuffer::union(parent, array.nulls());
-                    let count = nulls.as_ref().map_or(0, NullBuffer::null_count);
+                    let count = match data_type {
+                        // no buffer tells
+                        DataType::Void => array.len(),
+                        _ => nulls.as_ref().map_or(0, NullBuffer::null_count),
+                    };
                     leaf.null_count = leaf.null_count.map(|n| n + count as u64);
                     if count < array.len() {
                         bounds(array, nulls, data_type, leaf);
