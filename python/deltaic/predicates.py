@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.databricks import Databricks
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokens import TokenType
 
 from deltaic import times
 from deltaic.exceptions import InvalidPredicateError
@@ -37,9 +37,9 @@ class Dialect(Spark):
 
     class Tokenizer(Spark.Tokenizer):  # noqa: D106 (sqlglot's own way to declare it)
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 (sqlglot's own way to declare it)
-        KEYWORDS = {**Spark.Tokenizer.KEYWORDS, "VOID": TokenType.VOID}  # noqa: RUF012
+        KEYWORDS = {**Spark.Tokenizer.KEYWORDS, "VOID": Databricks.Tokenizer.KEYWORDS["VOID"]}  # noqa: RUF012
 
-    class Generator(Spark.Generator):  # noqa: D106
+    class Generator(Spark.Generator):  # type: ignore[misc,valid-type]  # noqa: D106 (a variable to mypy)
         TYPE_MAPPING = {**Spark.Generator.TYPE_MAPPING, _Type.NULL: "VOID"}  # noqa: RUF012
 
 

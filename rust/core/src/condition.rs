@@ -152,7 +152,6 @@ conditions! {
     MAX_COMMIT_RETRIES_EXCEEDED = "DELTA_MAX_COMMIT_RETRIES_EXCEEDED", "40000", Other, [numAttempts, startVersion, failVersion, numActions, timeSpent];
     MERGE_MISSING_WHEN = "DELTA_MERGE_MISSING_WHEN", "42601", Analysis, [];
     MERGE_UNRESOLVED_EXPRESSION = "DELTA_MERGE_UNRESOLVED_EXPRESSION", "42601", Analysis, [sqlExpr, clause, cols];
-    MERGE_ADD_VOID_COLUMN = "DELTA_MERGE_ADD_VOID_COLUMN", "42K09", Analysis, [newColumn];
     METADATA_CHANGED = "DELTA_METADATA_CHANGED", "2D521", Other, [tableName = path, conflictingCommit, docLink];
     METADATA_MISMATCH = "DELTA_METADATA_MISMATCH", "42KDG", Analysis, [];
     MISSING_CHANGE_DATA = "DELTA_MISSING_CHANGE_DATA", "KD002", Analysis, [startVersion = start, endVersion = end, version = version, key];
