@@ -528,7 +528,6 @@ def checkpoints(p: Player) -> None:
     )
     for i in range(3):
         p.write(f"SELECT {i} id, NULL v, NULL s")
-    p.do(lambda: len(list(Path(p.path, "_delta_log").glob("*.checkpoint*"))))
     p.do(
         lambda: str(
             pq.read_schema(max(Path(p.path, "_delta_log").glob("*.checkpoint*")))
