@@ -487,7 +487,7 @@ def the_feed_of_rewritten_files(p: Player) -> None:
     p.sql("DELETE FROM {t} WHERE id = 3")
     feed = p.spark.read.format("delta").option("readChangeFeed", "true").option("startingVersion", "0")
     p.do(lambda: frame(feed.load(p.path).drop("_commit_timestamp")))
-    p.table()
+    p.rows("SELECT * FROM {t}")
 
 
 @situation
