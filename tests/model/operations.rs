@@ -98,6 +98,8 @@ impl Op {
         let live = replay(log, files).expect("a log that writers may make");
         let base = snapshot(log);
         let mut txn = Transaction::begin(&base, Operation::new(format!("{self:?}")));
+        // a file of a vector has a random name, and two states would never be the same
+        txn.set_inline_vectors(256);
         let mut written = Files::new();
         let mut write = |txn: &mut Transaction, suffix: &str, rows: Vec<Row>, data_change: bool| {
             if !rows.is_empty() {

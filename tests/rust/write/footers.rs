@@ -104,8 +104,9 @@ fn partition_values_come_from_the_folders() {
         ("p", Arc::new(StringArray::from(vec!["x"]))),
         ("at", Arc::new(TimestampMicrosecondArray::from(vec![0]).with_timezone("UTC"))),
     ]);
-    let plan =
-        plan_write(&location, &from_arrow(&data.schema()).unwrap(), &partitioned(&["p", "at"])).unwrap();
+    let configuration = [("delta.writePartitionColumnsToParquet".to_owned(), "false".to_owned())].into();
+    let options = WriteOptions { configuration, ..partitioned(&["p", "at"]) };
+    let plan = plan_write(&location, &from_arrow(&data.schema()).unwrap(), &options).unwrap();
     let only = data.project(&[0]).unwrap();
     let files = vec![
         put(&location, "w/p=a%2Fb/at=2024-01-01 00%3A00%3A00/x.parquet", &only, spark()),

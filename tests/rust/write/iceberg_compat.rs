@@ -107,7 +107,11 @@ fn every_writer_puts_partition_columns_and_ids_into_the_files() {
 #[test]
 fn files_that_are_there_may_stay_where_the_version_allows_it() {
     let mapped = with_properties(&[("delta.columnMapping.mode", "name")]);
-    let by_p = WriteOptions { partition_by: vec!["p".into()], ..mapped.clone() };
+    let without = with_properties(&[
+        ("delta.columnMapping.mode", "name"),
+        ("delta.writePartitionColumnsToParquet", "false"),
+    ]);
+    let by_p = WriteOptions { partition_by: vec!["p".into()], ..without };
     let (_, location) = place();
     write(&location, &rows(1, false), &by_p).unwrap();
     let error = set(&location, V1).unwrap_err();

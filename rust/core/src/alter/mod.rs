@@ -56,7 +56,7 @@ mod sequences;
 mod settle;
 mod stats_list;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod validate;
 
 pub use add_column::{NewColumn, Position, add_columns};

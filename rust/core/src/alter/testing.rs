@@ -4,7 +4,7 @@ use crate::actions::{Metadata, Protocol};
 use crate::alter::{Change, Definition, settle};
 use crate::schema::{ArrayType, DataType, MapType, StructField, StructType};
 
-pub(super) fn protocol(reader: i32, writer: i32) -> Protocol {
+pub(crate) fn protocol(reader: i32, writer: i32) -> Protocol {
     Protocol {
         min_reader_version: reader,
         min_writer_version: writer,
@@ -13,12 +13,12 @@ pub(super) fn protocol(reader: i32, writer: i32) -> Protocol {
     }
 }
 
-pub(super) fn path(text: &str) -> Vec<String> {
+pub(crate) fn path(text: &str) -> Vec<String> {
     text.split('.').map(str::to_owned).collect()
 }
 
 /// A schema from a small part of SQL: `a long, b string not null, s struct<x: long>, l array<int>, m map<string, long>`.
-pub(super) fn schema(text: &str) -> StructType {
+pub(crate) fn schema(text: &str) -> StructType {
     StructType { fields: split(text).into_iter().map(column).collect() }
 }
 
@@ -46,7 +46,7 @@ fn column(text: &str) -> StructField {
     StructField::new(name, data_type(rest.trim_end_matches("not null").trim()), nullable)
 }
 
-pub(super) fn data_type(text: &str) -> DataType {
+pub(crate) fn data_type(text: &str) -> DataType {
     let inner = |prefix: &str| text.strip_prefix(prefix).and_then(|r| r.strip_suffix('>'));
     if let Some(fields) = inner("struct<") {
         return DataType::Struct(Box::new(schema(fields)));
@@ -69,11 +69,11 @@ pub(super) fn data_type(text: &str) -> DataType {
 }
 
 /// A new table of these columns and properties.
-pub(super) fn table(columns: &str, properties: &[(&str, &str)]) -> Definition {
+pub(crate) fn table(columns: &str, properties: &[(&str, &str)]) -> Definition {
     try_table(columns, properties).unwrap()
 }
 
-pub(super) fn try_table(columns: &str, properties: &[(&str, &str)]) -> crate::Result<Definition> {
+pub(crate) fn try_table(columns: &str, properties: &[(&str, &str)]) -> crate::Result<Definition> {
     let schema = schema(columns);
     let given = properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let (configuration, asked) = crate::alter::properties::for_new_table(&given, Default::default())?;
@@ -83,7 +83,7 @@ pub(super) fn try_table(columns: &str, properties: &[(&str, &str)]) -> crate::Re
 }
 
 /// The same table, partitioned.
-pub(super) fn partitioned(mut table: Definition, columns: &[&str]) -> Definition {
+pub(crate) fn partitioned(mut table: Definition, columns: &[&str]) -> Definition {
     table.metadata.partition_columns = columns.iter().map(|c| (*c).to_owned()).collect();
     table
 }

@@ -1,8 +1,10 @@
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::sync::{Mutex, PoisonError};
 
 use uuid::Uuid;
 
+use super::Changes;
 use crate::actions::{DeletionVectorDescriptor, ObjectPath};
 use crate::error::Result;
 use crate::scan::DeletionVector;
@@ -32,12 +34,31 @@ const FILE: usize = 16 << 20;
 pub struct StoredVectors {
     location: Location,
     created: Mutex<Vec<ObjectPath>>,
+    inline: usize,
 }
 
 impl StoredVectors {
     /// Of the table at a location.
     pub fn new(location: &Location) -> Self {
-        StoredVectors { location: location.clone(), created: Mutex::default() }
+        StoredVectors { location: location.clone(), created: Mutex::default(), inline: 0 }
+    }
+
+    /// The same that keeps vectors up to so many bytes in the log.
+    #[must_use]
+    pub(crate) fn inline(self, bytes: usize) -> Self {
+        StoredVectors { inline: bytes, ..self }
+    }
+
+    /// Deletes, as far as the store lets it, the files that were written here and that these changes, which were committed,
+    /// do not name: a vector that was joined with that of a winner is in another file.
+    pub fn discard_all_but(&self, committed: &Changes) {
+        let vectors = committed.adds.iter().filter_map(|add| add.deletion_vector.as_ref());
+        let named: HashSet<ObjectPath> =
+            vectors.filter_map(|vector| file_path(vector, self.location.root()).ok().flatten()).collect();
+        let mut created = self.created.lock().unwrap_or_else(PoisonError::into_inner);
+        for path in created.drain(..).filter(|path| !named.contains(path)) {
+            let _ = self.location.store().delete(&path);
+        }
     }
 
     /// Deletes, as far as the store lets it, the files that were written here: the commit that names them was not made.
@@ -55,6 +76,9 @@ impl Vectors for StoredVectors {
 
     /// Many of them in one file, small ones too: delta-spark's VACUUM fails on a vector that the log itself holds.
     fn store_all(&self, vectors: &[DeletionVector]) -> Result<Vec<DeletionVectorDescriptor>> {
+        if vectors.iter().all(|vector| vector.rows().serialized_size() < self.inline) {
+            return Ok(vectors.iter().map(DeletionVector::to_inline).collect());
+        }
         let mut descriptors = Vec::with_capacity(vectors.len());
         let (mut first, mut bytes) = (0, 0);
         for (at, vector) in vectors.iter().enumerate() {

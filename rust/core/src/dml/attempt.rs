@@ -54,7 +54,12 @@ impl Attempt {
     /// As [`Transaction::commit`]; [`Error::Interrupted`] where the operation was asked to stop before.
     pub(crate) fn commit(&mut self, txn: Transaction) -> Result<Committed> {
         self.check()?;
-        let committed = txn.commit();
+        let committed = txn.commit_changes().map(|(committed, changes)| {
+            if !committed.already_recorded {
+                self.vectors.discard_all_but(&changes);
+            }
+            committed
+        });
         self.kept = match &committed {
             Ok(committed) => !committed.already_recorded,
             Err(error) => matches!(error, Error::CommitStateUnknown { .. }),

@@ -323,7 +323,13 @@ impl Store for LocalStore {
         let sync = |(path, local): (&ObjectPath, &PathBuf)| {
             let (from, below, name) = self.way(local);
             let opened = Folder::open(from, below).and_then(|folder| folder.file(name));
-            opened.and_then(|file| sync_file(&file, local)).map_err(|e| self.failure("make durable", path, e))
+            opened.and_then(|file| sync_file(&file, local)).map_err(|e| {
+                match self.failure("make durable", path, e) {
+                    // a commit would name it
+                    Error::NotFound { path } => Error::storage("make durable", path, "it is not there"),
+                    error => error,
+                }
+            })
         };
         runtime::pool()?.install(|| files.par_iter().zip(&locals).try_for_each(sync))?;
         let fail = |path: &Path, e| Error::storage("make durable", path.display().to_string(), e);

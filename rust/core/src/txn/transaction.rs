@@ -39,6 +39,7 @@ pub struct Transaction {
     level: Option<IsolationLevel>,
     budget: Duration,
     user_metadata: Option<String>,
+    inline_vectors: usize,
     engine: Option<String>,
     row_ids_preserved: Option<bool>,
     adds_may_exist: bool,
@@ -70,6 +71,7 @@ impl Transaction {
             level: None,
             budget: Duration::from_secs(300),
             user_metadata: None,
+            inline_vectors: 0,
             engine: None,
             row_ids_preserved: None,
             adds_may_exist: false,
@@ -281,6 +283,12 @@ impl Transaction {
         self.user_metadata = text;
     }
 
+    /// Deletion vectors that are joined with those of a winner are kept in the log, up to so many bytes; without this they
+    /// are in files always, since delta-spark's VACUUM fails on one that the log holds.
+    pub fn set_inline_vectors(&mut self, bytes: usize) {
+        self.inline_vectors = bytes;
+    }
+
     /// Engine that `commitInfo.engineInfo` names before deltaic itself.
     pub fn set_engine(&mut self, engine: Option<String>) {
         self.engine = engine;
@@ -351,6 +359,7 @@ impl Transaction {
             pending.vectors.discard();
             Vec::new()
         } else {
+            pending.vectors.discard_all_but(&pending.changes);
             pending.after_commit(landed.version, snapshot.as_ref())
         };
         tell(&warnings);
@@ -447,7 +456,7 @@ impl Transaction {
             ..Default::default()
         };
         let pending = Pending {
-            vectors: StoredVectors::new(&self.location),
+            vectors: StoredVectors::new(&self.location).inline(self.inline_vectors),
             prepared: changes.adds.iter().map(Prepared::of).collect(),
             location: self.location,
             level,
