@@ -463,3 +463,10 @@ class ArrowError(DeltaError):
 
 class InterruptedError(DeltaError):  # noqa: A001 (named as its kind, as all are)
     """The caller asked to stop."""
+
+
+class InternalError(DeltaError):
+    """A panic of the core: a bug of deltaic, never bad input alone. Please report it."""
+
+    operation: str
+    reason: str

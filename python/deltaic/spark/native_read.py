@@ -42,13 +42,16 @@ FILE, ROW = "__deltaic_file", "__deltaic_row"
 def native_read(spark: Any, scan: Any, *, located: bool = False) -> Any:
     """The rows of a planned version on Spark's Parquet reader, or `None` where that cannot be right or quick.
 
-    That is: column mapping by id, void fields, files whose names Spark hides, more than `MOST_FILES` files.
-    With `located`, each row also says where it is: `FILE` and `ROW`.
+    That is: column mapping by id, void fields, files whose names Spark hides, more than `MOST_FILES` files, deletion
+    vectors that take too much memory as bits. With `located`, each row also says where it is: `FILE` and `ROW`.
     """
     if not scan.by_name or scan.num_files > MOST_FILES:
         return None
     schema = StructType.fromJson(json.loads(scan.schema))
-    files = pa.table(pa.RecordBatchReader.from_stream(scan.files()))
+    facts = scan.files()
+    if facts is None:
+        return None
+    files = pa.table(pa.RecordBatchReader.from_stream(facts))
     paths: list[str] = files.column("path").to_pylist()
     if not paths:
         where = [StructField(FILE, StringType()), StructField(ROW, LongType())] if located else []

@@ -295,6 +295,7 @@ pub const OF_KINDS: &[(&str, Option<&Condition>)] = &[
     ("NotFound", None),
     ("Arrow", None),
     ("Interrupted", None),
+    ("Internal", None),
     ("ConcurrentAppend", Some(&CONCURRENT_APPEND)),
     ("ConcurrentDeleteDelete", Some(&CONCURRENT_DELETE_DELETE)),
     ("ConcurrentDeleteRead", Some(&CONCURRENT_DELETE_READ)),

@@ -431,6 +431,14 @@ pub enum Error {
     /// The caller asked to stop (Ctrl-C).
     #[error("interrupted")]
     Interrupted,
+    /// A panic: a bug of deltaic or of a library below it, never bad input alone.
+    #[error("internal error in `{operation}`: {reason}. This is a bug of deltaic: please report it")]
+    Internal {
+        /// What was being done.
+        operation: String,
+        /// What the panic says.
+        reason: String,
+    },
     /// Another error, of which the place that raised it knows the condition (see [`Error::named`]).
     #[error("{}", .0.error)]
     Named(Box<Given>),
@@ -525,6 +533,7 @@ kinds! {
         NotFound { path },
         Arrow { context, source },
         Interrupted {},
+        Internal { operation, reason },
     }
     conflicts {
         ConcurrentAppend,

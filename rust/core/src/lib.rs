@@ -19,6 +19,7 @@ mod fact;
 pub mod features;
 pub mod log;
 pub mod maintain;
+mod panics;
 pub mod predicate;
 pub mod prune;
 pub mod replay;
@@ -34,4 +35,5 @@ pub mod write;
 
 pub use cancel::Cancel;
 pub use error::{Error, Result};
+pub use panics::caught;
 pub use snapshot::Snapshot;

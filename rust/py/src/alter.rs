@@ -11,7 +11,9 @@ use crate::runtime;
 use crate::table::Table;
 
 fn run(py: Python<'_>, table: &Table, alteration: Alteration, user_metadata: Option<&str>) -> PyResult<u64> {
-    runtime::write(py, || alter_table(table.location(), &alteration, user_metadata))
+    runtime::stoppable(py, |cancel| {
+        alter_table(&table.location().stopped_by(cancel), &alteration, user_metadata)
+    })
 }
 
 fn position(first: bool, after: Option<String>) -> Option<Position> {
@@ -180,8 +182,9 @@ pub(crate) fn drop_feature(
     truncate_history: bool,
     user_metadata: Option<String>,
 ) -> PyResult<u64> {
-    runtime::write(py, || {
+    runtime::stoppable(py, |cancel| {
         let options = DropOptions { user_metadata, ..Default::default() };
-        maintain::drop_feature(table.location(), name, truncate_history, &options).map(|done| done.version)
+        let location = table.location().stopped_by(cancel);
+        maintain::drop_feature(&location, name, truncate_history, &options).map(|done| done.version)
     })
 }

@@ -7,7 +7,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use deltaic::Error;
+use deltaic::{Error, caught};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
@@ -31,8 +31,16 @@ pub(crate) fn stream_capsule<'py>(
     schema: SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'static,
 ) -> PyResult<Bound<'py, PyCapsule>> {
-    let stopping = batches.map(|batch| {
-        if interrupted() { Err(ArrowError::ExternalError(Box::new(Error::Interrupted))) } else { batch }
+    let mut batches = batches;
+    let mut over = false;
+    let stopping = std::iter::from_fn(move || {
+        if interrupted() {
+            return Some(Err(stream_error(Error::Interrupted)));
+        }
+        // a panic must not reach the peer, whose code is not Rust; what it left is not asked again
+        let next = caught(|| "read of a stream".into(), || Ok(if over { None } else { batches.next() }));
+        over = next.is_err();
+        next.unwrap_or_else(|error| Some(Err(stream_error(error))))
     });
     let reader = RecordBatchIterator::new(stopping, schema);
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)

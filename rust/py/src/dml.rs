@@ -37,8 +37,7 @@ pub(crate) fn delete_rows(
 ) -> PyResult<String> {
     let options = options(compression, target_file_size, user_metadata, app_transaction);
     let done = runtime::stoppable(py, |cancel| {
-        let options = DmlOptions { cancel: cancel.clone(), ..options };
-        dml::delete(table.location(), condition, &options)
+        dml::delete(&table.location().stopped_by(cancel), condition, &options)
     })?;
     Ok(json!({
         "version": done.version, "deleted_rows": done.deleted_rows, "copied_rows": done.copied_rows,
@@ -65,8 +64,7 @@ pub(crate) fn update_rows(
 ) -> PyResult<String> {
     let options = options(compression, target_file_size, user_metadata, app_transaction);
     let done = runtime::stoppable(py, |cancel| {
-        let options = DmlOptions { cancel: cancel.clone(), ..options };
-        dml::update(table.location(), &assignments, condition, &options)
+        dml::update(&table.location().stopped_by(cancel), &assignments, condition, &options)
     })?;
     Ok(json!({
         "version": done.version, "updated_rows": done.updated_rows, "copied_rows": done.copied_rows,

@@ -31,7 +31,7 @@ pub(crate) fn vacuum(
     inventory: Option<Vec<(String, i64)>>,
     user_metadata: Option<String>,
 ) -> PyResult<String> {
-    runtime::write(py, || {
+    runtime::stoppable(py, |cancel| {
         let inventoried = |(name, modified)| Inventoried { name, modified };
         let options = VacuumOptions {
             mode: VacuumMode::parse(mode)?,
@@ -41,7 +41,7 @@ pub(crate) fn vacuum(
             dry_run,
             user_metadata,
         };
-        let done = maintain::vacuum(table.location(), &options)?;
+        let done = maintain::vacuum(&table.location().stopped_by(cancel), &options)?;
         let failed: Vec<_> = done.failed.iter().map(|(path, reason)| json!([path, reason])).collect();
         Ok(json!({
             "files": done.files, "bytes": done.bytes, "failed": failed, "cutoff": done.cutoff,
@@ -61,10 +61,10 @@ pub(crate) fn restore(
     ignore_missing_files: bool,
     user_metadata: Option<String>,
 ) -> PyResult<String> {
-    runtime::write(py, || {
+    runtime::stoppable(py, |cancel| {
         let at = version.map(At::Version).or(timestamp.map(At::Timestamp)).unwrap_or(At::Latest);
-        let done =
-            maintain::restore(table.location(), at, &RestoreOptions { ignore_missing_files, user_metadata })?;
+        let location = table.location().stopped_by(cancel);
+        let done = maintain::restore(&location, at, &RestoreOptions { ignore_missing_files, user_metadata })?;
         Ok(json!({
             "version": done.version, "restored_version": done.restored_version,
             "restored_files": done.restored, "restored_bytes": done.restored_bytes,
@@ -118,10 +118,10 @@ pub(crate) fn optimize(
             full,
             compression: files.compression.clone(),
             parquet: files.parquet(),
-            cancel: cancel.clone(),
             ..defaults
         };
-        let done = maintain::optimize(&Location::open(uri, &storage_options)?, &options)?;
+        let location = Location::open(uri, &storage_options)?.stopped_by(cancel);
+        let done = maintain::optimize(&location, &options)?;
         let [min, p25, p50, p75, max] = done.quartiles();
         Ok(json!({
             "version": done.version, "considered_files": done.considered, "partitions": done.partitions,
@@ -154,8 +154,9 @@ pub(crate) fn fsck(
     storage_options: StorageOptions,
     dry_run: bool,
 ) -> PyResult<String> {
-    runtime::write(py, || {
-        let done = maintain::fsck(&Location::open(uri, &storage_options)?, dry_run)?;
+    runtime::stoppable(py, |cancel| {
+        let location = Location::open(uri, &storage_options)?.stopped_by(cancel);
+        let done = maintain::fsck(&location, dry_run)?;
         Ok(json!({
             "missing": done.missing, "missing_vectors": done.missing_vectors, "version": done.version,
             "warnings": done.warnings
@@ -171,8 +172,9 @@ pub(crate) fn generate_manifest(
     uri: &str,
     storage_options: StorageOptions,
 ) -> PyResult<String> {
-    runtime::write(py, || {
-        let done = maintain::generate_manifest(&Location::open(uri, &storage_options)?)?;
+    runtime::stoppable(py, |cancel| {
+        let location = Location::open(uri, &storage_options)?.stopped_by(cancel);
+        let done = maintain::generate_manifest(&location)?;
         Ok(json!({"version": done.version, "written": done.written, "deleted": done.deleted}).to_string())
     })
 }
@@ -189,13 +191,14 @@ pub(crate) fn convert(
     configuration: BTreeMap<String, String>,
     user_metadata: Option<String>,
 ) -> PyResult<String> {
-    runtime::write(py, || {
+    runtime::stoppable(py, |cancel| {
         let partitioning = match partition_schema {
             Some(json) => Partitioning::Columns(StructType { fields: columns_from_json(json)? }),
             None => Partitioning::Inferred,
         };
         let options = ConvertOptions { partitioning, statistics, configuration, user_metadata };
-        let done = maintain::convert(&Location::open(uri, &storage_options)?, &options)?;
+        let location = Location::open(uri, &storage_options)?.stopped_by(cancel);
+        let done = maintain::convert(&location, &options)?;
         Ok(json!({
             "version": done.version, "existed": done.existed, "files": done.files, "bytes": done.bytes,
             "rows": done.rows, "warnings": done.warnings
@@ -214,8 +217,8 @@ pub(crate) fn shallow_clone(
     properties: BTreeMap<String, String>,
     user_metadata: Option<String>,
 ) -> PyResult<String> {
-    runtime::write(py, || {
-        let target = Location::open(target, table.options())?;
+    runtime::stoppable(py, |cancel| {
+        let target = Location::open(target, table.options())?.stopped_by(cancel);
         let at = At::Version(table.snapshot().version());
         let done = maintain::shallow_clone(
             table.location(),

@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use deltaic::txn::hear_warnings;
-use deltaic::{Cancel, Error, Result};
+use deltaic::{Cancel, Error, Result, caught};
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -22,6 +22,7 @@ pub(crate) fn read<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
+    let work = guarded(work);
     if !note_thread(py)? {
         return py.detach(work).map_err(|e| to_python(py, &e));
     }
@@ -42,8 +43,7 @@ pub(crate) fn read<T: Send + 'static>(
         match answer {
             Ok(result) => return result.map_err(|e| to_python(py, &e)),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            // the thread ended without an answer: a panic, which it has printed
-            Err(RecvTimeoutError::Disconnected) => return Err(to_python(py, &Error::Interrupted)),
+            Err(RecvTimeoutError::Disconnected) => return Err(to_python(py, &no_answer())),
         }
     }
 }
@@ -51,7 +51,7 @@ pub(crate) fn read<T: Send + 'static>(
 /// Runs `work` without the GIL and to its end: for commits, whose outcome must be known.
 pub(crate) fn write<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     note_thread(py)?;
-    let (result, warnings) = py.detach(|| hear_warnings(work));
+    let (result, warnings) = py.detach(|| hear_warnings(guarded(work)));
     for warning in warnings {
         warn(py, &warning);
     }
@@ -72,12 +72,14 @@ pub(crate) fn stoppable<T: Send>(
     let (send, receive) = sync_channel(1);
     let receive = std::sync::Mutex::new(receive);
     let mut interrupt = None;
+    let work = guarded(|| work(&cancel));
     let (result, warnings) = py.detach(|| {
         let receive = receive.into_inner().unwrap_or_else(PoisonError::into_inner);
         std::thread::scope(|scope| {
-            let work = || {
+            // the sender goes with the work, so that a thread that ends without an answer is heard of
+            let work = move || {
                 // whoever receives waits for it
-                let _ = send.send(hear_warnings(|| work(&cancel)));
+                let _ = send.send(hear_warnings(work));
             };
             let worker = match std::thread::Builder::new()
                 .name("deltaic-write".into())
@@ -97,10 +99,9 @@ pub(crate) fn stoppable<T: Send>(
                             interrupt.get_or_insert(raised);
                         }
                     }),
-                    // the thread ended without an answer: a panic, which it has printed
                     Err(RecvTimeoutError::Disconnected) => {
                         let _ = worker.join();
-                        return (Err(Error::Interrupted), Vec::new());
+                        return (Err(no_answer()), Vec::new());
                     }
                 }
             }
@@ -117,6 +118,19 @@ pub(crate) fn stoppable<T: Send>(
             Err(interrupt)
         }
     }
+}
+
+/// The work with its panics as errors, which name the function that asks for it.
+fn guarded<T, F: FnOnce() -> Result<T>>(work: F) -> impl FnOnce() -> Result<T> {
+    // "_core::maintain::vacuum::{{closure}}"
+    let function = || std::any::type_name::<F>().split("::{{").next().unwrap_or_default();
+    let operation = move || function().strip_prefix("_core::").unwrap_or(function()).to_owned();
+    move || caught(operation, work)
+}
+
+/// The error of a thread that ended without an answer.
+fn no_answer() -> Error {
+    Error::Internal { operation: "thread".into(), reason: "it ended without an answer".into() }
 }
 
 /// A `DeltaWarning`. A filter that makes it an error cannot make the commit look undone: that error is only shown.

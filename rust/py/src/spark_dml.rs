@@ -1,7 +1,7 @@
 //! `Dml`: a delete, update, merge or replacing write whose rows Spark looks at and writes, and that is committed here.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use deltaic::dml::{DmlOptions, Part, SpreadDml};
 use deltaic::predicate::Predicate;
@@ -359,7 +359,12 @@ impl Dml {
 
 impl Dml {
     fn lock(&self) -> MutexGuard<'_, Option<SpreadDml>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(|poisoned| {
+            // a panic left it half-way: it is over
+            let mut inner = poisoned.into_inner();
+            *inner = None;
+            inner
+        })
     }
 
     fn with<T: Send>(

@@ -163,11 +163,12 @@ impl ScanPlan {
         read(py, move || encoded(&splits(&snapshot, &options, &files, &more, most_bytes)))
     }
 
-    /// Facts of the files as an Arrow stream: `path`, `deleted`, and partition values `p0`, `p1` …
-    fn files(&self, py: Python<'_>) -> PyResult<Stream> {
+    /// Facts of the files as an Arrow stream: `path`, `deleted`, and partition values `p0`, `p1` … None where the deleted
+    /// rows take too much memory.
+    fn files(&self, py: Python<'_>) -> PyResult<Option<Stream>> {
         let (snapshot, files) = (self.snapshot.clone(), self.files.clone());
         let batch = read(py, move || file_facts(&snapshot, &files))?;
-        Ok(Stream::of(batch))
+        Ok(batch.map(Stream::of))
     }
 }
 

@@ -3,28 +3,30 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use deltaic::maintain::{OptimizeOptions, optimize};
+use deltaic::maintain::{Alteration, OptimizeOptions, alter_table, optimize};
 use deltaic::{Cancel, Error};
 use deltaic_testkit::Op;
 
 use super::*;
 
-type Run = fn(&Location, &Cancel) -> Result<Option<u64>>;
+type Run = fn(&Location) -> Result<Option<u64>>;
 
-fn a_delete(location: &Location, cancel: &Cancel) -> Result<Option<u64>> {
-    let options = DmlOptions { cancel: cancel.clone(), ..Default::default() };
-    Ok(deltaic::dml::delete(location, Some("k % 4 = 1"), &options)?.version)
+fn a_delete(location: &Location) -> Result<Option<u64>> {
+    Ok(deltaic::dml::delete(location, Some("k % 4 = 1"), &DmlOptions::default())?.version)
 }
 
-fn an_update(location: &Location, cancel: &Cancel) -> Result<Option<u64>> {
-    let options = DmlOptions { cancel: cancel.clone(), ..Default::default() };
+fn an_update(location: &Location) -> Result<Option<u64>> {
     let set = [("k".to_owned(), "k + 100".to_owned())];
-    Ok(deltaic::dml::update(location, &set, Some("k % 4 = 1"), &options)?.version)
+    Ok(deltaic::dml::update(location, &set, Some("k % 4 = 1"), &DmlOptions::default())?.version)
 }
 
-fn an_optimize(location: &Location, cancel: &Cancel) -> Result<Option<u64>> {
-    let options = OptimizeOptions { cancel: cancel.clone(), ..Default::default() };
-    Ok(optimize(location, &options)?.version)
+fn an_optimize(location: &Location) -> Result<Option<u64>> {
+    Ok(optimize(location, &OptimizeOptions::default())?.version)
+}
+
+fn a_constraint(location: &Location) -> Result<Option<u64>> {
+    let expression = "k >= 0".to_owned();
+    alter_table(location, &Alteration::AddConstraint { name: "c".into(), expression }, None).map(Some)
 }
 
 fn objects(location: &Location) -> Vec<String> {
@@ -36,8 +38,12 @@ fn objects(location: &Location) -> Vec<String> {
 
 #[test]
 fn what_is_asked_to_stop_leaves_the_table_as_it_was_or_is_done() {
-    let operations: [(&str, Run); 3] =
-        [("delete", a_delete), ("update", an_update), ("optimize", an_optimize)];
+    let operations: [(&str, Run); 4] = [
+        ("delete", a_delete),
+        ("update", an_update),
+        ("optimize", an_optimize),
+        ("add constraint", a_constraint),
+    ];
     for (name, run) in operations {
         for properties in [&[][..], &[VECTORS], &[CHANGES]] {
             let mut stopped = 0;
@@ -54,7 +60,8 @@ fn what_is_asked_to_stop_leaves_the_table_as_it_was_or_is_done() {
                     }
                     None
                 });
-                let done = run(&Location::with_store(location.root().clone(), Arc::new(watched)), &cancel);
+                let place = Location::with_store(location.root().clone(), Arc::new(watched));
+                let done = run(&place.stopped_by(&cancel));
                 let Some((op, path)) = struck.lock().unwrap_or_else(PoisonError::into_inner).take() else {
                     assert_eq!(done.unwrap(), Some(1));
                     break;

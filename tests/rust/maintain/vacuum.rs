@@ -1,7 +1,10 @@
 //! Vacuum: what goes, what stays, and what is told.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use deltaic::Cancel;
 use deltaic::maintain::{VacuumDone, VacuumMode, VacuumOptions, vacuum};
 use deltaic_testkit::{Fault, Op, Rule};
 
@@ -154,4 +157,32 @@ fn a_vacuum_that_cannot_read_the_log_or_commit_deletes_nothing() {
         assert!(failed.is_err(), "{failed:?}");
         assert_eq!(objects(&location), before);
     }
+}
+
+#[test]
+fn a_vacuum_that_is_stopped_at_any_request_has_deleted_only_what_it_may() {
+    let mut stopped = 0;
+    for nth in 1.. {
+        let (store, location) = table();
+        let cancel = Cancel::default();
+        let (flag, calls) = (cancel.clone(), AtomicU64::new(0));
+        let watched = store.directed(move |_, _| {
+            if calls.fetch_add(1, Ordering::Relaxed) + 1 == nth {
+                flag.cancel();
+            }
+            None
+        });
+        let place = Location::with_store(location.root().clone(), Arc::new(watched));
+        let done = vacuum(&place.stopped_by(&cancel), &now(VacuumMode::Full));
+        assert_eq!(rows(&location), owned(&[("a", 3)]), "{nth}");
+        match done {
+            Err(error) => {
+                assert_eq!(error.kind(), "Interrupted", "{nth}: {error}");
+                stopped += 1;
+            }
+            Ok(done) if done.files.len() == 3 => break,
+            Ok(done) => panic!("{nth}: {done:?}"),
+        }
+    }
+    assert!(stopped > 4, "{stopped}");
 }

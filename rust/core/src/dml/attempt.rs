@@ -18,7 +18,7 @@ pub(crate) struct Attempt {
 
 impl Attempt {
     pub(crate) fn new(plan: WritePlan, write: WriteOptions) -> Self {
-        let uploads = Uploads::new(plan.location.store().clone());
+        let uploads = Uploads::new(&plan.location);
         let vectors = StoredVectors::new(&plan.location);
         Attempt { plan, write, uploads, vectors, kept: false }
     }

@@ -27,14 +27,12 @@ impl Job {
     /// # Errors
     /// As [`Snapshot::open`]; [`Error::UnsupportedFeature`] when the table asks more of a writer than this one does.
     pub(super) fn begin(location: &Location, options: &DmlOptions, budget: Duration) -> Result<Self> {
-        options.cancel.check()?;
         let started = Instant::now();
         let snapshot = Snapshot::open(location.clone(), At::Latest)?;
         check_writer(&location.root().to_string(), snapshot.protocol())?;
         let write = options.write();
         let plan = plan_snapshot(&snapshot, &write)?;
-        let mut attempt = Attempt::new(plan, write);
-        attempt.uploads.stop_by(&options.cancel);
+        let attempt = Attempt::new(plan, write);
         Ok(Job { snapshot, attempt, started, budget })
     }
 

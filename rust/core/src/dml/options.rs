@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use crate::cancel::Cancel;
 use crate::maintain::CompactionRules;
 use crate::write::{ParquetOptions, WriteMode, WriteOptions};
 
@@ -30,8 +29,6 @@ pub struct DmlOptions {
     pub engine: Option<String>,
     /// How long lost races are repeated, the operation on what the winners left included.
     pub commit_budget: Duration,
-    /// Stops the operation, as long as it has not begun to commit.
-    pub cancel: Cancel,
 }
 
 impl Default for DmlOptions {
@@ -49,7 +46,6 @@ impl Default for DmlOptions {
             app_transaction: None,
             engine: None,
             commit_budget: write.commit_budget,
-            cancel: Cancel::default(),
         }
     }
 }
@@ -69,7 +65,6 @@ impl DmlOptions {
             app_transaction: write.app_transaction.clone(),
             engine: write.engine.clone(),
             commit_budget: write.commit_budget,
-            cancel: Cancel::default(),
         }
     }
 

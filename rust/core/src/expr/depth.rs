@@ -1,9 +1,11 @@
-//! Expressions of any length whose trees are not deep: what walks a tree calls itself, and a thread has not much stack.
+//! Expressions may be long, and their trees are not deep: what walks a tree calls itself, and a thread has little stack.
 
 use std::cell::Cell;
 use std::fmt::Display;
 
 use sqlparser::ast as sql;
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::ast::{Binary, Expr};
 
@@ -11,6 +13,15 @@ use super::ast::{Binary, Expr};
 const MOST_LEVELS: u32 = 128;
 /// Copies of parts that stand in an expression once and are needed twice, such as the value of BETWEEN.
 const MOST_COPIES: u32 = 10_000;
+
+/// Levels of the tree that the parser makes: it puts each operator of a chain one level above the one before.
+const MOST_PARSED_LEVELS: usize = 100_000;
+/// Bytes of stack for each of those levels when the tree is dropped; a build without optimisation takes about half.
+const STACK_OF_LEVEL: usize = 1 << 10;
+/// Bytes of stack for the parser, which goes some fifty levels deep, and for what walks the tree.
+const STACK_OF_PARSER: usize = 1 << 20;
+/// Copies that the parser makes of what stands before DIV.
+const MOST_DIVISIONS: usize = 1000;
 
 /// Bytes of a text whose parts are shown in errors.
 const MOST_SHOWN: usize = 2000;
@@ -119,26 +130,47 @@ pub(super) fn joined(op: Binary, mut operands: Vec<Expr>) -> Option<Expr> {
     operands.pop()
 }
 
-/// Drops a tree without a call for each of its levels.
-pub(super) fn dismantle(expr: sql::Expr) {
-    use sql::Expr as S;
-    let mut waiting = vec![expr];
-    while let Some(expr) = waiting.pop() {
-        match expr {
-            S::BinaryOp { left, right, .. } => waiting.extend([*left, *right]),
-            S::Between { expr, low, high, .. } => waiting.extend([*expr, *low, *high]),
-            S::Like { expr, .. } | S::ILike { expr, .. } | S::RLike { expr, .. } => waiting.push(*expr),
-            S::Nested(inner)
-            | S::IsNull(inner)
-            | S::IsNotNull(inner)
-            | S::IsTrue(inner)
-            | S::IsNotTrue(inner)
-            | S::IsFalse(inner)
-            | S::IsNotFalse(inner)
-            | S::IsUnknown(inner)
-            | S::IsNotUnknown(inner) => waiting.push(*inner),
-            S::UnaryOp { expr, .. } | S::InList { expr, .. } | S::Cast { expr, .. } => waiting.push(*expr),
-            _ => {}
+/// At most how deep the tree of these tokens is: a token may go a level below what began with its parenthesis or comma.
+///
+/// # Errors
+/// A reason when that is too deep to parse.
+pub(super) fn levels(tokens: &[TokenWithSpan]) -> Result<usize, String> {
+    let (mut open, mut here, mut outer, mut most, mut divisions) = (Vec::new(), 0_usize, 0_usize, 0, 0);
+    for TokenWithSpan { token, .. } in tokens {
+        match token {
+            Token::Whitespace(_) => continue,
+            Token::LParen | Token::LBracket => {
+                open.push(here);
+                outer += here + 1;
+                here = 0;
+            }
+            Token::RParen | Token::RBracket => {
+                let began = open.pop().unwrap_or_default();
+                outer = outer.saturating_sub(began + 1);
+                here = began + 1;
+            }
+            Token::Comma => here = 0,
+            Token::Word(word) => {
+                divisions += usize::from(word.keyword == Keyword::DIV);
+                here += 1;
+            }
+            _ => here += 1,
         }
+        most = most.max(outer + here);
     }
+    if most > MOST_PARSED_LEVELS {
+        return Err(format!(
+            "it is too long: {most} words and signs follow each other without a comma, and {MOST_PARSED_LEVELS} may"
+        ));
+    }
+    if divisions > MOST_DIVISIONS {
+        return Err(format!("it is too long: it has DIV {divisions} times, and may {MOST_DIVISIONS} times"));
+    }
+    Ok(most)
+}
+
+/// Runs what makes and drops a tree of so many levels, with the stack that takes.
+pub(super) fn with_stack<T>(levels: usize, work: impl FnOnce() -> T) -> T {
+    let bytes = (levels * STACK_OF_LEVEL).max(STACK_OF_PARSER);
+    stacker::maybe_grow(bytes, bytes, work)
 }

@@ -16,6 +16,9 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// [`Error::InvalidExpression`], which names what is not known here.
+///
+/// # Cost
+/// The stack that the longest chain of operators needs, at most 100 MiB, while it parses.
 pub fn parse(text: &str) -> Result<Expr> {
     let invalid = |reason: String| Error::InvalidExpression { expression: text.to_owned(), reason };
     let dialect = Spark;
@@ -23,16 +26,18 @@ pub fn parse(text: &str) -> Result<Expr> {
         .with_unescape(false)
         .tokenize_with_location()
         .map_err(|e| invalid(e.to_string()))?;
-    let mut parser = Parser::new(&dialect).with_tokens_with_locations(with_typed_numbers(tokens));
-    let parsed = parser.parse_expr().map_err(|e| invalid(e.to_string()))?;
-    let rest = parser.peek_token();
+    let tokens = with_typed_numbers(tokens);
+    let levels = depth::levels(&tokens).map_err(invalid)?;
     depth::begin(text);
-    let converted = match rest.token {
-        Token::EOF => convert(&parsed),
-        _ => Err(format!("`{rest}` is not understood")),
-    };
-    depth::dismantle(parsed);
-    converted.map_err(invalid)
+    depth::with_stack(levels, || {
+        let mut parser = Parser::new(&dialect).with_tokens_with_locations(tokens);
+        let parsed = parser.parse_expr().map_err(|e| e.to_string())?;
+        match parser.peek_token().token {
+            Token::EOF => convert(&parsed),
+            rest => Err(format!("`{rest}` is not understood")),
+        }
+    })
+    .map_err(invalid)
 }
 
 /// Only what an expression needs, and the precedence of `||` that Spark has. Other dialects know more syntax, whose

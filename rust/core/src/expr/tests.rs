@@ -313,6 +313,43 @@ fn an_expression_may_be_long_and_not_too_deep() {
 }
 
 #[test]
+fn no_chain_is_too_long_for_the_stack() {
+    let chains = [
+        " + 1",
+        " OR b",
+        " || s",
+        " DIV 1",
+        " AT TIME ZONE 'UTC'",
+        " IS DISTINCT FROM 1",
+        " IS NULL",
+        " = ANY(1)",
+        " SIMILAR TO 'x'",
+        " LIKE 'x'",
+        " IN UNNEST(x)",
+        " IN (1)",
+        " BETWEEN 1 AND 2",
+        "::int",
+        "[0]",
+        ".a",
+        " COLLATE x",
+    ];
+    for (chain, length, end) in chains.into_iter().flat_map(|chain| {
+        [500, 40_000, 120_000].into_iter().flat_map(move |n| ["", " )"].map(|end| (chain, n, end)))
+    }) {
+        let text = format!("b{}{end}", chain.repeat(length));
+        let error = Evaluator::new(&text, &schema()).map(drop).map_err(|e| e.kind());
+        let chains_of_or = chain == " OR b" && end.is_empty() && length < 100_000;
+        assert_eq!(
+            error,
+            if chains_of_or { Ok(()) } else { Err("InvalidExpression") },
+            "{chain} {length} {end}"
+        );
+    }
+    let list = format!("i IN ({})", vec!["1"; 200_000].join(", "));
+    assert!(Evaluator::new(&list, &schema()).is_ok());
+}
+
+#[test]
 fn text_with_a_collation_is_not_compared_by_its_bytes() {
     let mut schema = schema();
     let collated = serde_json::json!({"s": "spark.UTF8_LCASE"});

@@ -35,6 +35,7 @@ pub(super) fn check_rows(snapshot: &Snapshot, name: &str, expression: &str) -> R
     let columns = Some(fields.iter().map(|f| f.name.clone()).collect());
     let condition = Evaluator::condition(expression, &StructType { fields })?;
     for batch in read(snapshot, ReadRequest { columns, ..Default::default() })? {
+        snapshot.location().cancel().check()?;
         let batch = batch?;
         if let Some(row) = first_not_true(&condition.truth(&batch)?) {
             return Err(Error::InvariantViolation {

@@ -174,6 +174,7 @@ fn read_files(
     for chunk in files.chunks(CHUNK) {
         let footers: Vec<_> = runtime::pool()?.install(|| {
             let read = |file: &Found| {
+                location.cancel().check()?;
                 let path = root.join(&file.meta.name);
                 let footer = read_footer(location.store().as_ref(), &path, file.meta.size)?;
                 Ok((footer_schema(&footer, &path.to_string())?, footer))

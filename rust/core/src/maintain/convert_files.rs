@@ -24,7 +24,8 @@ pub(super) struct Found {
 pub(super) fn data_files(location: &Location) -> Result<Vec<Found>> {
     let refused = |reason: String| Error::InvalidArgument { argument: location.root().to_string(), reason };
     let mut files = Vec::new();
-    for meta in location.store().list_all(location.root())? {
+    let (store, root) = (location.store().clone(), location.root().clone());
+    for meta in location.cancel().wait_for(move || store.list_all(&root))? {
         if let Some((folder, _)) = meta.name.split_once("/_delta_log/") {
             return Err(refused(format!("the folder `{folder}` is a Delta table; convert the others alone")));
         }

@@ -116,7 +116,7 @@ impl StepJob<'_> {
         let to = new.as_ref().map(|new| self.plan(new)).transpose()?;
         let bins: Vec<Bin> =
             files.into_iter().map(|add| Bin { partition: Vec::new(), files: vec![add] }).collect();
-        let uploads = Uploads::new(location.store().clone());
+        let uploads = Uploads::new(location);
         let written = write_all((&from, to.as_ref().unwrap_or(&from)), &bins, &uploads)?;
         let (mut adds, mut moves) = (Vec::new(), RowMoves::default());
         for (bin, new) in bins.iter().zip(written) {

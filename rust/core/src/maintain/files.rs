@@ -25,10 +25,17 @@ pub(crate) fn needs(
 /// # Cost
 /// One HEAD each, several at a time.
 pub(crate) fn look(location: &Location, paths: &[ObjectPath]) -> Result<Vec<Option<FileMeta>>> {
-    let head = |path: &ObjectPath| match location.store_for(path)?.head(path) {
+    let head = |path: &ObjectPath| {
+        location.cancel().check()?;
+        head(location, path)
+    };
+    runtime::pool()?.install(|| paths.par_iter().map(head).collect())
+}
+
+fn head(location: &Location, path: &ObjectPath) -> Result<Option<FileMeta>> {
+    match location.store_for(path)?.head(path) {
         Ok(meta) => Ok(Some(meta)),
         Err(Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
-    };
-    runtime::pool()?.install(|| paths.par_iter().map(head).collect())
+    }
 }

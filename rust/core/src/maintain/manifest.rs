@@ -127,6 +127,7 @@ fn write_once(snapshot: &Snapshot, extent: &Extent) -> Result<ManifestDone> {
     }
     let root = location.root().join(FOLDER);
     for (partition, adds) in &lists {
+        location.cancel().check()?;
         let mut lines = String::new();
         for add in adds {
             lines.push_str(&hadoop_text(&add.path.resolve(location.root())?));

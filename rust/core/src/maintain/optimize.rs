@@ -10,7 +10,6 @@ use super::layout::{Columns, Layout};
 use super::rewrite_files::{cluster_all, note, write_all};
 use crate::actions::Add;
 use crate::alter::parse_byte_size;
-use crate::cancel::Cancel;
 use crate::condition;
 use crate::conflict::{Changes, RowMoves};
 use crate::dml::Condition;
@@ -56,8 +55,6 @@ pub struct OptimizeOptions {
     pub auto: bool,
     /// How long lost races are repeated, the optimize on what the winners left included.
     pub commit_budget: Duration,
-    /// Stops the optimize, as long as it has not begun to commit.
-    pub cancel: Cancel,
 }
 
 impl Default for OptimizeOptions {
@@ -76,7 +73,6 @@ impl Default for OptimizeOptions {
             user_metadata: None,
             auto: false,
             commit_budget: Duration::from_secs(300),
-            cancel: Cancel::default(),
         }
     }
 }
@@ -158,7 +154,6 @@ fn attempt(
     these: Option<&Partitions>,
     budget: Duration,
 ) -> Result<OptimizeDone> {
-    options.cancel.check()?;
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     check_writer(&location.root().to_string(), snapshot.protocol())?;
     let files = WriteOptions {
@@ -195,8 +190,7 @@ fn attempt(
     if bins.is_empty() {
         return Ok(done);
     }
-    let mut uploads = Uploads::new(location.store().clone());
-    uploads.stop_by(&options.cancel);
+    let uploads = Uploads::new(location);
     let (mut adds, mut moves) = (Vec::new(), RowMoves::default());
     if let Some((curve, columns)) = layout.curve() {
         for mut new in cluster_all(&plan, &bins, (curve, columns), target_size, &uploads)? {

@@ -119,11 +119,12 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
     };
     done.warnings.extend(commit(&snapshot, start)?.warnings);
     let delete = |chunk: &[(ObjectPath, u64)]| {
+        location.cancel().check()?;
         let paths: Vec<ObjectPath> = chunk.iter().map(|f| f.0.clone()).collect();
-        location.store().delete_many(&paths)
+        Ok(location.store().delete_many(&paths))
     };
     let outcomes: Vec<Vec<Result<()>>> =
-        runtime::pool()?.install(|| plan.files.par_chunks(CHUNK).map(delete).collect());
+        runtime::pool()?.install(|| plan.files.par_chunks(CHUNK).map(delete).collect::<Result<_>>())?;
     for ((path, size), outcome) in plan.files.iter().zip(outcomes.into_iter().flatten()) {
         match outcome {
             Ok(()) => {

@@ -70,7 +70,10 @@ pub(super) fn plan(
     let location = snapshot.location();
     let root = location.root();
     let (listed, links) = match (mode, inventory) {
-        (VacuumMode::Full, None) => location.store().list_tree(root)?,
+        (VacuumMode::Full, None) => {
+            let (store, root) = (location.store().clone(), root.clone());
+            location.cancel().wait_for(move || store.list_tree(&root))?
+        }
         _ => Default::default(),
     };
     let snapshot = snapshot.update()?;

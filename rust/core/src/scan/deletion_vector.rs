@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use bytes::Bytes;
 use roaring::RoaringTreemap;
 use uuid::Uuid;
@@ -58,19 +57,21 @@ impl DeletionVector {
         self.rows.len()
     }
 
-    /// The rows of `range` that are left, one bit each; `None` when all are.
-    pub fn keep(&self, range: Range<u64>) -> Option<BooleanBuffer> {
-        let mut deleted = self.rows.iter();
-        deleted.advance_to(range.start);
-        let mut deleted = deleted.take_while(|row| *row < range.end).peekable();
-        deleted.peek()?;
-        let length = usize::try_from(range.end - range.start).ok()?;
-        let mut keep = BooleanBufferBuilder::new(length);
-        keep.append_n(length, true);
-        for row in deleted {
-            keep.set_bit((row - range.start) as usize, false);
-        }
-        Some(keep.finish())
+    /// The deleted rows of `range` as ascending ranges.
+    ///
+    /// # Cost
+    /// As many ranges as the vector has runs: no memory by the numbers of rows, which a file may make up.
+    pub(super) fn runs(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let last = range.end;
+        self.rows.bitmaps().flat_map(move |(high, bitmap)| {
+            let (begin, first) = (range.start, u64::from(high) << 32);
+            let mut rows = bitmap.iter();
+            rows.advance_to(u32::try_from(begin.saturating_sub(first)).unwrap_or(u32::MAX));
+            std::iter::from_fn(move || rows.next_range())
+                .map(move |run| (first + u64::from(*run.start()), first + u64::from(*run.end())))
+                .map(move |(from, to)| from.max(begin)..to.saturating_add(1).min(last))
+                .take_while(move |run| run.start < run.end)
+        })
     }
 
     /// The serialized form: what an inline vector encodes and a file frames.
@@ -490,13 +491,17 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_that_are_left_are_told_by_range() {
-        let vector: DeletionVector = [2, 3, 10].into_iter().collect();
-        let bits = |range| vector.keep(range).map(|k| k.iter().collect::<Vec<_>>());
-        assert_eq!(bits(0..2), None);
-        assert_eq!(bits(1..4), Some(vec![true, false, false]));
-        assert_eq!(bits(4..10), None);
-        assert_eq!(bits(10..12), Some(vec![false, true]));
-        assert_eq!(bits(11..20), None);
+    fn the_runs_of_a_range_are_told() {
+        let far = 1 << 40;
+        let vector: DeletionVector = [2, 3, 10, far - 1, far, far + 1].into_iter().collect();
+        let runs = |range| vector.runs(range).collect::<Vec<_>>();
+        assert_eq!(runs(0..2), []);
+        assert_eq!(runs(1..4), [2..4]);
+        assert_eq!(runs(3..4), [3..4]);
+        assert_eq!(runs(4..10), []);
+        assert_eq!(runs(10..12), [10..11]);
+        assert_eq!(runs(11..far - 1), []);
+        assert_eq!(runs(3..far + 1), [3..4, 10..11, far - 1..far, far..far + 1]);
+        assert_eq!(runs(0..u64::MAX), [2..4, 10..11, far - 1..far, far..far + 2]);
     }
 }

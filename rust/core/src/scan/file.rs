@@ -26,6 +26,9 @@ const WHOLE: u64 = 256 << 10;
 /// A page index that is larger, or lies scattered over more, costs more than it saves.
 const MOST_INDEX: u64 = 16 << 20;
 
+/// Rows of a row group: writers count them in 32 bits. Sums over the row groups of a file then fit into 64.
+const MOST_ROWS: i64 = i32::MAX as i64;
+
 /// A data file that is being read.
 #[derive(Debug)]
 pub(crate) struct DataFile {
@@ -119,8 +122,8 @@ impl DataFile {
     fn check_footer(&self, metadata: &ParquetMetaData) -> Result<()> {
         let damaged = |what: &str| self.error(format!("its footer is damaged: {what}"));
         for group in metadata.row_groups() {
-            if group.num_rows() < 0 {
-                return Err(damaged("a row group has less than no rows"));
+            if !(0..=MOST_ROWS).contains(&group.num_rows()) {
+                return Err(damaged(&format!("a row group has {} rows", group.num_rows())));
             }
             for column in group.columns() {
                 let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());

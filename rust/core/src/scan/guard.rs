@@ -2,14 +2,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::panics::reason;
+
 /// Calls the decoder and makes an error of a panic. What it worked on must not be used after that.
 pub(crate) fn guarded<T, E: std::fmt::Display>(decode: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(decode)) {
         Ok(done) => done.map_err(|e| e.to_string()),
         Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-            Err(format!("it is damaged in a way that stops the decoder: {text}"))
+            Err(format!("it is damaged in a way that stops the decoder: {}", reason(panic.as_ref())))
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use arrow_buffer::BooleanBufferBuilder;
 use parquet::arrow::arrow_reader::RowSelection;
 use parquet::arrow::push_decoder::RowGroupSelection;
 use parquet::file::metadata::ParquetMetaData;
@@ -10,6 +11,9 @@ use parquet::file::metadata::ParquetMetaData;
 use super::deletion_vector::DeletionVector;
 use super::file::DataFile;
 use crate::error::{Error, Result};
+
+/// Bytes that a run of deleted rows takes in a selection: what is skipped, and what is kept behind it.
+const BYTES_OF_RUN: usize = 32;
 
 /// Number of rows of a file.
 pub(crate) fn row_count(metadata: &ParquetMetaData) -> u64 {
@@ -45,8 +49,7 @@ pub(super) fn select(
 ) -> Vec<RowGroupSelection> {
     let starts = starts(metadata);
     let select = |group: &usize| {
-        let keep = deleted.and_then(|d| d.keep(starts[*group]..starts[group + 1]));
-        let keep = keep.map(RowSelection::from_boolean_buffer);
+        let keep = deleted.and_then(|d| keep(d, starts[*group]..starts[group + 1]));
         let rows = match (keep, matching(*group)) {
             (Some(keep), Some(matching)) => Some(keep.intersection(&matching)),
             (keep, matching) => keep.or(matching),
@@ -55,6 +58,40 @@ pub(super) fn select(
         left.then(|| RowGroupSelection::new(*group, rows))
     };
     wanted.iter().filter_map(select).collect()
+}
+
+/// The rows of `range` that are left; `None` when all are. Few runs are kept as such, many as one bit a row: the memory
+/// follows the size of the vector, not the number of rows that a footer says.
+fn keep(deleted: &DeletionVector, range: Range<u64>) -> Option<RowSelection> {
+    let length = usize::try_from(range.end - range.start).ok()?;
+    let within = |row: u64| (row - range.start) as usize;
+    let bits = length / 8;
+    let most = (bits / BYTES_OF_RUN).max(1);
+    let runs: Vec<Range<u64>> = deleted.runs(range.clone()).take(most + 1).collect();
+    if runs.is_empty() {
+        return None;
+    }
+    if runs.len() <= most {
+        let left = between(runs.into_iter(), range.clone()).map(|r| within(r.start)..within(r.end));
+        return Some(RowSelection::from_consecutive_ranges(left, length));
+    }
+    let mut keep = BooleanBufferBuilder::new(length);
+    for run in deleted.runs(range.clone()) {
+        keep.append_n(within(run.start) - keep.len(), true);
+        keep.append_n(within(run.end) - within(run.start), false);
+    }
+    keep.append_n(length - keep.len(), true);
+    Some(RowSelection::from_boolean_buffer(keep.finish()))
+}
+
+/// What lies between ascending runs in a range.
+fn between(runs: impl Iterator<Item = Range<u64>>, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let mut from = range.start;
+    runs.chain(std::iter::once(range.end..range.end)).filter_map(move |run| {
+        let left = from..run.start;
+        from = run.end;
+        (!left.is_empty()).then_some(left)
+    })
 }
 
 /// Position of the first row of each row group, and behind the last one.
@@ -99,8 +136,57 @@ pub(super) fn positions(
 
 /// The positions of the rows that a vector leaves.
 pub(super) fn left(rows: u64, deleted: Option<&DeletionVector>) -> VecDeque<Range<u64>> {
-    match deleted.and_then(|d| d.keep(0..rows)) {
-        Some(keep) => keep.set_slices().map(|(from, to)| from as u64..to as u64).collect(),
+    match deleted {
+        Some(deleted) => between(deleted.runs(0..rows), 0..rows).collect(),
         None => std::iter::once(0..rows).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The rows that a selection of `length` rows keeps.
+    fn kept(selection: Option<RowSelection>, length: u64) -> Vec<u64> {
+        let Some(selection) = selection else { return (0..length).collect() };
+        let mut at = 0;
+        let mut kept = Vec::new();
+        for part in Vec::<parquet::arrow::arrow_reader::RowSelector>::from(selection) {
+            let next = at + part.row_count as u64;
+            if !part.skip {
+                kept.extend(at..next);
+            }
+            at = next;
+        }
+        assert_eq!(at, length);
+        kept
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_what_is_not_deleted(
+            deleted in proptest::collection::btree_set(0_u64..3000, 0..400),
+            start in 0_u64..2000,
+            length in 1_u64..3000,
+        ) {
+            let vector: DeletionVector = deleted.iter().copied().collect();
+            let expected: Vec<u64> =
+                (start..start + length).filter(|row| !deleted.contains(row)).map(|row| row - start).collect();
+            prop_assert_eq!(kept(keep(&vector, start..start + length), length), expected);
+            let left: Vec<u64> = left(length, Some(&vector)).into_iter().flatten().collect();
+            prop_assert_eq!(left, (0..length).filter(|row| !deleted.contains(row)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn memory_follows_the_vector_and_not_the_rows() {
+        let far = (1 << 40) - 1;
+        let vector: DeletionVector = [5, far].into_iter().collect();
+        let selection = keep(&vector, 0..1 << 40).unwrap();
+        assert!(selection.as_mask().is_none());
+        assert_eq!(selection.row_count(), (1 << 40) - 2);
+        assert_eq!(left(1 << 40, Some(&vector)), [0..5, 6..far]);
     }
 }

@@ -9,12 +9,12 @@ use std::thread::JoinHandle;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use arrow::error::ArrowError;
 
 use super::deletion_vector::Shared;
 use super::read::{RowScan, open};
 use crate::actions::Add;
 use crate::error::{Error, Result};
+use crate::panics::internal;
 
 /// Batches of a file that wait for the consumer.
 const BATCHES_AHEAD: usize = 2;
@@ -184,12 +184,7 @@ fn send_rows(scan: &Arc<RowScan>, add: &Add, vectors: &Shared, batches: &SyncSen
 }
 
 fn panicked(path: &str, panic: &(dyn std::any::Any + Send)) -> Error {
-    let text = panic
-        .downcast_ref::<&str>()
-        .map(|s| (*s).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "no message".into());
-    Error::arrow(format!("reading `{path}` panicked"), ArrowError::ComputeError(text))
+    internal(format!("read of {path}"), panic)
 }
 
 #[cfg(test)]

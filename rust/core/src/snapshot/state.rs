@@ -99,6 +99,7 @@ impl Snapshot {
     /// checkpoint and the footer of the checkpoint. A version by timestamp lists the whole log. One HEAD more where a file of
     /// the log knows of a newer version than the newest commit.
     pub fn open(location: Location, at: At) -> Result<Self> {
+        location.cancel().check()?;
         let started = Instant::now();
         let counters = Arc::new(Counters::default());
         let metered = location.metered(counters.meter.clone());

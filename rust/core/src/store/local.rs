@@ -16,6 +16,9 @@ use super::{FileMeta, PutOutcome, Store, io_error, runtime};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
+/// A range of so many bytes is held against the size of the file before it gets memory.
+const LARGE: u64 = 1 << 20;
+
 /// The local file system. It needs no runtime, so that it works unchanged in a forked process, and a read costs one
 /// system call more than the bytes.
 ///
@@ -269,7 +272,10 @@ impl Store for LocalStore {
             .map(|range| {
                 let wanted = range.end.saturating_sub(range.start);
                 file.seek(SeekFrom::Start(range.start)).map_err(fail)?;
-                let mut body = Vec::with_capacity(usize::try_from(wanted).unwrap_or_default().min(1 << 30));
+                // what asks for more than the file has gets no memory for it
+                let there =
+                    if wanted < LARGE { wanted } else { wanted.min(file.metadata().map_err(fail)?.len()) };
+                let mut body = Vec::with_capacity(usize::try_from(there).unwrap_or_default());
                 Read::by_ref(&mut file).take(wanted).read_to_end(&mut body).map_err(fail)?;
                 if body.len() as u64 != wanted {
                     let reason = format!("has no bytes {}..{}: it is shorter", range.start, range.end);

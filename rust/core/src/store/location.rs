@@ -6,6 +6,7 @@ use url::Url;
 
 use super::{Contained, LocalStore, Meter, Metered, ObjectAdapter, Store};
 use crate::actions::ObjectPath;
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 
 /// Options of a store: credentials, region, endpoint; the keys of the `object_store` crate.
@@ -19,6 +20,7 @@ pub struct Location {
     options: Arc<StorageOptions>,
     /// Stores of other prefixes that absolute paths in the log lead to.
     others: Arc<Mutex<BTreeMap<String, Arc<dyn Store>>>>,
+    cancel: Cancel,
 }
 
 impl Location {
@@ -29,14 +31,25 @@ impl Location {
     pub fn open(uri: &str, options: &StorageOptions) -> Result<Self> {
         let root = parse_root(uri)?;
         let store = open_store(&root, &root, options)?;
-        let others = Arc::default();
-        Ok(Location { root, store, options: Arc::new(options.clone()), others })
+        let options = Arc::new(options.clone());
+        Ok(Location { root, store, options, others: Arc::default(), cancel: Cancel::default() })
     }
 
     /// A place in a store that is already open.
     pub fn with_store(root: ObjectPath, store: Arc<dyn Store>) -> Self {
         let store = Arc::new(Contained::new(store, root.clone()));
-        Location { root, store, options: Arc::default(), others: Arc::default() }
+        let (options, others) = (Arc::default(), Arc::default());
+        Location { root, store, options, others, cancel: Cancel::default() }
+    }
+
+    /// The same place, for operations that this can stop.
+    pub fn stopped_by(&self, cancel: &Cancel) -> Self {
+        Location { cancel: cancel.clone(), ..self.clone() }
+    }
+
+    /// What stops the operations at this place.
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 
     /// The same place with what is read from its own store counted.

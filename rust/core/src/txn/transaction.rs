@@ -350,6 +350,7 @@ impl Transaction {
         let (location, budget) = (self.location.clone(), self.budget);
         let snapshot = self.snapshot.clone();
         let mut pending = self.prepare()?;
+        location.cancel().check().inspect_err(|_| pending.vectors.discard())?;
         let landed = run(&location, first, budget, &mut pending).inspect_err(|error| {
             if !matches!(error, Error::CommitStateUnknown { .. }) {
                 pending.vectors.discard();

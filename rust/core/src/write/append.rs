@@ -54,7 +54,7 @@ pub fn write(
         return Ok(WriteResult::skipped(version));
     }
     let deadline = Instant::now().checked_add(options.commit_budget);
-    let mut uploads = Uploads::new(location.store().clone());
+    let mut uploads = Uploads::new(location);
     let mut rules = Rules::of(&plan, &given)?;
     let written = fill(&plan, data, &mut rules, &uploads, options, None)?;
     let mut new = NewFiles::of(written, &rules);
@@ -64,7 +64,7 @@ pub fn write(
         let result = commit(&plan, new, options);
         match &result {
             Err(error) if can_renumber(error, options) && deadline.is_none_or(|end| Instant::now() < end) => {
-                let again = Uploads::new(location.store().clone());
+                let again = Uploads::new(location);
                 (plan, new) = renumber(&plan, adds, &given, &again, options)?;
                 uploads = again;
                 if let Target::Skip(version) = plan.target {

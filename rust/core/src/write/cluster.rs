@@ -226,7 +226,7 @@ mod tests {
             let files_of = |run_bytes: usize| {
                 let columns = vec![vec!["b".to_owned()], vec!["a".to_owned()]];
                 let clustering = Clustering { curve, columns, target_size: bytes / 5, run_bytes };
-                let uploads = Uploads::new(location.store().clone());
+                let uploads = Uploads::new(&location);
                 let clustered = cluster(&plan, &files, &clustering, 0, &uploads).unwrap();
                 assert!(clustered.sources.iter().all(|source| source.total == 1000));
                 let scan = Arc::new(scan());

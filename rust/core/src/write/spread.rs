@@ -186,7 +186,7 @@ impl SpreadWrite {
     /// [`Error::SchemaMismatch`] for a value that must not be null or does not fit, [`Error::InvariantViolation`] for a
     /// row that breaks a rule of the table, [`Error::Arrow`] from the data, and what the store says.
     pub fn write_files(&self, data: impl RecordBatchReader, folder: Option<&str>) -> Result<Vec<Add>> {
-        let uploads = Uploads::new(self.plan.location.store().clone());
+        let uploads = Uploads::new(&self.plan.location);
         let mut rules = Rules::of(&self.plan, &from_arrow(&data.schema())?)?;
         let written = fill(&self.plan, data, &mut rules, &uploads, &self.options, folder)?;
         uploads.keep();

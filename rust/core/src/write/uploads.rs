@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::actions::ObjectPath;
 use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::store::Store;
+use crate::store::{Location, Store};
 
 /// The files that a write has created. Unless they are kept, they are deleted again when the write is over: a failed
 /// write leaves none behind, as far as the store lets it.
@@ -17,8 +17,10 @@ pub(crate) struct Uploads {
 }
 
 impl Uploads {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Uploads { store, created: Mutex::default(), cancel: Cancel::default() }
+    /// Those of an operation at a place, which what stops it there stops.
+    pub(crate) fn new(location: &Location) -> Self {
+        let (store, cancel) = (location.store().clone(), location.cancel().clone());
+        Uploads { store, created: Mutex::default(), cancel }
     }
 
     /// Whoever writes the files asks this one whether to go on.
