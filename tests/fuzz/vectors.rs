@@ -118,10 +118,6 @@ impl Target for Vectors {
         for row in rows().take(50) {
             assert!(vector.rows().contains(row));
         }
-        if let Some(first) = rows().next().filter(|first| *first < u64::MAX - 64) {
-            let keep = vector.keep(first..first + 64).unwrap();
-            assert!(!keep.value(0));
-        }
         let written = vector.to_inline();
         assert_eq!(DeletionVector::load(&written, &location).unwrap(), vector);
         true

@@ -10,6 +10,7 @@ mod conflict;
 mod damage;
 mod dml;
 mod explain;
+mod hostile;
 mod kill;
 mod load;
 mod load_evidence;

@@ -28,6 +28,7 @@ pub mod schema;
 pub mod snapshot;
 pub mod store;
 pub mod stream;
+mod sums;
 pub mod txn;
 mod universal_format;
 pub mod verify;

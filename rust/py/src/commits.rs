@@ -47,12 +47,13 @@ impl Summary {
         match action {
             Action::Add(add) => {
                 self.adds += 1;
-                self.added_bytes += bytes(add.size);
+                self.added_bytes = self.added_bytes.saturating_add(bytes(add.size));
                 self.deletion_vectors += u64::from(add.deletion_vector.is_some());
             }
             Action::Remove(remove) => {
                 self.removes += 1;
-                self.removed_bytes += bytes(remove.size.unwrap_or_default());
+                self.removed_bytes =
+                    self.removed_bytes.saturating_add(bytes(remove.size.unwrap_or_default()));
                 self.deletion_vectors += u64::from(remove.deletion_vector.is_some());
             }
             Action::Cdc(_) => self.cdc += 1,

@@ -60,15 +60,16 @@ pub(crate) fn open(snapshot: &Snapshot, request: FilesRequest) -> Result<Batches
 
 /// Number of files, their bytes, how many have deletion vectors, and how many rows these delete.
 pub(crate) fn totals(snapshot: &Snapshot, request: FilesRequest) -> Result<(u64, u64, u64, u64)> {
-    let mut totals = (0, 0, 0, 0);
+    let mut totals = (0_u64, 0_u64, 0_u64, 0_u64);
     for batch in snapshot.files(request)? {
         let batch = batch?;
         totals.0 += batch.num_files() as u64;
-        totals.1 +=
-            batch.sizes().iter().flatten().map(|size| u64::try_from(size).unwrap_or_default()).sum::<u64>();
+        for size in batch.sizes().iter().flatten() {
+            totals.1 = totals.1.saturating_add(u64::try_from(size).unwrap_or_default());
+        }
         for vector in (0..batch.num_files()).filter_map(|row| batch.deletion_vector(row)) {
             totals.2 += 1;
-            totals.3 += u64::try_from(vector.cardinality).unwrap_or_default();
+            totals.3 = totals.3.saturating_add(u64::try_from(vector.cardinality).unwrap_or_default());
         }
     }
     Ok(totals)

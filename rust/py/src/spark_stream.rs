@@ -170,7 +170,7 @@ impl StreamPart {
 
     /// Bytes of all files.
     fn size(&self) -> i64 {
-        self.part.files.iter().map(|f| f.size).sum()
+        self.part.files.iter().fold(0, |all, f| f.size.saturating_add(all))
     }
 
     /// Groups of files of at most so many bytes, for `read_split`.

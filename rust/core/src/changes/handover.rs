@@ -8,6 +8,7 @@ use super::plan::Changes;
 use crate::error::Result;
 use crate::scan::handover::{self, schema_json};
 use crate::schema::ColumnMappingMode;
+use crate::sums::SaturatingSum;
 
 /// What Spark must know before it plans: what [`handover::describe`] says of the version with the schema, with the columns
 /// of changes. Version and time are partition columns. `changeType` names the column that says what happened to a row:
@@ -56,7 +57,7 @@ pub fn encode(changes: &Changes) -> Result<(Vec<u8>, i64)> {
     for commit in changes.files() {
         files.extend(commit?.into_iter().map(|change| change.file));
     }
-    let bytes = files.iter().map(|file| file.size).sum();
+    let bytes = files.iter().map(|file| file.size).saturating_sum();
     Ok((handover::encode_valued(snapshot, &files, &columns)?, bytes))
 }
 
@@ -79,7 +80,7 @@ pub fn commits(changes: &Changes) -> impl Iterator<Item = Result<Value>> {
             "inserts": count(ChangeKind::Insert),
             "deletes": count(ChangeKind::Delete),
             "cdc": count(ChangeKind::Cdc),
-            "bytes": files.iter().map(|file| file.file.size).sum::<i64>(),
+            "bytes": files.iter().map(|file| file.file.size).saturating_sum(),
         }))
     })
 }

@@ -8,6 +8,7 @@ use super::v2::Linked;
 use super::write::Job;
 use crate::error::{Error, Result};
 use crate::replay::{CheckpointFile, VECTOR, conform, key, vector_at};
+use crate::sums::SaturatingSum;
 
 /// What becomes of the files of the old checkpoint.
 pub(super) struct Plan {
@@ -64,7 +65,7 @@ pub(super) fn plan(job: &Job<'_>, ours: &SchemaDescriptor, new_removes: usize) -
 }
 
 fn rows_of(file: &CheckpointFile) -> u64 {
-    file.metadata().row_groups().iter().map(|g| g.num_rows().unsigned_abs()).sum()
+    file.metadata().row_groups().iter().map(|g| g.num_rows().unsigned_abs()).saturating_sum()
 }
 
 /// Whether a file has the leaves that ours have.

@@ -13,6 +13,7 @@ use crate::actions::Action;
 use crate::error::Result;
 use crate::log::LastCheckpoint;
 use crate::replay::{FileBatch, FilesRequest};
+use crate::sums::SaturatingSum;
 
 /// Bytes that are handed to the store at once.
 const PART: usize = 8 << 20;
@@ -110,7 +111,7 @@ impl<'a> Parts<'a> {
         let Some(run) = self.runs.next() else { return Ok(false) };
         let run = run?;
         self.num_files += run.iter().map(|b| b.num_files() as u64).sum::<u64>();
-        self.num_bytes += run.iter().map(bytes_of).sum::<i64>();
+        self.num_bytes = self.num_bytes.saturating_add(run.iter().map(bytes_of).saturating_sum());
         let rows = self.rows.run(&run)?;
         drop(run);
         for group in rows {
@@ -138,7 +139,7 @@ impl<'a> Parts<'a> {
 }
 
 fn bytes_of(batch: &FileBatch) -> i64 {
-    batch.sizes().values().iter().sum()
+    batch.sizes().values().iter().copied().saturating_sum()
 }
 
 impl Iterator for Parts<'_> {

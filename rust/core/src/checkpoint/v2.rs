@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::log::{LastCheckpoint, LastV2Checkpoint};
 use crate::replay::{FileBatch, FilesRequest};
 use crate::store::runtime;
+use crate::sums::SaturatingSum;
 
 /// More actions than this are not repeated in the hint, as delta-spark does.
 const MOST_IN_HINT: usize = 30;
@@ -37,7 +38,7 @@ pub(super) fn write(job: &Job<'_>) -> Result<(CheckpointDone, LastCheckpoint)> {
     let remove_sidecars = write_removes(job, &rewritten, &mut removes)?;
     written.extend(remove_sidecars);
 
-    let sum = |all: &[Linked], of: fn(&Linked) -> u64| all.iter().map(of).sum::<u64>();
+    let sum = |all: &[Linked], of: fn(&Linked) -> u64| all.iter().map(of).saturating_sum();
     let num_files = sum(&written, |l| l.adds) + sum(&reused, |l| l.adds);
     job.check_totals(num_files, None)?;
     let sidecar_actions = sum(&written, |l| l.rows) + sum(&reused, |l| l.rows);

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::log::{LastCheckpoint, LastV2Checkpoint, Listing, LogFileKind, LogSegment};
 use crate::replay::{CheckpointReader, Checksum};
 use crate::snapshot::{ReplayedLog, Snapshot};
+use crate::sums::SaturatingSum;
 use crate::write::{check_writer, parquet_codec};
 
 /// What [`checkpoint`] did.
@@ -139,7 +140,7 @@ impl<'a> Job<'a> {
             existed: true,
             num_files: 0,
             num_actions: reader.num_actions(),
-            size: found.files.iter().map(|f| f.size).sum(),
+            size: found.files.iter().map(|f| f.size).saturating_sum(),
             written: 0,
             sidecars_written: 0,
             sidecars_reused: 0,

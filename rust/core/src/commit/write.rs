@@ -29,6 +29,10 @@ pub fn write_commit<'a>(
     actions: impl IntoIterator<Item = impl Into<ActionRef<'a>>>,
 ) -> Result<CommitOutcome> {
     check_store(location)?;
+    if i64::try_from(version).is_err() {
+        let what = format!("a version above {}", i64::MAX);
+        return Err(Error::Unsupported { path: location.root().to_string(), what });
+    }
     let path = commit_path(location, version);
     let body = encode(info, actions, &path.to_string())?;
     let mut attempt = Attempt::new(path.clone(), version, info.txn_id.as_deref().unwrap_or_default());

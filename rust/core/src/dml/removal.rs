@@ -12,6 +12,7 @@ use crate::condition;
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::snapshot::Snapshot;
+use crate::sums::SaturatingSum;
 use crate::txn::Transaction;
 use crate::txn::row_ids::num_records;
 
@@ -124,7 +125,7 @@ fn remove_files(attempt: &Attempt, txn: &mut Transaction, files: &[Add]) -> Remo
     let mut removed = Removed { deleted_rows: rows_of(files), ..Default::default() };
     for file in files {
         removed.removed_files += 1;
-        removed.removed_bytes += file.size.unsigned_abs();
+        removed.removed_bytes = removed.removed_bytes.saturating_add(file.size.unsigned_abs());
         removed.vectors_removed += u64::from(file.deletion_vector.is_some());
         txn.remove_file(file, attempt.write.data_change);
     }
@@ -150,9 +151,9 @@ fn by_rewrite(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> 
         deleted_rows: Some(touched.iter().map(|t| t.matched.len()).sum()),
         copied_rows: written.copied,
         removed_files: touched.len() as u64,
-        removed_bytes: touched.iter().map(|t| t.add.size.unsigned_abs()).sum(),
+        removed_bytes: touched.iter().map(|t| t.add.size.unsigned_abs()).saturating_sum(),
         added_files: written.adds.len() as u64,
-        added_bytes: written.adds.iter().map(|a| a.size.unsigned_abs()).sum(),
+        added_bytes: written.adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum(),
         vectors_removed: touched.iter().filter(|t| t.deleted.is_some()).count() as u64,
         change_files: written.cdc.len() as u64,
         ..Default::default()
@@ -171,12 +172,9 @@ pub(super) fn millis(since: Instant) -> u64 {
 
 /// The rows that these files show, if their statistics tell the number.
 pub(super) fn rows_of(files: &[Add]) -> Option<u64> {
-    files
-        .iter()
-        .map(|file| {
-            let rows = num_records(file)?;
-            let deleted = file.deletion_vector.as_ref().map_or(0, |v| v.cardinality);
-            u64::try_from(rows - deleted).ok()
-        })
-        .sum()
+    files.iter().try_fold(0_u64, |all, file| {
+        let rows = num_records(file)?;
+        let deleted = file.deletion_vector.as_ref().map_or(0, |v| v.cardinality);
+        all.checked_add(u64::try_from(rows.checked_sub(deleted)?).ok()?)
+    })
 }

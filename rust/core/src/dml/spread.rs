@@ -25,6 +25,7 @@ use crate::scan::{DataFile, DeletionVector, RowIds, distinct_partitions, partiti
 use crate::schema::{StructField, StructType};
 use crate::snapshot::Snapshot;
 use crate::store::{Location, StorageOptions};
+use crate::sums::SaturatingSum;
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction};
 use crate::write::{RowRules, SpreadWrite, Target, check_assignable, check_writer, marks_of, plan_existing};
@@ -423,7 +424,8 @@ impl SpreadDml {
 
     /// What it does so far.
     pub fn counts(&self) -> DmlCounts {
-        let bytes = |files: &mut dyn Iterator<Item = &Add>| files.map(|a| a.size.unsigned_abs()).sum::<u64>();
+        let bytes =
+            |files: &mut dyn Iterator<Item = &Add>| files.map(|a| a.size.unsigned_abs()).saturating_sum();
         let vectors = |files: &mut dyn Iterator<Item = &Add>| {
             files.filter(|a| a.deletion_vector.is_some()).count() as u64
         };
@@ -448,7 +450,7 @@ impl SpreadDml {
             added_bytes: bytes(&mut self.adds.iter()),
             added_rows: rows_of(&self.adds).unwrap_or_default(),
             change_files: self.cdc.len() as u64,
-            change_bytes: self.cdc.iter().map(|c| c.size.unsigned_abs()).sum(),
+            change_bytes: self.cdc.iter().map(|c| c.size.unsigned_abs()).saturating_sum(),
         }
     }
 

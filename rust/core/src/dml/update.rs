@@ -10,6 +10,7 @@ use super::touched::find;
 use super::vectors::{Marked, mark};
 use crate::error::Result;
 use crate::store::Location;
+use crate::sums::SaturatingSum;
 use crate::txn::retried;
 
 /// Gives columns other values in the rows for which a condition is true, in all rows without one: in one commit, or
@@ -79,7 +80,7 @@ fn attempt(
         false => {
             touched.iter().for_each(|t| txn.remove_file(&t.add, true));
             Marked {
-                removed_bytes: touched.iter().map(|t| t.add.size.unsigned_abs()).sum(),
+                removed_bytes: touched.iter().map(|t| t.add.size.unsigned_abs()).saturating_sum(),
                 removed: touched.iter().filter(|t| t.deleted.is_some()).count() as u64,
                 ..Default::default()
             }
@@ -106,7 +107,7 @@ fn attempt(
         ("numAddedFiles", done.added_files),
         ("numAddedChangeFiles", done.change_files),
         ("numRemovedBytes", marked.removed_bytes),
-        ("numAddedBytes", written.adds.iter().map(|a| a.size.unsigned_abs()).sum()),
+        ("numAddedBytes", written.adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum()),
         ("numDeletionVectorsAdded", done.vectors_added),
         ("numDeletionVectorsRemoved", done.vectors_removed),
         ("numDeletionVectorsUpdated", marked.updated),

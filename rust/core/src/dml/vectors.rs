@@ -37,7 +37,7 @@ pub(super) fn mark(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]
     let (whole, some): (Vec<&Touched>, Vec<&Touched>) = touched.iter().partition(|t| t.is_whole());
     for file in whole {
         done.removed_files += 1;
-        done.removed_bytes += file.add.size.unsigned_abs();
+        done.removed_bytes = done.removed_bytes.saturating_add(file.add.size.unsigned_abs());
         done.removed += u64::from(file.add.deletion_vector.is_some());
         txn.remove_file(&file.add, true);
     }

@@ -28,18 +28,18 @@ pub(super) fn bins(
         files.retain(|add| add.size.unsigned_abs() < min || purge(add));
         files.sort_by(|a, b| (a.size, &a.path).cmp(&(b.size, &b.path)));
         let mut bin: Vec<Add> = Vec::new();
-        let mut size = 0;
+        let mut size = 0_u64;
         let mut close = |bin: Vec<Add>| {
             if bin.len() > 1 || bin.iter().any(purge) {
                 out.push(Bin { partition: partition.clone(), files: bin });
             }
         };
         for file in files {
-            if !bin.is_empty() && size + file.size.unsigned_abs() > target {
+            if !bin.is_empty() && size.saturating_add(file.size.unsigned_abs()) > target {
                 close(std::mem::take(&mut bin));
                 size = 0;
             }
-            size += file.size.unsigned_abs();
+            size = size.saturating_add(file.size.unsigned_abs());
             bin.push(file);
         }
         close(bin);

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::scan::deletion_vector::file_path;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
+use crate::sums::SaturatingSum;
 use crate::txn::timestamps::{SINCE_TIMESTAMP, SINCE_VERSION};
 use crate::txn::{Operation, Transaction};
 use crate::write::{check_place, check_writer};
@@ -103,7 +104,7 @@ pub fn shallow_clone(
     let root = source.location().root();
     let adds = source.adds(None)?.into_iter().map(|add| absolute(add, root)).collect::<Result<Vec<_>>>()?;
     let files = adds.len() as u64;
-    let bytes = adds.iter().map(|a| a.size.unsigned_abs()).sum();
+    let bytes = adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum();
     let operation = Operation::new("CLONE")
         .with("source", format!("delta.`{}`", root.to_uri()))
         .with_json("sourceVersion", source.version())

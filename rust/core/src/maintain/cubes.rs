@@ -28,7 +28,7 @@ impl FileCount {
     pub(super) fn of<'a>(files: impl IntoIterator<Item = &'a Add>) -> Self {
         files.into_iter().fold(FileCount::default(), |sum, add| FileCount {
             files: sum.files + 1,
-            bytes: sum.bytes + add.size.unsigned_abs(),
+            bytes: sum.bytes.saturating_add(add.size.unsigned_abs()),
         })
     }
 }
@@ -107,17 +107,17 @@ impl CubeRules<'_> {
 
     fn grouped(&self, files: Vec<Add>) -> Vec<Bin> {
         let mut bins: Vec<Bin> = Vec::new();
-        let mut size = 0;
+        let mut size = 0_u64;
         for file in files {
             let bytes = file.size.unsigned_abs();
-            match bins.last_mut().filter(|_| size + bytes <= self.new_size) {
+            match bins.last_mut().filter(|_| size.saturating_add(bytes) <= self.new_size) {
                 Some(bin) => bin.files.push(file),
                 None => {
                     size = 0;
                     bins.push(Bin { partition: Vec::new(), files: vec![file] });
                 }
             }
-            size += bytes;
+            size = size.saturating_add(bytes);
         }
         bins
     }

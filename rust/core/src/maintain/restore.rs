@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::schema::StructType;
 use crate::snapshot::{At, Snapshot, format_timestamp};
 use crate::store::Location;
+use crate::sums::SaturatingSum;
 use crate::txn::timestamps::{SINCE_TIMESTAMP, SINCE_VERSION};
 use crate::txn::{Operation, Transaction};
 
@@ -66,10 +67,10 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     let mut back = Vec::new();
     for (key, add) in target {
         done.files += 1;
-        done.bytes += add.size.unsigned_abs();
+        done.bytes = done.bytes.saturating_add(add.size.unsigned_abs());
         if current.remove(&key).is_none() {
             done.restored += 1;
-            done.restored_bytes += add.size.unsigned_abs();
+            done.restored_bytes = done.restored_bytes.saturating_add(add.size.unsigned_abs());
             back.push(Add { data_change: true, ..add });
         }
     }
@@ -77,7 +78,7 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
         check_there(location, &back)?;
     }
     done.removed = current.len() as u64;
-    done.removed_bytes = current.values().map(|a| a.size.unsigned_abs()).sum();
+    done.removed_bytes = current.values().map(|a| a.size.unsigned_abs()).saturating_sum();
     let operation = Operation::new("RESTORE")
         .metric("tableSizeAfterRestore", done.bytes)
         .metric("numOfFilesAfterRestore", done.files)

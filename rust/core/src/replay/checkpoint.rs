@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::log::{Checkpoint, CheckpointFormat, LogFileKind};
 use crate::scan::{DataFile, guarded};
 use crate::store::{Location, runtime};
+use crate::sums::SaturatingSum;
 
 /// Rows of a decoded batch.
 const BATCH_ROWS: usize = 65_536;
@@ -145,7 +146,7 @@ impl CheckpointReader {
     /// Number of actions: rows of all files, and files in JSON.
     pub(crate) fn num_actions(&self) -> u64 {
         let groups = self.parquet.iter().flat_map(|f| f.metadata().row_groups());
-        let rows: u64 = groups.map(|g| g.num_rows().unsigned_abs()).sum();
+        let rows = groups.map(|g| g.num_rows().unsigned_abs()).saturating_sum();
         rows + self.json_adds.iter().map(|b| b.num_files() as u64).sum::<u64>()
     }
 

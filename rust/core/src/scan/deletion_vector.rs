@@ -494,14 +494,14 @@ mod tests {
     fn the_runs_of_a_range_are_told() {
         let far = 1 << 40;
         let vector: DeletionVector = [2, 3, 10, far - 1, far, far + 1].into_iter().collect();
-        let runs = |range| vector.runs(range).collect::<Vec<_>>();
+        let runs = |range| vector.runs(range).map(|run| (run.start, run.end)).collect::<Vec<_>>();
         assert_eq!(runs(0..2), []);
-        assert_eq!(runs(1..4), [2..4]);
-        assert_eq!(runs(3..4), [3..4]);
+        assert_eq!(runs(1..4), [(2, 4)]);
+        assert_eq!(runs(3..4), [(3, 4)]);
         assert_eq!(runs(4..10), []);
-        assert_eq!(runs(10..12), [10..11]);
+        assert_eq!(runs(10..12), [(10, 11)]);
         assert_eq!(runs(11..far - 1), []);
-        assert_eq!(runs(3..far + 1), [3..4, 10..11, far - 1..far, far..far + 1]);
-        assert_eq!(runs(0..u64::MAX), [2..4, 10..11, far - 1..far, far..far + 2]);
+        assert_eq!(runs(3..far + 1), [(3, 4), (10, 11), (far - 1, far), (far, far + 1)]);
+        assert_eq!(runs(0..u64::MAX), [(2, 4), (10, 11), (far - 1, far), (far, far + 2)]);
     }
 }

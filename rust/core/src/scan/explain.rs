@@ -34,7 +34,7 @@ pub struct Totals {
 impl Totals {
     fn add(&mut self, size: i64) {
         self.files += 1;
-        self.bytes += u64::try_from(size).unwrap_or_default();
+        self.bytes = self.bytes.saturating_add(u64::try_from(size).unwrap_or_default());
     }
 }
 

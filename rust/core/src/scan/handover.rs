@@ -31,6 +31,7 @@ use crate::schema::{
     read_difference,
 };
 use crate::snapshot::Snapshot;
+use crate::sums::SaturatingSum;
 use crate::txn::row_ids::num_records_of;
 
 /// Where Spark's Parquet reader looks for field ids.
@@ -136,9 +137,9 @@ fn tracked(snapshot: &Snapshot) -> Option<RowIds> {
 /// # Errors
 /// Those of [`Snapshot::files`].
 pub fn total_size(snapshot: &Snapshot) -> Result<i64> {
-    let mut total = 0;
+    let mut total = 0_i64;
     for batch in snapshot.files(FilesRequest::default())? {
-        total += batch?.sizes().values().iter().sum::<i64>();
+        total = total.saturating_add(batch?.sizes().values().iter().copied().saturating_sum());
     }
     Ok(total)
 }
@@ -148,7 +149,7 @@ pub fn total_size(snapshot: &Snapshot) -> Result<i64> {
 /// # Errors
 /// Those of [`Snapshot::files`].
 pub fn total_rows(snapshot: &Snapshot) -> Result<Option<u64>> {
-    let mut total = 0;
+    let mut total = 0_u64;
     for batch in snapshot.files(FilesRequest { stats: true, ..FilesRequest::default() })? {
         let batch = batch?;
         let columns = batch.to_record_batch()?;
@@ -156,12 +157,12 @@ pub fn total_rows(snapshot: &Snapshot) -> Result<Option<u64>> {
             return Ok(None);
         };
         let rows = |file: usize| {
-            let deleted = batch.deletion_vector(file).map_or(0, |vector| vector.cardinality);
+            let deleted = batch.deletion_vector(file).map_or(0, |vector| vector.cardinality.max(0));
             let rows = stats.is_valid(file).then(|| num_records_of(stats.value(file))).flatten()?;
             u64::try_from(rows.checked_sub(deleted)?).ok()
         };
-        match (0..batch.num_files()).into_par_iter().map(rows).sum::<Option<u64>>() {
-            Some(rows) => total += rows,
+        match (0..batch.num_files()).into_par_iter().map(rows).try_reduce(|| 0, u64::checked_add) {
+            Some(rows) => total = total.saturating_add(rows),
             None => return Ok(None),
         }
     }

@@ -3,6 +3,7 @@
 mod calendar;
 mod cast;
 mod conversion;
+mod decode;
 pub mod deletion_vector;
 pub mod explain;
 mod file;

@@ -6,14 +6,10 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use parquet::DecodeResult;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader};
-use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder, RowGroupSelection};
-use parquet::file::metadata::ParquetMetaData;
 
+use super::decode::Rows;
 use super::deletion_vector::{DeletionVector, Shared};
 use super::file::DataFile;
-use super::guard::guarded;
 use super::pages;
 use super::partition;
 use super::placed::Places;
@@ -166,15 +162,6 @@ enum Source {
     Constant(ArrayRef, ArrayRef),
 }
 
-/// What produces rows.
-#[derive(Debug)]
-enum Rows {
-    /// No column of the file is needed: the number of rows that are left.
-    Counted(u64),
-    Decoded(Box<ParquetPushDecoder>, Option<ParquetRecordBatchReader>),
-    Done,
-}
-
 /// Opens one logical file of a read.
 ///
 /// # Errors
@@ -238,37 +225,11 @@ pub(super) fn open_without(
         if wants_places {
             places.ranges = positions(&metadata, &selections);
         }
-        if selections.is_empty() {
-            Rows::Done
-        } else {
-            decode(scan, &file, metadata, &projection, selections)?
-        }
+        Rows::decode(&file, metadata, &projection, selections, scan.batch_size)?
     };
     let columns = sources(scan, add, projection)?;
     let tracked = scan.row_ids.as_ref().map(|ids| Tracked::of(ids, add, places)).transpose()?;
     Ok(FileRows { scan: scan.clone(), file, columns, rows, tracked })
-}
-
-fn decode(
-    scan: &RowScan,
-    file: &DataFile,
-    metadata: Arc<ParquetMetaData>,
-    projection: &Projection,
-    selections: Vec<RowGroupSelection>,
-) -> Result<Rows> {
-    // the Arrow types of the writer are no matter: the table's schema says what the columns are
-    let mut options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    if let Some(supplied) = &projection.supplied {
-        options = options.with_schema(supplied.clone());
-    }
-    let reader = guarded(|| ArrowReaderMetadata::try_new(metadata, options)).map_err(|e| file.error(e))?;
-    let decoder = ParquetPushDecoderBuilder::new_with_metadata(reader)
-        .with_projection(projection.mask.clone())
-        .with_batch_size(scan.batch_size)
-        .with_row_group_selections(selections)
-        .build()
-        .map_err(|e| file.error(e))?;
-    Ok(Rows::Decoded(Box::new(decoder), None))
 }
 
 /// Where each column comes from: the file, the log (partition values) or nowhere (null).
@@ -297,39 +258,6 @@ impl FileRows {
     /// The schema of every batch.
     pub fn schema(&self) -> &SchemaRef {
         self.scan.schema()
-    }
-
-    /// The next batch of the file's rows, before the filter.
-    fn physical(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            match &mut self.rows {
-                Rows::Done => return Ok(None),
-                Rows::Counted(0) => self.rows = Rows::Done,
-                Rows::Counted(left) => {
-                    let rows = (*left).min(self.scan.batch_size as u64);
-                    *left -= rows;
-                    let options = RecordBatchOptions::new().with_row_count(usize::try_from(rows).ok());
-                    let batch =
-                        RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options);
-                    return batch.map(Some).map_err(|e| self.file.error(e));
-                }
-                Rows::Decoded(decoder, reader) => {
-                    let next = reader.as_mut().map(|r| guarded(|| r.next().transpose())).transpose();
-                    if let Some(batch) = next.map_err(|e| self.file.error(e))?.flatten() {
-                        return Ok(Some(batch));
-                    }
-                    *reader = None;
-                    match guarded(|| decoder.try_next_reader()).map_err(|e| self.file.error(e))? {
-                        DecodeResult::Data(next) => *reader = Some(next),
-                        DecodeResult::NeedsData(ranges) => {
-                            let bytes = self.file.ranges(&ranges)?;
-                            decoder.push_ranges(ranges, bytes).map_err(|e| self.file.error(e))?;
-                        }
-                        DecodeResult::Finished => self.rows = Rows::Done,
-                    }
-                }
-            }
-        }
     }
 
     /// A batch of the file as one of the table.
@@ -394,7 +322,7 @@ impl Iterator for FileRows {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let batch = match self.physical() {
+            let batch = match self.rows.next(&self.file, self.scan.batch_size) {
                 Ok(Some(batch)) => batch,
                 Ok(None) => return None,
                 Err(error) => {

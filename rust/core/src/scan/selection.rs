@@ -11,13 +11,14 @@ use parquet::file::metadata::ParquetMetaData;
 use super::deletion_vector::DeletionVector;
 use super::file::DataFile;
 use crate::error::{Error, Result};
+use crate::sums::SaturatingSum;
 
 /// Bytes that a run of deleted rows takes in a selection: what is skipped, and what is kept behind it.
 const BYTES_OF_RUN: usize = 32;
 
 /// Number of rows of a file.
 pub(crate) fn row_count(metadata: &ParquetMetaData) -> u64 {
-    metadata.row_groups().iter().map(|g| g.num_rows().max(0) as u64).sum()
+    metadata.row_groups().iter().map(|g| g.num_rows().max(0) as u64).saturating_sum()
 }
 
 /// Checks that a vector is of this file: one that deletes rows the file does not have belongs to another.
@@ -101,6 +102,15 @@ fn starts(metadata: &ParquetMetaData) -> Vec<u64> {
         starts.push(starts.last().copied().unwrap_or(0) + group.num_rows().max(0) as u64);
     }
     starts
+}
+
+/// Number of rows that selections give.
+pub(super) fn selected(metadata: &ParquetMetaData, selections: &[RowGroupSelection]) -> u64 {
+    let rows = |selected: &RowGroupSelection| match selected.selection() {
+        Some(rows) => rows.row_count() as u64,
+        None => metadata.row_group(selected.row_group_index()).num_rows().max(0) as u64,
+    };
+    selections.iter().map(rows).saturating_sum()
 }
 
 /// The positions in the file of the rows that selections give, in their order.

@@ -14,6 +14,7 @@ use crate::replay::FilesRequest;
 use crate::schema::{ColumnMappingMode, StructField, StructType};
 use crate::snapshot::Snapshot;
 use crate::store::{Location, StorageOptions};
+use crate::sums::SaturatingSum;
 
 /// No split is smaller than this, where there is enough: opening a file costs about as much as reading so many bytes.
 const LEAST_BYTES: i64 = 8 << 20;
@@ -53,7 +54,7 @@ pub(crate) fn splits_of(
     files: &[Add],
     most_bytes: i64,
 ) -> Vec<Split> {
-    let total: i64 = files.iter().map(|f| f.size).sum();
+    let total = files.iter().map(|f| f.size).saturating_sum();
     let most_bytes = most_bytes.min((total / SPLITS).max(LEAST_BYTES));
     let empty = Split {
         root: snapshot.location().root().to_uri(),
@@ -64,9 +65,9 @@ pub(crate) fn splits_of(
         files: Vec::new(),
     };
     let mut splits: Vec<Split> = Vec::new();
-    let mut bytes = 0;
+    let mut bytes = 0_i64;
     for file in files {
-        bytes += file.size;
+        bytes = bytes.saturating_add(file.size);
         match splits.last_mut() {
             Some(split) if bytes <= most_bytes => split.files.push(file.clone()),
             _ => {

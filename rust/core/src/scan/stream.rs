@@ -290,6 +290,9 @@ mod tests {
         });
         let results: Vec<_> = start(&scan, batches, 1).collect();
         let error = results.last().unwrap().as_ref().unwrap_err().to_string();
-        assert!(error.contains("reading `the log` panicked") && error.contains("out of files"), "{error}");
+        assert!(
+            error.contains("internal error in `read of the log`") && error.contains("out of files"),
+            "{error}"
+        );
     }
 }

@@ -1,16 +1,18 @@
 use crate::conflict::Changes;
+use crate::sums::SaturatingSum;
 
 /// What delta-spark's metrics say about the files of a rewrite.
 pub(crate) fn rewrite_metrics(changes: &Changes) -> [(&'static str, u64); 10] {
     let mut added: Vec<u64> = changes.adds.iter().map(|add| add.size.unsigned_abs()).collect();
     added.sort_unstable();
-    let removed = changes.removes.iter().filter_map(|remove| remove.size).map(i64::unsigned_abs).sum();
+    let removed =
+        changes.removes.iter().filter_map(|remove| remove.size).map(i64::unsigned_abs).saturating_sum();
     let vectors = changes.removes.iter().filter(|remove| remove.deletion_vector.is_some()).count();
     let [min, p25, p50, p75, max] = quartiles(&added);
     [
         ("numAddedFiles", added.len() as u64),
         ("numRemovedFiles", changes.removes.len() as u64),
-        ("numAddedBytes", added.iter().sum()),
+        ("numAddedBytes", added.iter().copied().saturating_sum()),
         ("numRemovedBytes", removed),
         ("minFileSize", min),
         ("p25FileSize", p25),

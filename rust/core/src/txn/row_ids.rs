@@ -39,7 +39,11 @@ pub(crate) fn high_water_mark(path: &str, domain: &DomainMetadata) -> Result<Opt
 /// # Errors
 /// [`Error::DataFile`] for a file whose number of rows is not known: its statistics have no `numRecords`.
 pub(super) fn assign(adds: &mut [Add], version: u64, highest: Option<i64>) -> Result<Option<DomainMetadata>> {
-    let mut next = highest.map_or(0, |h| h.saturating_add(1));
+    let used_up = |path: &str| Error::Unsupported {
+        path: path.to_owned(),
+        what: format!("a row id above {}, which its rows would get,", i64::MAX),
+    };
+    let mut next = highest.map_or(Some(0), |h| h.checked_add(1));
     let mut given = false;
     for add in adds {
         if add.base_row_id.is_none() {
@@ -47,15 +51,17 @@ pub(super) fn assign(adds: &mut [Add], version: u64, highest: Option<i64>) -> Re
                 path: add.path.as_str().to_owned(),
                 reason: "row ids need the number of its rows: write `numRecords` into its statistics".into(),
             })?;
-            add.base_row_id = Some(next);
-            next = next.saturating_add(rows);
+            let first = next.ok_or_else(|| used_up(add.path.as_str()))?;
+            let behind = first.checked_add(rows).ok_or_else(|| used_up(add.path.as_str()))?;
+            add.base_row_id = Some(first);
+            next = Some(behind);
             given = true;
         }
         if add.default_row_commit_version.is_none() {
             add.default_row_commit_version = i64::try_from(version).ok();
         }
     }
-    let mark = HighWaterMark { row_id_high_water_mark: next - 1 };
+    let mark = HighWaterMark { row_id_high_water_mark: next.map_or(i64::MAX, |next| next - 1) };
     Ok(given.then(|| DomainMetadata {
         domain: ROW_TRACKING_DOMAIN.to_owned(),
         configuration: serde_json::to_string(&mark).unwrap_or_default(),

@@ -39,9 +39,9 @@ pub(super) fn walk(location: &Location, log: &LogFiles, report: &mut VerifyRepor
     let commits: Vec<&LogFile> = log.commits.range(log.first..).map(|(_, f)| f).collect();
     let mut rest = commits.as_slice();
     while !rest.is_empty() {
-        let mut bytes = 0;
+        let mut bytes = 0_u64;
         let fit = rest.iter().take(CHUNK).take_while(|f| {
-            bytes += f.size;
+            bytes = bytes.saturating_add(f.size);
             bytes <= CHUNK_BYTES
         });
         let (chunk, later) = rest.split_at(fit.count().max(1));

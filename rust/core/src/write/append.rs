@@ -24,6 +24,7 @@ use crate::maintain::AutoCompact;
 use crate::schema::{ColumnMappingMode, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
+use crate::sums::SaturatingSum;
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction};
 
@@ -159,7 +160,7 @@ pub(super) fn commit_made(
     if let Target::Skip(version) = plan.target {
         return Ok(WriteResult::skipped(version));
     }
-    let rows = adds.iter().filter_map(num_records).map(i64::unsigned_abs).sum();
+    let rows = adds.iter().filter_map(num_records).map(i64::unsigned_abs).saturating_sum();
     let marks = marks_of(plan, &adds, identities)?;
     let compaction = AutoCompact::of(plan, &adds);
     commit(plan, NewFiles { adds, rows, marks }, options).map(|result| compacted(result, compaction))
@@ -216,7 +217,7 @@ fn keeps_files(result: &Result<WriteResult>) -> bool {
 }
 
 fn commit(plan: &WritePlan, new: NewFiles, options: &WriteOptions) -> Result<WriteResult> {
-    let bytes = new.adds.iter().map(|a| a.size.unsigned_abs()).sum();
+    let bytes = new.adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum();
     let files = new.adds.len() as u64;
     let created = plan.target == Target::New;
     let result = WriteResult { files, rows: new.rows, bytes, created, ..Default::default() };

@@ -20,6 +20,7 @@ use crate::alter::physical_path;
 use crate::error::{Error, Result};
 use crate::scan::{ReadRequest, RowIds, RowScan, read_file};
 use crate::schema::StructType;
+use crate::sums::SaturatingSum;
 
 /// How rows are laid out.
 #[derive(Debug, Clone)]
@@ -78,7 +79,7 @@ pub(crate) fn cluster(
         }
     }
     let total = sorter.rows();
-    let source_bytes: u64 = files.iter().map(|add| add.size.unsigned_abs()).sum();
+    let source_bytes = files.iter().map(|add| add.size.unsigned_abs()).saturating_sum();
     let count = count_of(source_bytes, clustering.target_size, total);
     let mut sorted = Limited { rows: sorter.finish()?, rest: None, left: 0 };
     let mut adds = Vec::new();

@@ -144,7 +144,7 @@ pub(super) fn stage(
     };
     for add in files {
         replaced.files += 1;
-        replaced.bytes += add.size.unsigned_abs();
+        replaced.bytes = replaced.bytes.saturating_add(add.size.unsigned_abs());
         txn.remove_file(&add, options.data_change);
     }
     Ok(replaced)

@@ -1,0 +1,167 @@
+//! Tables of which a stranger wrote the log and the files: an error of a kind, and neither a dead process nor its memory.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator};
+use deltaic::actions::DeletionVectorDescriptor;
+use deltaic::checkpoint::checkpoint;
+use deltaic::scan::{DeletionVector, ReadRequest, file_facts, read, surviving_files};
+use deltaic::snapshot::At;
+use deltaic::store::Location;
+use deltaic::write::{WriteMode, WriteOptions, write};
+use deltaic::{Error, Result, Snapshot};
+use deltaic_testkit::{CheckpointSpec, TableBuilder, actions};
+use parquet::file::metadata::{ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter};
+use serde_json::{Value, json};
+
+fn location(table: &TableBuilder) -> Location {
+    Location::open(&table.uri(), &Default::default()).unwrap()
+}
+
+fn open(table: &TableBuilder) -> Snapshot {
+    Snapshot::open(location(table), At::Latest).unwrap()
+}
+
+fn ids(ids: impl IntoIterator<Item = i64>) -> RecordBatch {
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(ids));
+    RecordBatch::try_from_iter([("id", ids)]).unwrap()
+}
+
+fn append(table: &TableBuilder) -> Result<u64> {
+    let batch = ids([7]);
+    let schema = batch.schema();
+    let rows = RecordBatchIterator::new([Ok(batch)], schema);
+    let options = WriteOptions { mode: WriteMode::Append, ..Default::default() };
+    write(&location(table), rows, &options).map(|done| done.version)
+}
+
+fn rows(table: &TableBuilder) -> Result<usize> {
+    read(&open(table), ReadRequest::default())?.map(|batch| batch.map(|b| b.num_rows())).sum()
+}
+
+fn kind<T>(result: Result<T>) -> &'static str {
+    result.map(drop).map_err(|error| error.kind()).unwrap_err()
+}
+
+/// A table with one column `id`.
+fn table(configuration: &[(&str, &str)]) -> TableBuilder {
+    let mut table = TableBuilder::temp();
+    table.create(&actions::schema(&[("id", "long")]), &[], configuration);
+    table
+}
+
+/// A table whose files may have deletion vectors.
+fn table_with_vectors() -> TableBuilder {
+    let mut table = TableBuilder::temp();
+    let features = ["deletionVectors"];
+    table.commit(&[
+        actions::protocol_features(&features, &features),
+        actions::metadata(
+            &actions::schema(&[("id", "long")]),
+            &[],
+            &[("delta.enableDeletionVectors", "true")],
+        ),
+    ]);
+    table
+}
+
+fn with_vector(add: Value, rows: impl IntoIterator<Item = u64>) -> Value {
+    let vector: DeletionVectorDescriptor = rows.into_iter().collect::<DeletionVector>().to_inline();
+    actions::with(add, "deletionVector", serde_json::to_value(vector).unwrap())
+}
+
+#[test]
+fn a_rule_of_any_length_is_a_rule_or_an_error() {
+    for chain in
+        [" + 1", " OR id > 1", " AT TIME ZONE 'UTC'", " IS DISTINCT FROM 1", " = ANY(1)", " IN UNNEST(x)"]
+    {
+        for length in [40_000, 200_000] {
+            let expression = format!("id{} )", chain.repeat(length));
+            let table = table(&[("delta.constraints.long", &expression)]);
+            assert_eq!(kind(append(&table)), "InvalidExpression", "{chain} {length}");
+            assert_eq!(open(&table).version(), 0);
+        }
+    }
+}
+
+#[test]
+fn a_vector_of_a_far_row_costs_no_memory() {
+    let mut table = table_with_vectors();
+    let add = table.data_file("a.parquet", &ids(0..10), &[]);
+    table.commit(&[with_vector(add, [3, 1 << 40])]);
+    assert_eq!(kind(rows(&table)), "DeletionVector");
+    let snapshot = open(&table);
+    assert!(file_facts(&snapshot, &surviving_files(&snapshot, None, false).unwrap()).unwrap().is_none());
+}
+
+#[test]
+fn a_footer_with_rows_that_are_not_there_costs_no_memory() {
+    let mut table = table_with_vectors();
+    let add = table.data_file("a.parquet", &ids(0..10), &[]);
+    for claimed in [1 << 40, i64::from(i32::MAX), i64::MAX] {
+        let path = table.root().join("a.parquet");
+        let body = std::fs::read(&path).unwrap();
+        let metadata =
+            ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(body.clone())).unwrap();
+        let groups = metadata.row_groups().iter().cloned();
+        let groups = groups.map(|g| g.into_builder().set_num_rows(claimed).build().unwrap()).collect();
+        let lies = ParquetMetaDataBuilder::new_from_metadata(metadata).set_row_groups(groups).build();
+        let length = u32::from_le_bytes(body[body.len() - 8..body.len() - 4].try_into().unwrap()) as usize;
+        let mut new = body[..body.len() - 8 - length].to_vec();
+        let mut footer = Vec::new();
+        ParquetMetaDataWriter::new(&mut footer, &lies).finish().unwrap();
+        new.extend_from_slice(&footer);
+        std::fs::write(&path, &new).unwrap();
+        table.commit(&[with_vector(actions::with(add.clone(), "size", new.len()), [3])]);
+        assert_eq!(kind(rows(&table)), "DataFile", "{claimed}");
+    }
+}
+
+#[test]
+fn there_is_no_version_behind_the_last_one() {
+    let last = i64::MAX as u64;
+    let mut table = table(&[]);
+    table.commit_at(last, &[]);
+    table.checkpoint(last, &CheckpointSpec::default());
+    table.remove_log_file(&format!("{:020}.json", 0));
+    assert_eq!(open(&table).version(), last);
+    let error = append(&table).unwrap_err();
+    assert!(error.to_string().contains("a version above 9223372036854775807 is not supported"), "{error}");
+    let log = std::fs::read_dir(table.root().join("_delta_log")).unwrap();
+    let newer = format!("{:020}.json", last + 1);
+    assert!(!log.map(|e| e.unwrap().file_name()).any(|name| name.to_string_lossy() == newer));
+}
+
+#[test]
+fn there_is_no_row_id_behind_the_last_one() {
+    for highest in [i64::MAX, i64::MAX - 1] {
+        let mut table = TableBuilder::temp();
+        let mark = json!({"rowIdHighWaterMark": highest}).to_string();
+        table.commit(&[
+            actions::protocol_features(&[], &["rowTracking", "domainMetadata"]),
+            actions::metadata(&actions::schema(&[("id", "long")]), &[], &[]),
+            actions::domain("delta.rowTracking", &mark, false),
+        ]);
+        let error = append(&table).unwrap_err();
+        assert!(matches!(error, Error::Unsupported { .. }), "{highest}: {error}");
+    }
+}
+
+#[test]
+fn sizes_that_no_store_has_add_up_to_an_answer() {
+    let mut table = table(&[]);
+    let adds: Vec<Value> =
+        (0..3).map(|n| actions::with(actions::add(&format!("{n}.parquet")), "size", i64::MAX)).collect();
+    table.commit(&adds);
+    let snapshot = open(&table);
+    assert_eq!(surviving_files(&snapshot, None, false).unwrap().len(), 3);
+    checkpoint(&snapshot).unwrap();
+    assert_eq!(surviving_files(&open(&table), None, false).unwrap().len(), 3);
+    let kinds = [
+        append(&table).map(drop),
+        deltaic::maintain::optimize(&location(&table), &Default::default()).map(drop),
+    ];
+    for outcome in kinds {
+        assert!(outcome.as_ref().err().is_none_or(|e| e.kind() != "Internal"), "{outcome:?}");
+    }
+}
