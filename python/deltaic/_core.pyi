@@ -16,7 +16,6 @@ __all__ = [
     "add_columns",
     "add_constraint",
     "change_columns",
-    "check",
     "check_place",
     "check_stream_places",
     "cluster_by",
@@ -164,7 +163,6 @@ def shallow_clone(
 ) -> str: ...
 def generate_manifest(uri: str, storage_options: dict[str, str]) -> str: ...
 def verify(uri: str, storage_options: dict[str, str], version: int | None, deep: bool) -> str: ...
-def check(uri: str, storage_options: dict[str, str]) -> None: ...
 def set_properties(
     table: Table, properties: dict[str, str], user_metadata: str | None, allow_arbitrary: bool = False
 ) -> int: ...
@@ -200,7 +198,12 @@ class FileLines:
 @final
 class SparkTable:
     def __new__(
-        cls, uri: str, version: int | None, timestamp: int | None, storage_options: dict[str, str]
+        cls,
+        uri: str,
+        version: int | None,
+        timestamp: int | None,
+        storage_options: dict[str, str],
+        verify: str | None = None,
     ) -> SparkTable: ...
     @property
     def identity(self) -> str: ...
@@ -220,6 +223,7 @@ class Table:
         version: int | None = None,
         timestamp: int | None = None,
         storage_options: dict[str, str] | None = None,
+        verify: str | None = None,
     ) -> Table: ...
     @property
     def version(self) -> int: ...
@@ -348,6 +352,7 @@ class ScanPlan:
         predicate: str | None = None,
         storage_options: dict[str, str] | None = None,
         row_ids: bool = False,
+        verify: str | None = None,
     ) -> ScanPlan: ...
     @property
     def root(self) -> str: ...

@@ -16,6 +16,7 @@ from deltaic.facts import Checkpoint, CleanedLog, CompactedLog, FileTotals, Meta
 from deltaic.maintain import Maintenance
 from deltaic.predicates import from_sql
 from deltaic.schema import Schema
+from deltaic.verify import VerifyLevel, level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -48,9 +49,12 @@ class Table(RowChanges, Alterations, Maintenance):
         timestamp: Time whose version is opened: the newest commit at or before it. Text as Spark writes it, a
             datetime, or a date (its midnight). Without a time zone, all of them are UTC.
         storage_options: Credentials, region, endpoint … of the store, by the keys of the Rust crate `object_store`.
-        verify: Verifies the table first, as `deltaic.verify` does, and opens it only where nothing is wrong: also
-            where another file of the log contradicts one that is read, such as a later checkpoint. Costs the reading
-            of the whole log, and a look after each data file of the newest version.
+        verify: What the log is held against before it is believed. `"fast"` (or False): what the answer is made of is
+            whole. `"checked"`: nothing that is in hand anyway contradicts it, such as the checksum of the version or
+            a transaction that stands there twice. `"full"` (or True): nothing in the whole log, and none of the files of
+            the version, says otherwise, as `deltaic.verify` finds out first, and again when `update()` finds a newer
+            version. That costs the reading of the whole log and a look after each data file; the others cost nothing
+            to speak of.
 
     Raises:
         TableNotFoundError: there is no Delta log at the location.
@@ -59,6 +63,7 @@ class Table(RowChanges, Alterations, Maintenance):
         InvalidTimeTravelError: a version or time that makes no sense, or two at once.
         UnsupportedFeatureError: reading the table needs a table feature that deltaic does not have.
         LogGapError, LogCorruptError, MissingActionError: the log is broken; the error names the file and the version.
+        InvalidArgumentError: `verify` is no level.
     """
 
     __slots__ = ()
@@ -70,14 +75,12 @@ class Table(RowChanges, Alterations, Maintenance):
         timestamp: str | datetime | date | None = None,
         storage_options: Mapping[str, str] | None = None,
         *,
-        verify: bool = False,
+        verify: VerifyLevel | bool = "checked",
     ) -> None:
         path, options = os.fspath(uri), dict(storage_options or {})
         time_travel.check_version(path, version)
         at = time_travel.millis(path, timestamp)
-        if verify:
-            _core.check(path, options)
-        self._core = _core.Table(path, version, at, options)
+        self._core = _core.Table(path, version, at, options, level(verify))
 
     @property
     def version(self) -> int:

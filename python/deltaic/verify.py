@@ -5,13 +5,23 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from deltaic import _core
 from deltaic.exceptions import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+VerifyLevel = Literal["fast", "checked", "full"]
+"""How much of what a log says twice a reading holds against each other."""
+
+
+def level(given: str | bool) -> str:
+    """The name of a level; True is `full`, and False is `fast`, which they were before levels had names."""
+    if isinstance(given, bool):
+        return "full" if given else "fast"
+    return given
 
 
 @dataclass(frozen=True)

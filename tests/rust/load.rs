@@ -8,7 +8,7 @@ use deltaic::actions::Add;
 use deltaic::commit::winners_from;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
-use deltaic::snapshot::{At, Snapshot};
+use deltaic::snapshot::{At, Snapshot, Verify};
 use deltaic::store::{LocalStore, Location, StorageOptions};
 use deltaic::{Error, Result};
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, FaultStore, Op, TableBuilder, actions};
@@ -366,13 +366,13 @@ fn update_reads_new_commits_only() {
 fn the_newest_version_is_advanced_where_the_table_is_known_and_never_an_older_one() {
     let mut table = table();
     let uri = table.uri();
-    let newest = || Snapshot::newest(&uri, &StorageOptions::new()).unwrap();
+    let newest = || Snapshot::newest(&uri, &StorageOptions::new(), Verify::default()).unwrap();
     let first = newest();
     files(&first).unwrap();
     assert_eq!(first.version(), 9);
     assert_eq!(newest().version(), 9);
     table.commit(&[actions::add_in("late", &[("p", None)])]);
-    let second = Snapshot::newest(&table.uri(), &StorageOptions::new()).unwrap();
+    let second = Snapshot::newest(&table.uri(), &StorageOptions::new(), Verify::default()).unwrap();
     assert_eq!(second.report().opened_from, "previous snapshot");
     assert_eq!(files(&second).unwrap(), expected(&table, 10));
     // T26: an older version is never given in the place of one that was given
@@ -380,13 +380,13 @@ fn the_newest_version_is_advanced_where_the_table_is_known_and_never_an_older_on
     let body = fs::read(log.join(&name)).unwrap();
     table.remove_log_file(&name);
     for _ in 0..2 {
-        let gap = Snapshot::newest(&table.uri(), &StorageOptions::new()).unwrap_err();
+        let gap = Snapshot::newest(&table.uri(), &StorageOptions::new(), Verify::default()).unwrap_err();
         assert!(matches!(gap, Error::LogGap { version: 10, .. }), "{gap}");
     }
     table.log_file(&name, &body);
     assert_eq!(newest().version(), 10);
     fs::remove_dir_all(table.root()).unwrap();
-    let gone = Snapshot::newest(&table.uri(), &StorageOptions::new());
+    let gone = Snapshot::newest(&table.uri(), &StorageOptions::new(), Verify::default());
     assert!(matches!(gone, Err(Error::TableNotFound { .. })));
 }
 

@@ -15,6 +15,7 @@ mod kill;
 mod load;
 mod load_evidence;
 mod load_faults;
+mod load_levels;
 mod maintain;
 mod rivals;
 mod store;

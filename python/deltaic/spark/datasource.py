@@ -32,7 +32,7 @@ from deltaic.exceptions import (
     TableNotFoundError,
 )
 from deltaic.spark import changes, writer
-from deltaic.spark.bridge.options import verified
+from deltaic.spark.bridge.options import verify_level
 from deltaic.spark.change_stream import with_changes
 from deltaic.spark.names import local
 from deltaic.spark.options import WriteOptions
@@ -141,14 +141,12 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         """The plan of a read: schema and files of a version, or of the changes of versions."""
         path = self._path()
         given = self._given()
-        if verified(given):
-            _core.check(path, {})
         if changes.wanted(given):
             lenient = self.settings.get(OUT_OF_RANGE, "false").lower() == "true"
             return plan_changes(path, given, self._time_zone(), allow_out_of_range=lenient)
         version = self.options.get("versionasof")
         timestamp = self.options.get("timestampasof")
-        return plan_scan(path, version, timestamp, None, self._time_zone())
+        return plan_scan(path, version, timestamp, None, self._time_zone(), verify=verify_level(given))
 
 
 def plan_scan(
@@ -159,10 +157,11 @@ def plan_scan(
     time_zone: str,
     *,
     row_ids: bool = False,
+    verify: str | None = None,
 ) -> Any:
     """The plan of a read of one version: the newest, or the one that an option or the path names.
 
-    `where` is JSON. The path may be the folder of a partition.
+    `where` is JSON, `verify` the level of the read. The path may be the folder of a partition.
     """
     if version is not None:
         try:
@@ -175,12 +174,13 @@ def plan_scan(
             ) from None
     millis = _millis(path, timestamp, time_zone)
     try:
-        return _core.ScanPlan(path, version, millis, where, row_ids=row_ids)
+        return _core.ScanPlan(path, version, millis, where, row_ids=row_ids, verify=verify)
     except TableNotFoundError:
         part = partition_folder(path, version, millis, {})
         if part is None:
             raise
-        return _core.ScanPlan(part.root, version, millis, both(where, part.predicate), row_ids=row_ids)
+        where = both(where, part.predicate)
+        return _core.ScanPlan(part.root, version, millis, where, row_ids=row_ids, verify=verify)
 
 
 def plan_changes(path: str, options: Mapping[str, str], time_zone: str, *, allow_out_of_range: bool) -> Any:
@@ -189,7 +189,7 @@ def plan_changes(path: str, options: Mapping[str, str], time_zone: str, *, allow
         _millis(path, options.get(f"{name}timestamp"), time_zone) for name in ("starting", "ending")
     )
     feed = changes.Feed.parse(path, options, (start, end), allow_out_of_range=allow_out_of_range)
-    return feed.plan(_core.Table(path, None, None, {}))
+    return feed.plan(_core.Table(path, None, None, {}, verify_level(options)))
 
 
 def _millis(path: str, timestamp: str | dt.datetime | None, time_zone: str) -> int | None:

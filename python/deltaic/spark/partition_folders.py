@@ -32,7 +32,11 @@ class PartitionFolder(NamedTuple):
 
 
 def partition_folder(
-    path: str, version: int | None, timestamp: int | None, storage: Mapping[str, str]
+    path: str,
+    version: int | None,
+    timestamp: int | None,
+    storage: Mapping[str, str],
+    verify: str | None = None,
 ) -> PartitionFolder | None:
     """What a path means that is no table itself: a folder of partitions that hold files, or None.
 
@@ -47,7 +51,7 @@ def partition_folder(
     for end in range(last, first - 1, -1):
         root = "/".join(parts[:end]) + at
         try:
-            table = _core.SparkTable(root, version, timestamp, dict(storage))
+            table = _core.SparkTable(root, version, timestamp, dict(storage), verify)
         except TableNotFoundError:
             continue
         predicate = _predicate(json.loads(table.describe()), "/".join(parts[end:]))

@@ -55,7 +55,7 @@ mod _core {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::verify::{check, verify};
+    use crate::verify::verify;
     #[pymodule_export]
     use crate::write::{check_place, create, create_like, write};
 

@@ -12,6 +12,7 @@ use pyo3::types::PyBytes;
 use crate::errors::to_python;
 use crate::runtime::read;
 use crate::stream::Stream;
+use crate::verify::level;
 
 /// One version of a table as Spark needs it; see `rust/core/src/scan/handover.rs`.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -39,14 +40,17 @@ impl SparkTable {
 impl SparkTable {
     /// Opens a version; `timestamp` is in milliseconds since the Unix epoch. No file action is read.
     #[new]
+    #[pyo3(signature = (uri, version, timestamp, storage_options, verify=None))]
     fn new(
         py: Python<'_>,
         uri: String,
         version: Option<u64>,
         timestamp: Option<i64>,
         storage_options: StorageOptions,
+        verify: Option<String>,
     ) -> PyResult<Self> {
         read(py, move || {
+            let level = level(verify.as_deref())?;
             let (path, in_path) = parse_table_path(&uri)?;
             let at = match (version, timestamp, in_path) {
                 (None, None, at) => at,
@@ -59,8 +63,8 @@ impl SparkTable {
             };
             let travels = !matches!(at, At::Latest);
             let snapshot = match at {
-                At::Latest => Snapshot::newest(&path, &storage_options)?,
-                at => Snapshot::open(Location::open(&path, &storage_options)?, at)?,
+                At::Latest => Snapshot::newest(&path, &storage_options, level)?,
+                at => Snapshot::open_with(Location::open(&path, &storage_options)?, at, level)?,
             };
             Ok(Self::of(snapshot, travels))
         })

@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::errors::to_python;
 use crate::runtime::read;
 use crate::stream::{Batches, Stream};
+use crate::verify::level;
 
 /// The plan of a read of one version.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -42,7 +43,7 @@ impl ScanPlan {
 #[pymethods]
 impl ScanPlan {
     #[new]
-    #[pyo3(signature = (path, version=None, timestamp_millis=None, predicate=None, storage_options=None, row_ids=false))]
+    #[pyo3(signature = (path, version=None, timestamp_millis=None, predicate=None, storage_options=None, row_ids=false, verify=None))]
     fn new(
         py: Python<'_>,
         path: String,
@@ -51,6 +52,7 @@ impl ScanPlan {
         predicate: Option<String>,
         storage_options: Option<BTreeMap<String, String>>,
         row_ids: bool,
+        verify: Option<String>,
     ) -> PyResult<Self> {
         read(py, move || {
             let options = storage_options.unwrap_or_default();
@@ -70,7 +72,8 @@ impl ScanPlan {
                         .map_err(|e| Error::InvalidPredicate { predicate: text, reason: e.to_string() })?,
                 ),
             };
-            let snapshot = Snapshot::open(Location::open(&uri, &options)?, at)?;
+            let level = level(verify.as_deref())?;
+            let snapshot = Snapshot::open_with(Location::open(&uri, &options)?, at, level)?;
             let more = if row_ids { row_id_columns(&snapshot)?.to_vec() } else { Vec::new() };
             let files = Arc::new(surviving_files(&snapshot, predicate.as_ref(), row_ids)?);
             Ok(ScanPlan { snapshot, options, files, more })

@@ -23,6 +23,7 @@ use crate::changes::Changes;
 use crate::errors::to_python;
 use crate::files::FileLines;
 use crate::stream::{Batches, Open, Stream};
+use crate::verify::level;
 use crate::{commits, files, runtime};
 
 /// What could not be deleted, and why.
@@ -90,18 +91,20 @@ fn to_json(py: Python<'_>, value: &impl Serialize) -> PyResult<String> {
 #[pymethods]
 impl Table {
     #[new]
-    #[pyo3(signature = (uri, version=None, timestamp=None, storage_options=None))]
+    #[pyo3(signature = (uri, version=None, timestamp=None, storage_options=None, verify=None))]
     fn new(
         py: Python<'_>,
         uri: String,
         version: Option<u64>,
         timestamp: Option<i64>,
         storage_options: Option<StorageOptions>,
+        verify: Option<String>,
     ) -> PyResult<Self> {
         let options = storage_options.unwrap_or_default();
         runtime::read(py, move || {
             let (path, at) = target(&uri, version, timestamp)?;
-            Ok(Table { snapshot: Snapshot::open(Location::open(&path, &options)?, at)?, options })
+            let location = Location::open(&path, &options)?;
+            Ok(Table { snapshot: Snapshot::open_with(location, at, level(verify.as_deref())?)?, options })
         })
     }
 

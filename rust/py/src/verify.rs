@@ -1,12 +1,18 @@
 //! `deltaic._core`: verification. The report crosses as JSON.
 
-use deltaic::snapshot::parse_table_path;
+use deltaic::Result;
+use deltaic::snapshot::Verify;
 use deltaic::store::{Location, StorageOptions};
 use deltaic::verify::{VerifyOptions, verify as verify_table};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::runtime;
+
+/// The level of a reading by its name; the default where there is none.
+pub(crate) fn level(name: Option<&str>) -> Result<Verify> {
+    name.map_or(Ok(Verify::default()), str::parse)
+}
 
 /// Compares a table with itself, from its log to its files; what was found as JSON.
 #[pyfunction]
@@ -34,14 +40,5 @@ pub(crate) fn verify(
             "files": report.files, "deletion_vectors": report.deletion_vectors
         })
         .to_string())
-    })
-}
-
-/// An error where anything is wrong with a table or its log, as far as its newest version.
-#[pyfunction]
-pub(crate) fn check(py: Python<'_>, uri: String, storage_options: StorageOptions) -> PyResult<()> {
-    runtime::read(py, move || {
-        let (path, _) = parse_table_path(&uri)?;
-        verify_table(&Location::open(&path, &storage_options)?, &VerifyOptions::default())?.check()
     })
 }

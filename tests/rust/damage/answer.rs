@@ -6,7 +6,7 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use deltaic::Result;
 use deltaic::replay::FilesRequest;
 use deltaic::scan::{ReadRequest, read};
-use deltaic::snapshot::{At, Snapshot};
+use deltaic::snapshot::{At, Snapshot, Verify};
 
 use deltaic_testkit::Image;
 use serde_json::Value;
@@ -29,8 +29,14 @@ pub(super) struct Answer {
 impl Answer {
     /// Opens a version and asks for everything. Where the log says what is `known`, the rows are known, too: `files` tells
     /// that data files and deletion vectors are whole.
-    pub(super) fn of(image: &Image, at: At, known: Option<&Answer>, files: bool) -> Result<Answer> {
-        let snapshot = Snapshot::open(image.location(), at)?;
+    pub(super) fn of(
+        image: &Image,
+        at: At,
+        level: Verify,
+        known: Option<&Answer>,
+        files: bool,
+    ) -> Result<Answer> {
+        let snapshot = Snapshot::open_with(image.location(), at, level)?;
         let mut answer = Self::of_log(&snapshot)?;
         if let Some(known) = known.filter(|_| files)
             && (Answer { rows: known.rows.clone(), version: known.version, ..answer.clone() }) == *known
@@ -73,19 +79,29 @@ impl Answer {
         })
     }
 
-    /// With the statistics of another answer where they are lost here, or are no JSON: a file is read that could be skipped,
-    /// and nothing is wrong.
+    /// With the statistics of another answer where those here are less: lost, no JSON, or without some that the other has
+    /// because their names are no names any more. A file is read that could be skipped, and nothing is wrong.
     pub(super) fn with_lost_stats(mut self, other: &Answer) -> Self {
-        let bare = |text: &String| {
+        let split = |text: &String| {
             let mut add: Value = serde_json::from_str(text).unwrap();
             let stats = add.as_object_mut().unwrap().remove("stats");
-            let known = stats.is_some_and(|s| serde_json::from_str::<Value>(s.as_str().unwrap()).is_ok());
-            (add.to_string(), known)
+            let stats = stats.and_then(|s| serde_json::from_str::<Value>(s.as_str().unwrap()).ok());
+            (add.to_string(), stats)
         };
-        let whole: BTreeMap<String, &String> = other.files.iter().map(|f| (bare(f).0, f)).collect();
-        let filled = |file: String| match bare(&file) {
-            (add, false) => whole.get(&add).map_or(file, |whole| (*whole).clone()),
-            _ => file,
+        let whole: BTreeMap<String, (&String, Option<Value>)> = other
+            .files
+            .iter()
+            .map(|file| {
+                let (add, stats) = split(file);
+                (add, (file, stats))
+            })
+            .collect();
+        let filled = |file: String| {
+            let (add, stats) = split(&file);
+            match whole.get(&add) {
+                Some((whole, all)) if is_less(stats.as_ref(), all.as_ref()) => (*whole).clone(),
+                _ => file,
+            }
         };
         self.files = std::mem::take(&mut self.files).into_iter().map(filled).collect();
         self
@@ -118,4 +134,20 @@ impl Answer {
         }
         words.join("; ")
     }
+}
+
+/// Whether statistics say nothing that others do not say, too: names that these do not have are nobody's.
+fn is_less(stats: Option<&Value>, all: Option<&Value>) -> bool {
+    let (Some(stats), Some(all)) = (stats, all) else { return stats.is_none() };
+    // bounds without the word that they are wide would be taken for tight ones
+    let wide = |s: &Value| s.get("tightBounds") == Some(&Value::Bool(false));
+    fn fits(stats: &Value, all: &Value) -> bool {
+        match (stats.as_object(), all.as_object()) {
+            (Some(stats), Some(all)) => {
+                stats.iter().all(|(name, value)| all.get(name).is_none_or(|known| fits(value, known)))
+            }
+            _ => stats == all,
+        }
+    }
+    fits(stats, all) && wide(stats) == wide(all)
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use deltaic::snapshot::At;
+use deltaic::snapshot::{At, Verify};
 use deltaic::verify::{VerifyOptions, verify};
+use deltaic_testkit::Image;
 
 use super::answer::Answer;
 use super::damages::Damage;
@@ -17,8 +18,8 @@ pub(super) enum Outcome {
     Right,
     /// An error of this kind.
     Error(&'static str),
-    /// Another answer, which a reading that verifies refuses.
-    Verified,
+    /// Another answer, which a reading that verifies all refuses.
+    Wrong,
     /// Another answer, and nothing in the log tells it.
     Untold,
 }
@@ -28,10 +29,21 @@ impl fmt::Display for Outcome {
         match self {
             Outcome::Right => f.write_str("right"),
             Outcome::Error(kind) => write!(f, "error {kind}"),
-            Outcome::Verified => f.write_str("found by verify"),
-            Outcome::Untold => f.write_str("not told by the log"),
+            Outcome::Wrong => f.write_str("wrong, and something in the log tells it"),
+            Outcome::Untold => f.write_str("wrong, and nothing in the log tells it"),
         }
     }
+}
+
+/// The levels of a reading, but [`Verify::Full`]: that one is the judge.
+pub(super) const LEVELS: [Verify; 2] = [Verify::Fast, Verify::Checked];
+
+/// What a reading gave, at a level.
+pub(super) struct Judged {
+    pub(super) level: Verify,
+    pub(super) outcome: Outcome,
+    /// The version, and what is wrong, where something is.
+    pub(super) wrong: Option<String>,
 }
 
 /// A whole table, with its answers for the newest version and for one in the middle.
@@ -43,7 +55,7 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn of(table: Table) -> Self {
-        let of = |at| Answer::of(&table.image, at, None, true);
+        let of = |at| Answer::of(&table.image, at, Verify::Full, None, true);
         let newest = of(At::Latest).unwrap();
         let first = (0..newest.version).find(|v| of(At::Version(*v)).is_ok());
         let middle = first.map_or(newest.version, |first| first.midpoint(newest.version));
@@ -53,35 +65,63 @@ impl Known {
         Known { table, newest, earlier }
     }
 
-    /// Damages a file and reads both versions.
+    /// Damages a file and reads both versions at both levels.
     ///
     /// # Errors
-    /// What is wrong: another answer that the log tells and verification does not find.
-    pub(super) fn judge(&self, name: &str, damage: &Damage) -> Result<[Outcome; 2], String> {
+    /// What is wrong: another answer that the log tells and [`Verify::Full`] does not find.
+    pub(super) fn judge(&self, name: &str, damage: &Damage) -> Result<Vec<Judged>, String> {
         let mut image = self.table.image.clone();
         damage.apply(&mut image, name);
-        let one = |at: At, expected: &Answer| {
-            let found = match Answer::of(&image, at, Some(expected), !name.ends_with(".bin")) {
-                Err(error) => return Ok(Outcome::Error(error.kind())),
-                Ok(found) => found.with_lost_stats(expected),
+        let mut judged = Vec::new();
+        for (at, expected) in [(At::Latest, &self.newest), (At::Version(self.earlier.version), &self.earlier)]
+        {
+            let at_level = |level| -> Result<Judged, String> {
+                let found = Answer::of(&image, at, level, Some(expected), !name.ends_with(".bin"));
+                let (outcome, wrong) = match found {
+                    Err(error) => (Outcome::Error(error.kind()), None),
+                    Ok(found) => self.outcome(&image, name, damage, found, at, expected)?,
+                };
+                Ok(Judged { level, outcome, wrong })
             };
-            let later = Answer { version: expected.version + 1, ..expected.clone() };
-            // the commit again, as the next one, changes nothing
-            if found == *expected || matches!(damage, Damage::AsTheNext(_)) && found == later {
-                return Ok(Outcome::Right);
-            }
-            let verified = verify(&image.location(), &VerifyOptions::default()).and_then(|r| r.check());
-            match verified {
-                Ok(()) => match evidence::found(&self.table.image, &image, name) {
-                    None => Ok(Outcome::Untold),
-                    Some(told) => Err(format!(
-                        "at {at:?}: {}; {told} tells it, but verify does not",
-                        expected.difference(&found)
-                    )),
+            let checked = at_level(Verify::Checked)?;
+            // a level refuses what another one answers, and answers nothing else
+            let fast = match &checked.outcome {
+                Outcome::Error(_) => at_level(Verify::Fast)?,
+                _ => Judged {
+                    level: Verify::Fast,
+                    outcome: checked.outcome.clone(),
+                    wrong: checked.wrong.clone(),
                 },
-                Err(_) => Ok(Outcome::Verified),
-            }
-        };
-        Ok([one(At::Latest, &self.newest)?, one(At::Version(self.earlier.version), &self.earlier)?])
+            };
+            judged.extend([fast, checked]);
+        }
+        Ok(judged)
+    }
+
+    fn outcome(
+        &self,
+        image: &Image,
+        name: &str,
+        damage: &Damage,
+        found: Answer,
+        at: At,
+        expected: &Answer,
+    ) -> Result<(Outcome, Option<String>), String> {
+        let found = found.with_lost_stats(expected);
+        let later = Answer { version: expected.version + 1, ..expected.clone() };
+        // the commit again, as the next one, changes nothing
+        if found == *expected || matches!(damage, Damage::AsTheNext(_)) && found == later {
+            return Ok((Outcome::Right, None));
+        }
+        let wrong = format!("at {at:?}: {}", expected.difference(&found));
+        // the same as at `Verify::Full`, of which this is the beginning
+        let verified = verify(&image.location(), &VerifyOptions::default()).and_then(|r| r.check());
+        match verified {
+            Ok(()) => match evidence::found(&self.table.image, image, name) {
+                None => Ok((Outcome::Untold, None)),
+                Some(told) => Err(format!("{wrong}; {told} tells it, but verify does not")),
+            },
+            Err(error) => Ok((Outcome::Wrong, Some(format!("{wrong}; verify: {error}")))),
+        }
     }
 }

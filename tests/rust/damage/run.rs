@@ -10,8 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use deltaic::snapshot::Verify;
+
 use super::damages::{Damage, FLIPS};
-use super::judge::Known;
+use super::judge::{Judged, Known, LEVELS, Outcome};
 use super::tables::tables;
 
 /// The folder in which the process that damages says what it is at.
@@ -53,8 +55,28 @@ struct Case {
 /// What is under way in a thread, and since when.
 type Slots = [Mutex<Option<(String, Instant)>>; THREADS];
 
-/// What is wrong, and how often each outcome was.
-type Found = (Vec<String>, BTreeMap<String, usize>);
+/// Of a thousand readings of damaged tables at a level, so many at most may give a wrong answer that something in the log
+/// tells. At the level `full` it is none: that one finds them, or the test fails.
+const MOST_WRONG: [(Verify, usize); 2] = [(Verify::Fast, 12), (Verify::Checked, 3)];
+
+/// What is wrong, and how often each outcome was, by level.
+#[derive(Default)]
+struct Found {
+    failures: Vec<String>,
+    outcomes: BTreeMap<(Verify, Outcome), usize>,
+    /// The wrong answers at the default level.
+    wrong: Vec<String>,
+}
+
+impl Found {
+    fn add(&mut self, what: &str, judged: Vec<Judged>) {
+        for Judged { level, outcome, wrong } in judged {
+            *self.outcomes.entry((level, outcome)).or_default() += 1;
+            self.wrong
+                .extend(wrong.filter(|_| level == Verify::default()).map(|wrong| format!("{what} {wrong}")));
+        }
+    }
+}
 
 /// The process that damages: no test, unless it is told a folder.
 #[test]
@@ -74,10 +96,18 @@ fn process() {
         }
     }
     let count = cases.len();
-    let (failures, outcomes) = run(cases, PathBuf::from(folder));
+    let Found { failures, outcomes, wrong } = run(cases, PathBuf::from(folder));
     println!("{} tables, {files} files, {count} damages, two versions each:", known.len());
-    for (outcome, count) in &outcomes {
-        println!("  {count:6} {outcome}");
+    for level in LEVELS {
+        println!("  at the level `{level}`:");
+        for ((_, outcome), count) in outcomes.iter().filter(|((of, _), _)| *of == level) {
+            println!("  {count:6} {outcome}");
+        }
+    }
+    println!("wrong at the level `{}`:\n  {}", Verify::default(), wrong.join("\n  "));
+    for (level, most) in MOST_WRONG {
+        let wrong = outcomes.get(&(level, Outcome::Wrong)).copied().unwrap_or_default();
+        assert!(wrong * 1000 <= most * 2 * count, "{wrong} wrong answers at the level `{level}`");
     }
     assert!(
         failures.is_empty(),
@@ -103,15 +133,11 @@ fn run(cases: Vec<Case>, folder: PathBuf) -> Found {
                     *lock(&slots[slot]) = Some((what.clone(), Instant::now()));
                     let judged =
                         catch_unwind(AssertUnwindSafe(|| case.table.judge(&case.name, &case.damage)));
-                    let (failures, outcomes) = &mut *lock(&results);
+                    let mut found = lock(&results);
                     match judged {
-                        Ok(Ok(found)) => {
-                            for outcome in found {
-                                *outcomes.entry(outcome.to_string()).or_default() += 1;
-                            }
-                        }
-                        Ok(Err(wrong)) => failures.push(format!("{what}: {wrong}")),
-                        Err(_) => failures.push(format!("{what}: a panic")),
+                        Ok(Ok(judged)) => found.add(&what, judged),
+                        Ok(Err(wrong)) => found.failures.push(format!("{what}: {wrong}")),
+                        Err(_) => found.failures.push(format!("{what}: a panic")),
                     }
                 }
                 *lock(&slots[slot]) = None;

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from deltaic import _core
-from deltaic.spark.bridge.options import split_storage
+from deltaic.spark.bridge.options import split_storage, verify_level
 from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.changes import Feed, wanted
 from deltaic.spark.settings import refuse
@@ -64,15 +64,15 @@ def of_options(asked: dict[str, Any]) -> Relation:
     millis = (asked.get("startingTimestampOption"), asked.get("endingTimestampOption"))
     lenient = str(asked.get("changesOutOfRange")).lower() == "true"
     feed = Feed.parse(asked["path"], given, millis, allow_out_of_range=lenient)
-    table = _core.Table(asked["path"], None, None, storage)
+    table = _core.Table(asked["path"], None, None, storage, verify_level(given))
     return Relation(feed.plan(table), table.version)
 
 
 def again(asked: dict[str, Any]) -> Relation:
     """The same changes as before, from what `Relation` says of them."""
-    _, storage = split_storage(asked["options"])
+    given, storage = split_storage(asked["options"])
     latest: int = asked["changes"]["of"]
-    table = _core.Table(asked["uri"], latest, None, storage)
+    table = _core.Table(asked["uri"], latest, None, storage, verify_level(given))
     versions = asked["changes"]["versions"]
     start, end = versions or (latest + 1, None)
     plan = table.changes(start, None, end, None, allow_out_of_range=versions is None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deltaic.exceptions import InvalidArgumentError
 from deltaic.time_travel import invalid_timestamp, refusal, version_of
+from deltaic.verify import level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,16 +31,13 @@ def split_storage(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, s
     return {n: v for n, v in given.items() if n.lower() not in storage}, storage
 
 
-def verified(given: Mapping[str, str]) -> bool:
-    """Whether the table is verified before it is read.
+def verify_level(given: Mapping[str, str]) -> str | None:
+    """The level at which a table is read; none where the option is not given.
 
-    Raises:
-        InvalidArgumentError: for a value that is neither `true` nor `false`.
+    `true` is `full`, and `false` is `fast`. The core refuses what is no level.
     """
-    value = given.get("verify", "false").lower()
-    if value not in ("true", "false"):
-        raise InvalidArgumentError.of("verify", f"`{value}` is neither `true` nor `false`")
-    return value == "true"
+    value = given.get("verify", "").lower()
+    return level(value == "true") if value in ("true", "false") else value or None
 
 
 def time_travel(asked: dict[str, Any]) -> tuple[int | None, int | None]:

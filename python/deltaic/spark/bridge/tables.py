@@ -11,7 +11,7 @@ from typing import Any
 from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.spark.bridge import change_feed
-from deltaic.spark.bridge.options import split_storage, time_travel, verified
+from deltaic.spark.bridge.options import split_storage, time_travel, verify_level
 from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.names import is_url
 from deltaic.spark.partition_folders import PartOfTable, partition_folder
@@ -33,13 +33,11 @@ def describe(asked: dict[str, Any]) -> str:
     if LENT in asked["options"]:
         return str(_lent[asked["options"][LENT]].describe())
     _, storage = split_storage(asked["options"])
-    if verified(asked["options"]):
-        _core.check(asked["path"], storage)
     if change_feed.wanted(asked["options"]):
         return str(keep(change_feed.of_options(asked)).describe())
     version, timestamp = time_travel(asked)
     try:
-        table = _open(asked["path"], version, timestamp, storage)
+        table = _open(asked["path"], version, timestamp, storage, verify_level(asked["options"]))
     except TableNotFoundError as error:
         raise _not_there(error) from None
     keep(table)
@@ -64,7 +62,9 @@ def again(asked: dict[str, Any]) -> Any:
         table = keep(change_feed.again(asked))
     elif table is None:
         _, storage = split_storage(asked["options"])
-        found = _core.SparkTable(asked["uri"], asked["version"], None, storage)
+        found = _core.SparkTable(
+            asked["uri"], asked["version"], None, storage, verify_level(asked["options"])
+        )
         table = keep(PartOfTable(found, asked["partition"]) if "partition" in asked else found)
     return table
 
@@ -74,11 +74,12 @@ def newest(asked: dict[str, Any]) -> str | None:
     _, storage = split_storage(asked["options"])
     with _lock:
         known = _opened.get(asked["identity"])
-    table = _core.SparkTable(asked["uri"], None, None, storage) if known is None else known.newest()
+    if known is None:
+        table = _core.SparkTable(asked["uri"], None, None, storage, verify_level(asked["options"]))
+    else:
+        table = known.newest()
     if table is None or table.identity == asked["identity"]:
         return None
-    if verified(asked["options"]):
-        _core.check(asked["uri"], storage)
     keep(table)
     return str(table.describe())
 
@@ -92,12 +93,14 @@ def check_analyzed(asked: dict[str, Any]) -> None:
     again(asked).check_analyzed(asked["analyzed"])
 
 
-def _open(path: str, version: int | None, timestamp: int | None, storage: dict[str, str]) -> Any:
+def _open(
+    path: str, version: int | None, timestamp: int | None, storage: dict[str, str], verify: str | None
+) -> Any:
     """The table at a path, or the part of it whose folder the path is."""
     try:
-        return _core.SparkTable(path, version, timestamp, storage)
+        return _core.SparkTable(path, version, timestamp, storage, verify)
     except TableNotFoundError:
-        part = partition_folder(path, version, timestamp, storage)
+        part = partition_folder(path, version, timestamp, storage, verify)
         if part is None:
             raise
         return PartOfTable(part.table, part.predicate)

@@ -60,7 +60,8 @@ impl LastCheckpoint {
     /// Name in `_delta_log`.
     pub const NAME: &'static str = "_last_checkpoint";
 
-    /// Reads the hint; `None` where there is none.
+    /// Reads the hint; `None` where there is none. One whose checksum is not that of the rest says where a checkpoint is, and
+    /// nothing of what is in it.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] when it is not the JSON of a hint, [`Error::Storage`] when it cannot be read. Neither is
@@ -71,7 +72,11 @@ impl LastCheckpoint {
             Err(Error::NotFound { .. }) => return Ok(None),
             body => body?,
         };
-        Self::parse(&body, &path).map(Some)
+        let mut hint = Self::parse(&body, &path)?;
+        if hint.num_of_add_files.is_some() && !Self::checksum_is_right(&body) {
+            hint.num_of_add_files = None;
+        }
+        Ok(Some(hint))
     }
 
     /// Parses the text of a hint.

@@ -1,6 +1,8 @@
 //! What else the log says of a version, to hold its files, its protocol and its metadata against.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::checksum::Checksum;
 use super::columns::FileBatch;
@@ -10,11 +12,13 @@ use crate::error::{Error, Result};
 use crate::snapshot::Counters;
 
 /// The totals of a version, as its checksum has them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Totals {
     path: String,
     version: u64,
     said: Sums,
+    /// Whether they turned out to be wrong.
+    wrong: Arc<AtomicBool>,
 }
 
 /// Sums over all live files; of deletion vectors there may be none.
@@ -30,6 +34,15 @@ impl Sums {
     /// Nothing, with what these know.
     fn zero(self) -> Self {
         Sums { deletions: self.deletions.map(|_| (0, 0)), ..Sums::default() }
+    }
+
+    /// Of all files, with what these know.
+    fn of(files: FileStream, known: Self) -> Result<Self> {
+        let mut sums = known.zero();
+        for batch in files {
+            sums.add(&batch?);
+        }
+        Ok(sums)
     }
 
     fn add(&mut self, batch: &FileBatch) {
@@ -57,29 +70,57 @@ impl Totals {
     /// Of the checksum at a path; none where it contradicts itself, and so tells nothing.
     pub(crate) fn of(checksum: &Checksum, path: String, version: u64) -> Option<Self> {
         let (files, bytes) = (checksum.num_files, checksum.table_size_bytes);
-        let sound = checksum.file_size_histogram.as_ref().is_none_or(|h| h.sums() == (files, bytes));
+        let sound = checksum.file_size_histogram.as_ref().is_none_or(|h| h.sums() == (files, bytes))
+            && (checksum.num_protocol, checksum.num_metadata) == (1, 1);
         let deletions = checksum.num_deletion_vectors_opt.zip(checksum.num_deleted_records_opt);
-        sound.then_some(Totals { path, version, said: Sums { files, bytes, deletions } })
+        let said = Sums { files, bytes, deletions };
+        sound.then_some(Totals { path, version, said, wrong: Arc::default() })
+    }
+
+    /// Whether these files come to them.
+    ///
+    /// # Errors
+    /// As the listing.
+    pub(crate) fn agree(&self, files: FileStream) -> Result<bool> {
+        Ok(Sums::of(files, self.said)? == self.said)
+    }
+
+    /// Whether another checksum says the same, as far as both say it.
+    pub(crate) fn are_those_of(&self, other: &Checksum) -> bool {
+        let deletions = other.num_deletion_vectors_opt.zip(other.num_deleted_records_opt);
+        (self.said.files, self.said.bytes) == (other.num_files, other.table_size_bytes)
+            && self.said.deletions.zip(deletions).is_none_or(|(a, b)| a == b)
     }
 }
 
 /// The same files by other parts of the log; none where there is no other way to them.
 pub(crate) type Otherwise = Box<dyn FnOnce() -> Result<Option<FileStream>> + Send + Sync>;
 
+/// Which of both is damaged, where a checksum contradicts the commits: the commit, as an error, or none where the checksum
+/// may be wrong.
+pub(crate) type Blame = Box<dyn FnOnce() -> Result<Option<Error>> + Send + Sync>;
+
 /// Counts the files of a listing, to compare them with the totals of the checksum at its end. Commits are the truth: what
-/// contradicts them is passed over, so that only what repeats them, a checkpoint or a compacted file, can be wrong.
+/// contradicts them is passed over, unless it can be shown that they are damaged.
 pub(crate) struct Count {
     totals: Totals,
     found: Sums,
-    /// The file that repeats commits.
-    path: String,
-    otherwise: Otherwise,
+    /// The file that repeats commits, where there is one, and the files without it.
+    repeated: Option<(String, Otherwise)>,
+    /// None where what the commits say is taken as it is.
+    blame: Option<Blame>,
 }
 
 impl Count {
-    pub(crate) fn against(totals: Totals, path: String, otherwise: Otherwise) -> Self {
+    /// None where there is nothing that could be wrong.
+    pub(crate) fn against(
+        totals: Totals,
+        repeated: Option<(String, Otherwise)>,
+        blame: Option<Blame>,
+    ) -> Option<Self> {
         let found = totals.said.zero();
-        Count { totals, found, path, otherwise }
+        let needed = (repeated.is_some() || blame.is_some()) && !totals.wrong.load(Ordering::Relaxed);
+        needed.then_some(Count { totals, found, repeated, blame })
     }
 
     pub(crate) fn add(&mut self, batch: &FileBatch) {
@@ -87,20 +128,21 @@ impl Count {
     }
 
     /// Whether the log and its checksum come to the same. Where they do not, the files are counted again without the file
-    /// that repeats commits.
+    /// that repeats commits, and other checksums are asked.
     ///
     /// # Errors
-    /// [`Error::LogCorrupt`] for that file, where it gives others than what it repeats.
+    /// [`Error::LogCorrupt`] for that file, where it gives others than what it repeats, and for a commit that is not the one
+    /// that was made.
     pub(crate) fn finish(self, counters: &Counters) -> Result<()> {
-        let Count { totals: Totals { path: checksum, version, said }, found, path, otherwise } = self;
+        let Count { totals, found, repeated, blame } = self;
+        let Totals { path: checksum, version, said, wrong } = totals;
         if found == said {
             return Ok(());
         }
-        let mut again = said.zero();
-        if let Some(files) = otherwise()? {
-            for batch in files {
-                again.add(&batch?);
-            }
+        if let Some((path, otherwise)) = repeated
+            && let Some(files) = otherwise()?
+        {
+            let again = Sums::of(files, said)?;
             if again != found {
                 let reason = format!(
                     "with it the table has {found}, without it {again}, and the checksum of version {version} says {said}: \
@@ -109,6 +151,13 @@ impl Count {
                 return Err(Error::corrupt(path, Some(version), reason));
             }
         }
+        if let Some(blame) = blame
+            && let Some(damaged) = blame()?
+        {
+            return Err(damaged);
+        }
+        // it is asked once
+        wrong.store(true, Ordering::Relaxed);
         counters.fell_back(format!("`{checksum}` was passed over: it says {said}, and the log has {found}"));
         Ok(())
     }

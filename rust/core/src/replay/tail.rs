@@ -9,6 +9,7 @@ use super::commits::{CHUNK, fetch};
 use super::json_adds::AddColumns;
 use super::keys::{KeyLayer, KeySet, key};
 use super::line::{AddLine, RemoveLine, for_each_action, for_each_line, parse_whole};
+use super::transactions::{InfoLine, TransactionOf, Transactions};
 use crate::actions::{CheckpointMetadata, DomainMetadata, Metadata, ObjectPath, Protocol, Sidecar, Txn};
 use crate::error::{Error, Result};
 use crate::log::LogFile;
@@ -31,6 +32,8 @@ pub(crate) struct Tail {
     pub(crate) metadata: Option<Arc<Metadata>>,
     /// Number of file actions that were read.
     pub(crate) actions: u64,
+    /// The transactions of the commits.
+    pub(crate) transactions: Arc<Transactions>,
 }
 
 /// File actions of one commit in order, borrowed from its body.
@@ -49,6 +52,18 @@ struct Parsed<'a> {
     heads: Vec<CheckpointMetadata>,
     protocol: Option<Protocol>,
     metadata: Option<Metadata>,
+    /// The identifier of its transaction, hashed.
+    transaction: Option<u64>,
+}
+
+impl Parsed<'_> {
+    /// The transaction of the commit of a version, where it says one.
+    fn transaction_of(&self, version: u64) -> Option<TransactionOf> {
+        let adds_only = || self.files.iter().all(|f| matches!(f, FileAction::Add(_)));
+        let may_repeat =
+            self.protocol.is_none() && self.metadata.is_none() && self.txns.is_empty() && adds_only();
+        self.transaction.map(|id| TransactionOf { version, id, may_repeat })
+    }
 }
 
 fn parse<'a>(body: &'a [u8], file: &LogFile, dir: &ObjectPath) -> Result<Parsed<'a>> {
@@ -68,6 +83,14 @@ fn parse<'a>(body: &'a [u8], file: &LogFile, dir: &ObjectPath) -> Result<Parsed<
                 "metaData" => parse_whole(value).map(|v| v.map(|v| out.metadata = Some(v))),
                 "sidecar" => parse_whole(value).map(|v| v.map(|v| out.sidecars.push(v))),
                 "checkpointMetadata" => parse_whole(value).map(|v| v.map(|v| out.heads.push(v))),
+                // provenance that has another form is never a reason to refuse a commit
+                "commitInfo" => match parse_whole::<InfoLine<'_>>(value) {
+                    Ok(Some(info)) => {
+                        out.transaction = out.transaction.or(info.id());
+                        Ok(Some(()))
+                    }
+                    _ => parse_whole::<serde::de::IgnoredAny>(value).map(|v| v.map(drop)),
+                },
                 _ => parse_whole::<serde::de::IgnoredAny>(value).map(|v| v.map(drop)),
             };
             parsed.map(|p| p.is_some()).map_err(|reason| format!("`{action}`: {reason}"))
@@ -92,6 +115,7 @@ impl Tail {
         let (mut protocol, mut metadata) = (None, None);
         let mut newest_first: Vec<FileBatch> = Vec::new();
         let mut actions = self.actions;
+        let mut transactions: Vec<TransactionOf> = Vec::new();
         let dir = location.log_dir();
         let mut columns = AddColumns::new();
         for chunk in commits.rchunks(CHUNK) {
@@ -103,7 +127,8 @@ impl Tail {
                     .map(|(body, file)| parse(body, file, &dir))
                     .collect::<Result<_>>()
             })?;
-            for commit in parsed.into_iter().rev() {
+            for (commit, file) in parsed.into_iter().zip(chunk).rev() {
+                transactions.extend(commit.transaction_of(file.version));
                 actions += commit.files.len() as u64;
                 for action in commit.files.iter().rev() {
                     match action {
@@ -136,6 +161,7 @@ impl Tail {
         if columns.len() > 0 {
             newest_first.push(columns.finish()?);
         }
+        transactions.reverse();
         let newer = layer.finish();
         let mut batches = Vec::with_capacity(self.batches.len() + newest_first.len());
         for batch in &self.batches {
@@ -161,6 +187,10 @@ impl Tail {
             protocol: protocol.or_else(|| self.protocol.clone()),
             metadata: metadata.or_else(|| self.metadata.clone()),
             actions,
+            transactions: match transactions.as_slice() {
+                [] => self.transactions.clone(),
+                newer => Arc::new(self.transactions.with(newer)),
+            },
         })
     }
 }

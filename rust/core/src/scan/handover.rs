@@ -30,7 +30,7 @@ use crate::schema::{
     ColumnMappingMode, DataType, FIELD_ID, Nullability, StructField, StructType, physical_difference,
     read_difference,
 };
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, Verify};
 use crate::sums::SaturatingSum;
 use crate::txn::row_ids::num_records_of;
 
@@ -75,7 +75,10 @@ pub fn describe(snapshot: &Snapshot) -> Value {
 pub fn identity(snapshot: &Snapshot) -> String {
     let (uri, (size, modified)) =
         (spark_uri(snapshot.location().root()), snapshot.commit_stamp().unwrap_or_default());
-    format!("{uri}@{}@{}@{size}@{modified}", snapshot.version(), snapshot.metadata().id)
+    // a reading that looks closer may refuse what another one answers
+    let level =
+        if snapshot.level() == Verify::default() { String::new() } else { format!("@{}", snapshot.level()) };
+    format!("{uri}@{}@{}@{size}@{modified}{level}", snapshot.version(), snapshot.metadata().id)
 }
 
 /// Checks that a query that was analyzed with the columns of `analyzed` ([`describe`] of another version) reads the rows of

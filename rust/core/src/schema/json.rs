@@ -79,6 +79,9 @@ fn invalid(at: &[String], what: &str) -> Error {
     }
 }
 
+/// What a field consists of.
+const IN_FIELD: [&str; 4] = ["name", "type", "nullable", "metadata"];
+
 fn struct_from(value: &Value, at: &mut Vec<String>) -> Result<StructType> {
     if value.get("type").and_then(Value::as_str) != Some("struct") {
         return Err(invalid(at, "not a struct"));
@@ -92,6 +95,12 @@ fn struct_from(value: &Value, at: &mut Vec<String>) -> Result<StructType> {
                 .and_then(Value::as_str)
                 .ok_or_else(|| invalid(at, "a field has no name"))?;
             at.push(name.to_owned());
+            // Spark refuses a field that has anything else, and a word of a field that is damaged is something else
+            if let Some(other) =
+                field.as_object().and_then(|f| f.keys().find(|k| !IN_FIELD.contains(&k.as_str())))
+            {
+                return Err(invalid(at, &format!("no field has a `{other}`")));
+            }
             let data_type = type_from(field.get("type").unwrap_or(&Value::Null), at)?;
             at.pop();
             Ok(StructField {
@@ -184,6 +193,17 @@ mod tests {
             serde_json::from_str::<Value>(text).unwrap(),
             serde_json::from_str::<Value>(&schema.to_json()).unwrap()
         );
+    }
+
+    #[test]
+    fn a_field_with_a_word_that_spark_refuses_is_refused() {
+        let field =
+            |more: &str| format!(r#"{{"type":"struct","fields":[{{"name":"a","type":"long"{more}}}]}}"#);
+        for more in ["", r#","nullable":false"#, r#","nullable":true,"metadata":{}"#] {
+            assert!(StructType::from_json(&field(more)).is_ok(), "{more}");
+        }
+        let error = StructType::from_json(&field(r#","fullable":false"#)).unwrap_err().to_string();
+        assert_eq!(error, "schema: column `a`: no field has a `fullable`");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::at::At;
+use super::level::Verify;
 use super::report::Counters;
 use super::times::CommitTimes;
 use crate::actions::{Metadata, Protocol};
@@ -30,10 +31,14 @@ pub(super) struct Opened {
 /// What files beside commits and checkpoint said when the version was opened, to hold the rest of the log against.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
+    /// How much of it is held against the log.
+    pub(super) level: Verify,
     /// Version of the checkpoint that the hint names, and the files that it says are in it.
     pub(super) hinted: Option<(u64, u64)>,
     /// Totals of the checksum of this version.
     pub(super) totals: Option<Totals>,
+    /// The checksum of this version, where it was not read yet.
+    pub(super) listed: Option<LogFile>,
     /// The checksum that gave protocol or metadata, which nothing else has confirmed yet.
     pub(super) unconfirmed: Option<String>,
 }
@@ -195,6 +200,17 @@ fn finish(
     let mut opened_from = "commits";
     let mut evidence = Evidence { hinted, ..Evidence::default() };
     let checksum = read_checksum(location, &segment, counters);
+    let path = || {
+        let name = segment.checksum.as_ref().map_or("", |file| &file.name);
+        location.log_dir().join(name).to_string()
+    };
+    if let Some((version, checksum)) = &checksum
+        && *version == segment.version
+    {
+        evidence.totals = Totals::of(checksum, path(), *version);
+    }
+    // old writers left both out
+    let checksum = checksum.filter(|(_, c)| c.protocol.is_some() && c.metadata.is_some());
     let since = checksum.as_ref().map_or(0, |(version, _)| version + 1);
     let newer: Vec<LogFile> = segment.tail.iter().filter(|f| last_version(f) >= since).cloned().collect();
     let (mut protocol, mut metadata) = match scan_for_protocol_and_metadata(location, &newer) {
@@ -205,15 +221,10 @@ fn finish(
         }
         found => found?,
     };
-    if let Some((version, checksum)) = checksum {
-        let name = segment.checksum.as_ref().map_or("", |file| &file.name);
-        let path = location.log_dir().join(name).to_string();
-        if version == segment.version {
-            evidence.totals = Totals::of(&checksum, path.clone(), version);
-        }
+    if let Some((_, checksum)) = checksum {
         if protocol.is_none() || metadata.is_none() {
             opened_from = "checksum";
-            evidence.unconfirmed = Some(path);
+            evidence.unconfirmed = Some(path());
         }
         protocol = protocol.or(checksum.protocol);
         metadata = metadata.or(checksum.metadata);
@@ -263,14 +274,11 @@ pub(super) fn compacted(files: &[LogFile], path: &str) -> Option<String> {
     files.iter().find(is).map(|f| f.name.clone())
 }
 
-/// The checksum of the segment with its version, if it has protocol and metadata.
+/// The checksum of the segment with its version, where it can be read.
 fn read_checksum(location: &Location, segment: &LogSegment, counters: &Counters) -> Option<(u64, Checksum)> {
     let file = segment.checksum.as_ref()?;
     match Checksum::read(location, file) {
-        Ok(checksum) if checksum.protocol.is_some() && checksum.metadata.is_some() => {
-            Some((file.version, checksum))
-        }
-        Ok(_) => None,
+        Ok(checksum) => Some((file.version, checksum)),
         Err(error) => {
             counters.fell_back(format!("the checksum was passed over: {error}"));
             None

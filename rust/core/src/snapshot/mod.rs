@@ -2,10 +2,13 @@
 //! say what it cost.
 
 mod at;
+mod blame;
 mod clock;
 mod history;
+mod level;
 mod load;
 mod recent;
+mod recount;
 mod report;
 mod state;
 mod times;
@@ -13,6 +16,7 @@ mod times;
 pub use at::{At, format_timestamp, parse_table_path};
 pub(crate) use clock::{in_commit_since, info_of, monotonic};
 pub use history::Commit;
+pub use level::Verify;
 pub(crate) use report::Counters;
 pub use report::Report;
 pub(crate) use state::ReplayedLog;

@@ -2,6 +2,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, TryLockError};
 
 use super::at::At;
+use super::level::Verify;
 use super::state::Snapshot;
 use crate::error::{Error, Result};
 use crate::store::{Location, StorageOptions};
@@ -9,12 +10,12 @@ use crate::store::{Location, StorageOptions};
 /// Tables whose newest snapshot is kept; the one that was used longest ago goes first.
 const KEPT: usize = 16;
 
-type Key = (String, StorageOptions);
+type Key = (String, StorageOptions, Verify);
 
 static RECENT: Mutex<VecDeque<(Key, Snapshot)>> = Mutex::new(VecDeque::new());
 
 impl Snapshot {
-    /// The newest version of a table, as [`Snapshot::open`] gives it. This process keeps the snapshots of the tables that
+    /// The newest version of a table, as [`Snapshot::open_with`] gives it. This process keeps the snapshots of the tables that
     /// it used last, and advances one of them where it can: a session that opens the same table again and again reads new
     /// commits only.
     ///
@@ -22,14 +23,17 @@ impl Snapshot {
     /// As [`Snapshot::update`].
     ///
     /// # Cost
-    /// Of a table that is kept: one listing and the new commits.
-    pub fn newest(uri: &str, options: &StorageOptions) -> Result<Snapshot> {
-        let key = (uri.to_owned(), options.clone());
+    /// Of a table that is kept: one listing and the new commits. At the level [`Verify::Full`] none is kept.
+    pub fn newest(uri: &str, options: &StorageOptions, level: Verify) -> Result<Snapshot> {
+        if level == Verify::Full {
+            return Snapshot::open_with(Location::open(uri, options)?, At::Latest, level);
+        }
+        let key = (uri.to_owned(), options.clone(), level);
         let known = with_recent(|recent| {
             recent.iter().find(|(k, _)| *k == key).map(|(_, snapshot)| snapshot.clone())
         });
         let snapshot = match known.flatten() {
-            None => Snapshot::open(Location::open(uri, options)?, At::Latest)?,
+            None => Snapshot::open_with(Location::open(uri, options)?, At::Latest, level)?,
             Some(held) => held.advanced(|| Location::open(uri, options))?,
         };
         with_recent(|recent| {

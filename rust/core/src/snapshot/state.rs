@@ -5,20 +5,23 @@ use std::time::Instant;
 
 use super::at::At;
 use super::clock::commit_info;
+use super::level::Verify;
 use super::load::{Evidence, Opened, check_not_lost, compacted, known, open, reopen};
+use super::recount::count_of;
 use super::report::{Counters, Report};
 use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
 use crate::error::{Error, Result};
 use crate::features::check_reader;
-use crate::log::{Listing, LogFile, LogSegment, commit_name};
+use crate::log::{Listing, LogFile, LogFileKind, LogSegment, commit_name};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
 use crate::replay::{
-    CheckpointReader, Count, FileStream, FilesRequest, ScanSource, Tail, check_table,
+    CheckpointReader, Checksum, Count, FileStream, FilesRequest, ScanSource, Tail, Totals, check_table,
     scan_for_protocol_and_metadata,
 };
 use crate::schema::{ColumnMappingMode, StructType, check_type_changes};
-use crate::store::Location;
+use crate::store::{Location, runtime};
+use crate::verify::{VerifyOptions, verify};
 
 /// One version of a table. It never changes; cloning shares it.
 ///
@@ -43,10 +46,10 @@ struct Inner {
     state: Mutex<State>,
 }
 
-struct State {
+pub(super) struct State {
     segment: LogSegment,
     excluded: BTreeSet<String>,
-    checkpoint: Option<Arc<CheckpointReader>>,
+    pub(super) checkpoint: Option<Arc<CheckpointReader>>,
     /// Replay up to `base_version`, from an older snapshot.
     base: Option<(u64, Arc<Tail>)>,
     tail: Option<Arc<Tail>>,
@@ -54,7 +57,7 @@ struct State {
 }
 
 impl State {
-    fn of(
+    pub(super) fn of(
         segment: LogSegment,
         excluded: BTreeSet<String>,
         checkpoint: Option<Arc<CheckpointReader>>,
@@ -86,24 +89,38 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// Opens a version of the table at a location.
+    /// Opens a version of the table at a location, as [`Snapshot::open_with`] at the level [`Verify::Checked`].
+    ///
+    /// # Errors
+    /// As [`Snapshot::open_with`].
+    pub fn open(location: Location, at: At) -> Result<Self> {
+        Self::open_with(location, at, Verify::default())
+    }
+
+    /// Opens a version of the table at a location. The level is that of all readings of the snapshot, and of those that it is
+    /// advanced to.
     ///
     /// # Errors
     /// [`Error::TableNotFound`]; [`Error::VersionNotFound`] and [`Error::TimestampOutOfRange`] with the available range;
     /// [`Error::LogGap`] and [`Error::LogCorrupt`] for a broken log; [`Error::UnsupportedFeature`] for a table that
     /// needs more of a reader; [`Error::InvalidSchema`] for a type that is not known, [`Error::Unsupported`] for a change of
-    /// type that the protocol does not have.
+    /// type that the protocol does not have. At the level [`Verify::Full`], [`Error::LogCorrupt`] with the first finding of
+    /// [`verify`].
     ///
     /// # Cost
     /// One GET of the hint, one listing from there, and one GET of the newest checksum, or of the commits after the
     /// checkpoint and the footer of the checkpoint. A version by timestamp lists the whole log. One HEAD more where a file of
-    /// the log knows of a newer version than the newest commit.
-    pub fn open(location: Location, at: At) -> Result<Self> {
+    /// the log knows of a newer version than the newest commit. At the level [`Verify::Full`] also that of [`verify`].
+    pub fn open_with(location: Location, at: At, level: Verify) -> Result<Self> {
         location.cancel().check()?;
+        if level == Verify::Full {
+            verify(&location, &VerifyOptions::default())?.check()?;
+        }
         let started = Instant::now();
         let counters = Arc::new(Counters::default());
         let metered = location.metered(counters.meter.clone());
-        let opened = open(&metered, at, &counters)?;
+        let mut opened = open(&metered, at, &counters)?;
+        opened.evidence.level = level;
         let (version, known, excluded) = (opened.segment.version, opened.known, opened.excluded.clone());
         let checksum = opened.segment.checksum.clone().filter(|_| opened.opened_from == "checksum");
         let snapshot = match (Snapshot::of(&location, &metered, &counters, opened), checksum) {
@@ -114,7 +131,9 @@ impl Snapshot {
                 let without = excluded.into_iter().chain([name]).collect();
                 let listing = Listing::read(&metered, 0)?;
                 let again = reopen(&metered, &listing, Some(version), without, &counters);
-                Snapshot::of(&location, &metered, &counters, again.map_err(|_| error)?)?
+                let mut again = again.map_err(|_| error)?;
+                again.evidence.level = level;
+                Snapshot::of(&location, &metered, &counters, again)?
             }
             (snapshot, _) => snapshot?,
         };
@@ -188,6 +207,11 @@ impl Snapshot {
         let (plain, location, counters) =
             (inner.plain.clone(), inner.location.clone(), inner.counters.clone());
         Snapshot::new(plain, location, protocol, metadata, inner.opened_from, counters, state)
+    }
+
+    /// The level at which it was opened.
+    pub fn level(&self) -> Verify {
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).evidence.level
     }
 
     /// Where the table is.
@@ -292,26 +316,11 @@ impl Snapshot {
         Ok(FileStream::new(source, &request, pruner).counted(count))
     }
 
-    /// Counts a listing of all files, where its checksum was read and something repeats commits.
+    /// Counts a listing of all files, where its checksum was read.
     fn count(&self) -> Option<Count> {
         let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
         let totals = state.evidence.totals.clone()?;
-        let repeated = state.segment.repeated();
-        let path = self.inner.location.log_dir().join(repeated.first()?).to_string();
-        let excluded = state.excluded.iter().cloned().chain(repeated).collect();
-        let (location, version) = (self.inner.location.clone(), self.version());
-        let otherwise = move || {
-            let (listing, counters) = (Listing::read(&location, 0)?, Arc::new(Counters::default()));
-            let Ok(opened) = reopen(&location, &listing, Some(version), excluded, &counters) else {
-                return Ok(None);
-            };
-            let mut state =
-                State::of(opened.segment, opened.excluded, opened.checkpoint, Evidence::default());
-            let tail = replay(&location, &mut state)?;
-            let source = ScanSource { location, tail, checkpoint: state.checkpoint, counters };
-            Ok(Some(FileStream::new(source, &FilesRequest::default(), None)))
-        };
-        Some(Count::against(totals, path, Box::new(otherwise)))
+        count_of(&self.inner.location, totals, &state.segment, &state.excluded, state.evidence.level)
     }
 
     /// The live files that may hold rows of the predicate, all of them without one, as actions with all their fields.
@@ -391,7 +400,16 @@ impl Snapshot {
                 return Ok((tail.clone(), state.checkpoint.clone()));
             }
             let started = Instant::now();
-            match replay(&inner.location, &mut state) {
+            let listed = state.evidence.listed.take();
+            let here: &mut State = &mut state;
+            // what the checksum says comes with the commits
+            let (replayed, totals) = match listed {
+                None => (replay(&inner.location, here), None),
+                Some(file) => runtime::pool()?
+                    .join(|| replay(&inner.location, here), || read_totals(&inner.location, &file)),
+            };
+            state.evidence.totals = totals.or(state.evidence.totals.take());
+            match replayed {
                 Ok(tail) => {
                     self.confirm(&mut state, &tail)?;
                     inner.counters.replayed(started.elapsed(), tail.actions);
@@ -403,11 +421,15 @@ impl Snapshot {
         }
     }
 
-    /// Protocol and metadata that a checksum gave are those of the log, now that it was read.
+    /// No transaction is in the log twice, and protocol and metadata that a checksum gave are those of the log, now that it was
+    /// read.
     ///
     /// # Errors
-    /// [`Error::LogCorrupt`] for the checksum.
+    /// [`Error::LogCorrupt`] for the commit and the checksum.
     fn confirm(&self, state: &mut State, tail: &Tail) -> Result<()> {
+        if state.evidence.level > Verify::Fast {
+            tail.transactions.check(&self.inner.location)?;
+        }
         let Some(path) = &state.evidence.unconfirmed else { return Ok(()) };
         let (mut protocol, mut metadata) = (tail.protocol.clone(), tail.metadata.clone());
         if (protocol.is_none() || metadata.is_none())
@@ -493,15 +515,18 @@ impl Snapshot {
             check_not_lost(&location, self.version(), known(&listing))?;
             return Ok(self.clone());
         }
-        if state.tail.is_none() && newest > self.version() {
+        let level = state.evidence.level;
+        if level == Verify::Full || state.tail.is_none() && newest > self.version() {
             // nothing was replayed that could be shared, and a newer checkpoint saves the commits
             drop(state);
-            return Snapshot::open(inner.plain.clone(), At::Latest);
+            return Snapshot::open_with(inner.plain.clone(), At::Latest, level);
         }
         let base = state.tail.clone().map(|t| (self.version(), t)).or_else(|| state.base.clone());
         let mut segment = state.segment.clone();
         let (excluded, checkpoint) = (state.excluded.clone(), state.checkpoint.clone());
-        let evidence = Evidence { totals: None, ..state.evidence.clone() };
+        let is = |f: &&LogFile| level > Verify::Fast && f.kind == LogFileKind::Checksum && f.version == head;
+        let listed = listing.files.iter().find(is).cloned();
+        let evidence = Evidence { totals: None, listed, ..state.evidence.clone() };
         drop(state);
         segment.version = head;
         segment.last_commit = newer.last().cloned();
@@ -519,7 +544,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::update`].
     pub(super) fn reopened(&self, location: Location) -> Result<Snapshot> {
-        let newest = Snapshot::open(location, At::Latest)?;
+        let newest = Snapshot::open_with(location, At::Latest, self.level())?;
         // another table in the same place has a history of its own
         if newest.version() < self.version() && newest.metadata().id == self.metadata().id {
             let version = newest.version() + 1;
@@ -541,8 +566,14 @@ impl Snapshot {
     }
 }
 
+/// The totals of a checksum that was listed; none where it says nothing.
+fn read_totals(location: &Location, file: &LogFile) -> Option<Totals> {
+    let checksum = Checksum::read(location, file).ok()?;
+    Totals::of(&checksum, location.log_dir().join(&file.name).to_string(), file.version)
+}
+
 /// Opens the checkpoint and replays the commits that are not replayed yet.
-fn replay(location: &Location, state: &mut State) -> Result<Arc<Tail>> {
+pub(super) fn replay(location: &Location, state: &mut State) -> Result<Arc<Tail>> {
     if state.checkpoint.is_none()
         && let Some(checkpoint) = &state.segment.checkpoint
     {

@@ -10,7 +10,7 @@ use super::walk::Known;
 use crate::actions::Add;
 use crate::error::{Error, Result};
 use crate::schema::ColumnMappingMode;
-use crate::snapshot::{At, Snapshot};
+use crate::snapshot::{At, Snapshot, Verify};
 use crate::store::{Location, StorageOptions};
 
 /// A table as a stream. Every file is read in the schema that the table had when the source was opened, or in that which
@@ -67,7 +67,7 @@ impl Source {
     /// [`Error::InvalidArgument`] where it cannot be read or is that of another source, and
     /// [`Error::SourceSchemaChanged`] where its newest schema lacks what the one before had, and the options do not allow it.
     pub fn open(uri: &str, storage: &StorageOptions, options: SourceOptions) -> Result<Self> {
-        let table = Snapshot::newest(uri, storage)?;
+        let table = Snapshot::newest(uri, storage, Verify::default())?;
         let location = Location::open(uri, storage)?;
         let tracker = Tracker::open(&options.tracking, &table, storage)?;
         let snapshot = match &tracker {
@@ -335,7 +335,7 @@ impl Source {
     }
 
     pub(super) fn newest(&self) -> Result<Snapshot> {
-        Snapshot::newest(&self.uri, &self.storage)
+        Snapshot::newest(&self.uri, &self.storage, Verify::default())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -6,7 +6,7 @@ use super::report::{VerifyOptions, VerifyReport};
 use super::{features, files, hint, history, row_ids};
 use crate::error::{Error, Result};
 use crate::log::Listing;
-use crate::snapshot::{At, Snapshot};
+use crate::snapshot::{At, Snapshot, Verify};
 use crate::store::Location;
 
 /// Compares everything that a table says of itself with what it is, and gives what is wrong: nothing where the table is
@@ -31,7 +31,8 @@ pub fn verify(location: &Location, options: &VerifyOptions) -> Result<VerifyRepo
         return Err(Error::TableNotFound { path: location.root().to_string() });
     };
     // what is committed meanwhile is not looked at
-    let snapshot = Snapshot::open(location.clone(), At::Version(options.version.unwrap_or(log.head)));
+    let at = At::Version(options.version.unwrap_or(log.head));
+    let snapshot = Snapshot::open_with(location.clone(), at, Verify::Fast);
     match &snapshot {
         Err(
             Error::LogGap { .. }

@@ -1,0 +1,100 @@
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::value::RawValue;
+
+use crate::error::{Error, Result};
+use crate::log::commit_name;
+use crate::store::Location;
+
+/// The `txnId` of a `commitInfo`, whatever it is. It lies in the line: nothing else of it is kept.
+#[derive(Debug, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InfoLine<'a> {
+    #[serde(borrow, default)]
+    txn_id: Option<&'a RawValue>,
+}
+
+/// The transaction of one commit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TransactionOf {
+    pub(crate) version: u64,
+    /// A hash of its identifier.
+    pub(crate) id: u64,
+    /// Whether the commit can be there twice although nothing is damaged: a writer that did not hear that its append was
+    /// made may make it again. What removes files, or changes the table or the version of an application, would have lost to
+    /// itself.
+    pub(crate) may_repeat: bool,
+}
+
+impl InfoLine<'_> {
+    pub(crate) fn id(&self) -> Option<u64> {
+        let text = self.txn_id?.get();
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        (text != "null" && text != "\"\"").then(|| hasher.finish())
+    }
+}
+
+/// The transactions of the commits of a tail, by the hashes of their identifiers: 16 bytes a commit.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Transactions {
+    versions: HashMap<u64, u64>,
+    /// Of a commit that must not repeat another one, that one and it.
+    repeated: Option<(u64, u64)>,
+}
+
+impl Transactions {
+    /// With the transactions of newer commits, in their order.
+    pub(crate) fn with(&self, newer: &[TransactionOf]) -> Self {
+        let mut out = self.clone();
+        for transaction in newer {
+            let before = out.versions.insert(transaction.id, transaction.version);
+            if let Some(before) = before.filter(|_| !transaction.may_repeat && out.repeated.is_none()) {
+                out.repeated = Some((before, transaction.version));
+            }
+        }
+        out
+    }
+
+    /// No commit is there twice.
+    ///
+    /// # Errors
+    /// [`Error::LogCorrupt`] for the second of two that are the same.
+    pub(crate) fn check(&self, location: &Location) -> Result<()> {
+        let Some((before, version)) = self.repeated else { return Ok(()) };
+        let path = location.log_dir().join(&commit_name(version)).to_string();
+        let reason = format!(
+            "its `txnId` is that of version {before}, and no transaction can be made twice that removes files or changes \
+             the table: one of both took the place of another commit; `verify` says more, and a reading with `fast` takes \
+             what is there"
+        );
+        Err(Error::corrupt(path, Some(version), reason))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(line: &str) -> Option<u64> {
+        serde_json::from_str::<InfoLine<'_>>(line).unwrap().id()
+    }
+
+    #[test]
+    fn what_is_no_identifier_identifies_nothing() {
+        for line in ["{}", r#"{"txnId":null}"#, r#"{"txnId":""}"#, r#"{"operation":"WRITE"}"#] {
+            assert_eq!(id(line), None, "{line}");
+        }
+        assert_eq!(id(r#"{"txnId":"a","x":[1]}"#), id(r#"{"x":{},"txnId":"a"}"#));
+        assert_ne!(id(r#"{"txnId":"a"}"#), id(r#"{"txnId":"b"}"#));
+    }
+
+    #[test]
+    fn an_append_may_repeat_and_nothing_else() {
+        let of = |version, id, may_repeat| TransactionOf { version, id, may_repeat };
+        let known = Transactions::default().with(&[of(0, 7, false), of(1, 8, true)]);
+        assert_eq!(known.with(&[of(2, 8, true), of(3, 9, false)]).repeated, None);
+        assert_eq!(known.with(&[of(2, 9, true), of(3, 7, false)]).repeated, Some((0, 3)));
+    }
+}

@@ -1,0 +1,53 @@
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// How much of what a log says twice a reading holds against each other before it answers. Each level sees all that the one
+/// before it sees.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verify {
+    /// What the answer is made of is whole: no torn line, no gap, no part missing, no checkpoint with other files than the
+    /// hint or the totals of the checksum say. Nothing is read for the sake of a comparison.
+    Fast,
+    /// Moreover what the reading has in hand does not contradict it: totals of the version's checksum against the commits,
+    /// where another checksum of the log shows that it can be believed, and transactions that stand there twice. What could
+    /// be right stays readable. One GET of a checksum more, at once with the commits, where a snapshot advances.
+    #[default]
+    Checked,
+    /// Moreover nothing in the whole log and none of the files of the version says otherwise, as [`crate::verify::verify`]
+    /// finds out when the version is opened.
+    Full,
+}
+
+impl Verify {
+    const ALL: [Verify; 3] = [Verify::Fast, Verify::Checked, Verify::Full];
+
+    /// As settings spell it: `fast`, `checked`, `full`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verify::Fast => "fast",
+            Verify::Checked => "checked",
+            Verify::Full => "full",
+        }
+    }
+}
+
+impl fmt::Display for Verify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Verify {
+    type Err = Error;
+
+    /// # Errors
+    /// [`Error::InvalidArgument`] for what is no level.
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name).ok_or_else(|| Error::InvalidArgument {
+            argument: "verify".into(),
+            reason: format!("`{name}` is none of `fast`, `checked` and `full`"),
+        })
+    }
+}
