@@ -1,5 +1,5 @@
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, final
+from typing import Any, Final, Literal, final
 
 __all__ = [
     "ArrowStream",
@@ -227,6 +227,8 @@ class Table:
     ) -> Table: ...
     @property
     def version(self) -> int: ...
+    @property
+    def verify_level(self) -> Literal["fast", "checked", "full"]: ...
     @property
     def uri(self) -> str: ...
     @property

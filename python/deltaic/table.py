@@ -16,7 +16,7 @@ from deltaic.facts import Checkpoint, CleanedLog, CompactedLog, FileTotals, Meta
 from deltaic.maintain import Maintenance
 from deltaic.predicates import from_sql
 from deltaic.schema import Schema
-from deltaic.verify import VerifyLevel, level
+from deltaic.verify import LEVELS, VerifyLevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,8 +51,8 @@ class Table(RowChanges, Alterations, Maintenance):
         storage_options: Credentials, region, endpoint … of the store, by the keys of the Rust crate `object_store`.
         verify: What the log is held against before it is believed. `"fast"` (or False): what the answer is made of is
             whole. `"checked"`: nothing that is in hand anyway contradicts it, such as the checksum of the version or
-            a transaction that stands there twice. `"full"` (or True): nothing in the whole log, and none of the files of
-            the version, says otherwise, as `deltaic.verify` finds out first, and again when `update()` finds a newer
+            a transaction that stands there twice. `"full"` (or True): nothing in the whole log, and none of the files
+            of the version, says otherwise, as `deltaic.verify` finds out first, and again when `update()` finds a newer
             version. That costs the reading of the whole log and a look after each data file; the others cost nothing
             to speak of.
 
@@ -80,7 +80,8 @@ class Table(RowChanges, Alterations, Maintenance):
         path, options = os.fspath(uri), dict(storage_options or {})
         time_travel.check_version(path, version)
         at = time_travel.millis(path, timestamp)
-        self._core = _core.Table(path, version, at, options, level(verify))
+        level = verify if isinstance(verify, str) else LEVELS[verify]
+        self._core = _core.Table(path, version, at, options, level)
 
     @property
     def version(self) -> int:
@@ -400,11 +401,11 @@ class Table(RowChanges, Alterations, Maintenance):
         return f"<deltaic.Table {self.uri} version {self.version}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.uri, self.version, self._core.storage_options)
+        return _reopen, (self.uri, self.version, self._core.storage_options, self._core.verify_level)
 
 
-def _reopen(uri: str, version: int, storage_options: dict[str, str]) -> Table:
-    return Table(uri, version=version, storage_options=storage_options)
+def _reopen(uri: str, version: int, storage_options: dict[str, str], verify: VerifyLevel) -> Table:
+    return Table(uri, version=version, storage_options=storage_options, verify=verify)
 
 
 _HISTORY = (

@@ -16,12 +16,8 @@ if TYPE_CHECKING:
 VerifyLevel = Literal["fast", "checked", "full"]
 """How much of what a log says twice a reading holds against each other."""
 
-
-def level(given: str | bool) -> str:
-    """The name of a level; True is `full`, and False is `fast`, which they were before levels had names."""
-    if isinstance(given, bool):
-        return "full" if given else "fast"
-    return given
+LEVELS: dict[bool, VerifyLevel] = {True: "full", False: "fast"}
+"""The levels that True and False stand for, which they were before levels had names."""
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,12 @@ impl Table {
         self.snapshot.version()
     }
 
+    /// The level of its readings.
+    #[getter]
+    fn verify_level(&self) -> &'static str {
+        self.snapshot.level().name()
+    }
+
     /// The location.
     #[getter]
     fn uri(&self) -> String {

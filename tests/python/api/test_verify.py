@@ -1,6 +1,7 @@
 """`deltaic.verify`: a whole table has no finding, and what is wrong is said in fields."""
 
 import json
+import pickle
 
 import pyarrow
 import pytest
@@ -49,6 +50,52 @@ def test_a_verified_table_is_one_that_nothing_contradicts(path):
             deltaic.exceptions.LogCorruptError, match=r"\(and \d+ more, which `verify` lists\)"
         ):
             deltaic.Table(path, version=version, verify=True)
+
+
+def test_a_level_says_what_a_table_is_held_against(path):
+    def count(**given):
+        return pyarrow.table(deltaic.Table(path, **given).to_arrow()).num_rows
+
+    levels = ("fast", "checked", "full", False, True)
+    assert [count(verify=level) for level in levels] == [6] * 5 == [count()] * 5
+    commit = path / "_delta_log" / "00000000000000000002.json"
+    for name in ("*.checkpoint.*", "_last_checkpoint"):
+        for file in (path / "_delta_log").glob(name):
+            file.unlink()
+    # without its last line, which is the file
+    commit.write_text("".join(commit.read_text().splitlines(keepends=True)[:-1]))
+    assert [count(verify=level) for level in ("fast", False)] == [4, 4]
+    corrupt = deltaic.exceptions.LogCorruptError
+    for given in ({}, {"verify": "checked"}):
+        assert count(version=1, **given) == 4
+        with pytest.raises(corrupt, match="the commit is not the one that was made") as raised:
+            count(**given)
+        assert (raised.value.version, raised.value.path) == (2, str(commit))
+    for level in ("full", True):
+        with pytest.raises(corrupt, match="ChecksumDiffers"):
+            count(version=1, verify=level)
+    with pytest.raises(deltaic.exceptions.InvalidArgumentError, match="none of `fast`"):
+        deltaic.Table(path, verify="some")
+
+
+def test_a_table_that_moves_on_keeps_its_level(path):
+    tables = {level: deltaic.Table(path, verify=level) for level in ("fast", "checked", "full")}
+    tables["fast"] = pickle.loads(pickle.dumps(tables["fast"]))
+    log = path / "_delta_log"
+    log.joinpath("00000000000000000001.crc").write_text("{}")
+    assert [table.update().version for table in tables.values()] == [2, 2, 2]
+    deltaic.write(path, pyarrow.table({"id": [7]}))
+    for level in ("fast", "checked"):
+        tables[level].update()
+        assert tables[level].version == 3
+    with pytest.raises(deltaic.exceptions.LogCorruptError, match="UnreadableChecksum"):
+        tables["full"].update()
+    commit = log / "00000000000000000003.json"
+    commit.write_text("".join(commit.read_text().splitlines(keepends=True)[:-1]))
+    # what was opened before lists again
+    assert pyarrow.table(pickle.loads(pickle.dumps(tables["fast"])).to_arrow()).num_rows == 6
+    with pytest.raises(deltaic.exceptions.LogCorruptError):
+        pyarrow.table(pickle.loads(pickle.dumps(tables["checked"])).to_arrow())
 
 
 def test_a_table_that_cannot_be_opened_can_be_verified(path):

@@ -196,20 +196,31 @@ def test_errors_name_the_table_and_the_range(door: Any, tmp_path: Path) -> None:
         deltaic.read(door, path, timestamp="1999-01-01").count()
 
 
-def test_a_verified_read_is_of_a_log_that_nothing_contradicts(door: Any, tmp_path: Path) -> None:
+def test_a_level_says_what_of_a_log_a_read_is_held_against(door: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     for _ in range(3):
         deltaic.save(door.range(5), path, mode="append")
-    verified = door.read.format("delta").option("verify", "true")
-    assert verified.load(path).count() == verified.option("versionAsOf", 2).load(path).count() == 15
+
+    def read(verify: str | None, **options: Any) -> Any:
+        reader = door.read.format("delta").options(**options)
+        return (reader if verify is None else reader.option("verify", verify)).load(path)
+
+    for level in (None, "fast", "checked", "full", "Full", "true", "false"):
+        assert read(level).count() == read(level, versionAsOf=2).count() == 15
     log = tmp_path / "t" / "_delta_log"
     commits = [log / f"{version:020}.json" for version in range(3)]
     commits[2].write_bytes(commits[1].read_bytes())
-    assert door.read.format("delta").load(path).count() == 10
-    with pytest.raises(Exception, match="ContradictoryCommit"):
-        verified.option("versionAsOf", 1).load(path).collect()
-    with pytest.raises(Exception, match="neither `true` nor `false`"):
-        door.read.format("delta").option("verify", "maybe").load(path).collect()
+    for level in ("fast", "false"):
+        assert read(level).count() == 10
+    for level in (None, "checked"):
+        assert read(level, versionAsOf=1).count() == 10
+        with pytest.raises(Exception, match="the checksum of version 1 says what the log has"):
+            read(level).collect()
+    for level in ("full", "true"):
+        with pytest.raises(Exception, match="ContradictoryCommit"):
+            read(level, versionAsOf=1).collect()
+    with pytest.raises(Exception, match="none of `fast`, `checked` and `full`"):
+        read("maybe").collect()
 
 
 def test_appends_at_once_all_land(door: Any, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deltaic.time_travel import invalid_timestamp, refusal, version_of
-from deltaic.verify import level
+from deltaic.verify import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,7 @@ def verify_level(given: Mapping[str, str]) -> str | None:
     `true` is `full`, and `false` is `fast`. The core refuses what is no level.
     """
     value = given.get("verify", "").lower()
-    return level(value == "true") if value in ("true", "false") else value or None
+    return LEVELS[value == "true"] if value in ("true", "false") else value or None
 
 
 def time_travel(asked: dict[str, Any]) -> tuple[int | None, int | None]:

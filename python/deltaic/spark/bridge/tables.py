@@ -74,6 +74,7 @@ def newest(asked: dict[str, Any]) -> str | None:
     _, storage = split_storage(asked["options"])
     with _lock:
         known = _opened.get(asked["identity"])
+    table: Any
     if known is None:
         table = _core.SparkTable(asked["uri"], None, None, storage, verify_level(asked["options"]))
     else:
