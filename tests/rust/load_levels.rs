@@ -211,6 +211,22 @@ fn a_transaction_that_stands_there_twice_is_refused_where_no_writer_makes_it_twi
 }
 
 #[test]
+fn a_file_that_does_not_say_its_partition_is_refused() {
+    for (columns, refused) in [(&["p"][..], true), (&[], false)] {
+        let mut table = TableBuilder::temp();
+        let schema = actions::schema(&[("id", "long"), ("p", "string")]);
+        table.commit(&[actions::protocol(1, 2), actions::metadata(&schema, columns, &[])]);
+        let mut add = actions::add("f");
+        add["add"].as_object_mut().unwrap().remove("partitionValues");
+        table.commit(&[add]);
+        assert_eq!(read(&table, Verify::Fast).unwrap().0, 1);
+        assert_eq!(read(&table, Verify::Checked).is_err(), refused);
+        table.commit(&[actions::remove("f")]);
+        assert_eq!(read(&table, Verify::Checked).unwrap().0, 0);
+    }
+}
+
+#[test]
 fn a_level_costs_what_it_says() {
     let table = table();
     let gets = |snapshot: &Snapshot| snapshot.report().gets;

@@ -2,7 +2,7 @@
 //! peers.
 //!
 //! `log TABLE MODE` with MODE one of `snap`, `list`, `list_stats`, `part COLUMN VALUE`, `stats COLUMN LOW HIGH`,
-//! `checkpoint` (which writes one into the table).
+//! `checkpoint` (which writes one into the table). With `verify=LEVEL` before the mode the table is read at this level.
 
 #![allow(clippy::print_stdout)]
 
@@ -11,7 +11,7 @@ use std::time::Instant;
 use deltaic::checkpoint::checkpoint;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
-use deltaic::snapshot::{At, Snapshot};
+use deltaic::snapshot::{At, Snapshot, Verify};
 use deltaic::store::{Location, StorageOptions};
 use deltaic::{Error, Result};
 
@@ -65,9 +65,14 @@ fn main() -> Result<()> {
         );
         return Ok(());
     }
+    let (level, mode) =
+        match mode.split_first().and_then(|(first, rest)| Some((first.strip_prefix("verify=")?, rest))) {
+            Some((level, rest)) => (level.parse()?, rest),
+            None => (Verify::default(), mode),
+        };
     let request = request(mode)?;
     let started = Instant::now();
-    let snapshot = Snapshot::open(Location::open(table, &StorageOptions::new())?, At::Latest)?;
+    let snapshot = Snapshot::open_with(Location::open(table, &StorageOptions::new())?, At::Latest, level)?;
     let opened = started.elapsed();
     let (mut files, mut bytes) = (0, 0);
     if let Some(request) = request {

@@ -78,7 +78,8 @@ impl AddColumns {
 
     pub(crate) fn push(&mut self, add: &AddLine<'_>) -> Result<()> {
         self.path.append_value(&add.path);
-        append_map(&mut self.partition_values, Some(&add.partition_values))?;
+        let none = StringPairs::default();
+        append_map(&mut self.partition_values, add.partition_values.as_ref().or(Some(&none)))?;
         self.size.append_value(add.size);
         self.modification_time.append_value(add.modification_time);
         self.push_vector(add);

@@ -18,7 +18,7 @@ pub(crate) struct AddLine<'a> {
     #[serde(borrow)]
     pub(crate) path: Cow<'a, str>,
     #[serde(borrow, default)]
-    pub(crate) partition_values: StringPairs<'a>,
+    pub(crate) partition_values: Option<StringPairs<'a>>,
     pub(crate) size: i64,
     pub(crate) modification_time: i64,
     #[serde(default)]
@@ -244,7 +244,7 @@ mod tests {
         let line = r#"{"path":"a.parquet","partitionValues":{"p":null,"q":"x"},"size":1,"modificationTime":2,"dataChange":true,"stats":"{\"numRecords\":1}"}"#;
         let add: AddLine<'_> = serde_json::from_str(line).unwrap();
         assert!(matches!(add.path, Cow::Borrowed("a.parquet")));
-        assert_eq!(add.partition_values.0.len(), 2);
+        assert_eq!(add.partition_values.unwrap().0.len(), 2);
         assert_eq!(add.stats.unwrap().get(), r#""{\"numRecords\":1}""#);
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct Tail {
     pub(crate) actions: u64,
     /// The transactions of the commits.
     pub(crate) transactions: Arc<Transactions>,
+    /// Name and version of a file of the log that has a live `add` without `partitionValues`.
+    pub(crate) unplaced: Option<(String, u64)>,
 }
 
 /// File actions of one commit in order, borrowed from its body.
@@ -116,6 +118,7 @@ impl Tail {
         let mut newest_first: Vec<FileBatch> = Vec::new();
         let mut actions = self.actions;
         let mut transactions: Vec<TransactionOf> = Vec::new();
+        let mut unplaced = self.unplaced.clone();
         let dir = location.log_dir();
         let mut columns = AddColumns::new();
         for chunk in commits.rchunks(CHUNK) {
@@ -136,6 +139,9 @@ impl Tail {
                             let vector = add.deletion_vector.as_ref();
                             let key = key(&add.path, vector, location.root())?;
                             if layer.insert(key, vector.is_some()) {
+                                if add.partition_values.is_none() {
+                                    unplaced = Some((file.name.clone(), file.version));
+                                }
                                 columns.push(add)?;
                             }
                         }
@@ -191,6 +197,7 @@ impl Tail {
                 [] => self.transactions.clone(),
                 newer => Arc::new(self.transactions.with(newer)),
             },
+            unplaced,
         })
     }
 }

@@ -421,7 +421,7 @@ impl Snapshot {
         }
     }
 
-    /// No transaction is in the log twice, and protocol and metadata that a checksum gave are those of the log, now that it was
+    /// No transaction is in the log twice, each file says its partition, and protocol and metadata that a checksum gave are those of the log, now that it was
     /// read.
     ///
     /// # Errors
@@ -429,6 +429,13 @@ impl Snapshot {
     fn confirm(&self, state: &mut State, tail: &Tail) -> Result<()> {
         if state.evidence.level > Verify::Fast {
             tail.transactions.check(&self.inner.location)?;
+            if let Some((name, version)) =
+                tail.unplaced.as_ref().filter(|_| !self.partition_columns().is_empty())
+            {
+                let path = self.inner.location.log_dir().join(name).to_string();
+                let reason = "an `add` has no `partitionValues`, and the table is partitioned";
+                return Err(Error::corrupt(path, Some(*version), reason));
+            }
         }
         let Some(path) = &state.evidence.unconfirmed else { return Ok(()) };
         let (mut protocol, mut metadata) = (tail.protocol.clone(), tail.metadata.clone());
