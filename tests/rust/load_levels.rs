@@ -202,6 +202,12 @@ fn a_transaction_that_stands_there_twice_is_refused_where_no_writer_makes_it_twi
     assert!(matches!(error, Error::LogCorrupt { version: Some(7), .. }), "{error}");
     appended.log_file(&json_of(7), text(&appended, &json_of(5)).as_bytes());
     assert_eq!(read(&appended, Verify::Checked).unwrap(), (5, vec![]));
+    // where something else has the name, it says nothing
+    let other = again.replace("\"txnId\":\"t6\"", "\"more\":{\"txnId\":\"t6\"}");
+    assert_ne!(other, again);
+    appended.log_file(&json_of(6), other.as_bytes());
+    appended.log_file(&json_of(7), other.as_bytes());
+    assert_eq!(read(&appended, Verify::Checked).unwrap(), (5, vec![]));
     // and no two commits without an identifier are the same
     for table in [&mut removed, &mut appended] {
         table.log_file(&json_of(6), again.replace("\"t6\"", "null").as_bytes());

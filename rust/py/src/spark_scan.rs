@@ -44,6 +44,7 @@ impl ScanPlan {
 impl ScanPlan {
     #[new]
     #[pyo3(signature = (path, version=None, timestamp_millis=None, predicate=None, storage_options=None, row_ids=false, verify=None))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         path: String,

@@ -9,7 +9,7 @@ use super::commits::{CHUNK, fetch};
 use super::json_adds::AddColumns;
 use super::keys::{KeyLayer, KeySet, key};
 use super::line::{AddLine, RemoveLine, for_each_action, for_each_line, parse_whole};
-use super::transactions::{InfoLine, TransactionOf, Transactions};
+use super::transactions::{TransactionOf, Transactions, transaction_in};
 use crate::actions::{CheckpointMetadata, DomainMetadata, Metadata, ObjectPath, Protocol, Sidecar, Txn};
 use crate::error::{Error, Result};
 use crate::log::LogFile;
@@ -85,14 +85,8 @@ fn parse<'a>(body: &'a [u8], file: &LogFile, dir: &ObjectPath) -> Result<Parsed<
                 "metaData" => parse_whole(value).map(|v| v.map(|v| out.metadata = Some(v))),
                 "sidecar" => parse_whole(value).map(|v| v.map(|v| out.sidecars.push(v))),
                 "checkpointMetadata" => parse_whole(value).map(|v| v.map(|v| out.heads.push(v))),
-                // provenance that has another form is never a reason to refuse a commit
-                "commitInfo" => match parse_whole::<InfoLine<'_>>(value) {
-                    Ok(Some(info)) => {
-                        out.transaction = out.transaction.or(info.id());
-                        Ok(Some(()))
-                    }
-                    _ => parse_whole::<serde::de::IgnoredAny>(value).map(|v| v.map(drop)),
-                },
+                "commitInfo" => parse_whole::<serde::de::IgnoredAny>(value)
+                    .map(|v| v.map(|_| out.transaction = out.transaction.or_else(|| transaction_in(value)))),
                 _ => parse_whole::<serde::de::IgnoredAny>(value).map(|v| v.map(drop)),
             };
             parsed.map(|p| p.is_some()).map_err(|reason| format!("`{action}`: {reason}"))
