@@ -293,7 +293,8 @@ impl Snapshot {
     /// [`Error::InvalidPredicate`] for an unknown column; [`Error::LogCorrupt`] for a torn or empty commit, for a checksum
     /// that gave another protocol or metadata than the log, and at the end of a listing of all files for a checkpoint or
     /// compacted file that gives others than the commits. A broken checkpoint is passed over, and the report says so; so is
-    /// a checksum with other totals than the log.
+    /// a checksum with other totals than the log. From [`Verify::Checked`] on also for a commit that is not the one that was
+    /// made, where checksums or its transaction show it.
     ///
     /// # Cost
     /// The commits after the checkpoint once in the life of the snapshot; of the checkpoint the columns asked for, in
