@@ -2,21 +2,29 @@ package deltaic.spark;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
 import java.util.Map;
 import java.util.function.BiFunction;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 
-/** The one door to the Python driver. A request is a JSON object with the key `op`; a DataFrame travels beside it. */
+/**
+ * The one door to the Python driver. A request is a JSON object with the key `op`, behind its HMAC, which shows Python that
+ * it comes from this JVM and says nothing of the secret in a log or an error of py4j; a DataFrame travels beside it.
+ */
 public final class Python {
   private static final ObjectMapper JSON = new ObjectMapper();
   /** Marks the answer of a call that failed: Python cannot throw a typed exception through py4j. */
   private static final String FAILED = "\u0000failed\u0000";
-  private static volatile BiFunction callback;
+  private static volatile Driver driver;
   private static volatile String format = "delta";
 
   private Python() {}
 
-  public static void connect(BiFunction function, String formatName) {
-    callback = function;
+  public static void connect(BiFunction function, String secret, String formatName) {
+    driver = new Driver(function, secret);
     format = formatName;
   }
 
@@ -26,9 +34,9 @@ public final class Python {
   }
 
   static Object call(Map request, Object data) {
-    BiFunction function = callback;
-    if (function == null) throw new IllegalStateException("deltaic.enable(spark) was not called in this process");
-    Object answer = function.apply(write(request), data);
+    Driver asked = driver;
+    if (asked == null) throw new IllegalStateException("deltaic.enable(spark) was not called in this process");
+    Object answer = asked.answer(write(request), data);
     if (answer instanceof String && ((String) answer).startsWith(FAILED)) {
       String[] parts = ((String) answer).substring(FAILED.length()).split("\u0000", 2);
       throw new PythonError(parts[0], parts[1]);
@@ -49,6 +57,32 @@ public final class Python {
       return JSON.readTree(json);
     } catch (java.io.IOException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  /** A Python driver, and the secret that it shares with this JVM. */
+  private static final class Driver {
+    private static final String SEAL = "HmacSHA256";
+    private final BiFunction callback;
+    private final SecretKeySpec secret;
+
+    Driver(BiFunction callback, String secret) {
+      this.callback = callback;
+      this.secret = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), SEAL);
+    }
+
+    Object answer(String request, Object data) {
+      return callback.apply(seal(request) + request, data);
+    }
+
+    private String seal(String request) {
+      try {
+        Mac mac = Mac.getInstance(SEAL);
+        mac.init(secret);
+        return String.format("%064x", new Object[] {new BigInteger(1, mac.doFinal(request.getBytes(StandardCharsets.UTF_8)))});
+      } catch (GeneralSecurityException e) {
+        throw new IllegalStateException(e);
+      }
     }
   }
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -21,21 +23,42 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Callback:
-    """The Python end of Python.java. An exception is kept and answered with its number."""
+# what a request is told that does not show the secret
+REFUSED = "refused"
+_SEAL = hashlib.sha256().digest_size * 2
 
-    def apply(self, request: str, data: Any) -> Any:
-        """`java.util.function.BiFunction.apply`."""
-        try:
-            asked = json.loads(request)
-            return _OPERATIONS[asked.pop("op")](asked, data)
-        except BaseException as error:  # noqa: BLE001  (the user gets it from the JVM)
-            return errors.keep(error)
 
-    class Java:
-        """The interface that py4j gives the JVM."""
+def callback(secret: str) -> Any:
+    """The Python end of Python.java, for requests that whoever holds `secret` has sealed.
 
-        implements = ("java.util.function.BiFunction",)
+    A request is the HMAC of its JSON, in hexadecimal digits, and the JSON. One with another seal is not read, and the
+    answer is always the same. An exception is kept and answered with its number.
+    """
+    key = secret.encode()
+
+    class Callback:
+        # who reaches py4j's server may ask for any member by name: there is none with the secret, none can be set
+        __slots__ = ()
+
+        def apply(self, request: str, data: Any) -> Any:
+            """`java.util.function.BiFunction.apply`."""
+            seal, text = request[:_SEAL].encode(errors="replace"), request[_SEAL:]
+            if not hmac.compare_digest(
+                seal, hmac.new(key, text.encode(errors="replace"), "sha256").hexdigest().encode()
+            ):
+                return REFUSED
+            try:
+                asked = json.loads(text)
+                return _OPERATIONS[asked.pop("op")](asked, data)
+            except BaseException as error:  # noqa: BLE001  (the user gets it from the JVM)
+                return errors.keep(error)
+
+        class Java:
+            """The interface that py4j gives the JVM."""
+
+            implements = ("java.util.function.BiFunction",)
+
+    return Callback()
 
 
 def _refuse(asked: dict[str, Any], data: None) -> None:

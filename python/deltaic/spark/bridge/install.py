@@ -7,8 +7,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 
-from deltaic.spark.bridge import compiler, errors
-from deltaic.spark.bridge.callbacks import Callback
+from deltaic.spark.bridge import compiler, driver, errors
 
 _CATALOG = "spark.sql.catalog.spark_catalog"
 _DELTA_JAR = "org.apache.spark.sql.delta.sources.DeltaDataSource"
@@ -31,8 +30,6 @@ def format_name(spark: Any) -> str:
 
 
 def _install(spark: Any) -> list[str]:
-    from pyspark.java_gateway import ensure_callback_server_started
-
     gateway = spark.sparkContext._gateway
     jvm = gateway.jvm
     name = format_name(spark)
@@ -42,9 +39,8 @@ def _install(spark: Any) -> list[str]:
         return [
             _closed(spark, f'format("{name}") and all SQL on tables', "deltaic.Table(path).to_arrow()", error)
         ]
-    ensure_callback_server_started(gateway)
     errors.convert_from(gateway)
-    jvm.deltaic.spark.Python.connect(Callback(), name)
+    driver.connect(gateway, name)
     said = []
     if name == "deltaic":
         said.append("the Delta JAR is on the classpath and owns the format `delta`: use the format `deltaic`")

@@ -24,7 +24,7 @@ use crate::predicate::Predicate;
 use crate::scan::{DataFile, DeletionVector, RowIds, distinct_partitions, partition_columns};
 use crate::schema::{StructField, StructType};
 use crate::snapshot::Snapshot;
-use crate::store::{Location, StorageOptions};
+use crate::store::{KeptOptions, Location, StorageOptions};
 use crate::sums::SaturatingSum;
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction};
@@ -39,7 +39,7 @@ const BUCKET: i64 = 32_768;
 #[derive(Debug)]
 pub struct SpreadDml {
     pub(super) job: Job,
-    storage: StorageOptions,
+    storage: KeptOptions,
     operation: Operation,
     options: DmlOptions,
     /// What the rows that are meant have in common; none means nothing is known of them.
@@ -136,7 +136,7 @@ impl SpreadDml {
     fn on(job: Job, storage: StorageOptions, operation: Operation, options: DmlOptions) -> Self {
         SpreadDml {
             job,
-            storage,
+            storage: storage.into(),
             operation,
             options,
             predicate: None,
@@ -372,7 +372,7 @@ impl SpreadDml {
     fn plan(&self, changed: bool, columns: Vec<StructField>) -> Result<SpreadWrite> {
         let Attempt { plan, write, .. } = &self.job.attempt;
         let rules = if changed { RowRules::of_table(plan)? } else { RowRules::default() };
-        Ok(SpreadWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, columns))
+        Ok(SpreadWrite::of_rows(plan, self.storage.clone().into(), write.clone(), rules, columns))
     }
 
     /// A plan by which the engine writes new rows of these columns into data files; the rules of the table fill the others.
@@ -388,7 +388,7 @@ impl SpreadDml {
                 self.identities.push(identity.column.clone());
             }
         }
-        Ok(SpreadWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, Vec::new()))
+        Ok(SpreadWrite::of_rows(plan, self.storage.clone().into(), write.clone(), rules, Vec::new()))
     }
 
     /// A folder of the table that files of this operation alone will be in: it goes if nothing is committed.

@@ -13,7 +13,7 @@ use crate::predicate::Predicate;
 use crate::replay::FilesRequest;
 use crate::schema::{ColumnMappingMode, StructField, StructType};
 use crate::snapshot::Snapshot;
-use crate::store::{Location, StorageOptions};
+use crate::store::{KeptOptions, Location, StorageOptions};
 use crate::sums::SaturatingSum;
 
 /// No split is smaller than this, where there is enough: opening a file costs about as much as reading so many bytes.
@@ -25,7 +25,7 @@ const SPLITS: i64 = 16;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Split {
     root: String,
-    options: StorageOptions,
+    options: KeptOptions,
     schema: String,
     partition_columns: Vec<String>,
     mode: String,
@@ -58,7 +58,7 @@ pub(crate) fn splits_of(
     let most_bytes = most_bytes.min((total / SPLITS).max(LEAST_BYTES));
     let empty = Split {
         root: snapshot.location().root().to_uri(),
-        options: options.clone(),
+        options: options.clone().into(),
         schema: schema.to_json(),
         partition_columns: partition_columns.to_vec(),
         mode: snapshot.column_mapping().name().to_owned(),

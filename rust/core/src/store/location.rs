@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
+use super::secrets::{self, KeptOptions};
 use super::{Contained, LocalStore, Meter, Metered, ObjectAdapter, Store};
 use crate::actions::ObjectPath;
 use crate::cancel::Cancel;
@@ -17,7 +18,7 @@ pub type StorageOptions = BTreeMap<String, String>;
 pub struct Location {
     root: ObjectPath,
     store: Arc<dyn Store>,
-    options: Arc<StorageOptions>,
+    options: Arc<KeptOptions>,
     /// Stores of other prefixes that absolute paths in the log lead to.
     others: Arc<Mutex<BTreeMap<String, Arc<dyn Store>>>>,
     cancel: Cancel,
@@ -27,11 +28,13 @@ impl Location {
     /// The place that a path or URL names. Nothing is read.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] when the URL cannot be parsed or the scheme has no store in this build.
+    /// [`Error::InvalidArgument`] when the URL cannot be parsed or has credentials, a query or a fragment, an option cannot be
+    /// sent, or the scheme has no store in this build.
     pub fn open(uri: &str, options: &StorageOptions) -> Result<Self> {
         let root = parse_root(uri)?;
+        secrets::check_options(options)?;
         let store = open_store(&root, &root, options)?;
-        let options = Arc::new(options.clone());
+        let options = Arc::new(options.clone().into());
         Ok(Location { root, store, options, others: Arc::default(), cancel: Cancel::default() })
     }
 
@@ -97,7 +100,7 @@ impl Location {
 }
 
 fn invalid(uri: &str, reason: impl ToString) -> Error {
-    Error::InvalidArgument { argument: uri.to_owned(), reason: reason.to_string() }
+    Error::InvalidArgument { argument: secrets::without_secrets(uri), reason: reason.to_string() }
 }
 
 /// `s3a` and `s3n` are Hadoop's names of `s3`; `file:/x` is `file:///x`; what has no scheme is a local path.
@@ -119,6 +122,7 @@ fn parse_root(uri: &str) -> Result<ObjectPath> {
         return Ok(ObjectPath::new("file://", &decoded));
     }
     let url = Url::parse(uri).map_err(|e| invalid(uri, e))?;
+    secrets::check_url(&url)?;
     let prefix = &url[..url::Position::BeforePath];
     let decoded = percent_decode_str(url.path()).decode_utf8().map_err(|e| invalid(uri, e))?;
     Ok(ObjectPath::new(prefix, &decoded))
@@ -136,6 +140,7 @@ fn open_store(path: &ObjectPath, root: &ObjectPath, options: &StorageOptions) ->
 fn open_remote(path: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn Store>> {
     let uri = path.to_uri();
     let url = Url::parse(&uri).map_err(|e| invalid(&uri, e))?;
+    secrets::check_url(&url)?;
     let environment = std::env::vars()
         .map(|(k, v)| (k.to_lowercase(), v))
         .filter(|(k, _)| ["aws_", "azure_", "google_"].iter().any(|p| k.starts_with(p)));

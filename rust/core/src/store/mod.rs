@@ -9,6 +9,7 @@ mod object;
 #[cfg(all(test, unix))]
 mod power_cut;
 pub mod runtime;
+mod secrets;
 mod traits;
 
 pub(crate) use contained::Contained;
@@ -16,5 +17,7 @@ pub use local::LocalStore;
 pub use location::{Location, StorageOptions};
 pub(crate) use metered::{Meter, Metered};
 pub use object::ObjectAdapter;
+pub(crate) use secrets::KeptOptions;
+pub use secrets::{SECRETS, is_secret};
 pub(crate) use traits::io_error;
 pub use traits::{FileMeta, PutOutcome, Store};

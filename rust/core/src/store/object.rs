@@ -1,3 +1,4 @@
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,11 +17,18 @@ const CONCURRENCY: usize = 64;
 const PART: usize = 8 << 20;
 
 /// S3, Azure, GCS or memory, through the `object_store` crate.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ObjectAdapter {
     store: Arc<dyn ObjectStore>,
     /// Leading part of a key that names the container in the URL and not the object.
     skip: usize,
+}
+
+/// Without what the store was made with: some of that are credentials.
+impl fmt::Debug for ObjectAdapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectAdapter").field("store", &self.store.to_string()).finish_non_exhaustive()
+    }
 }
 
 impl ObjectAdapter {

@@ -18,7 +18,7 @@ use crate::actions::{Add, Cdc, LogPath, Metadata, ObjectPath, Protocol};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::schema::{StructField, StructType};
-use crate::store::{Location, StorageOptions};
+use crate::store::{KeptOptions, Location, StorageOptions};
 use crate::txn::Operation;
 
 /// A checked write whose files are written by other means than [`write`](super::write): by tasks, or by Spark.
@@ -29,7 +29,7 @@ pub struct SpreadWrite {
     /// What the rules of the table ask of the rows. With [`WriteOptions::rules_held`] it is for who makes them, otherwise
     /// [`SpreadWrite::write_files`] does it.
     pub rules: RowRules,
-    storage: StorageOptions,
+    storage: KeptOptions,
     options: WriteOptions,
     /// Columns behind those of the table.
     more: Vec<StructField>,
@@ -41,7 +41,7 @@ pub struct SpreadWrite {
 #[derive(Serialize, Deserialize)]
 struct Packed {
     root: String,
-    storage: StorageOptions,
+    storage: KeptOptions,
     version: Option<u64>,
     skip: bool,
     protocol: Protocol,
@@ -70,7 +70,7 @@ impl SpreadWrite {
             return Ok(SpreadWrite {
                 plan,
                 rules: RowRules::default(),
-                storage,
+                storage: storage.into(),
                 options,
                 more: Vec::new(),
                 written: Arc::default(),
@@ -81,7 +81,14 @@ impl SpreadWrite {
             let what = format!("making values of the identity column `{}` in many tasks", first.column);
             return Err(Error::Unsupported { path: uri.to_owned(), what });
         }
-        Ok(SpreadWrite { plan, rules, storage, options, more: Vec::new(), written: Arc::default() })
+        Ok(SpreadWrite {
+            plan,
+            rules,
+            storage: storage.into(),
+            options,
+            more: Vec::new(),
+            written: Arc::default(),
+        })
     }
 
     /// A write of rows that an engine made of those of the table, or new ones, with `more` columns behind those of the
@@ -96,14 +103,14 @@ impl SpreadWrite {
         let options = WriteOptions { rules_held: true, ..options };
         let mut plan = plan.with_columns(more.clone());
         plan.rules_held = true;
-        SpreadWrite { plan, rules, storage, options, more, written: Arc::default() }
+        SpreadWrite { plan, rules, storage: storage.into(), options, more, written: Arc::default() }
     }
 
     /// What an engine needs that commits the write by other means: the plan, the options, how the location was opened, and
     /// what the history shows.
     pub(crate) fn into_parts(self) -> (WritePlan, WriteOptions, StorageOptions, Operation) {
         let shown = operation(&self.plan, &self.options);
-        (self.plan, self.options, self.storage, shown)
+        (self.plan, self.options, self.storage.into(), shown)
     }
 
     /// Whether there is nothing to write: see [`Target::Skip`].
