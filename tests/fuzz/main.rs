@@ -12,6 +12,7 @@ mod engine;
 mod mutate;
 mod mutate_json;
 mod predicates;
+mod rules;
 mod schemas;
 mod seeds;
 mod state;
@@ -41,6 +42,11 @@ fn schemas() {
 #[test]
 fn predicates() {
     engine::run::<predicates::Predicates>();
+}
+
+#[test]
+fn rules() {
+    engine::run::<rules::Rules>();
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(crate) struct Predicates {
     batch: RecordBatch,
 }
 
-const SQL: &str = include_str!("../expressions/expressions.txt");
+pub(crate) const SQL: &str = include_str!("../expressions/expressions.txt");
 const JSON: [&str; 6] = [
     r#"{"compare":{"op":"=","column":["id"],"value":{"type":"long","value":5}}}"#,
     r#"{"and":[{"compare":{"op":"<=>","column":["p"],"value":{"type":"string","value":"x'y"}}},{"isnull":{"column":["id"]}}]}"#,
@@ -102,42 +102,7 @@ impl Target for Predicates {
         if rng.u8(..3) == 0 {
             return mutate_json::lines(rng, &json, &KEYS);
         }
-        let mut out = mutate::pick(rng, &sql).clone();
-        for _ in 0..rng.u32(1..=4) {
-            let at = rng.usize(..=out.len());
-            match rng.u8(..12) {
-                0..=4 => {
-                    out.splice(at..at, mutate::pick(rng, &WORDS).bytes());
-                }
-                5 => {
-                    // chains and nests, some deeper than any parser goes
-                    let times = *mutate::pick(rng, &[3, 40, 300, 5000]);
-                    let (before, after) = *mutate::pick(
-                        rng,
-                        &[
-                            ("(", ")"),
-                            ("NOT ", ""),
-                            ("-", ""),
-                            ("", " AND id = 1"),
-                            ("", " OR b"),
-                            ("", " + 1"),
-                            ("abs(", ")"),
-                            ("", ".a"),
-                            ("", "[0]"),
-                            ("CASE WHEN b THEN ", " END"),
-                        ],
-                    );
-                    out = [before.repeat(times).as_bytes(), &out, after.repeat(times).as_bytes()].concat();
-                }
-                6 => {
-                    let other = mutate::pick(rng, &sql).clone();
-                    let between = mutate::pick(rng, &WORDS);
-                    out = [&out, between.as_bytes(), &other].concat();
-                }
-                _ => mutate::change(rng, &mut out, &sql),
-            }
-        }
-        out
+        mutate_sql(rng, &sql)
     }
 
     fn check(&self, input: &[u8]) -> bool {
@@ -159,6 +124,46 @@ impl Target for Predicates {
         }
         true
     }
+}
+
+/// A text of SQL made of others.
+pub(crate) fn mutate_sql(rng: &mut Rng, sql: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = mutate::pick(rng, sql).clone();
+    for _ in 0..rng.u32(1..=4) {
+        let at = rng.usize(..=out.len());
+        match rng.u8(..12) {
+            0..=4 => {
+                out.splice(at..at, mutate::pick(rng, &WORDS).bytes());
+            }
+            5 => {
+                // chains and nests, some deeper than any parser goes
+                let times = *mutate::pick(rng, &[3, 40, 300, 5000]);
+                let (before, after) = *mutate::pick(
+                    rng,
+                    &[
+                        ("(", ")"),
+                        ("NOT ", ""),
+                        ("-", ""),
+                        ("", " AND id = 1"),
+                        ("", " OR b"),
+                        ("", " + 1"),
+                        ("abs(", ")"),
+                        ("", ".a"),
+                        ("", "[0]"),
+                        ("CASE WHEN b THEN ", " END"),
+                    ],
+                );
+                out = [before.repeat(times).as_bytes(), &out, after.repeat(times).as_bytes()].concat();
+            }
+            6 => {
+                let other = mutate::pick(rng, sql).clone();
+                let between = mutate::pick(rng, &WORDS);
+                out = [&out, between.as_bytes(), &other].concat();
+            }
+            _ => mutate::change(rng, &mut out, sql),
+        }
+    }
+    out
 }
 
 impl Predicates {

@@ -112,12 +112,9 @@ def raise_known(
         facts = {"path": path, "rule": check.rule, "expression": check.expression, "row": row}
         raise InvariantViolationError(message, **facts) from error
     if (found := _COMPUTING.search(text)) is not None:
-        for expression in rules.expressions():
-            if expression in found["sql"]:
-                message = f"expression `{expression}`: {found['reason']} (a rule of the table `{path}`)"
-                raise InvalidExpressionError(
-                    message, expression=expression, reason=found["reason"]
-                ) from error
+        for rule in rules.all():
+            if (rule.sql or rule.expression) in found["sql"]:
+                raise rule.refused(None, f"{found['reason']} (a rule of the table `{path}`)") from error
     if (found := _OUTSIDE.search(text) or _NOT_REPLACED.search(text)) is not None:
         row = _from_hex(found[1]) if found.re is _OUTSIDE else found["row"]
         facts = {"path": path, "predicate": replaced or "", "row": row}

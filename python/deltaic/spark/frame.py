@@ -22,6 +22,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from deltaic.exceptions import UnsupportedError
 from deltaic.spark import failures
 
 if TYPE_CHECKING:
@@ -64,6 +65,18 @@ class WriteColumn:
 def quoted(name: str) -> str:
     """A column name that Spark does not take apart."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def in_sql(name: str) -> str:
+    """A column name within SQL text.
+
+    Raises:
+        UnsupportedError: Spark puts a variable of the session or the environment into texts, in names too.
+    """
+    if "${" in name:
+        what = f"SQL with the column `{name}`, in which Spark looks for a variable,"
+        raise UnsupportedError(f"{what} is not supported: rename the column", path="", what=what)
+    return quoted(name)
 
 
 def is_connect(of: Any) -> bool:

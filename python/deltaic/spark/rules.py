@@ -1,7 +1,7 @@
 """The rules of a table, held by Spark: in the plan of a write, columns are filled and rows are checked.
 
-The expressions are those of the log, read by Spark in the session of the DataFrame, whose time zone and ANSI
-setting they follow.
+The expressions follow the time zone and the ANSI setting of the session of the DataFrame; what Spark is given of them,
+`deltaic.spark.rule` says.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 
-from deltaic.exceptions import InvalidExpressionError
 from deltaic.spark import failures
 from deltaic.spark.frame import functions, guarded, is_connect, limited, primitive, quoted, refusal, shown
+from deltaic.spark.rule import CHECK, DEFAULT, GENERATED, Rule
 
 if TYPE_CHECKING:
     from deltaic.spark.frame import WriteColumn
@@ -43,16 +43,31 @@ class Condition:
     """What must be true for every row."""
 
     rule: str
-    expression: str
+    value: Rule
+    column: str | None
+    """The column that must be equal to the value, or null where it is; None where the value is the truth itself."""
+
+    @property
+    def expression(self) -> str:
+        """Its text, for errors."""
+        return self.value.expression if self.column is None else f"{self.column} <=> {self.value.expression}"
+
+    def holds(self, rows: Any) -> Any:
+        """Whether it is true, as a column of a DataFrame."""
+        F = functions(rows)  # noqa: N806 (its usual name)
+        value = self.value.column(rows)
+        if self.column is not None:
+            return F.col(quoted(self.column)).eqNullSafe(value)
+        return F.coalesce(value, F.lit(False))
 
 
 @dataclass(frozen=True)
 class RowRules:
     """What must be done to rows: columns to fill by an expression, and conditions to check."""
 
-    defaults: dict[str, str]
+    defaults: dict[str, Rule]
     identities: dict[str, Sequence]
-    generated: dict[str, str]
+    generated: dict[str, Rule]
     checks: list[Condition]
 
     @classmethod
@@ -60,19 +75,23 @@ class RowRules:
         """The rules that a plan of the core lists as JSON."""
         given = json.loads(text)
         return cls(
-            defaults={d["column"]: d["expression"] for d in given["defaults"]},
+            defaults={d["column"]: Rule.of(d, DEFAULT) for d in given["defaults"]},
             identities={i["column"]: Sequence(**i) for i in given["identities"]},
-            generated={g["column"]: g["expression"] for g in given["generated"]},
-            checks=[Condition(**check) for check in given["checks"]],
+            generated={g["column"]: Rule.of(g, GENERATED) for g in given["generated"]},
+            checks=[_condition(check) for check in given["checks"]],
         )
 
-    def expressions(self) -> list[str]:
-        """The texts of all expressions of the log."""
-        filled = [*self.defaults.values(), *self.generated.values()]
-        return [*filled, *(check.expression for check in self.checks)]
+    def all(self) -> list[Rule]:
+        """All expressions of the log."""
+        return [*self.defaults.values(), *self.generated.values(), *(check.value for check in self.checks)]
 
     def __bool__(self) -> bool:
         return bool(self.defaults or self.identities or self.generated or self.checks)
+
+
+def _condition(given: dict[str, Any]) -> Condition:
+    column = given["column"]
+    return Condition(given["rule"], Rule.of(given, CHECK if column is None else GENERATED), column)
 
 
 def table_rows(
@@ -85,7 +104,7 @@ def table_rows(
     where it is at most `tasks`. `within` is the condition of an overwrite that all rows must meet.
 
     Raises:
-        InvalidExpressionError: when Spark cannot resolve a rule.
+        InvalidExpressionError: for a rule that Spark must not be given, and one that it cannot resolve.
     """
     F = functions(df)  # noqa: N806 (its usual name)
     if rules.identities:
@@ -93,7 +112,7 @@ def table_rows(
     row = shown(F, [c.source for c in columns if c.source is not None][:_SHOWN_COLUMNS])
     rows = df.select(
         *[
-            _supplied(F, i, c, rules, tasks, row)
+            _supplied(df, i, c, rules, tasks, row)
             for i, c in enumerate(columns)
             if c.name not in rules.generated
         ]
@@ -103,16 +122,17 @@ def table_rows(
         if rules:
             _ = rows.schema  # Spark Connect resolves late
     except AnalysisException as error:
-        _blame(F, rows, rules, path, error)
+        _blame(rows, rules, path, error)
         raise
     return rows
 
 
-def _supplied(F: Any, number: int, column: WriteColumn, rules: RowRules, tasks: int, row: Any) -> Any:  # noqa: N803
+def _supplied(df: Any, number: int, column: WriteColumn, rules: RowRules, tasks: int, row: Any) -> Any:
+    F = functions(df)  # noqa: N806 (its usual name)
     if column.source is not None:
         value = F.col(quoted(column.source))
     elif column.name in rules.defaults:
-        value = F.expr(rules.defaults[column.name])
+        value = rules.defaults[column.name].value(df.sparkSession)
     elif column.name in rules.identities:
         value = identity_value(F, rules.identities[column.name], tasks)
     else:
@@ -154,26 +174,26 @@ def _complete(F: Any, rows: Any, columns: list[WriteColumn], rules: RowRules, wi
         row = shown(F, [c.name for c in columns if c.name not in rules.generated][:_SHOWN_COLUMNS])
         rows = rows.select(
             *[
-                _fitted(F, F.expr(rules.generated[c.name]), i, c, row)
+                _fitted(F, rules.generated[c.name].column(rows), i, c, row)
                 if c.name in rules.generated
                 else names[i]
                 for i, c in enumerate(columns)
             ]
         )
     refused = [
-        (check.expression, failures.broken(n), _named(columns, check.expression))
+        (check.holds(rows), failures.broken(n), _named(columns, check.expression))
         for n, check in enumerate(rules.checks)
     ]
     if within is not None:
-        refused.append((within, failures.OUTSIDE, _named(columns, within)))
+        holds = F.coalesce(F.expr(within), F.lit(False))
+        refused.append((holds, failures.OUTSIDE, _named(columns, within)))
     if not refused:
         return rows
     # a void column is not written, and a condition with it would not be checked
     at = next((i for i, c in enumerate(columns) if not c.void), 0)
     value = names[at]
-    for expression, mark, named in reversed(refused):
-        refused_row = refusal(F, mark, shown(F, named))
-        value = F.when(F.coalesce(F.expr(f"({expression})"), F.lit(False)), value).otherwise(refused_row)
+    for holds, mark, named in reversed(refused):
+        value = F.when(holds, value).otherwise(refusal(F, mark, shown(F, named)))
     names[at] = value.alias(columns[at].name)
     return rows.select(*names)
 
@@ -184,21 +204,14 @@ def _named(columns: list[WriteColumn], expression: str) -> list[str]:
     return [c.name for c in columns if c.name.lower() in words]
 
 
-def _blame(F: Any, rows: Any, rules: RowRules, path: str, error: AnalysisException) -> None:  # noqa: N803
+def _blame(rows: Any, rules: RowRules, path: str, error: AnalysisException) -> None:
     """Raises the error with the rule that Spark cannot resolve on these rows, if it is one."""
-    for expression in rules.expressions():
-        reason = _refusal(rows, F.expr(f"({expression})"))
-        if reason is not None:
-            message = f"expression `{expression}`: {reason} (a rule of the table `{path}`)"
-            raise InvalidExpressionError(message, expression=expression, reason=reason) from error
-
-
-def _refusal(rows: Any, column: Any) -> str | None:
-    try:
-        _ = rows.select(column).schema
-    except AnalysisException as error:
-        return str(error).splitlines()[0]
-    return None
+    for rule in rules.all():
+        try:
+            _ = rows.select(rule.column(rows)).schema
+        except AnalysisException as reason:
+            found = rule.refused(None, f"{str(reason).splitlines()[0]} (a rule of the table `{path}`)")
+            raise found from error
 
 
 def task_count(df: Any) -> int:

@@ -49,7 +49,7 @@ mod _core {
     #[pymodule_export]
     use crate::spark_stream::{StreamPart, StreamSource, check_stream_places};
     #[pymodule_export]
-    use crate::spark_write::WritePlan;
+    use crate::spark_write::{WritePlan, rule_functions};
     #[pymodule_export]
     use crate::stream::Stream;
     #[pymodule_export]

@@ -20,7 +20,7 @@ use crate::file_choices::FileChoices;
 use crate::runtime::{stoppable, write};
 use crate::spark::SparkTable;
 use crate::spark_scan::ScanPlan;
-use crate::spark_write::{WritePlan, actions, predicates};
+use crate::spark_write::{WritePlan, actions, predicates, to_json};
 use crate::stream::{Batches, Stream};
 
 /// An operation on one version. Nothing is changed before `commit`.
@@ -108,6 +108,11 @@ impl Dml {
     #[getter]
     fn new_schema(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |dml| Ok(dml.new_schema().to_json()))
+    }
+
+    /// What fills a column that rows lack, as JSON like that of the rules of a write; none where nothing does.
+    fn filled(&self, py: Python<'_>, column: &str) -> PyResult<Option<String>> {
+        self.with(py, |dml| dml.filled(column)?.map(|filled| to_json(&filled)).transpose())
     }
 
     /// With the commit the table gets the columns of a schema, given as JSON, that it lacks.

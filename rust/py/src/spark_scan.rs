@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use deltaic::actions::Add;
 use deltaic::predicate::Predicate;
-use deltaic::scan::{Split, file_facts, row_id_bases, row_id_columns, splits, surviving_files};
+use deltaic::scan::{Split, file_facts, handover, row_id_bases, row_id_columns, splits, surviving_files};
 use deltaic::schema::{ColumnMappingMode, DataType, StructField, stored_schema};
 use deltaic::snapshot::{At, Snapshot, parse_table_path};
 use deltaic::store::Location;
@@ -93,12 +93,12 @@ impl ScanPlan {
         self.snapshot.version()
     }
 
-    /// The schema as JSON, with all column metadata.
+    /// The schema as JSON, as Spark is told it.
     #[getter]
     fn schema(&self) -> String {
         let mut schema = self.snapshot.schema().as_ref().clone();
         schema.fields.extend(self.more.iter().cloned());
-        schema.to_json()
+        handover::schema(&schema).to_string()
     }
 
     /// The columns by which files keep the row ids and row commit versions of rows, where they were asked for.

@@ -74,7 +74,7 @@ impl StreamSource {
     /// The schema of the rows as JSON, with all column metadata.
     #[getter]
     fn schema(&self) -> String {
-        self.inner.snapshot().schema().to_json()
+        handover::schema(self.inner.snapshot().schema()).to_string()
     }
 
     /// Ends the stream at what is there when `latest` is first called.

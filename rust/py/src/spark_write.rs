@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use deltaic::actions::Add;
 use deltaic::alter::SetOptions;
+use deltaic::expr::RuleKind;
 use deltaic::predicate::Predicate;
 use deltaic::scan::handover::spark_uri;
 use deltaic::schema::StructType;
@@ -247,10 +248,20 @@ pub(crate) fn predicates(reads: &[Option<String>]) -> Result<Vec<Option<Predicat
     reads.iter().map(|read| read.as_ref().map(parse).transpose()).collect()
 }
 
-fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
+pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|e| no_json(&e))
 }
 
 fn no_json(error: &serde_json::Error) -> Error {
     Error::InvalidArgument { argument: "adds".into(), reason: error.to_string() }
+}
+
+/// The functions of Spark that a rule of a table may call: a `check`, the value of a `generated` column or a `default`.
+#[pyfunction]
+pub(crate) fn rule_functions(kind: &str) -> Vec<&'static str> {
+    deltaic::expr::rule_functions(&match kind {
+        "check" => RuleKind::Check,
+        "generated" => RuleKind::Generated(""),
+        _ => RuleKind::Default(""),
+    })
 }

@@ -93,6 +93,17 @@ def field(name: str, data_type: Any, **metadata: Any) -> dict[str, Any]:
     return {"name": name, "type": data_type, "nullable": True, "metadata": metadata}
 
 
+def ruled(path: Path, fields: list[dict[str, Any]], **constraints: str) -> str:
+    """An empty table with all features of rules, and CHECK constraints."""
+    log = Log(path)
+    metadata = log.metadata(fields)
+    metadata["metaData"]["configuration"] = {f"delta.constraints.{k}": v for k, v in constraints.items()}
+    names = ["checkConstraints", "generatedColumns", "allowColumnDefaults", "identityColumns", "invariants"]
+    writer = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": names}
+    log.commit({"protocol": writer}, metadata)
+    return str(path)
+
+
 def mapped(name: str, data_type: Any, physical: str, number: int) -> dict[str, Any]:
     """A field under column mapping."""
     annotations = {"delta.columnMapping.physicalName": physical, "delta.columnMapping.id": number}

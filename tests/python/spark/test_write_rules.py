@@ -6,7 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bridge_tables import Log, field
+from bridge_tables import field, ruled
 
 import deltaic
 from deltaic import exceptions
@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 ROUTES = ["auto", "driver", "arrow"]
-
-
-def table(path: Path, fields: list[dict[str, Any]], **constraints: str) -> str:
-    log = Log(path)
-    metadata = log.metadata(fields)
-    metadata["metaData"]["configuration"] = {f"delta.constraints.{k}": v for k, v in constraints.items()}
-    names = ["checkConstraints", "generatedColumns", "allowColumnDefaults", "identityColumns", "invariants"]
-    writer = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": names}
-    log.commit({"protocol": writer}, metadata)
-    return str(path)
 
 
 def rows(door: Any, path: str) -> list[tuple[Any, ...]]:
@@ -42,7 +32,7 @@ def test_columns_are_filled_and_rows_are_checked(door: Any, route: str, tmp_path
         field("kind", "string", CURRENT_DEFAULT="concat('n', 'ew')"),
         field("Size", "integer"),
     ]
-    path = table(tmp_path / "t", fields, near="levenshtein(name, 'abc') < 3", size="size > 0")
+    path = ruled(tmp_path / "t", fields, near="levenshtein(name, 'abc') < 3", size="size > 0")
 
     def append(text: str) -> None:
         deltaic.save(door.sql(f"SELECT {text}"), path, mode="append", deltaicRoute=route)
@@ -67,7 +57,7 @@ def test_columns_are_filled_and_rows_are_checked(door: Any, route: str, tmp_path
 @pytest.mark.parametrize("route", ROUTES)
 def test_generated_columns_follow_the_time_zone_of_the_session(door: Any, route: str, tmp_path: Path) -> None:
     day = field("day", "date", **{"delta.generationExpression": "cast(at AS date)"})
-    path = table(tmp_path / "t", [field("at", "timestamp"), day])
+    path = ruled(tmp_path / "t", [field("at", "timestamp"), day])
     before = door.conf.get("spark.sql.session.timeZone")
     door.conf.set("spark.sql.session.timeZone", "Pacific/Auckland")
     try:
@@ -85,7 +75,7 @@ def test_identities_continue_and_never_repeat(door: Any, step: int, tmp_path: Pa
         "delta.identity.step": step,
         "delta.identity.allowExplicitInsert": True,
     }
-    path = table(tmp_path / "t", [field("id", "long"), field("key", "long", **identity)])
+    path = ruled(tmp_path / "t", [field("id", "long"), field("key", "long", **identity)])
     for route in ROUTES:
         deltaic.save(door.range(0, 40, 1, 4), path, mode="append", deltaicRoute=route)
     keys = [key for _, key in rows(door, path)]
@@ -97,7 +87,7 @@ def test_identities_continue_and_never_repeat(door: Any, step: int, tmp_path: Pa
 
 
 def test_a_rule_that_spark_cannot_resolve_is_named(door: Any, tmp_path: Path) -> None:
-    path = table(tmp_path / "t", [field("id", "long")], odd="no_such_function(id) > 1")
+    path = ruled(tmp_path / "t", [field("id", "long")], odd="no_such_function(id) > 1")
     with pytest.raises(exceptions.InvalidExpressionError, match="no_such_function") as error:
         deltaic.save(door.range(3), path, mode="append")
     assert error.value.expression == "no_such_function(id) > 1"

@@ -69,7 +69,8 @@ final class OpenTable {
     this.uri = facts.get("uri").asText();
     this.version = facts.get("version").asLong();
     this.identity = facts.get("identity").asText();
-    this.schema = (StructType) DataType.fromJson(facts.get("schema").toString());
+    this.schema = RuleTrees.withDefaults(
+        (StructType) DataType.fromJson(facts.get("schema").toString()), facts.get("unprintedDefaults"));
     JsonNode mapped = facts.get("physical");
     this.physical = mapped == null || mapped.isNull() ? null : (StructType) DataType.fromJson(mapped.toString());
     this.byId = facts.get("mapping").asText().equals("id");

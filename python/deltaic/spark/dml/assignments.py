@@ -71,7 +71,7 @@ class Assignments:
                 refusal = SchemaMismatchError.of(op.ref.path, reason)
                 raise refusal.named("DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED", colName=top.name)
             if isinstance(value, str) and value.strip().upper() == "DEFAULT" and len(path) == 1:
-                value = str(field.metadata.get(DEFAULT, "NULL"))
+                value = op.default(field.name) if DEFAULT in field.metadata else "NULL"
             self.all.append(Assignment(path, value, field.dataType))
 
     def values(self) -> list[Any]:
@@ -117,7 +117,7 @@ class Assignments:
         rows = rows.select(
             *(c.alias(n) for c, n in zip(columns, names, strict=True)), *(F.col(quoted(c)) for c in more)
         )
-        anew = {f.name: F.expr(f.metadata[GENERATION]).cast(f.dataType) for f in self.generated()}
+        anew = {f.name: op.generated(f, rows) for f in self.generated()}
         if not anew:
             return rows
         return rows.select(*(anew[c].alias(c) if c in anew else F.col(quoted(c)) for c in [*names, *more]))

@@ -107,7 +107,7 @@ class Matches:
         anew: dict[str, Any] = {}
         for i, update in self.updates.items():
             for field in update.generated():
-                value = F.expr(field.metadata["delta.generationExpression"]).cast(field.dataType)
+                value = self.op.generated(field, rows)
                 kept = anew.get(field.name, F.col(quoted(field.name)))
                 anew[field.name] = F.when(F.col(CLAUSE) == i, value).otherwise(kept)
         if not anew:

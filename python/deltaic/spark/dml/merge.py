@@ -208,7 +208,9 @@ def _is_made(field: StructField) -> bool:
 
 def _default(op: Operation, field: StructField) -> Any:
     """What a row has in a column that its clause does not set, where another does."""
-    return op.functions.expr("NULL" if _is_made(field) else field.metadata.get(DEFAULT, "NULL"))
+    return (
+        op.functions.lit(None) if _is_made(field) or DEFAULT not in field.metadata else op.default(field.name)
+    )
 
 
 def _with_made(op: Operation, rows: Any, made: Sequence[tuple[StructField, Sequence[int]]]) -> Any:
@@ -223,7 +225,7 @@ def _with_made(op: Operation, rows: Any, made: Sequence[tuple[StructField, Seque
         if IDENTITY in field.metadata:
             value = identity_value(F, sequences[field.name], tasks)
         else:
-            value = F.expr(field.metadata[GENERATION]).cast(field.dataType)
+            value = op.generated(field, rows)
         column = F.col(quoted(field.name))
         value = F.when(F.col(CLAUSE).isin(*clauses), value).otherwise(column)
         rows = rows.select(*(value.alias(c) if c == field.name else F.col(quoted(c)) for c in rows.columns))

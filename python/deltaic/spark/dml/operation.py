@@ -18,6 +18,7 @@ from deltaic.spark.dml.relation import Relation
 from deltaic.spark.frame import arrow_takes, functions, is_connect, is_local, quoted
 from deltaic.spark.native_read import with_places, with_row_ids
 from deltaic.spark.options import WriteOptions
+from deltaic.spark.rule import DEFAULT, GENERATED, Rule
 from deltaic.spark.rules import RowRules
 from deltaic.spark.settings import Settings
 from deltaic.spark.split_read import planned_rows
@@ -135,6 +136,18 @@ class Operation:
     def column(self, given: Any) -> Any:
         """A condition or value of the user, SQL text or a Column, as a Column."""
         return self.functions.expr(given) if isinstance(given, str) else given
+
+    def generated(self, field: StructField, rows: Any) -> Any:
+        """The value of a generated column in rows of the table, as the table stores it."""
+        value = Rule.of(json.loads(self.dml.filled(field.name)), GENERATED).column(rows)
+        return value.cast(field.dataType)
+
+    def default(self, column: str) -> Any:
+        """The value of a column in rows that are not given one."""
+        filled = self.dml.filled(column)
+        if filled is None:
+            return self.functions.lit(None)
+        return Rule.of(json.loads(filled), DEFAULT).value(self.spark)
 
     def table_columns(self) -> list[Any]:
         """The columns of the table as it will be, in its order."""

@@ -17,7 +17,7 @@ from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.dml.rewriting import rewrite
 from deltaic.spark.dml.source import Source
 from deltaic.spark.dml.touched import take
-from deltaic.spark.frame import functions, is_connect, quoted
+from deltaic.spark.frame import in_sql, functions, is_connect, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -118,7 +118,7 @@ def _equal(op: Operation, names: Sequence[str], columns: Sequence[str], *, place
         raise error.named(
             "INSERT_REPLACE_USING_DISALLOW_MISALIGNED_COLUMNS", misalignedReplaceUsingCols=listed
         )
-    return " AND ".join(f"{_TARGET}.{quoted(t)} = {_SOURCE}.{quoted(s)}" for t, s in found)
+    return " AND ".join(f"{_TARGET}.{in_sql(t)} = {_SOURCE}.{in_sql(s)}" for t, s in found)
 
 
 def _among(names: Sequence[str], name: str, of: str) -> str:

@@ -36,16 +36,16 @@ def columns(given: str | Sequence[str], known: Sequence[str], argument: str) -> 
 
 def same_key(ids: Sequence[str]) -> str:
     """The condition under which a row of the table is that of a row that comes; nulls are equal."""
-    from deltaic.spark.frame import quoted
+    from deltaic.spark.frame import in_sql
 
-    return " AND ".join(f"{TARGET}.{quoted(name)} <=> {SOURCE}.{quoted(name)}" for name in ids)
+    return " AND ".join(f"{TARGET}.{in_sql(name)} <=> {SOURCE}.{in_sql(name)}" for name in ids)
 
 
 def numbered(rows: Any, ids: Sequence[str], order_by: Sequence[str], number: str) -> Any:
     """The rows of each key, numbered from 1 in the column `number`: the greatest by `order_by` first, nulls last."""
-    from deltaic.spark.frame import functions, quoted
+    from deltaic.spark.frame import functions, in_sql
 
-    keys = ", ".join(map(quoted, ids))
+    keys = ", ".join(map(in_sql, ids))
     order = ", ".join(f"{text} DESC NULLS LAST" for text in order_by)
     # as text, because a window of PySpark is of one kind of session only
     return rows.withColumn(

@@ -88,7 +88,7 @@ def scd2(
     """
     from deltaic.spark.dml.clauses import INSERT, MATCHED, NOT_MATCHED, UPDATE, Clause
     from deltaic.spark.dml.merge import merge
-    from deltaic.spark.frame import functions, quoted
+    from deltaic.spark.frame import functions, in_sql, quoted
 
     ids = keys.columns(id_cols, df.columns, "id_cols")
     others = [c for c in df.columns if c not in ids and c.lower() != valid_at.strip("`").lower()]
@@ -100,9 +100,9 @@ def scd2(
     def changes(op: Operation) -> Any:
         return _changes(op, rows, dimension, once=order_by is not None)
 
-    condition = f"{keys.same_key(ids)} AND {TARGET}.{quoted(is_current)} AND {SOURCE}.{_CLOSES}"
+    condition = f"{keys.same_key(ids)} AND {TARGET}.{in_sql(is_current)} AND {SOURCE}.{_CLOSES}"
     closed = {quoted(valid_to): f"{SOURCE}.{_AT}", quoted(is_current): "false"}
-    opened = {quoted(c): f"{SOURCE}.{quoted(c)}" for c in df.columns}
+    opened = {quoted(c): f"{SOURCE}.{in_sql(c)}" for c in df.columns}
     opened |= {quoted(valid_from): f"{SOURCE}.{_AT}", quoted(valid_to): "NULL", quoted(is_current): "true"}
     done = merge(
         ref_of(table, df.sparkSession),

@@ -6,7 +6,7 @@ use super::columns::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use super::files::ChangeKind;
 use super::plan::Changes;
 use crate::error::Result;
-use crate::scan::handover::{self, schema_json};
+use crate::scan::{handover, schema_json};
 use crate::schema::ColumnMappingMode;
 use crate::sums::SaturatingSum;
 

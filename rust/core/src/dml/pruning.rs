@@ -99,7 +99,7 @@ fn literal(value: &Expr) -> Option<Literal> {
             Constant::String(v) => Literal::String(v.clone()),
             Constant::Binary(v) => Literal::Binary(v.clone()),
             Constant::Date(v) => Literal::Date(*v),
-            Constant::Timestamp(v) => Literal::Timestamp(*v),
+            Constant::Timestamp(v) | Constant::SessionTimestamp(v) => Literal::Timestamp(*v),
             Constant::TimestampNtz(v) => Literal::TimestampNtz(*v),
             Constant::Interval(_) => return None,
         },

@@ -28,7 +28,9 @@ use crate::store::{KeptOptions, Location, StorageOptions};
 use crate::sums::SaturatingSum;
 use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction};
-use crate::write::{RowRules, SpreadWrite, Target, check_assignable, check_writer, marks_of, plan_existing};
+use crate::write::{
+    Filled, RowRules, SpreadWrite, Target, check_assignable, check_writer, marks_of, plan_existing,
+};
 
 /// Rows of one bitmap of Spark's `bitmap_construct_agg`.
 const BUCKET: i64 = 32_768;
@@ -182,6 +184,14 @@ impl SpreadDml {
     /// The table as it will be.
     pub fn new_schema(&self) -> &StructType {
         &self.job.attempt.plan.schema
+    }
+
+    /// What fills a column of the new rows or of changed ones: see [`Filled`]; none where nothing does.
+    ///
+    /// # Errors
+    /// As [`crate::expr::Rule::of`].
+    pub fn filled(&self, column: &str) -> Result<Option<Filled>> {
+        Filled::of(self.new_schema(), column)
     }
 
     /// With the commit the table gets the columns of this schema that it lacks, at any depth. Rows that are there have

@@ -125,8 +125,10 @@ pub enum Literal {
     Binary(Vec<u8>),
     /// `DATE '2026-01-01'`, in days
     Date(i32),
-    /// `TIMESTAMP '…'`, in microseconds
+    /// `TIMESTAMP '…'` with a zone in it, in microseconds
     Timestamp(i64),
+    /// `TIMESTAMP '…'` without a zone, which is the session's: here UTC, in microseconds
+    SessionTimestamp(i64),
     /// `TIMESTAMP_NTZ '…'`, in microseconds
     TimestampNtz(i64),
     /// `INTERVAL 1 DAY`

@@ -169,3 +169,9 @@ pub(super) fn code(
 ) -> super::bind::Code {
     super::bind::Code(Arc::new(f))
 }
+
+/// The names of the functions in the tables.
+#[cfg(test)]
+pub(super) fn known() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().flat_map(|t| t.iter()).flat_map(|function| function.names.iter().copied())
+}

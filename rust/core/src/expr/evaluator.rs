@@ -129,7 +129,7 @@ impl Evaluator {
 }
 
 /// The error of an expression that does not go with a schema.
-fn unbound(expr: &Expr, schema: &StructType, text: &str, reason: String) -> Error {
+pub(super) fn unbound(expr: &Expr, schema: &StructType, text: &str, reason: String) -> Error {
     let error = Error::InvalidExpression { expression: text.to_owned(), reason };
     match unknown_column(expr, schema) {
         None => error,

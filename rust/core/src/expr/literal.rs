@@ -49,7 +49,7 @@ fn number(digits: &str, long: bool) -> Parsed {
         return digits.parse().map(Literal::Long).map_err(|_| bad());
     }
     if digits.contains(['e', 'E']) {
-        return digits.parse().map(Literal::Double).map_err(|_| bad());
+        return digits.parse().ok().filter(|v: &f64| v.is_finite()).map(Literal::Double).ok_or_else(bad);
     }
     if digits.contains('.') {
         return decimal(digits);
@@ -114,7 +114,11 @@ pub(super) fn typed(name: &str, text: &str) -> Parsed {
         "DATE" => Literal::Date(parse_date(text).ok_or_else(bad)?),
         // without a zone in it Spark takes the session's, which is UTC here
         "TIMESTAMP" | "TIMESTAMP_LTZ" => {
-            Literal::Timestamp(parse_timestamp(text)?.ok_or_else(bad)?.instant())
+            let written = parse_timestamp(text)?.ok_or_else(bad)?;
+            match written.local() {
+                Some(wall) => Literal::SessionTimestamp(wall),
+                None => Literal::Timestamp(written.instant()),
+            }
         }
         "TIMESTAMP_NTZ" => {
             let parsed = parse_timestamp(text)?.ok_or_else(bad)?;
@@ -222,7 +226,7 @@ impl Literal {
             Literal::String(_) => DataType::String,
             Literal::Binary(_) => DataType::Binary,
             Literal::Date(_) => DataType::Date,
-            Literal::Timestamp(_) => DataType::Timestamp,
+            Literal::Timestamp(_) | Literal::SessionTimestamp(_) => DataType::Timestamp,
             Literal::TimestampNtz(_) => DataType::TimestampNtz,
             Literal::Interval(_) => return None,
         })
@@ -247,7 +251,9 @@ impl Literal {
             Literal::String(v) => Arc::new(StringArray::from(vec![v.as_str()])),
             Literal::Binary(v) => Arc::new(BinaryArray::from(vec![v.as_slice()])),
             Literal::Date(v) => Arc::new(Date32Array::from(vec![*v])),
-            Literal::Timestamp(v) => Arc::new(TimestampMicrosecondArray::from(vec![*v]).with_timezone("UTC")),
+            Literal::Timestamp(v) | Literal::SessionTimestamp(v) => {
+                Arc::new(TimestampMicrosecondArray::from(vec![*v]).with_timezone("UTC"))
+            }
             Literal::TimestampNtz(v) => Arc::new(TimestampMicrosecondArray::from(vec![*v])),
             Literal::Interval(_) => return Err("an interval is no value of a column".into()),
         })

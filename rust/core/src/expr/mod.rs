@@ -20,7 +20,11 @@ mod names;
 mod nested;
 mod parse;
 mod pattern;
+mod print;
 mod regex_translate;
+mod rule;
+mod rule_functions;
+mod rule_text;
 mod split;
 mod temporal;
 mod temporal_format;
@@ -28,9 +32,14 @@ mod text;
 mod time_text;
 
 #[cfg(test)]
+mod print_tests;
+#[cfg(test)]
 mod tests;
 
 pub use ast::{Binary, Expr, Interval, Literal};
 pub use evaluator::Evaluator;
 pub use parse::parse;
 pub(crate) use pattern::java_regex;
+pub use print::print;
+pub use rule::{Rule, RuleKind};
+pub use rule_functions::rule_functions;

@@ -11,6 +11,7 @@ use super::depth;
 use super::literal;
 use super::names::data_type;
 use crate::error::{Error, Result};
+use crate::schema::DataType;
 
 /// Parses one expression of Spark SQL.
 ///
@@ -43,7 +44,7 @@ pub fn parse(text: &str) -> Result<Expr> {
 /// Only what an expression needs, and the precedence of `||` that Spark has. Other dialects know more syntax, whose
 /// meaning here would be a guess.
 #[derive(Debug)]
-struct Spark;
+pub(super) struct Spark;
 
 impl Dialect for Spark {
     fn is_delimited_identifier_start(&self, ch: char) -> bool {
@@ -206,7 +207,12 @@ fn convert_here(expr: &sql::Expr) -> Converted {
             if matches!(kind, sql::CastKind::SafeCast) {
                 return unknown("SAFE_CAST");
             }
-            Expr::Cast(boxed(expr)?, data_type(&to.to_string())?, tries)
+            let (of, to) = (boxed(expr)?, data_type(&to.to_string())?);
+            match text_of(&of) {
+                // how a text is printed that no quotes hold under every setting
+                Some(text) if to == DataType::String => Expr::Literal(Literal::String(text)),
+                _ => Expr::Cast(of, to, tries),
+            }
         }
         S::Case { operand: of, conditions, else_result, .. } => {
             let of = of.as_deref().map(convert).transpose()?;
@@ -281,6 +287,14 @@ fn chain(root: &sql::Expr, accesses: &[sql::AccessExpr]) -> Converted {
     Ok(expr)
 }
 
+/// The text whose bytes a constant is.
+fn text_of(bytes: &Expr) -> Option<String> {
+    match bytes {
+        Expr::Literal(Literal::Binary(bytes)) => String::from_utf8(bytes.clone()).ok(),
+        _ => None,
+    }
+}
+
 fn is(expr: &sql::Expr, truth: bool, negated: bool) -> Converted {
     let truth = Expr::Literal(Literal::Boolean(truth));
     Ok(Expr::binary(Binary::NullSafeEq, convert(expr)?, truth).not(negated))
@@ -310,6 +324,10 @@ fn unary(op: sql::UnaryOperator, expr: &sql::Expr) -> Converted {
             // the smallest numbers have no positive counterpart
             sql::Expr::Value(value) => match literal::negative(&value.value)? {
                 Some(literal) => Expr::Literal(literal),
+                None => Expr::Negate(Box::new(operand(expr)?)),
+            },
+            sql::Expr::Function(function) => match typed_number(function) {
+                Some(number) => Expr::Literal(literal::suffixed(&format!("-{number}"))?),
                 None => Expr::Negate(Box::new(operand(expr)?)),
             },
             _ => Expr::Negate(Box::new(operand(expr)?)),
@@ -382,10 +400,25 @@ fn call(function: &sql::Function) -> Converted {
         }
         _ => return unknown(function),
     };
-    if name == TYPED_NUMBER
-        && let [Expr::Literal(Literal::String(number))] = args.as_slice()
-    {
+    if let Some(number) = typed_number(function) {
         return literal::suffixed(number).map(Expr::Literal);
     }
     Ok(Expr::Call(name, args))
+}
+
+/// The number of a [`TYPED_NUMBER`].
+fn typed_number(function: &sql::Function) -> Option<&str> {
+    let [sql::ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else { return None };
+    let sql::FunctionArguments::List(list) = &function.args else { return None };
+    match list.args.as_slice() {
+        [sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(sql::Expr::Value(value)))]
+            if name.value == TYPED_NUMBER =>
+        {
+            match &value.value {
+                sql::Value::SingleQuotedString(number) => Some(number),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }

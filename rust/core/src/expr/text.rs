@@ -31,7 +31,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function!(["__trim_leading"], [T, T], 1, T, |a| trim(a, true, false)),
     function!(["__trim_trailing"], [T, T], 1, T, |a| trim(a, false, true)),
     function!(["reverse"], [T], 0, T, |a| map(a, |s| s.chars().rev().collect())),
-    function!(["substring", "substr", "mid"], [T, I, I], 1, T, |a| {
+    function!(["substring", "substr"], [T, I, I], 1, T, |a| {
         indexed(a, |s, from, length| substring(s, from, length.unwrap_or(i32::MAX)))
     }),
     function!(["left"], [T, I], 0, T, |a| indexed(a, |s, length, _| substring(s, 1, length))),

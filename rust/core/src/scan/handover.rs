@@ -22,24 +22,20 @@ use serde_json::{Value, json};
 use super::DeletionVector;
 use super::deletion_vector::Shared as SharedVectors;
 use super::row_ids::RowIds;
+use super::spark_schema::{schema_json, unprinted_defaults};
 use crate::actions::{Add, DeletionVectorDescriptor, LogPath, ObjectPath, Protocol};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::{FileBatch, FilesRequest};
-use crate::schema::{
-    ColumnMappingMode, DataType, FIELD_ID, Nullability, StructField, StructType, physical_difference,
-    read_difference,
-};
+use crate::schema::{ColumnMappingMode, Nullability, StructType, physical_difference, read_difference};
 use crate::snapshot::{Snapshot, Verify};
 use crate::sums::SaturatingSum;
 use crate::txn::row_ids::num_records_of;
 
-/// Where Spark's Parquet reader looks for field ids.
-const PARQUET_FIELD_ID: &str = "parquet.field.id";
-
 /// What Spark must know before it plans, without a look at the files: URI, version, an identity that differs whenever
 /// the content may differ, logical schema, physical schema (null where they are the same), partition columns,
-/// properties, those by which the protocol is shown, and whether files may have deletion vectors.
+/// properties, those by which the protocol is shown, whether files may have deletion vectors, and the defaults that only
+/// Spark knows.
 pub fn describe(snapshot: &Snapshot) -> Value {
     let mode = snapshot.column_mapping();
     let metadata = snapshot.metadata();
@@ -68,7 +64,13 @@ pub fn describe(snapshot: &Snapshot) -> Value {
         "properties": metadata.configuration,
         "protocolProperties": protocol_properties(snapshot.protocol()),
         "deletionVectors": vectors,
+        "unprintedDefaults": unprinted_defaults(snapshot.schema()),
     })
+}
+
+/// A schema as Spark is told it: without what is only ours, and with no SQL that the core did not print.
+pub fn schema(schema: &StructType) -> Value {
+    schema_json(schema, None)
 }
 
 /// Differs whenever the content may differ.
@@ -440,50 +442,6 @@ fn bitmap(vector: &DeletionVector, root: &ObjectPath) -> Result<Vec<u8>> {
     // writing to memory does not fail
     let _ = low.serialize_into(&mut out);
     Ok(out)
-}
-
-/// The schema as Spark reads it: in logical names without the annotations that are ours alone, or in the names and field
-/// ids of the files.
-pub(crate) fn schema_json(schema: &StructType, physical: Option<ColumnMappingMode>) -> Value {
-    let fields: Vec<Value> = schema.fields.iter().map(|f| field_json(f, physical)).collect();
-    json!({"type": "struct", "fields": fields})
-}
-
-fn field_json(field: &StructField, physical: Option<ColumnMappingMode>) -> Value {
-    let mut metadata = serde_json::Map::new();
-    let mut name = field.name.as_str();
-    match physical {
-        None => metadata.extend(
-            field
-                .metadata
-                .iter()
-                .filter(|(key, _)| !key.starts_with("delta.") && !key.starts_with("parquet."))
-                .map(|(key, value)| (key.clone(), value.clone())),
-        ),
-        Some(mode) => {
-            name = field.physical_name(mode);
-            if mode == ColumnMappingMode::Id
-                && let Some(id) = field.metadata.get(FIELD_ID)
-            {
-                metadata.insert(PARQUET_FIELD_ID.to_owned(), id.clone());
-            }
-        }
-    }
-    json!({"name": name, "type": type_json(&field.data_type, physical), "nullable": field.nullable, "metadata": metadata})
-}
-
-fn type_json(data_type: &DataType, physical: Option<ColumnMappingMode>) -> Value {
-    match data_type {
-        DataType::Struct(s) => schema_json(s, physical),
-        DataType::Array(a) => {
-            json!({"type": "array", "elementType": type_json(&a.element_type, physical), "containsNull": a.contains_null})
-        }
-        DataType::Map(m) => json!({
-            "type": "map", "keyType": type_json(&m.key_type, physical), "valueType": type_json(&m.value_type, physical),
-            "valueContainsNull": m.value_contains_null
-        }),
-        primitive => primitive.to_json(),
-    }
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ mod row_ids;
 mod rows;
 mod selection;
 mod skip;
+mod spark_schema;
 mod split;
 mod stream;
 #[cfg(test)]
@@ -50,6 +51,7 @@ pub use row_ids::{ROW_COMMIT_VERSION, ROW_ID, row_id_bases, row_id_columns};
 pub use rows::read;
 pub(crate) use rows::workers;
 pub(crate) use selection::{check_vector, row_count};
+pub(crate) use spark_schema::schema_json;
 pub(crate) use split::splits_of;
 pub use split::{Split, SplitRows, splits, surviving_files};
 pub use stream::RowStream;
