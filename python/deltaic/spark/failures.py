@@ -13,7 +13,6 @@ from pyspark.errors import PySparkException
 from deltaic import exceptions
 from deltaic.exceptions import (
     DeltaError,
-    InvalidExpressionError,
     InvariantViolationError,
     ReplaceWhereMismatchError,
     SchemaMismatchError,

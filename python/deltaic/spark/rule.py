@@ -1,7 +1,7 @@
 """The expressions of the rules of a table as Spark's columns.
 
-What the core printed is read by Spark. What only Spark knows is looked at first, as a tree, in a classic session: it may
-hold what delta-spark lets a rule hold, and nothing that reads or does anything else.
+What the core printed is read by Spark. What only Spark knows is looked at first, as a tree, in a classic session: it
+may hold what computes a value of a row, and nothing that reads or does anything else.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import AnalysisException, ParseException
+from pyspark.errors import AnalysisException
 
 from deltaic import _core
 from deltaic.exceptions import InvalidExpressionError
@@ -63,14 +63,6 @@ class Rule:
         self._check_tree(rows)
         return F.expr(self.expression)
 
-    def value(self, spark: Any) -> Any:
-        """A default, which is the same for every row, as a column.
-
-        Raises:
-            InvalidExpressionError: as `column`.
-        """
-        return self.column(spark.range(1))
-
     def _check_functions(self, spark: Any) -> None:
         if not self.functions:
             return
@@ -92,7 +84,7 @@ class Rule:
     def _raise(self, looked: Callable[[], str | None]) -> None:
         try:
             found = looked()
-        except (AnalysisException, ParseException) as error:
+        except AnalysisException as error:
             lines = [line for line in str(error).splitlines() if line]
             raise self.refused(None, lines[0] if lines else "it is no expression") from error
         if found is not None:
@@ -100,7 +92,7 @@ class Rule:
             raise self.refused(what, why)
 
     def refused(self, what: str | None, reason: str) -> InvalidExpressionError:
-        """The error of a rule that Spark is not given; `what` it holds: a `subquery`, what is `random`, `user` or `function`."""
+        """The error of a rule; `what` it must not hold is a `subquery`, `random`, of the `user`, or a `function`."""
         text = self.expression
         error = InvalidExpressionError(f"expression `{text}`: {reason}", expression=text, reason=reason)
         if what is None:

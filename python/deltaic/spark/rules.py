@@ -132,7 +132,7 @@ def _supplied(df: Any, number: int, column: WriteColumn, rules: RowRules, tasks:
     if column.source is not None:
         value = F.col(quoted(column.source))
     elif column.name in rules.defaults:
-        value = rules.defaults[column.name].value(df.sparkSession)
+        value = rules.defaults[column.name].column(df.sparkSession.range(1))
     elif column.name in rules.identities:
         value = identity_value(F, rules.identities[column.name], tasks)
     else:
@@ -207,11 +207,16 @@ def _named(columns: list[WriteColumn], expression: str) -> list[str]:
 def _blame(rows: Any, rules: RowRules, path: str, error: AnalysisException) -> None:
     """Raises the error with the rule that Spark cannot resolve on these rows, if it is one."""
     for rule in rules.all():
-        try:
-            _ = rows.select(rule.column(rows)).schema
-        except AnalysisException as reason:
-            found = rule.refused(None, f"{str(reason).splitlines()[0]} (a rule of the table `{path}`)")
-            raise found from error
+        if (reason := _unresolved(rows, rule)) is not None:
+            raise rule.refused(None, f"{reason} (a rule of the table `{path}`)") from error
+
+
+def _unresolved(rows: Any, rule: Rule) -> str | None:
+    try:
+        _ = rows.select(rule.column(rows)).schema
+    except AnalysisException as error:
+        return str(error).splitlines()[0]
+    return None
 
 
 def task_count(df: Any) -> int:

@@ -1,4 +1,4 @@
-"""Rules of a table from a stranger: nothing of them runs but what a rule may compute, and a refusal comes before a write."""
+"""Rules of a table from a stranger: nothing runs but what a rule may compute, and a refusal comes before a write."""
 
 from __future__ import annotations
 

@@ -139,15 +139,17 @@ class Operation:
 
     def generated(self, field: StructField, rows: Any) -> Any:
         """The value of a generated column in rows of the table, as the table stores it."""
-        value = Rule.of(json.loads(self.dml.filled(field.name)), GENERATED).column(rows)
-        return value.cast(field.dataType)
+        return self._filled(field.name, GENERATED, rows).cast(field.dataType)
 
     def default(self, column: str) -> Any:
         """The value of a column in rows that are not given one."""
+        return self._filled(column, DEFAULT, self.spark.range(1))
+
+    def _filled(self, column: str, kind: str, rows: Any) -> Any:
         filled = self.dml.filled(column)
         if filled is None:
             return self.functions.lit(None)
-        return Rule.of(json.loads(filled), DEFAULT).value(self.spark)
+        return Rule.of(json.loads(filled), kind).column(rows)
 
     def table_columns(self) -> list[Any]:
         """The columns of the table as it will be, in its order."""

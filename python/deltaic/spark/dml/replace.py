@@ -17,7 +17,7 @@ from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.dml.rewriting import rewrite
 from deltaic.spark.dml.source import Source
 from deltaic.spark.dml.touched import take
-from deltaic.spark.frame import in_sql, functions, is_connect, quoted
+from deltaic.spark.frame import functions, in_sql, is_connect, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
