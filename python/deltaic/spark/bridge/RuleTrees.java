@@ -75,7 +75,7 @@ public final class RuleTrees {
     }
     Expression resolved = (Expression) ((Project) plan).projectList().apply(0);
     if (constant && !resolved.references().isEmpty()) return "function: it is no constant";
-    return resolved.deterministic() ? ofResolved(resolved, allowed) : "random: it gives another value each time";
+    return resolved.deterministic() ? ofResolved(resolved, allowed) : "random: it is not deterministic";
   }
 
   /** The columns with the defaults that only Spark knows; it refuses by name those that it must not be given. */

@@ -103,14 +103,9 @@ fn rules_are_printed_left_to_spark_or_refused() {
             "java_method('a', 'b') = s",
             RuleKind::Check,
             "java_method",
-            Some("DELTA_UNSUPPORTED_EXPRESSION_CHECK_CONSTRAINT"),
+            Some("DELTA_NON_DETERMINISTIC_EXPRESSION_IN_CHECK_CONSTRAINT"),
         ),
-        (
-            "reflect('a', 'b') = s",
-            generated,
-            "reflect",
-            Some("DELTA_UNSUPPORTED_EXPRESSION_GENERATED_COLUMN"),
-        ),
+        ("reflect('a', 'b') = s", generated, "reflect", Some("UNSUPPORTED_EXPRESSION_GENERATED_COLUMN")),
         (
             "`java_method`('a', 'b')",
             generated,
@@ -132,11 +127,11 @@ fn rules_are_printed_left_to_spark_or_refused() {
         (
             "rand() < 2",
             RuleKind::Check,
-            "each time",
+            "not deterministic",
             Some("DELTA_NON_DETERMINISTIC_EXPRESSION_IN_CHECK_CONSTRAINT"),
         ),
-        ("uuid()", generated, "each time", Some("UNSUPPORTED_EXPRESSION_GENERATED_COLUMN")),
-        ("uuid()", RuleKind::Default("s"), "each time", Some("INVALID_DEFAULT_VALUE.NOT_CONSTANT")),
+        ("uuid()", generated, "not deterministic", Some("UNSUPPORTED_EXPRESSION_GENERATED_COLUMN")),
+        ("uuid()", RuleKind::Default("s"), "not deterministic", Some("INVALID_DEFAULT_VALUE.NOT_CONSTANT")),
         ("(SELECT 1)", RuleKind::Default("s"), "subquery", Some("INVALID_DEFAULT_VALUE.SUBQUERY_EXPRESSION")),
         (
             "current_user() = s",

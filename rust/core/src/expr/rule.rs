@@ -135,7 +135,7 @@ enum Refusal {
 impl RuleKind<'_> {
     fn must_not_call(self, invalid: impl Fn(String) -> Error, text: &str, name: &str) -> Error {
         let (why, refusal) = match is_random(name) {
-            true => ("gives another value each time", Refusal::Random),
+            true => ("is not deterministic", Refusal::Random),
             false => ("is not one that such a rule may call", Refusal::Function),
         };
         self.refusal(invalid(format!("the function `{name}` {why}")), text, name, refusal)
