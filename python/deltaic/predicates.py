@@ -105,16 +105,21 @@ def equalities(text: str) -> list[tuple[list[str], list[str], bool]]:
 
 
 def name_parts(name: str) -> list[str]:
-    """The parts of a dotted name, of which some may be in backticks."""
-    parts, part, inside = [], "", False
-    for character in name:
-        if character == "`":
+    """The parts of a dotted name, of which some may be in backticks: two of these within one are one of the name."""
+    parts, part, inside, at = [], "", False, 0
+    while at < len(name):
+        character = name[at]
+        if inside and name.startswith("``", at):
+            part += "`"
+            at += 1
+        elif character == "`":
             inside = not inside
         elif character == "." and not inside:
             parts.append(part)
             part = ""
         else:
             part += character
+        at += 1
     return [*parts, part]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deltaic.exceptions import InvalidPredicateError
-from deltaic.predicates import from_sql
+from deltaic.predicates import from_sql, name_parts
 
 
 def tree(text):
@@ -294,3 +294,9 @@ CONDITIONS = st.recursive(
 def test_every_tree_survives_the_way_through_sql(condition):
     text, expected = condition
     assert flat(tree(text)) == flat(expected)
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=3))
+def test_quoted_names_keep_all_that_is_in_them(parts: list[str]) -> None:
+    quoted = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+    assert name_parts(quoted) == parts

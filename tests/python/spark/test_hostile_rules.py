@@ -337,3 +337,27 @@ def test_what_a_rule_may_call_is_sparks_and_computes_from_its_arguments(spark: A
         assert group not in groups, name
         assert not reach.search(of.rpartition(".")[2]) or name in {"aggregate", "reduce"}, (name, of)
     assert known > 300
+
+
+def test_names_and_values_of_a_table_do_not_end_the_sql_that_they_are_in(spark: Any, tmp_path: Path) -> None:
+    path, odd, variable = str(tmp_path / "t"), "a`b' OR true --", "${spark.app.name}"
+    mapped = {"delta.columnMapping.mode": "name"}
+    rows = spark.createDataFrame([(1, "x' OR '1'='1", "p`q'"), (2, "y", "z")], [odd, "v", "by"])
+    deltaic.save(rows, path, partition_by=["by"], **mapped)
+    new = spark.createDataFrame([(1, "new", "p`q'"), (3, "other", "p`q'")], [odd, "v", "by"])
+    deltaic.upsert(new, path, [odd, "by"])
+    found = sorted(tuple(row) for row in deltaic.read(spark, path).collect())
+    assert found == [(1, "new", "p`q'"), (2, "y", "z"), (3, "other", "p`q'")]
+    deltaic.save(new.limit(1), path, mode="overwrite", replaceUsing="by")
+    assert deltaic.read(spark, path).count() == 2
+
+    path = str(tmp_path / "variable")
+    rows = spark.createDataFrame([(1, "x")], [variable, "v"])
+    deltaic.save(rows, path, **mapped)
+    for write in (
+        lambda: deltaic.upsert(rows, path, variable),
+        lambda: deltaic.save(rows, path, mode="overwrite", replaceUsing=variable),
+    ):
+        with pytest.raises(exceptions.UnsupportedError, match="variable"):
+            write()
+    assert deltaic.Table(path).version == 0

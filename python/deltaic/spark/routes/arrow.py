@@ -66,8 +66,8 @@ def write(df: Any, plan: Any, folder: str) -> list[str]:
     leaves at most files that the log never lists.
     """
     names = None
-    if is_connect(df) and any("." in name or "`" in name for name in df.columns):
-        # Spark Connect takes such names apart when it hands columns to a function of Python
+    if any("." in name or "`" in name for name in df.columns):
+        # PySpark takes such names apart when it hands columns to a function of Python
         names = df.columns
         df = df.toDF(*(f"c{i}" for i in range(len(names))))
     task = Task(plan.to_bytes(), folder, names)
