@@ -185,7 +185,7 @@ class UnsupportedError(DeltaError, NotImplementedError):
 
 
 class OutsideTableError(DeltaError, PermissionError):
-    """A path that is to be written or deleted and that is not inside the table, or that a link leads to."""
+    """A path that is not inside the table, or that a link leads to: of a write or delete, or of a read that `allowed_locations` refuses."""
 
     path: str
     table: str

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from typing import Protocol as Interface
 
 from deltaic import _core, time_travel, times
+from deltaic.allowed_locations import with_allowed
 from deltaic.alter import Alterations
 from deltaic.detail import detail
 from deltaic.dml import RowChanges
@@ -19,7 +20,7 @@ from deltaic.schema import Schema
 from deltaic.verify import LEVELS, VerifyLevel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
 
@@ -49,6 +50,10 @@ class Table(RowChanges, Alterations, Maintenance):
         timestamp: Time whose version is opened: the newest commit at or before it. Text as Spark writes it, a
             datetime, or a date (its midnight). Without a time zone, all of them are UTC.
         storage_options: Credentials, region, endpoint … of the store, by the keys of the Rust crate `object_store`.
+        allowed_locations: Where the log may name files that are read. `"any"`, the default: anywhere, as the protocol
+            allows. `"table-only"`: below the table, for one that a stranger wrote. Or locations beside the table:
+            absolute paths and URLs, as a list or with commas between them. But for `"any"`, no link of a local file
+            system below them is followed. What is written or deleted is always below the table.
         verify: What the log is held against before it is believed. `"fast"` (or False): what the answer is made of is
             whole. `"checked"`: nothing that is in hand anyway contradicts it, such as the checksum of the version or
             a transaction that stands there twice. `"full"` (or True): nothing in the whole log, and none of the files
@@ -63,7 +68,8 @@ class Table(RowChanges, Alterations, Maintenance):
         InvalidTimeTravelError: a version or time that makes no sense, or two at once.
         UnsupportedFeatureError: reading the table needs a table feature that deltaic does not have.
         LogGapError, LogCorruptError, MissingActionError: the log is broken; the error names the file and the version.
-        InvalidArgumentError: `verify` is no level.
+        InvalidArgumentError: `verify` is no level, or what is in `allowed_locations` is no location.
+        OutsideTableError: the log names a file that `allowed_locations` does not allow. Reading raises it, too.
     """
 
     __slots__ = ()
@@ -75,9 +81,10 @@ class Table(RowChanges, Alterations, Maintenance):
         timestamp: str | datetime | date | None = None,
         storage_options: Mapping[str, str] | None = None,
         *,
+        allowed_locations: str | Iterable[str | os.PathLike[str]] | None = None,
         verify: VerifyLevel | bool = "checked",
     ) -> None:
-        path, options = os.fspath(uri), dict(storage_options or {})
+        path, options = os.fspath(uri), with_allowed(storage_options, allowed_locations)
         time_travel.check_version(path, version)
         at = time_travel.millis(path, timestamp)
         level = verify if isinstance(verify, str) else LEVELS[verify]

@@ -3,6 +3,7 @@
 // a failed step of a test is a failed test
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+mod allowed_locations;
 mod changes;
 mod checkpoint;
 mod commit;

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deltaic.allowed_locations import with_allowed
 from deltaic.cli import output
 from deltaic.exceptions import DeltaError
 from deltaic.table import Table
@@ -62,11 +63,19 @@ def location_command(function: Callable[..., None]) -> Callable[..., None]:
         callback=pairs,
         help="Option of the store, such as aws_region=eu-west-1; may be repeated.",
     )
+    @click.option(
+        "--allowed-locations",
+        metavar="LOCATIONS",
+        help="Where the log may name files that are read: any, table-only, or locations with commas between them.",
+    )
     @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
     @functools.wraps(function)
-    def command(*, as_json: bool, **others: Any) -> None:
+    def command(
+        *, as_json: bool, storage_options: dict[str, str], allowed_locations: str | None, **others: Any
+    ) -> None:
+        options = with_allowed(storage_options, allowed_locations)
         try:
-            function(as_json=as_json, **others)
+            function(as_json=as_json, storage_options=options, **others)
         except DeltaError as error:
             if as_json:
                 output.print_json(output.error_facts(error))

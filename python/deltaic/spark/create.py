@@ -17,7 +17,7 @@ from deltaic.spark.as_sparks import all_raise_sparks
 from deltaic.spark.committed import committed_at
 from deltaic.spark.definition import Definition
 from deltaic.spark.dml.ref import TableRef
-from deltaic.spark.settings import Settings
+from deltaic.spark.settings import Settings, storage
 from deltaic.spark.writer import save
 from deltaic.table import Table
 
@@ -178,7 +178,7 @@ class DeltaTableBuilder:
             if self._location is not None and self._location.rstrip("/") != found.path.rstrip("/"):
                 raise self._two_places(found.path)
             if self._mode == "create":
-                version = Table(found.path).version
+                version = self._table(found.path).version
                 message = f"the table {found.name} already exists: `{found.path}`, version {version}"
                 error = TableAlreadyExistsError(message, path=found.path, version=version)
                 raise error.named("TABLE_OR_VIEW_ALREADY_EXISTS", relationName=names.sql(name))
@@ -193,15 +193,18 @@ class DeltaTableBuilder:
         there = self._there(path) if self._mode != "create_or_replace" and self._rows is None else None
         if there is None:
             self._define(path, self._mode, managed=self._location is None)
-        named = names.register(self._spark, name, Table(path).uri)
+        named = names.register(self._spark, name, self._table(path).uri)
         return TableRef(self._spark, path, name=named.name)
+
+    def _table(self, path: str) -> Table:
+        return Table(path, storage_options=storage(self._spark, {}))
 
     def _there(self, path: str) -> Table | None:
         """The table at a location that is given, if it is the one that the builder says."""
         if self._location is None:
             return None
         try:
-            table = Table(path)
+            table = self._table(path)
         except TableNotFoundError:
             return None
         own = [(f.name, f.type, f.nullable) for f in table.schema]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -32,13 +32,13 @@ from deltaic.exceptions import (
     TableNotFoundError,
 )
 from deltaic.spark import changes, writer
-from deltaic.spark.bridge.options import verify_level
+from deltaic.spark.bridge.options import split_storage, verify_level
 from deltaic.spark.change_stream import with_changes
 from deltaic.spark.names import local
 from deltaic.spark.options import WriteOptions
 from deltaic.spark.partition_folders import both, partition_folder
 from deltaic.spark.routes.arrow import Task
-from deltaic.spark.settings import OUT_OF_RANGE, Settings
+from deltaic.spark.settings import OUT_OF_RANGE, Settings, of_store
 from deltaic.spark.split_read import BYTES_PER_PARTITION, read_group
 from deltaic.spark.stream_datasource import DeltaStreamReader, DeltaStreamWriter, query_of
 from deltaic.spark.zoned import TIME_ZONE
@@ -84,7 +84,7 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         begins = given.get("startingversion", given.get("startingtimestamp", "latest"))
         if changes.wanted(given) and begins.lower() == "latest":
             # only a stream may begin so
-            now = _core.Table(self._path(), None, None, {}).schema_json()
+            now = _core.Table(self._path(), None, None, self._storage()).schema_json()
             return StructType.fromJson(with_changes(json.loads(now)))
         return StructType.fromJson(json.loads(self.scan().schema))
 
@@ -98,14 +98,16 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         path = self._path()
         mode = "overwrite" if overwrite else "append"
         options = WriteOptions.parse(path, dict(self.options)).in_session(Settings.read(self.settings))
+        options = replace(options, store=self._storage())
         _check_replacing(options, "write with deltaic.save(df, path, mode=…)")
-        return DeltaWriter(path, schema, mode, options.zoned(self._time_zone(), path, None))
+        return DeltaWriter(path, schema, mode, options.zoned(self._time_zone(), path, options.store))
 
     def streamReader(self, schema: StructType) -> DeltaStreamReader:  # noqa: N802 (Spark's name)
         """Follows the table."""
         path, options = self._path(), self._given()
         millis = _millis(path, options.get("startingtimestamp"), self._time_zone())
-        return DeltaStreamReader(path, options, millis, schema, _groups, partial(_rows, schema))
+        given = (path, options, millis, self._storage())
+        return DeltaStreamReader(given, schema, _groups, partial(_rows, schema))
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DeltaStreamWriter:  # noqa: FBT001, N802
         """Appends the rows of each batch, or overwrites with them."""
@@ -113,7 +115,7 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         app_id = given.pop("txnappid", None)
         query = query_of(path, given, app_id)
         rest = {name: value for name, value in given.items() if name not in _QUERY_OPTIONS}
-        options = WriteOptions.parse(path, rest)
+        options = replace(WriteOptions.parse(path, rest), store=self._storage())
         _check_replacing(options, "use foreachBatch and deltaic.save")
         return DeltaStreamWriter(path, schema, "overwrite" if overwrite else "append", options, query)
 
@@ -123,6 +125,10 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
     def _time_zone(self) -> str:
         zone: str = self.settings.get(TIME_ZONE, "UTC")
         return zone
+
+    def _storage(self) -> dict[str, str]:
+        _, storage = split_storage(self._given())
+        return of_store(self.settings) | storage
 
     def _path(self) -> str:
         path: str | None = self.options.get("path")
@@ -143,10 +149,12 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         given = self._given()
         if changes.wanted(given):
             lenient = self.settings.get(OUT_OF_RANGE, "false").lower() == "true"
-            return plan_changes(path, given, self._time_zone(), allow_out_of_range=lenient)
+            zone, storage = self._time_zone(), self._storage()
+            return plan_changes(path, given, zone, storage, allow_out_of_range=lenient)
         version = self.options.get("versionasof")
         timestamp = self.options.get("timestampasof")
-        return plan_scan(path, version, timestamp, None, self._time_zone(), verify=verify_level(given))
+        zone, storage = self._time_zone(), self._storage()
+        return plan_scan(path, version, timestamp, None, zone, storage, verify=verify_level(given))
 
 
 def plan_scan(
@@ -155,6 +163,7 @@ def plan_scan(
     timestamp: str | dt.datetime | None,
     where: str | None,
     time_zone: str,
+    storage: Mapping[str, str],
     *,
     row_ids: bool = False,
     verify: str | None = None,
@@ -174,22 +183,29 @@ def plan_scan(
             ) from None
     millis = _millis(path, timestamp, time_zone)
     try:
-        return _core.ScanPlan(path, version, millis, where, row_ids=row_ids, verify=verify)
+        return _core.ScanPlan(path, version, millis, where, dict(storage), row_ids, verify)
     except TableNotFoundError:
-        part = partition_folder(path, version, millis, {})
+        part = partition_folder(path, version, millis, storage, verify)
         if part is None:
             raise
         where = both(where, part.predicate)
-        return _core.ScanPlan(part.root, version, millis, where, row_ids=row_ids, verify=verify)
+        return _core.ScanPlan(part.root, version, millis, where, dict(storage), row_ids, verify)
 
 
-def plan_changes(path: str, options: Mapping[str, str], time_zone: str, *, allow_out_of_range: bool) -> Any:
+def plan_changes(
+    path: str,
+    options: Mapping[str, str],
+    time_zone: str,
+    storage: Mapping[str, str],
+    *,
+    allow_out_of_range: bool,
+) -> Any:
     """The plan of a read of row-level changes; the names of the options are in lower case."""
     start, end = (
         _millis(path, options.get(f"{name}timestamp"), time_zone) for name in ("starting", "ending")
     )
     feed = changes.Feed.parse(path, options, (start, end), allow_out_of_range=allow_out_of_range)
-    return feed.plan(_core.Table(path, None, None, {}, verify_level(options)))
+    return feed.plan(_core.Table(path, None, None, dict(storage), verify_level(options)))
 
 
 def _millis(path: str, timestamp: str | dt.datetime | None, time_zone: str) -> int | None:
@@ -279,8 +295,8 @@ class DeltaWriter(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark has n
 
     def __init__(self, path: str, schema: StructType, mode: str, options: WriteOptions) -> None:
         # Spark makes a writer for the job and pickles it: what it holds must be plain
-        given = (path, mode, schema.json(), options.partition_by, options, pyspark.__version__, None)
-        plan = writer.make_plan(*given, rules_held=False)
+        given = (path, mode, schema.json(), options.partition_by, options, pyspark.__version__)
+        plan = writer.make_plan(*given, options.store, rules_held=False)
         self.plan: bytes = plan.to_bytes()
         self.folder = str(uuid.uuid4())
 

@@ -198,15 +198,18 @@ def _connect_rows(
     from deltaic.spark.connect import list_quickly
     from deltaic.spark.datasource import plan_scan
     from deltaic.spark.native_read import FILE, ROW, with_row_ids
+    from deltaic.spark.settings import storage
     from deltaic.spark.split_read import planned_rows
     from deltaic.spark.zoned import TIME_ZONE, is_utc, pruning
 
     list_quickly(spark)
     zone = spark.conf.get(TIME_ZONE)
     if where is not None and not is_utc(zone):
-        where = pruning(zone, where, plan_scan(path, version, timestamp, None, zone).schema, path)
+        where = pruning(
+            zone, where, plan_scan(path, version, timestamp, None, zone, storage(spark, {})).schema, path
+        )
     predicate = None if where is None else from_sql(where)
-    scan = plan_scan(path, version, timestamp, predicate, zone, row_ids=row_ids)
+    scan = plan_scan(path, version, timestamp, predicate, zone, storage(spark, {}), row_ids=row_ids)
     if not row_ids:
         return planned_rows(spark, scan)
     kept = scan.row_id_columns

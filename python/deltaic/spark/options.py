@@ -48,8 +48,8 @@ class WriteOptions:
     """What `_core` is told of the files: these and what the session says."""
     arbitrary_properties: bool = False
     """What the session says of properties that nobody knows."""
-    allow_stale: bool = False
-    """What the session says of metadata of other formats."""
+    store: dict[str, str] = field(default_factory=dict)
+    """What the session says of every store."""
     route: str = "auto"
     partition_by: list[str] | None = None
     merge_schema: bool | None = None
@@ -165,7 +165,7 @@ class WriteOptions:
             defaults=settings.defaults,
             files=settings.files(self.compression, self.max_records_per_file, self.parquet),
             arbitrary_properties=settings.arbitrary_properties,
-            allow_stale=settings.allow_stale,
+            store=settings.store,
         )
 
     def zoned(self, zone: str, path: str, storage_options: Mapping[str, str] | None) -> WriteOptions:

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from deltaic import time_travel, times
+from deltaic import allowed_locations, time_travel, times
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 from deltaic.spark.bridge.sessions import java_method
 from deltaic.spark.frame import is_connect
@@ -28,6 +28,7 @@ _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _PARQUET = "parquet."
 _HADOOPS_PARQUET = "spark.hadoop.parquet."
 _ALLOW_STALE = "spark.deltaic.universalFormat.allowStale"
+_ALLOWED_LOCATIONS = "spark.deltaic.allowedLocations"
 OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
 """Whether changes of versions and times after the newest are none, instead of an error."""
 
@@ -72,8 +73,8 @@ class Settings:
     """`spark.databricks.delta.dynamicPartitionOverwrite.enabled`."""
     replacing_refused: frozenset[str] = frozenset()
     """The options that `spark.databricks.delta.*.dataframe.writer.enabled` refuses."""
-    allow_stale: bool = False
-    """`spark.deltaic.universalFormat.allowStale`."""
+    store: dict[str, str] = field(default_factory=dict)
+    """Options of every store: `spark.deltaic.universalFormat.allowStale`, `spark.deltaic.allowedLocations`."""
 
     @classmethod
     def of(cls, spark: Any, operation: str = "write") -> Settings:
@@ -130,7 +131,7 @@ class Settings:
                 for name in ("replaceOn", "replaceUsing")
                 if _switch(given, f"{_DELTA}{name}.dataframe.writer.enabled") is False
             ),
-            allow_stale=_switch(given, _ALLOW_STALE) is True,
+            store=of_store(given),
         )
 
     def files(
@@ -153,7 +154,7 @@ class Settings:
 
     def storage(self, given: Mapping[str, str] | None) -> dict[str, str]:
         """The options of a store, with what the session allows there."""
-        return {**(given or {}), **({"allow_stale_universal_format": "true"} if self.allow_stale else {})}
+        return {**self.store, **(given or {})}
 
     def end_txn(self, spark: Any) -> None:
         """Takes the version of the application away from the session, if it is for one commit only."""
@@ -172,10 +173,20 @@ def user_metadata(spark: Any, operation: str) -> str | None:
     return given.get(_USER_METADATA)
 
 
+def of_store(given: Mapping[str, str]) -> dict[str, str]:
+    """What a session says of every store, as storage options."""
+    said = {}
+    if _switch(given, _ALLOW_STALE) is True:
+        said["allow_stale_universal_format"] = "true"
+    if _ALLOWED_LOCATIONS in given:
+        said[allowed_locations.OPTION] = given[_ALLOWED_LOCATIONS]
+    return said
+
+
 def storage(spark: Any, given: Mapping[str, str]) -> dict[str, str]:
     """The options of a store, with what the session allows there."""
-    said = {_ALLOW_STALE: spark.conf.get(_ALLOW_STALE, "false")}
-    return Settings(allow_stale=_switch(said, _ALLOW_STALE) is True).storage(given)
+    said = {name: spark.conf.get(name, None) for name in (_ALLOW_STALE, _ALLOWED_LOCATIONS)}
+    return {**of_store({name: value for name, value in said.items() if value is not None}), **given}
 
 
 def allows_arbitrary(spark: Any) -> bool:

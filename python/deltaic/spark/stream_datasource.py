@@ -52,20 +52,18 @@ class DeltaStreamReader(DataSourceStreamReader, _Mixin):  # type: ignore[misc]  
 
     def __init__(
         self,
-        path: str,
-        options: dict[str, str],
-        since: int | None,
+        given: tuple[str, dict[str, str], int | None, dict[str, str]],
         schema: StructType,
         plan: Callable[[Sequence[Any]], Sequence[Any]],
         read: Callable[[Any], Iterator[pa.RecordBatch]],
     ) -> None:
+        path, options, _, _ = given
         for name in _NOT_HERE:
             if name.lower() in options:
                 what = f"the option `{name}` of a stream of the Python data source"
                 reason = "read the stream on a classic session"
                 raise UnsupportedError(f"`{path}`: {what} is not supported: {reason}", path=path, what=what)
-        no_storage_options: dict[str, str] = {}
-        self._given = (path, options, since, no_storage_options)
+        self._given = given
         self._schema = schema
         self._plan = plan
         self._read = read
@@ -136,7 +134,7 @@ class DeltaStreamWriter(_Writer):  # type: ignore[misc]  # pyspark has no types
     def _make_plan(self, txn: tuple[str, int] | None) -> Any:
         options = self._options.for_batch(txn)
         given = (self._path, self._mode, self._schema.json(), options.partition_by, options)
-        return writer.make_plan(*given, pyspark.__version__, None, rules_held=False)
+        return writer.make_plan(*given, pyspark.__version__, options.store, rules_held=False)
 
     def write(self, iterator: Iterator[Any]) -> StreamWritten:
         """Writes the rows of one task, for the table as it is now."""

@@ -73,6 +73,7 @@ def _save(
     definition: Definition | None,
 ) -> int | None:
     settings = Settings.of(session)
+    storage_options = settings.storage(storage_options)
     asked = WriteOptions.parse(path, options or {})
     given = asked.in_session(settings)
     if given.replace_where is not None:
@@ -194,7 +195,7 @@ def make_plan(
         defaults=options.defaults,
         arbitrary_properties=options.arbitrary_properties,
         engine=f"Apache-Spark/{spark_version}",
-        storage_options=Settings(allow_stale=options.allow_stale).storage(storage_options),
+        storage_options=dict(storage_options or {}),
         defines=None if definition is None else (definition.mode, definition.cluster_by, definition.managed),
         description=None if definition is None else definition.description,
     )

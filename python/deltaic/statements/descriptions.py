@@ -12,6 +12,7 @@ from deltaic import _core
 from deltaic.spark import frames, names
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.partition_values import NULL, partition_values
+from deltaic.spark.settings import storage
 from deltaic.statements.parts import listed
 from deltaic.statements.words import Words, first_words
 from deltaic.table import Table
@@ -84,12 +85,13 @@ def run_description(spark: Any, text: str) -> DataFrame | None:
     known = names.ours(spark, asked.name)
     if known is None:
         return None
-    table = Table(known.path)
+    there = (known.path, None, None, storage(spark, {}))
+    table = Table(*there)
     if asked.what == "partitions":
-        shown: DataFrame = partition_values(spark, _core.SparkTable(known.path, None, None, {}), asked.spec)
+        shown: DataFrame = partition_values(spark, _core.SparkTable(*there), asked.spec)
         return shown
     if asked.what == "properties":
-        return _frame(spark, _PROPERTY, _properties(_shown(known.path), known.name, asked.key))
+        return _frame(spark, _PROPERTY, _properties(_shown(there), known.name, asked.key))
     columns = _columns(table)
     if asked.what == "names":
         return _frame(spark, _COLUMN[:1], [column[:1] for column in columns])
@@ -135,8 +137,8 @@ def _partitioning(table: Table, columns: list[tuple[str | None, ...]]) -> list[t
     return titles + [by_name[name] for name in table.partition_columns]
 
 
-def _shown(path: str) -> dict[str, str]:
-    facts = json.loads(_core.SparkTable(path, None, None, {}).describe())
+def _shown(there: tuple[str, None, None, dict[str, str]]) -> dict[str, str]:
+    facts = json.loads(_core.SparkTable(*there).describe())
     return {**facts["properties"], **facts["protocolProperties"]}
 
 

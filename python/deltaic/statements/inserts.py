@@ -10,7 +10,7 @@ from deltaic.spark import frames
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.dml.delete import delete
 from deltaic.spark.frame import functions, quoted
-from deltaic.spark.settings import Settings
+from deltaic.spark.settings import Settings, storage
 from deltaic.spark.writer import save
 from deltaic.statements.parts import listed
 from deltaic.statements.queries import query
@@ -72,7 +72,7 @@ def run_insert(spark: Any, text: str) -> DataFrame | None:
     if insert.truncates:
         delete(ref, truncates=True)
     else:
-        table = Table(ref.path)
+        table = Table(ref.path, storage_options=storage(spark, {}))
         rows = _placed(query(spark, insert.rows), insert, ref.path, table.schema.names)
         options = _options(spark, insert, table.partition_columns)
         save(spark, rows, ref.path, "overwrite" if insert.overwrites else "append", None, options)

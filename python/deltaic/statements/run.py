@@ -136,7 +136,7 @@ def _history(spark: Any, statement: S.History) -> list[dict[str, Any]]:
 
 def _detail(spark: Any, statement: S.Detail) -> list[dict[str, Any]]:
     ref = _whole(spark, statement.name)
-    return [reports.detail(Table(ref.path), ref.name)]
+    return [reports.detail(Table(ref.path, storage_options=storage(spark, {})), ref.name)]
 
 
 def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
@@ -182,7 +182,7 @@ def _clone(spark: Any, statement: S.Clone) -> list[dict[str, Any]]:
         made = table.cloneAtTimestamp(statement.timestamp, *how)
     else:
         made = table.clone(*how)
-    totals = Table(made._ref.path).totals()  # noqa: SLF001 (one package)
+    totals = Table(made._ref.path, storage_options=storage(spark, {})).totals()  # noqa: SLF001 (one package)
     nothing = dict.fromkeys(
         ("num_removed_files", "num_copied_files", "removed_files_size", "copied_files_size"), 0
     )
@@ -191,7 +191,7 @@ def _clone(spark: Any, statement: S.Clone) -> list[dict[str, Any]]:
 
 def _is_there(spark: Any, name: list[str]) -> bool:
     try:
-        Table(ref_of(spark, name).path)
+        Table(ref_of(spark, name).path, storage_options=storage(spark, {}))
     except TableNotFoundError:
         return False
     return True

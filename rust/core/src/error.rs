@@ -154,7 +154,7 @@ pub enum Error {
         /// What is not supported.
         what: String,
     },
-    /// A path that is to be written or deleted and that is not inside the table.
+    /// A path that is not inside the table: of a write or delete, or of a read that the option `allowed_locations` refuses.
     #[error("`{table}`: {operation} of `{path}` is refused: {reason}")]
     OutsideTable {
         /// Path of the file.

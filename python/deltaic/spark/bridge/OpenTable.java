@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.EvalMode$;
@@ -158,9 +159,19 @@ final class OpenTable {
     return !timeTravel && changeType == null;
   }
 
-  /** Whether these are the same rows, whatever the version. */
+  /** Whether these are the same rows, whatever the version, read by the same options. */
   boolean isSameAs(OpenTable other) {
-    return place().equals(other.place()) && java.util.Objects.equals(partition, other.partition);
+    return reading().equals(other.reading()) && java.util.Objects.equals(partition, other.partition);
+  }
+
+  /**
+   * The place, and the options by which the table is read: credentials, what is checked, where its files may be. What one
+   * reading may see another one may be refused.
+   */
+  String reading() {
+    TreeMap options = new TreeMap((Map) reopen.get("options"));
+    options.remove("path");
+    return place() + "\n" + options;
   }
 
   /** The table whatever its version and however its URI is spelled; `s3`, `s3a` and `s3n` are one store. */
@@ -183,6 +194,11 @@ final class OpenTable {
     return answer == null ? this : of(path, answer, (Map) reopen.get("options"));
   }
 
+  /** The whole table in another version, by the options of this one. */
+  OpenTable inVersion(long version) {
+    return version == this.version && !partial ? this : open(uri, (Map) reopen.get("options"), Long.toString(version), null);
+  }
+
   /** What the core says of a version that Python has open. */
   static OpenTable of(String path, String json, Map options) {
     HashMap reopen = new HashMap();
@@ -196,7 +212,7 @@ final class OpenTable {
    */
   static OpenTable open(String path, Map options, String version, Long micros) {
     HashMap request = new HashMap();
-    HashMap plain = lowerCased(options);
+    HashMap plain = SessionSettings.ofReading(lowerCased(options));
     request.put("op", "open");
     request.put("path", path);
     request.put("options", plain);

@@ -11,8 +11,17 @@ public final class SessionSettings {
     "spark.databricks.delta.", "spark.deltaic.", "spark.sql.sources.", "spark.sql.parquet.", "spark.sql.files.", "parquet."
   };
   private static final String HADOOP = "parquet.";
+  private static final String ALLOWED = "spark.deltaic.allowedLocations";
 
   private SessionSettings() {}
+
+  /** Options of a reading, by names in lower case, with what the active session says where they are silent. */
+  static HashMap ofReading(HashMap options) {
+    if (options.containsKey("allowedlocations")) return options;
+    String allowed = SparkSession.active().conf().get(ALLOWED, null);
+    if (allowed != null) options.put("allowedlocations", allowed);
+    return options;
+  }
 
   /** As a JSON object. */
   public static String of(SparkSession session) {

@@ -14,7 +14,7 @@ final class StreamSink implements Sink {
   private final HashMap given = new HashMap();
 
   StreamSink(Map options, Seq partitionColumns, OutputMode mode) {
-    given.put("options", OpenTable.lowerCased(options));
+    given.put("options", SessionSettings.ofReading(OpenTable.lowerCased(options)));
     given.put("partitioning", new ArrayList(Scala.list(partitionColumns)));
     given.put("mode", mode.toString().toLowerCase(Locale.ROOT));
     HashMap request = new HashMap(given);

@@ -49,7 +49,7 @@ final class StreamSource implements Source, SupportsTriggerAvailableNow {
   }
 
   private static HashMap request(Map options, String op) {
-    HashMap plain = OpenTable.lowerCased(options);
+    HashMap plain = SessionSettings.ofReading(OpenTable.lowerCased(options));
     Object path = plain.get("path");
     if (path == null) {
       throw Refusal.of("readStream.format(\"" + Python.format() + "\") without a path", "load(path)", "");

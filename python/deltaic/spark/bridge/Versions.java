@@ -1,6 +1,7 @@
 package deltaic.spark;
 
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.WeakHashMap;
@@ -13,9 +14,9 @@ final class Versions {
   private static final String STALENESS = "spark.databricks.delta.stalenessLimit";
   private static final int REMEMBERED = 64;
 
-  /** By query: tables by their place. Spark makes one tracker a query, which it has on the thread that plans it. */
+  /** By query: tables by their reading, and the first one of each place by that. Spark makes one tracker a query, which it has on the thread that plans it. */
   private static final WeakHashMap PINNED = new WeakHashMap();
-  /** By place: the newest version that was seen, for sessions that accept stale answers. */
+  /** By reading: the newest version that was seen, for sessions that accept stale answers. */
   private static final LinkedHashMap SEEN = new LinkedHashMap(16, 0.75f, true);
 
   private Versions() {}
@@ -42,11 +43,13 @@ final class Versions {
       }
     }
     synchronized (pinned) {
-      OpenTable version = (OpenTable) pinned.get(table.place());
-      if (version == null) {
-        version = newest(table);
-        pinned.put(table.place(), version);
-      }
+      OpenTable version = (OpenTable) pinned.get(table.reading());
+      if (version != null) return version;
+      // scans by other options read the same version
+      OpenTable first = (OpenTable) pinned.get(table.place());
+      version = first == null ? newest(table) : table.inVersion(first.version);
+      pinned.put(table.reading(), version);
+      if (first == null) pinned.put(table.place(), version);
       return version;
     }
   }
@@ -56,7 +59,7 @@ final class Versions {
     long limit = JavaUtils.timeStringAsMs(SparkSession.active().conf().get(STALENESS, "0"));
     Seen seen;
     synchronized (SEEN) {
-      seen = (Seen) SEEN.get(table.place());
+      seen = (Seen) SEEN.get(table.reading());
     }
     if (seen != null && limit > 0 && System.nanoTime() - seen.at < limit * 1000000L) return seen.table;
     // what was seen last needs no new object where it is the newest still
@@ -68,7 +71,7 @@ final class Versions {
   /** A version was the newest one just now. */
   static void learn(OpenTable table) {
     synchronized (SEEN) {
-      SEEN.put(table.place(), new Seen(table));
+      SEEN.put(table.reading(), new Seen(table));
       if (SEEN.size() > REMEMBERED) SEEN.remove(((Map.Entry) SEEN.entrySet().iterator().next()).getKey());
     }
   }
@@ -76,7 +79,9 @@ final class Versions {
   /** This session committed: nobody in it reads an older version, whatever it accepts. */
   static void forget(String place) {
     synchronized (SEEN) {
-      SEEN.remove(place);
+      for (Iterator i = SEEN.keySet().iterator(); i.hasNext(); ) {
+        if (((String) i.next()).startsWith(place + "\n")) i.remove();
+      }
     }
   }
 }

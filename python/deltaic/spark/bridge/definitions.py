@@ -79,7 +79,7 @@ def _create_like(asked: dict[str, Any]) -> None:
     settings = Settings.of(spark, "create")
     with names.told(_name(asked), asked["path"], "create"):
         version = _core.create_like(
-            Table(asked["like"]["path"], storage_options=storage)._core,
+            Table(asked["like"]["path"], storage_options=settings.storage(storage))._core,
             asked["path"],
             _storage(asked["properties"]),
             configuration=_properties(asked["properties"]),
@@ -136,7 +136,7 @@ def _check_place(asked: dict[str, Any]) -> None:
         places = {"identifier": path, "location": location}
         raise two.named("DELTA_AMBIGUOUS_PATHS_IN_CREATE_TABLE", **places)
     if asked["managed"] and tables.exists(path):
-        version = Table(path).version
+        version = Table(path, storage_options=storage_of(session_of(None), {})).version
         message = f"a table already exists: `{path}`, version {version}"
         error = TableAlreadyExistsError(message, path=path, version=version)
         place = {"tableId": asked["name"], "tableLocation": path}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from deltaic.allowed_locations import OPTION as ALLOWED_LOCATIONS
 from deltaic.time_travel import invalid_timestamp, refusal, version_of
 from deltaic.verify import LEVELS
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # names that object stores understand start like this; they go to the core
+_ALLOWED = "allowedlocations"
 _STORAGE = (
     "aws_",
     "azure_",
@@ -27,8 +29,16 @@ _STORAGE = (
 
 def split_storage(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """The options for us and the options for the object store."""
-    storage = {name.lower(): value for name, value in given.items() if name.lower().startswith(_STORAGE)}
-    return {n: v for n, v in given.items() if n.lower() not in storage}, storage
+    rest, storage = {}, {}
+    for name, value in given.items():
+        lower = name.lower()
+        if lower == _ALLOWED:
+            storage[ALLOWED_LOCATIONS] = value
+        elif lower.startswith(_STORAGE):
+            storage[lower] = value
+        else:
+            rest[name] = value
+    return rest, storage
 
 
 def verify_level(given: Mapping[str, str]) -> str | None:

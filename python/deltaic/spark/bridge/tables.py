@@ -16,6 +16,7 @@ from deltaic.spark.bridge.sessions import session_of
 from deltaic.spark.names import is_url
 from deltaic.spark.partition_folders import PartOfTable, partition_folder
 from deltaic.spark.partition_values import partition_values
+from deltaic.spark.settings import storage
 
 # opened versions that are kept, so that a plan does not open what its analysis opened
 _KEPT = 32
@@ -132,7 +133,7 @@ def rows(asked: dict[str, Any]) -> int:
 def exists(path: str) -> bool:
     """Whether there is a table."""
     try:
-        _core.SparkTable(path, None, None, {})
+        _core.SparkTable(path, None, None, storage(session_of(None), {}))
     except TableNotFoundError:
         return False
     return True
@@ -146,7 +147,7 @@ def check_registration(asked: dict[str, Any]) -> None:
         SchemaMismatchError: when columns or partitioning are given and differ.
     """
     path = asked["path"]
-    facts = json.loads(_core.SparkTable(path, None, None, {}).describe())
+    facts = json.loads(_core.SparkTable(path, None, None, storage(session_of(None), {})).describe())
     wanted = _columns(json.loads(asked["schema"]))
     there = _columns(facts["schema"])
     if wanted and wanted != there:
@@ -172,7 +173,7 @@ def check_location(asked: dict[str, Any]) -> None:
         SchemaMismatchError: when its columns or its partitioning are others, and the session does not allow it.
     """
     now = json.loads(again(asked).describe())
-    there = json.loads(_core.SparkTable(asked["to"], None, None, {}).describe())
+    there = json.loads(_core.SparkTable(asked["to"], None, None, storage(session_of(None), {})).describe())
     if asked["other"] == "true":
         return
     for what in ("schema", "partitionColumns"):

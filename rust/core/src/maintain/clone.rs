@@ -101,12 +101,12 @@ pub fn shallow_clone(
             .of_condition(&condition::UNSUPPORTED_NON_EMPTY_CLONE));
     }
     let (protocol, metadata) = definition(&source, existing.as_ref(), target, options)?;
-    let root = source.location().root();
-    let adds = source.adds(None)?.into_iter().map(|add| absolute(add, root)).collect::<Result<Vec<_>>>()?;
+    let from = source.location();
+    let adds = source.adds(None)?.into_iter().map(|add| absolute(add, from)).collect::<Result<Vec<_>>>()?;
     let files = adds.len() as u64;
     let bytes = adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum();
     let operation = Operation::new("CLONE")
-        .with("source", format!("delta.`{}`", root.to_uri()))
+        .with("source", format!("delta.`{}`", from.root().to_uri()))
         .with_json("sourceVersion", source.version())
         .metric("sourceTableSize", bytes)
         .metric("sourceNumOfFiles", files)
@@ -198,20 +198,23 @@ fn hadoop_uri(path: &ObjectPath) -> String {
 }
 
 /// The file as another table refers to it.
-fn absolute(add: Add, root: &ObjectPath) -> Result<Add> {
+fn absolute(add: Add, from: &Location) -> Result<Add> {
     let deletion_vector = match add.deletion_vector {
-        Some(vector) => Some(match file_path(&vector, root)? {
-            Some(file) => DeletionVectorDescriptor {
-                storage_type: DvStorage::AbsolutePath,
-                path_or_inline_dv: hadoop_uri(&file),
-                ..vector
-            },
+        Some(vector) => Some(match file_path(&vector, from.root())? {
+            Some(file) => {
+                from.check_read(&file)?;
+                DeletionVectorDescriptor {
+                    storage_type: DvStorage::AbsolutePath,
+                    path_or_inline_dv: hadoop_uri(&file),
+                    ..vector
+                }
+            }
             None => vector,
         }),
         None => None,
     };
     Ok(Add {
-        path: LogPath::from_log(hadoop_uri(&add.path.resolve(root)?)),
+        path: LogPath::from_log(hadoop_uri(&from.readable(&add.path)?)),
         deletion_vector,
         data_change: true,
         base_row_id: None,

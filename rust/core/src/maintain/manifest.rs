@@ -130,7 +130,7 @@ fn write_once(snapshot: &Snapshot, extent: &Extent) -> Result<ManifestDone> {
         location.cancel().check()?;
         let mut lines = String::new();
         for add in adds {
-            lines.push_str(&hadoop_text(&add.path.resolve(location.root())?));
+            lines.push_str(&hadoop_text(&location.readable(&add.path)?));
             lines.push('\n');
         }
         location.store().put(&root.join(&below(partition)), lines.into())?;

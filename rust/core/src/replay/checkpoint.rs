@@ -239,7 +239,7 @@ impl CheckpointFile {
         let broken = |reason: String| Error::corrupt(&name, Some(version), reason);
         // what the store says is no fact about the content: the next try may read it
         let unreadable = |error: Error| match error {
-            Error::Storage { .. } => error,
+            Error::Storage { .. } | Error::OutsideTable { .. } => error,
             Error::DataFile { reason, .. } => broken(reason),
             other => broken(other.to_string()),
         };

@@ -30,7 +30,7 @@ pub fn file_facts(snapshot: &Snapshot, files: &[Add]) -> Result<Option<RecordBat
     let mut deleted = ListBuilder::new(Int64Builder::new());
     let mut left = MOST_WORDS;
     for file in files {
-        paths.push(file.path.resolve(location.root())?.uri());
+        paths.push(location.readable(&file.path)?.uri());
         match &file.deletion_vector {
             None => deleted.append_null(),
             Some(descriptor) => {

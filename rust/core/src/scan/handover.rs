@@ -29,6 +29,7 @@ use crate::predicate::Predicate;
 use crate::replay::{FileBatch, FilesRequest};
 use crate::schema::{ColumnMappingMode, Nullability, StructType, physical_difference, read_difference};
 use crate::snapshot::{Snapshot, Verify};
+use crate::store::ALLOWED_LOCATIONS;
 use crate::sums::SaturatingSum;
 use crate::txn::row_ids::num_records_of;
 
@@ -80,7 +81,8 @@ pub fn identity(snapshot: &Snapshot) -> String {
     // a reading that looks closer may refuse what another one answers
     let level =
         if snapshot.level() == Verify::default() { String::new() } else { format!("@{}", snapshot.level()) };
-    format!("{uri}@{}@{}@{size}@{modified}{level}", snapshot.version(), snapshot.metadata().id)
+    let allowed = snapshot.location().option(ALLOWED_LOCATIONS).map_or_else(String::new, |a| format!("@{a}"));
+    format!("{uri}@{}@{}@{size}@{modified}{level}{allowed}", snapshot.version(), snapshot.metadata().id)
 }
 
 /// Checks that a query that was analyzed with the columns of `analyzed` ([`describe`] of another version) reads the rows of
@@ -311,11 +313,12 @@ impl<'a> Encoder<'a> {
     }
 
     fn path(&mut self, written: &str) -> Result<()> {
-        if is_plain(written) {
+        let location = self.snapshot.location();
+        if is_plain(written) && location.reads_any() {
             self.file_bytes.push(1);
             return put_joined(&mut self.file_bytes, b"/", written.as_bytes());
         }
-        let uri = spark_uri(&LogPath::from_log(written).resolve(self.snapshot.location().root())?);
+        let uri = spark_uri(&location.readable(&LogPath::from_log(written))?);
         match uri.strip_prefix(&self.root) {
             Some(relative) if relative.starts_with('/') => {
                 self.file_bytes.push(1);

@@ -180,7 +180,7 @@ impl SplitRows {
             return Ok(Rows::Bare(read_file(&self.scan, add)?));
         }
         let location = self.scan.location();
-        let path = add.path.resolve(location.root())?;
+        let path = location.readable(&add.path)?;
         let uri = path.uri();
         let load = |d| DeletionVector::load(d, location);
         let deleted = add.deletion_vector.as_ref().map(load).transpose()?;

@@ -3,21 +3,22 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{FileMeta, PutOutcome, Store};
+use super::{AllowedLocations, FileMeta, PutOutcome, Store};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
 /// The one door of a table to a store: nothing outside the table is written or deleted, and in `_delta_log` only files
-/// that have a name of the log's. Reads go through unchecked.
+/// that have a name of the log's. Nothing is read but what [`AllowedLocations`] allows.
 #[derive(Debug)]
 pub(crate) struct Contained {
     inner: Arc<dyn Store>,
     root: ObjectPath,
+    reads: AllowedLocations,
 }
 
 impl Contained {
-    pub(crate) fn new(inner: Arc<dyn Store>, root: ObjectPath) -> Self {
-        Contained { inner, root }
+    pub(crate) fn new(inner: Arc<dyn Store>, root: ObjectPath, reads: AllowedLocations) -> Self {
+        Contained { inner, root, reads }
     }
 
     fn check(&self, operation: &'static str, path: &ObjectPath) -> Result<()> {
@@ -81,22 +82,32 @@ impl Store for Contained {
     }
 
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
+        self.reads.check(path)?;
         self.inner.head(path)
     }
 
     fn get(&self, path: &ObjectPath) -> Result<Bytes> {
+        self.reads.check(path)?;
         self.inner.get(path)
     }
 
     fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
+        self.reads.check(path)?;
         self.inner.get_range(path, range)
     }
 
     fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
-        self.inner.get_many(paths)
+        let refusals: Vec<Option<Error>> = paths.iter().map(|p| self.reads.check(p).err()).collect();
+        if refusals.iter().all(Option::is_none) {
+            return self.inner.get_many(paths);
+        }
+        let get =
+            |(path, refusal): (&ObjectPath, Option<Error>)| refusal.map_or_else(|| self.inner.get(path), Err);
+        paths.iter().zip(refusals).map(get).collect()
     }
 
     fn get_ranges(&self, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.reads.check(path)?;
         self.inner.get_ranges(path, ranges)
     }
 

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::folder::{Folder, LinkInTheWay};
 #[cfg(all(test, unix))]
 use super::power_cut::{synced_dir, synced_file};
-use super::{FileMeta, PutOutcome, Store, io_error, runtime};
+use super::{AllowedLocations, FileMeta, PutOutcome, Store, io_error, runtime};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
@@ -22,10 +22,12 @@ const LARGE: u64 = 1 << 20;
 /// The local file system. It needs no runtime, so that it works unchanged in a forked process, and a read costs one
 /// system call more than the bytes.
 ///
-/// Of a table ([`LocalStore::of_table`]) nothing is written or deleted through a link below its folder.
+/// Of a table nothing is written or deleted through a link below its folder.
 #[derive(Debug, Clone, Default)]
 pub struct LocalStore {
     root: Option<PathBuf>,
+    /// The folders below which files are read, without following a link; none where any file may be.
+    reads: Option<Vec<PathBuf>>,
 }
 
 impl LocalStore {
@@ -33,8 +35,33 @@ impl LocalStore {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a place that is no local one.
-    pub fn of_table(root: &ObjectPath) -> Result<Self> {
-        Ok(LocalStore { root: Some(Self::path(root)?) })
+    pub(crate) fn of_table(root: &ObjectPath, reads: &AllowedLocations) -> Result<Self> {
+        Ok(LocalStore { root: Some(Self::path(root)?), reads: reads.folders() })
+    }
+
+    /// Checks that no link is on the way to a file that is read, or nothing is there.
+    ///
+    /// # Errors
+    /// [`Error::OutsideTable`].
+    pub(crate) fn check_links(&self, path: &ObjectPath) -> Result<()> {
+        match self.opened(path) {
+            Ok(_) | Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A file that is read.
+    fn opened(&self, path: &ObjectPath) -> Result<File> {
+        let local = Self::path(path)?;
+        let Some(folders) = &self.reads else {
+            return File::open(local).map_err(|e| io_error("get", path, e));
+        };
+        let (folder, name) =
+            (local.parent().unwrap_or(Path::new("/")), local.file_name().unwrap_or_default());
+        let way = folders.iter().find_map(|from| Some((from, folder.strip_prefix(from).ok()?)));
+        let file = way.map(|(from, below)| Folder::open(from, below).and_then(|folder| folder.file(name)));
+        let outside = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        file.unwrap_or_else(|| Err(outside())).map_err(|e| self.failure("read", path, e))
     }
 
     fn path(path: &ObjectPath) -> Result<PathBuf> {
@@ -54,7 +81,7 @@ impl LocalStore {
         (from, below, local.file_name().unwrap_or_default())
     }
 
-    /// The error of a write or delete.
+    /// The error of what does not follow links.
     fn failure(&self, operation: &'static str, path: &ObjectPath, source: std::io::Error) -> Error {
         match source.get_ref().and_then(|inner| inner.downcast_ref::<LinkInTheWay>()) {
             Some(link) => Error::OutsideTable {
@@ -240,7 +267,11 @@ impl Store for LocalStore {
     }
 
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
-        let meta = fs::metadata(Self::path(path)?).map_err(|e| io_error("head", path, e))?;
+        let found = match self.reads {
+            None => fs::metadata(Self::path(path)?),
+            Some(_) => self.opened(path)?.metadata(),
+        };
+        let meta = found.map_err(|e| io_error("head", path, e))?;
         if meta.is_dir() {
             return Err(Error::NotFound { path: path.to_string() });
         }
@@ -248,7 +279,13 @@ impl Store for LocalStore {
     }
 
     fn get(&self, path: &ObjectPath) -> Result<Bytes> {
-        fs::read(Self::path(path)?).map(Bytes::from).map_err(|e| io_error("get", path, e))
+        let fail = |e| io_error("get", path, e);
+        if self.reads.is_none() {
+            return fs::read(Self::path(path)?).map(Bytes::from).map_err(fail);
+        }
+        let mut body = Vec::new();
+        self.opened(path)?.read_to_end(&mut body).map_err(fail)?;
+        Ok(body.into())
     }
 
     fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
@@ -266,7 +303,7 @@ impl Store for LocalStore {
 
     fn get_ranges(&self, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let fail = |e| io_error("get", path, e);
-        let mut file = File::open(Self::path(path)?).map_err(fail)?;
+        let mut file = self.opened(path)?;
         ranges
             .iter()
             .map(|range| {

@@ -5,8 +5,10 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::secrets::{self, KeptOptions};
-use super::{Contained, LocalStore, Meter, Metered, ObjectAdapter, Store};
-use crate::actions::ObjectPath;
+use super::{
+    ALLOWED_LOCATIONS, AllowedLocations, Contained, LocalStore, Meter, Metered, ObjectAdapter, Store,
+};
+use crate::actions::{LogPath, ObjectPath};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 
@@ -19,6 +21,7 @@ pub struct Location {
     root: ObjectPath,
     store: Arc<dyn Store>,
     options: Arc<KeptOptions>,
+    reads: AllowedLocations,
     /// Stores of other prefixes that absolute paths in the log lead to.
     others: Arc<Mutex<BTreeMap<String, Arc<dyn Store>>>>,
     cancel: Cancel,
@@ -33,16 +36,18 @@ impl Location {
     pub fn open(uri: &str, options: &StorageOptions) -> Result<Self> {
         let root = parse_root(uri)?;
         secrets::check_options(options)?;
-        let store = open_store(&root, &root, options)?;
+        let reads = AllowedLocations::parse(options.get(ALLOWED_LOCATIONS).map(String::as_str), &root)?;
+        let store = open_store(&root, &root, &reads, options)?;
         let options = Arc::new(options.clone().into());
-        Ok(Location { root, store, options, others: Arc::default(), cancel: Cancel::default() })
+        Ok(Location { root, store, options, reads, others: Arc::default(), cancel: Cancel::default() })
     }
 
     /// A place in a store that is already open.
     pub fn with_store(root: ObjectPath, store: Arc<dyn Store>) -> Self {
-        let store = Arc::new(Contained::new(store, root.clone()));
+        let reads = AllowedLocations::Any;
+        let store = Arc::new(Contained::new(store, root.clone(), reads.clone()));
         let (options, others) = (Arc::default(), Arc::default());
-        Location { root, store, options, others, cancel: Cancel::default() }
+        Location { root, store, options, reads, others, cancel: Cancel::default() }
     }
 
     /// The same place, for operations that this can stop.
@@ -66,6 +71,33 @@ impl Location {
         self.options.get(name).map(String::as_str)
     }
 
+    /// The place of a file of the log that may be read, for those who read it by other means than [`Location::store_for`].
+    ///
+    /// # Errors
+    /// [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`] does not allow it; those of [`LogPath::resolve`].
+    pub(crate) fn readable(&self, path: &LogPath) -> Result<ObjectPath> {
+        let place = path.resolve(&self.root)?;
+        self.check_read(&place)?;
+        Ok(place)
+    }
+
+    /// Checks that a file may be read.
+    ///
+    /// # Errors
+    /// [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`] does not allow it.
+    pub(crate) fn check_read(&self, place: &ObjectPath) -> Result<()> {
+        self.reads.check(place)?;
+        match place.scheme() == "file" && !self.reads_any() {
+            true => LocalStore::of_table(&self.root, &self.reads)?.check_links(place),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a log may name any file, as the protocol allows.
+    pub(crate) fn reads_any(&self) -> bool {
+        self.reads == AllowedLocations::Any
+    }
+
     /// Root of the table.
     pub fn root(&self) -> &ObjectPath {
         &self.root
@@ -84,8 +116,9 @@ impl Location {
     /// The store of a file: the table's own, or that of an absolute path elsewhere, which is only read.
     ///
     /// # Errors
-    /// As [`Location::open`].
+    /// As [`Location::open`]; [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`] does not allow to read it.
     pub fn store_for(&self, path: &ObjectPath) -> Result<Arc<dyn Store>> {
+        self.reads.check(path)?;
         if path.prefix() == self.root.prefix() {
             return Ok(self.store.clone());
         }
@@ -93,7 +126,7 @@ impl Location {
         if let Some(store) = others.get(path.prefix()) {
             return Ok(store.clone());
         }
-        let store = open_store(path, &self.root, &self.options)?;
+        let store = open_store(path, &self.root, &self.reads, &self.options)?;
         others.insert(path.prefix().to_owned(), store.clone());
         Ok(store)
     }
@@ -104,7 +137,7 @@ fn invalid(uri: &str, reason: impl ToString) -> Error {
 }
 
 /// `s3a` and `s3n` are Hadoop's names of `s3`; `file:/x` is `file:///x`; what has no scheme is a local path.
-fn parse_root(uri: &str) -> Result<ObjectPath> {
+pub(super) fn parse_root(uri: &str) -> Result<ObjectPath> {
     let scheme = uri.split_once(':').map(|(s, _)| s).filter(|s| {
         s.len() > 1 && s.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
     });
@@ -129,22 +162,28 @@ fn parse_root(uri: &str) -> Result<ObjectPath> {
 }
 
 /// The store of a path, for the table at `root`: it writes and deletes only there.
-fn open_store(path: &ObjectPath, root: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn Store>> {
+fn open_store(
+    path: &ObjectPath,
+    root: &ObjectPath,
+    reads: &AllowedLocations,
+    options: &StorageOptions,
+) -> Result<Arc<dyn Store>> {
     let store: Arc<dyn Store> = match path.scheme() {
-        "file" => Arc::new(LocalStore::of_table(path)?),
+        "file" => Arc::new(LocalStore::of_table(path, reads)?),
         _ => open_remote(path, options)?,
     };
-    Ok(Arc::new(Contained::new(store, root.clone())))
+    Ok(Arc::new(Contained::new(store, root.clone(), reads.clone())))
 }
 
 fn open_remote(path: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn Store>> {
     let uri = path.to_uri();
     let url = Url::parse(&uri).map_err(|e| invalid(&uri, e))?;
     secrets::check_url(&url)?;
+    let options = options.iter().filter(|(name, _)| *name != ALLOWED_LOCATIONS);
     let environment = std::env::vars()
         .map(|(k, v)| (k.to_lowercase(), v))
         .filter(|(k, _)| ["aws_", "azure_", "google_"].iter().any(|p| k.starts_with(p)));
-    let all = environment.chain(options.iter().map(|(k, v)| (k.clone(), v.clone())));
+    let all = environment.chain(options.map(|(k, v)| (k.clone(), v.clone())));
     choose_tls();
     let (store, key) = object_store::parse_url_opts(&url, all).map_err(|e| invalid(&uri, e))?;
     let skip = path.key().len().saturating_sub(key.as_ref().len() + 1);

@@ -1,5 +1,6 @@
 //! Where bytes live. [`Store`] is the little that a Delta log needs: an ordered listing, reads, and put-if-absent.
 
+mod allowed;
 mod contained;
 mod folder;
 mod local;
@@ -12,6 +13,8 @@ pub mod runtime;
 mod secrets;
 mod traits;
 
+pub use allowed::ALLOWED_LOCATIONS;
+pub(crate) use allowed::AllowedLocations;
 pub(crate) use contained::Contained;
 pub use local::LocalStore;
 pub use location::{Location, StorageOptions};
