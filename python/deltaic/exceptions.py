@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deltaic.conditions import conditions, of_kinds
+from deltaic.visible import visible
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -42,6 +43,9 @@ class DeltaError(Exception):
         self._condition = conditions()[condition].name
         self._parameters = {name: str(value) for name, value in parameters.items()}
         return self
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
     @property
     def condition(self) -> str | None:
@@ -78,6 +82,9 @@ class DeltaError(Exception):
 
 class DeltaWarning(UserWarning):
     """What follows a commit went wrong: a checkpoint, a checksum, a cleanup. The commit stands."""
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class DeltaConcurrentModificationException(DeltaError):  # noqa: N818 (the name that delta-spark has)
@@ -185,7 +192,10 @@ class UnsupportedError(DeltaError, NotImplementedError):
 
 
 class OutsideTableError(DeltaError, PermissionError):
-    """A path that is not inside the table, or that a link leads to: of a write or delete, or of a read that `allowed_locations` refuses."""
+    """A path that is not inside the table, or that a link leads to.
+
+    Of a write or delete, or of a read that `allowed_locations` refuses.
+    """
 
     path: str
     table: str

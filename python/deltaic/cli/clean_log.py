@@ -31,10 +31,10 @@ def clean_log(table: Table, *, dry_run: bool, yes: bool, as_json: bool) -> None:
         output.print_json(done._asdict())
     else:
         for file in done.deleted:
-            click.echo(file)
+            output.line(file)
         what = "would be deleted" if dry_run else "deleted"
         output.console().print(f"{len(done.deleted):,} files {what}", style="dim")
     for name, reason in done.failed:
-        click.echo(f"deltaic: not deleted: {name}: {reason}", err=True)
+        output.line(f"deltaic: not deleted: {name}: {reason}", err=True)
     if done.failed:
         sys.exit(1)

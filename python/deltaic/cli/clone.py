@@ -28,7 +28,7 @@ def clone(table: Table, *, target: str, replace: bool, properties: dict[str, str
     if as_json:
         output.print_json(asdict(done))
         return
-    click.echo(
+    output.line(
         f"version {done.version} of {done.uri} is version {done.source_version} of {table.uri}: "
         f"{done.files:,} files, {output.size(done.bytes)}"
     )

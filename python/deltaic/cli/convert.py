@@ -45,6 +45,6 @@ def convert(
     if as_json:
         output.print_json(asdict(done))
     elif done.existed:
-        click.echo(f"{uri} is a Delta table already, at version {done.version}")
+        output.line(f"{uri} is a Delta table already, at version {done.version}")
     else:
         click.echo(f"{done.files:,} files, {done.rows:,} rows, {output.size(done.bytes)}")

@@ -47,7 +47,7 @@ def diff(
         console.print(f"{sign} {len(moved[kind]):,} files {kind}, {output.size(bytes_of)}")
         if files:
             for file in moved[kind]:
-                console.print(f"  {file['path']}", markup=False)
+                console.print("  ", output.cell(file["path"]), sep="")
 
 
 def _differences(before: Table, after: Table) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def fsck(table: Table, *, dry_run: bool, yes: bool, as_json: bool) -> None:
         output.print_json(asdict(done))
     else:
         for path in [*done.missing, *done.missing_vectors]:
-            click.echo(path)
+            output.line(path)
         what = "missing" if done.version is None else f"taken out by version {done.version}"
         vectors = f", {len(done.missing_vectors):,} deletion vectors missing" if done.missing_vectors else ""
         output.console().print(f"{len(done.missing):,} files {what}{vectors}", style="dim")

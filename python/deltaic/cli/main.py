@@ -12,6 +12,7 @@ import click
 
 from deltaic import __version__
 from deltaic.exceptions import CommitConflictError, DeltaError, DeltaWarning
+from deltaic.visible import visible
 
 EXIT_CODES = """\b
 Exit codes:
@@ -115,7 +116,7 @@ def _show_warning(
 ) -> None:
     """What went wrong after a commit is one line; other warnings are as Python shows them."""
     if issubclass(category, DeltaWarning):
-        click.echo(f"deltaic: {' '.join(str(message).split())}", err=True)
+        click.echo(f"deltaic: {visible(' '.join(str(message).split()))}", err=True)
     else:
         click.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
 
@@ -131,5 +132,5 @@ def exit_code(error: DeltaError) -> int:
 
 def _end(message: str, code: int) -> None:
     line = " ".join(message.split())
-    click.echo(f"deltaic: {line}", err=True)
+    click.echo(f"deltaic: {visible(line)}", err=True)
     sys.exit(code)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,8 +18,11 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
+
+from deltaic.visible import in_json, in_one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,21 +30,40 @@ if TYPE_CHECKING:
     from deltaic.exceptions import DeltaError
 
 
+class _Visible(Console):
+    """A console on which nothing but the console itself steers the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """As Rich renders it, but for control characters in what is rendered."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text), style, control)
+
+
 def console() -> Console:
     """Standard output. Colours only on a terminal; into a file or pipe, lines are as long as they must be."""
     if sys.stdout.isatty():
-        return Console(highlight=False)
-    return Console(highlight=False, width=10_000, soft_wrap=True)
+        return _Visible(highlight=False)
+    return _Visible(highlight=False, width=10_000, soft_wrap=True)
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Prints lines; control characters are shown as such."""
+    click.echo(visible(text), err=err)
+
+
+def line(value: object, *, err: bool = False) -> None:
+    """Prints what a table says as one line, whatever is in it."""
+    click.echo(in_one_line(str(value)), err=err)
 
 
 def print_json(value: Any) -> None:
     """One JSON document; times as ISO 8601."""
-    click.echo(json.dumps(value, default=_plain, indent=2, ensure_ascii=False))
+    click.echo(in_json(json.dumps(value, default=_plain, indent=2, ensure_ascii=False)))
 
 
 def print_json_line(value: Any) -> None:
     """One line of JSON, for lists too long to hold."""
-    click.echo(json.dumps(value, default=_plain, ensure_ascii=False))
+    click.echo(in_json(json.dumps(value, default=_plain, ensure_ascii=False)))
 
 
 def error_facts(error: DeltaError) -> dict[str, Any]:
@@ -84,7 +106,7 @@ def facts(rows: Iterable[tuple[str, object]]) -> Grid:
     made.add_column(style="bold")
     made.add_column(overflow="fold")
     for name, value in rows:
-        made.add_row(name, cell(value))
+        made.add_row(cell(name), cell(value))
     return made
 
 
@@ -95,10 +117,10 @@ def cell(value: object) -> Text:
     if isinstance(value, datetime):
         return Text(value.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + " UTC")
     if isinstance(value, dict):
-        return Text(", ".join(f"{k}={v}" for k, v in value.items()) or "-")
+        return Text(in_one_line(", ".join(f"{k}={v}" for k, v in value.items())) or "-")
     if isinstance(value, (list, tuple)):
-        return Text(", ".join(map(str, value)) or "-")
-    return Text(str(value))
+        return Text(in_one_line(", ".join(map(str, value))) or "-")
+    return Text(in_one_line(str(value)))
 
 
 def size(count: int | None) -> str:

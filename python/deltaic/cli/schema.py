@@ -21,6 +21,6 @@ def schema(table: Table, *, as_json: bool) -> None:
     if as_json:
         output.print_json(json.loads(table.schema.json()))
         return
-    click.echo(repr(table.schema))
+    output.echo(repr(table.schema))
     if table.partition_columns:
-        click.echo(f"partitioned by: {', '.join(table.partition_columns)}")
+        output.line(f"partitioned by: {', '.join(table.partition_columns)}")

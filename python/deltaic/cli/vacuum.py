@@ -49,10 +49,10 @@ def vacuum(
         output.print_json(asdict(done))
     else:
         for file in done.files:
-            click.echo(file)
+            output.line(file)
         what = "would be deleted" if dry_run else "deleted"
         output.console().print(f"{len(done.files):,} files {what}, {output.size(done.bytes)}", style="dim")
     for path, reason in done.failed:
-        click.echo(f"deltaic: not deleted: {path}: {reason}", err=True)
+        output.line(f"deltaic: not deleted: {path}: {reason}", err=True)
     if done.failed:
         sys.exit(1)

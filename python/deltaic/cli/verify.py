@@ -29,7 +29,7 @@ def verify(
         output.print_json({**asdict(report), "ok": report.ok})
     else:
         for finding in report.findings:
-            click.echo(str(finding))
+            output.line(finding)
         if report.more_findings:
             click.echo(f"… and {report.more_findings:,} more")
         looked_at = (

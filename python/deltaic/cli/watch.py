@@ -51,7 +51,7 @@ def watch(table: Table, *, start: int | None, until: int | None, interval: float
         if as_json:
             output.print_json_line(commit)
         else:
-            click.echo(_line(commit))
+            output.line(_line(commit))
 
 
 def _commits(table: Table, start: int | None, until: int | None, interval: float) -> Iterator[dict[str, Any]]:
@@ -78,7 +78,7 @@ def _tell(gone: list[int]) -> None:
     """Names the versions in a row that cleanup was faster to remove, and forgets them."""
     if gone:
         which = f"version {gone[0]} is" if len(gone) == 1 else f"versions {gone[0]} to {gone[-1]} are"
-        click.echo(f"deltaic: {which} not in the log any more", err=True)
+        output.line(f"deltaic: {which} not in the log any more", err=True)
         gone.clear()
 
 

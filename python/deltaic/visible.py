@@ -1,0 +1,28 @@
+"""Texts of a log as people may see them: nobody who writes a table may steer the terminal of who reads it."""
+
+from __future__ import annotations
+
+import re
+
+# control characters but the tab and the end of a line, and those that change the direction of text or end a line unseen
+_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+def visible(text: str) -> str:
+    r"""The text with each control character as Python writes it, such as `\x1b`; lines stay lines."""
+    return _HIDDEN.sub(lambda found: _escaped(found[0]), text)
+
+
+def in_one_line(text: str) -> str:
+    r"""As `visible`, and the end of a line is `\n`: no value can look like a line of its own."""
+    return visible(text).replace("\n", "\\n")
+
+
+def in_json(text: str) -> str:
+    """JSON that says the same, in which these characters are escaped."""
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _escaped(character: str) -> str:
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
