@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core, time_travel, times
+from deltaic.exceptions import InvalidArgumentError
 from deltaic.handle import Handle
 from deltaic.schema import columns_json
 from deltaic.verify import VerifyReport, verify
@@ -15,6 +16,9 @@ from deltaic.verify import VerifyReport, verify
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date, datetime
+
+# hours that the core can count in milliseconds
+_MOST_HOURS = 2**40
 
 
 @dataclass(frozen=True)
@@ -219,6 +223,9 @@ class Maintenance(Handle):
             InvalidArgumentError: the retention is below that of the table.
         """
         files = None if inventory is None else list(inventory)
+        if retention_hours is not None and not abs(retention_hours) < _MOST_HOURS:
+            reason = f"{retention_hours} is no number of hours"
+            raise InvalidArgumentError.of("retention_hours", reason)
         millis = None if retention_hours is None else round(retention_hours * 3_600_000)
         found = json.loads(
             _core.vacuum(self._core, mode, millis, allow_short_retention, dry_run, files, user_metadata)

@@ -43,6 +43,10 @@ class Dialect(Spark):
         TYPE_MAPPING = {**Spark.Generator.TYPE_MAPPING, _Type.NULL: "VOID"}  # noqa: RUF012
 
 
+# characters of a long condition that its error shows
+_SHOWN = 200
+
+
 class _Untranslatable(Exception):  # noqa: N818 (never leaves this module)
     """A part that the tree cannot say."""
 
@@ -63,14 +67,25 @@ def from_sql(text: str) -> str:
     except TokenError as error:
         reason = "a quote or comment is not closed"
         raise InvalidPredicateError(f"predicate `{text}`: {reason}", predicate=text, reason=reason) from error
-    return json.dumps(_condition(tree, text), ensure_ascii=False)
+    except RecursionError:
+        raise _too_deep(text) from None
+    try:
+        return json.dumps(_condition(tree, text), ensure_ascii=False)
+    except RecursionError:
+        raise _too_deep(text) from None
+
+
+def _too_deep(text: str) -> InvalidPredicateError:
+    reason = "it is nested too deeply; many values of one column are `IN (…)`"
+    short = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return InvalidPredicateError(f"predicate `{short}`: {reason}", predicate=text, reason=reason)
 
 
 def parsed(text: str) -> Node | None:
     """An SQL condition as sqlglot has it; `None` where it is no SQL to sqlglot."""
     try:
         return sqlglot.parse_one(text, dialect=Dialect, into=exp.Condition)
-    except (ParseError, TokenError):
+    except (ParseError, TokenError, RecursionError):
         return None
 
 

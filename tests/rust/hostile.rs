@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
 use deltaic::actions::DeletionVectorDescriptor;
 use deltaic::checkpoint::checkpoint;
-use deltaic::scan::{DeletionVector, ReadRequest, file_facts, read, surviving_files};
+use deltaic::scan::{DeletionVector, MAX_PAGE_BYTES, ReadRequest, file_facts, read, surviving_files};
 use deltaic::snapshot::At;
 use deltaic::store::Location;
 use deltaic::write::{WriteMode, WriteOptions, write};
 use deltaic::{Error, Result, Snapshot};
 use deltaic_testkit::{CheckpointSpec, TableBuilder, actions};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
 use parquet::file::metadata::{ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter};
+use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
 fn location(table: &TableBuilder) -> Location {
@@ -163,5 +166,32 @@ fn sizes_that_no_store_has_add_up_to_an_answer() {
     ];
     for outcome in kinds {
         assert!(outcome.as_ref().err().is_none_or(|e| e.kind() != "Internal"), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_page_is_no_larger_than_the_option_allows() {
+    let mut table = TableBuilder::temp();
+    table.create(&actions::schema(&[("text", "string")]), &[], &[]);
+    let text: ArrayRef = Arc::new(StringArray::from_iter_values(["0".repeat(8 << 20)]));
+    let batch = RecordBatch::try_from_iter([("text", text)]).unwrap();
+    let codec = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut body = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut body, batch.schema(), Some(codec)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    assert!(body.len() < 1 << 20, "{}", body.len());
+    std::fs::write(table.root().join("a.parquet"), &body).unwrap();
+    table.commit(&[actions::with(actions::add("a.parquet"), "size", body.len())]);
+    assert_eq!(rows(&table).unwrap(), 1);
+    for (most, allowed) in [("1048576", false), ("16777216", true)] {
+        let options = [(MAX_PAGE_BYTES.to_owned(), most.to_owned())].into();
+        let snapshot = Snapshot::open(Location::open(&table.uri(), &options).unwrap(), At::Latest).unwrap();
+        let read: Result<usize> = read(&snapshot, ReadRequest::default())
+            .and_then(|batches| batches.map(|batch| batch.map(|b| b.num_rows())).sum());
+        match read {
+            Ok(rows) => assert!(allowed && rows == 1),
+            Err(error) => assert!(!allowed && error.to_string().contains(MAX_PAGE_BYTES), "{error}"),
+        }
     }
 }

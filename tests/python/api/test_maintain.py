@@ -45,6 +45,11 @@ class TestTable:
         assert table.version == done.version
         assert ids(root) == [3]
 
+    @pytest.mark.parametrize("hours", [float("nan"), float("inf"), -float("inf"), 1e300])
+    def test_a_vacuum_of_no_number_of_hours_is_refused(self, root, hours):
+        with pytest.raises(InvalidArgumentError, match="retention_hours"):
+            Table(root).vacuum(hours)
+
     def test_vacuum_by_an_inventory(self, root, tmp_path):
         table = deltaic.Table(root)
         live = set(pa.table(table.files())["path"].to_pylist())

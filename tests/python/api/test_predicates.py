@@ -300,3 +300,14 @@ def test_every_tree_survives_the_way_through_sql(condition):
 def test_quoted_names_keep_all_that_is_in_them(parts: list[str]) -> None:
     quoted = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
     assert name_parts(quoted) == parts
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 20_000 + "id > 1" + ")" * 20_000, " OR ".join(["id = 1"] * 20_000), "NOT " * 20_000 + "id > 1"]
+)
+def test_a_condition_of_great_depth_is_a_condition_or_an_error(text: str) -> None:
+    try:
+        from_sql(text)
+    except InvalidPredicateError as error:
+        assert len(str(error)) < 1000
+        assert error.predicate == text

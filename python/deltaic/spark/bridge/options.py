@@ -24,6 +24,7 @@ _STORAGE = (
     "container_",
     "proxy_",
     "endpoint",
+    "max_page_bytes",
 )
 
 

@@ -218,6 +218,12 @@ impl ObjectPath {
         rest.strip_prefix('/').filter(|name| !name.is_empty())
     }
 
+    /// Whether it is below a folder, by whichever of the schemes of a store both are named.
+    pub(crate) fn is_within(&self, folder: &ObjectPath) -> bool {
+        let below = self.key.strip_prefix(folder.key.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        below.is_some_and(|name| !name.is_empty()) && is_same_store(&self.prefix, &folder.prefix)
+    }
+
     /// `file://`, `s3://bucket` …
     pub fn prefix(&self) -> &str {
         &self.prefix

@@ -315,12 +315,14 @@ impl CheckpointFile {
             match guarded(|| decoder.try_decode()).map_err(broken)? {
                 DecodeResult::Data(batch) => out.push(batch),
                 DecodeResult::NeedsData(ranges) => {
-                    let bytes = self.file.ranges(&ranges).map_err(|e| match e {
+                    let unfit = |e| match e {
                         Error::DataFile { reason, .. } => {
                             Error::corrupt(self.file.path(), Some(self.version), reason)
                         }
                         other => other,
-                    })?;
+                    };
+                    let bytes = self.file.ranges(&ranges).map_err(unfit)?;
+                    self.file.check_pages(&bytes).map_err(unfit)?;
                     guarded(|| decoder.push_ranges(ranges, bytes)).map_err(broken)?;
                 }
                 DecodeResult::Finished => return Ok(out),

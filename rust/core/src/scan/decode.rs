@@ -104,6 +104,7 @@ impl Decoded {
                 DecodeResult::Data(next) => self.reader = Some(next),
                 DecodeResult::NeedsData(ranges) => {
                     let bytes = file.ranges(&ranges)?;
+                    file.check_pages(&bytes)?;
                     self.decoder.push_ranges(ranges, bytes).map_err(|e| file.error(e))?;
                 }
                 DecodeResult::Finished if self.left > 0 => {

@@ -126,22 +126,21 @@ impl DeletionVector {
         Self::from_bytes(&bytes, at)?.of_cardinality(descriptor, at)
     }
 
-    /// Reads size, data and checksum as a file has them.
+    /// Reads size, data and checksum as a file has them. A log may name any file: no error repeats what is in it, or how
+    /// large it is.
     fn framed(descriptor: &DeletionVectorDescriptor, path: &ObjectPath, frame: &[u8]) -> Result<Self> {
         let at = format!("{path} at offset {}", descriptor.offset.unwrap_or(0));
         let size = size_of(descriptor, &at)?;
-        let torn =
-            || invalid(&at, format!("torn: {} bytes of {} are there", frame.len(), size as u64 + FRAME));
+        let torn = || invalid(&at, format!("torn: fewer than {} bytes are there", size as u64 + FRAME));
         let (written, rest) = frame.split_first_chunk::<4>().ok_or_else(torn)?;
         let written = u32::from_be_bytes(*written);
         if written as usize != size {
-            return Err(invalid(&at, format!("the file says {written} bytes, sizeInBytes is {size}")));
+            return Err(invalid(&at, format!("sizeInBytes is {size}, the file says another size")));
         }
         let (data, crc) = rest.split_at_checked(size).ok_or_else(torn)?;
         let crc = u32::from_be_bytes(*crc.first_chunk::<4>().ok_or_else(torn)?);
-        let computed = crc32fast::hash(data);
-        if crc != computed {
-            return Err(invalid(&at, format!("checksum {computed:08x}, but the file says {crc:08x}")));
+        if crc != crc32fast::hash(data) {
+            return Err(invalid(&at, "checksum of other bytes than are there"));
         }
         Self::from_bytes(data, &at)?.of_cardinality(descriptor, &at)
     }
@@ -261,7 +260,7 @@ fn fetch(location: &Location, path: &ObjectPath, ranges: &[Range<u64>]) -> Resul
         // a range behind the end of a torn file fails in each store in its own words
         Error::Storage { .. } => match (store.head(path), ranges.iter().map(|r| r.end).max()) {
             (Ok(meta), Some(end)) if meta.size < end => {
-                invalid(&path.to_string(), format!("torn: {} bytes, but a vector ends at {end}", meta.size))
+                invalid(&path.to_string(), format!("torn: it ends before byte {end}, where the vector does"))
             }
             (Err(Error::NotFound { .. }), _) => missing(),
             _ => error,

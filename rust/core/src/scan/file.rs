@@ -15,6 +15,7 @@ use parquet::file::metadata::{
 };
 
 use super::guard::guarded;
+use super::page_sizes::{DEFAULT_MAX_PAGE_BYTES, MAX_PAGE_BYTES, too_large};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 use crate::store::{Location, Store};
@@ -35,6 +36,8 @@ pub(crate) struct DataFile {
     store: Arc<dyn Store>,
     path: ObjectPath,
     size: u64,
+    /// Bytes of a page, once it is decompressed.
+    most_of_page: u64,
     /// The end of the file, from `size - tail.len()` on.
     tail: Bytes,
 }
@@ -50,7 +53,14 @@ impl DataFile {
             path: path.to_string(),
             reason: format!("the log says {size} bytes"),
         })?;
-        let mut file = DataFile { store, path, size, tail: Bytes::new() };
+        let most_of_page = match location.option(MAX_PAGE_BYTES) {
+            Some(text) => text.parse().map_err(|_| Error::InvalidArgument {
+                argument: MAX_PAGE_BYTES.into(),
+                reason: format!("`{text}` is no number of bytes"),
+            })?,
+            None => DEFAULT_MAX_PAGE_BYTES,
+        };
+        let mut file = DataFile { store, path, size, most_of_page, tail: Bytes::new() };
         if size == 0 {
             // no store has a range of nothing
             return Err(file.error("it is empty (0 bytes)"));
@@ -195,6 +205,20 @@ impl DataFile {
         }
     }
 
+    /// Checks the pages of which these ranges consist before they are decompressed.
+    ///
+    /// # Errors
+    /// [`Error::DataFile`] where one is larger than [`MAX_PAGE_BYTES`] allows.
+    pub(crate) fn check_pages(&self, ranges: &[Bytes]) -> Result<()> {
+        match ranges.iter().find_map(|bytes| too_large(bytes, self.most_of_page)) {
+            Some(size) => Err(self.error(format!(
+                "a page has {size} bytes once it is decompressed, and `{MAX_PAGE_BYTES}` allows {}",
+                self.most_of_page
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Ranges of the file, in order: from its tail where that has them, the rest with one call to the store.
     pub(crate) fn ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let start = self.size - self.tail.len() as u64;
@@ -226,8 +250,9 @@ impl DataFile {
     /// The error that the file has another size than the log says, if that is so.
     fn resized(&self) -> Option<Error> {
         let meta = self.store.head(&self.path).ok()?;
+        // a log may name any file: how large it is, is nobody's business
         let reason =
-            || format!("it has {} bytes, but the log says {}: it was replaced or cut", meta.size, self.size);
+            || format!("it does not have the {} bytes that the log says: it was replaced or cut", self.size);
         (meta.size != self.size).then(|| self.error(reason()))
     }
 }

@@ -60,7 +60,7 @@ impl AllowedLocations {
     /// [`Error::OutsideTable`].
     pub(crate) fn check(&self, path: &ObjectPath) -> Result<()> {
         let AllowedLocations::Below(below) = self else { return Ok(()) };
-        if below.iter().any(|location| path.below(location).is_some()) {
+        if below.iter().any(|location| path.is_within(location)) {
             return Ok(());
         }
         let reason = match below.len() {
