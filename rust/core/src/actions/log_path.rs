@@ -45,9 +45,13 @@ impl LogPath {
         LogPath(written.into())
     }
 
-    /// Encodes a decoded relative path for the log.
+    /// Encodes a decoded relative path for the log. A colon that would make a scheme of a folder's name is escaped, too.
     pub fn encode(decoded: &str) -> Self {
-        LogPath(utf8_percent_encode(decoded, URI_PATH).to_string())
+        let mut encoded = utf8_percent_encode(decoded, URI_PATH).to_string();
+        if let Some(colon) = scheme_end(&encoded) {
+            encoded.replace_range(colon..=colon, "%3A");
+        }
+        LogPath(encoded)
     }
 
     /// The text of the log.
@@ -319,6 +323,15 @@ mod tests {
     fn a_colon_in_a_partition_value_is_no_scheme() {
         let path = LogPath::from_log("ts=2020-01-01 10:00:00/f.parquet");
         assert_eq!(path.resolve(&root()).unwrap().key(), "/data/my table/ts=2020-01-01 10:00:00/f.parquet");
+    }
+
+    #[test]
+    fn a_folder_with_a_colon_is_written_as_no_scheme() {
+        for name in ["file:/a.parquet", "s3:/b/a.parquet", "c=file:/a:/b.parquet"] {
+            let path = LogPath::encode(name);
+            assert_eq!(path.resolve(&root()).unwrap(), root().join(name), "{path}");
+        }
+        assert_eq!(LogPath::encode("s3:/a:/b").as_str(), "s3%3A/a:/b");
     }
 
     #[test]
