@@ -33,10 +33,17 @@ impl Contained {
         let Some(name) = path.below(&self.root) else { return refused("it is not below the table") };
         match name.split_once('/').unwrap_or((name, "")) {
             ("_delta_log", file) if is_of_log(file) => Ok(()),
-            ("_delta_log", _) => refused("the log has no files of such a name"),
+            (folder, _) if is_log(folder) => refused("the log has no files of such a name"),
             _ => Ok(()),
         }
     }
+}
+
+/// Whether some file system takes a name for `_delta_log`, or for a path below: without case, with dots, spaces or a stream
+/// behind it, with backslashes.
+fn is_log(folder: &str) -> bool {
+    let name = folder.split(['\\', ':']).next().unwrap_or_default();
+    name.trim_end_matches(['.', ' ']).eq_ignore_ascii_case("_delta_log")
 }
 
 /// Whether a name below `_delta_log` is one that the log gives.
@@ -150,6 +157,27 @@ impl Store for Contained {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_log_by_another_name_is_refused() {
+        let root = ObjectPath::new("file://", "/t");
+        let door = Contained::new(Arc::new(crate::store::ObjectAdapter::memory()), root.clone());
+        for (name, refused) in [
+            ("_delta_log/00000000000000000001.json", false),
+            ("_DELTA_LOG/00000000000000000001.json", true),
+            ("_Delta_log", true),
+            ("_delta_log./00000000000000000001.json", true),
+            ("_delta_log .. /00000000000000000001.json", true),
+            ("_delta_log::$INDEX_ALLOCATION/00000000000000000001.json", true),
+            ("_delta_log\\00000000000000000001.json", true),
+            ("_delta_logs/a.parquet", false),
+            ("p=_delta_log/a.parquet", false),
+            ("a/_delta_log/a.parquet", false),
+        ] {
+            let done = door.put(&root.join(name), Bytes::new());
+            assert_eq!(matches!(done, Err(Error::OutsideTable { .. })), refused, "{name}: {done:?}");
+        }
+    }
 
     #[test]
     fn names_of_the_log() {

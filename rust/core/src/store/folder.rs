@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// An open folder, by which its files are made, renamed and removed.
 #[derive(Debug)]
@@ -14,31 +14,52 @@ pub(super) struct Folder {
     path: PathBuf,
 }
 
-/// A link between a table and one of its files.
+/// What between a table and one of its files may lead elsewhere.
 #[derive(Debug)]
-pub(super) struct LinkInTheWay(pub(super) PathBuf);
+pub(super) enum InTheWay {
+    Link(PathBuf),
+    /// Names are taken apart by the system's own rules: a backslash or a drive within a name is one.
+    NoName(PathBuf),
+}
 
-impl std::fmt::Display for LinkInTheWay {
+impl std::fmt::Display for InTheWay {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` is a link", self.0.display())
+        match self {
+            InTheWay::Link(path) => write!(f, "`{}` is a link", path.display()),
+            InTheWay::NoName(path) => write!(f, "`{}` is no name of a file", path.display()),
+        }
     }
 }
 
-impl std::error::Error for LinkInTheWay {}
+impl std::error::Error for InTheWay {}
 
 fn link(path: &Path) -> io::Error {
-    io::Error::other(LinkInTheWay(path.to_owned()))
+    io::Error::other(InTheWay::Link(path.to_owned()))
+}
+
+/// The names of a relative path.
+fn names(below: &Path) -> impl Iterator<Item = io::Result<&OsStr>> {
+    below.components().map(|part| checked(part.as_os_str()))
+}
+
+/// A name that is one, and not a way.
+fn checked(name: &OsStr) -> io::Result<&OsStr> {
+    let mut parts = Path::new(name).components();
+    match (parts.next(), parts.next()) {
+        (Some(Component::Normal(_)), None) => Ok(name),
+        _ => Err(io::Error::other(InTheWay::NoName(name.into()))),
+    }
 }
 
 impl Folder {
     /// Opens `below`, a relative path, of a table's folder, which itself may be reached by links.
     ///
     /// # Errors
-    /// [`LinkInTheWay`] within an [`io::Error`].
+    /// [`InTheWay`] within an [`io::Error`].
     pub(super) fn open(root: &Path, below: &Path) -> io::Result<Self> {
         let mut folder = Folder::root(root)?;
-        for name in below.components() {
-            folder = folder.child(name.as_os_str())?;
+        for name in names(below) {
+            folder = folder.child(name?)?;
         }
         Ok(folder)
     }
@@ -50,8 +71,8 @@ impl Folder {
         grown: &dyn Fn(&Path) -> io::Result<()>,
     ) -> io::Result<Self> {
         let mut folder = Folder::root(root)?;
-        for name in below.components() {
-            let name = name.as_os_str();
+        for name in names(below) {
+            let name = name?;
             folder = match folder.child(name) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {
                     match folder.make(name) {
@@ -149,7 +170,7 @@ mod elsewhere {
         }
 
         pub(super) fn child(&self, name: &OsStr) -> io::Result<Self> {
-            let path = self.path.join(name);
+            let path = self.path.join(checked(name)?);
             match fs::symlink_metadata(&path)? {
                 meta if meta.is_symlink() => Err(link(&path)),
                 meta if meta.is_dir() => Ok(Folder { path }),
@@ -158,17 +179,17 @@ mod elsewhere {
         }
 
         pub(super) fn make(&self, name: &OsStr) -> io::Result<()> {
-            fs::create_dir(self.path.join(name))
+            fs::create_dir(self.path.join(checked(name)?))
         }
 
         /// A file that was not there.
         pub(in super::super) fn create_new(&self, name: &OsStr) -> io::Result<File> {
-            File::create_new(self.path.join(name))
+            File::create_new(self.path.join(checked(name)?))
         }
 
         /// A file of the folder; no link. Some systems sync only what may be written.
         pub(in super::super) fn file(&self, name: &OsStr) -> io::Result<File> {
-            let path = self.path.join(name);
+            let path = self.path.join(checked(name)?);
             match fs::symlink_metadata(&path)?.is_symlink() {
                 true => Err(link(&path)),
                 false => fs::OpenOptions::new().read(true).write(cfg!(windows)).open(path),
@@ -177,16 +198,41 @@ mod elsewhere {
 
         /// A second name of a file; an error where the name is taken.
         pub(in super::super) fn link(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-            fs::hard_link(self.path.join(from), self.path.join(to))
+            fs::hard_link(self.path.join(checked(from)?), self.path.join(checked(to)?))
         }
 
         pub(in super::super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-            fs::rename(self.path.join(from), self.path.join(to))
+            fs::rename(self.path.join(checked(from)?), self.path.join(checked(to)?))
         }
 
         /// Of a link the link alone.
         pub(in super::super) fn remove(&self, name: &OsStr) -> io::Result<()> {
-            fs::remove_file(self.path.join(name))
+            fs::remove_file(self.path.join(checked(name)?))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_up_is_no_name() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("table")).unwrap();
+        let root = dir.path().join("table");
+        for below in ["..", "../x", "sub/../..", "/", "./x"] {
+            for opened in
+                [Folder::open(&root, Path::new(below)), Folder::create(&root, Path::new(below), &|_| Ok(()))]
+            {
+                let error = opened.unwrap_err();
+                let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<InTheWay>());
+                assert!(
+                    matches!(inner, Some(InTheWay::NoName(_))) || below.starts_with("sub"),
+                    "{below}: {error}"
+                );
+            }
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use bytes::Bytes;
 use rayon::prelude::*;
 
-use super::folder::{Folder, LinkInTheWay};
+use super::folder::{Folder, InTheWay};
 #[cfg(all(test, unix))]
 use super::power_cut::{synced_dir, synced_file};
 use super::{AllowedLocations, FileMeta, PutOutcome, Store, io_error, runtime};
@@ -83,12 +83,12 @@ impl LocalStore {
 
     /// The error of what does not follow links.
     fn failure(&self, operation: &'static str, path: &ObjectPath, source: std::io::Error) -> Error {
-        match source.get_ref().and_then(|inner| inner.downcast_ref::<LinkInTheWay>()) {
-            Some(link) => Error::OutsideTable {
+        match source.get_ref().and_then(|inner| inner.downcast_ref::<InTheWay>()) {
+            Some(way) => Error::OutsideTable {
                 path: path.to_string(),
                 table: self.root.as_deref().unwrap_or(Path::new("")).display().to_string(),
                 operation,
-                reason: format!("{link}, and it may lead anywhere"),
+                reason: format!("{way}, and it may lead anywhere"),
             },
             None => io_error(operation, path, source),
         }
