@@ -11,6 +11,9 @@ mod commits;
 mod engine;
 mod mutate;
 mod mutate_json;
+mod paths;
+#[cfg(target_os = "linux")]
+mod paths_ground;
 mod predicates;
 mod rules;
 mod schemas;
@@ -42,6 +45,11 @@ fn schemas() {
 #[test]
 fn predicates() {
     engine::run::<predicates::Predicates>();
+}
+
+#[test]
+fn paths() {
+    engine::run::<paths::Paths>();
 }
 
 #[test]
