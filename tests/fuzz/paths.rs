@@ -25,7 +25,7 @@ const BASE: &str = "{base}";
 /// Lines of an input that are tried.
 const LINES: usize = 6;
 
-const SEEDS: [&str; 24] = [
+const SEEDS: [&str; 26] = [
     "a.parquet",
     "sub/live.parquet",
     "sub/deep/old.parquet",
@@ -43,6 +43,8 @@ const SEEDS: [&str; 24] = [
     "_delta_log/00000000000000000000.json",
     "x/../_delta_log/00000000000000000001.json",
     "_delta_log/_sidecars/a.parquet",
+    "_delta_log/_last_checkpoint",
+    "_Delta_Log/a.parquet",
     "p=a%20b%2525/ts=2020-01-01 10:00:00/f%25.parquet",
     "s3://bucket/t/a.parquet",
     "S3A://bucket/t/../victim",
@@ -163,6 +165,7 @@ fn placed(text: &str, root: &ObjectPath) -> Vec<ObjectPath> {
         let same = by_identity.entry(identity).or_insert_with(|| place.clone());
         assert_eq!(*same, place, "{line:?}: two places of one identity");
         is_normal(&place, root);
+        assert!(place.prefix() != root.prefix() || is_same_store(line, root), "{line:?} in {root:?}");
         for other in respelled(line) {
             assert_eq!(LogPath::from_log(&other).resolve(root).unwrap(), place, "{line:?} as {other:?}");
         }
@@ -228,11 +231,35 @@ fn split(line: &str) -> (&str, &str) {
     }
 }
 
-/// Whether a place was let through; what is outside is refused as such.
+/// Whether a path names no store, or that of a table, by one of its names.
+fn is_same_store(line: &str, root: &ObjectPath) -> bool {
+    let Some((scheme, authority)) = split(line).0.split_once(':') else { return true };
+    let names: &[&str] = match root.scheme() {
+        "s3" => &["s3", "s3a", "s3n"],
+        "abfss" => &["abfs", "abfss"],
+        _ => &["file"],
+    };
+    let own = root.prefix().split_once(':').unwrap().1;
+    let is_there = root.scheme() == "file" || authority.eq_ignore_ascii_case(own);
+    is_there && names.iter().any(|name| name.eq_ignore_ascii_case(scheme))
+}
+
+/// Whether a place was let through; what is outside, or no file of the log in its folder, is refused as such.
 pub(crate) fn is_allowed<T>(done: Result<T>, place: &ObjectPath, root: &ObjectPath) -> bool {
-    let refused = matches!(done, Err(Error::OutsideTable { .. }));
-    assert!(refused || place.below(root).is_some(), "{place:?} is not below {root:?}");
+    if !matches!(done, Err(Error::OutsideTable { .. })) {
+        let name = place.below(root).unwrap_or_else(|| panic!("{place:?} is not below {root:?}"));
+        let (folder, file) = name.split_once('/').unwrap_or((name, ""));
+        assert!(!folder.eq_ignore_ascii_case("_delta_log") || is_of_log(file), "{place:?} is not of the log");
+    }
     done.is_ok()
+}
+
+fn is_of_log(file: &str) -> bool {
+    let digits = file.bytes().take_while(u8::is_ascii_digit).count();
+    let is_version = digits == 20 && file.len() > 21 && !file.contains('/');
+    let is_probe = file.starts_with("_probe_") && !file.contains('/');
+    let is_sidecar = file.strip_prefix("_sidecars/").is_some_and(|name| !name.contains('/'));
+    file == "_last_checkpoint" || is_version || is_probe || is_sidecar
 }
 
 /// Deletes and writes in a store of objects; whether any went through.
