@@ -161,7 +161,11 @@ mod tests {
     #[test]
     fn the_log_by_another_name_is_refused() {
         let root = ObjectPath::new("file://", "/t");
-        let door = Contained::new(Arc::new(crate::store::ObjectAdapter::memory()), root.clone());
+        let door = Contained::new(
+            Arc::new(crate::store::ObjectAdapter::memory()),
+            root.clone(),
+            AllowedLocations::Any,
+        );
         for (name, refused) in [
             ("_delta_log/00000000000000000001.json", false),
             ("_DELTA_LOG/00000000000000000001.json", true),
