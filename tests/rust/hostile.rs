@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
-use deltaic::actions::DeletionVectorDescriptor;
+use deltaic::actions::{DeletionVectorDescriptor, DvStorage};
 use deltaic::checkpoint::checkpoint;
 use deltaic::scan::{DeletionVector, MAX_PAGE_BYTES, ReadRequest, file_facts, read, surviving_files};
 use deltaic::snapshot::At;
@@ -193,5 +193,43 @@ fn a_page_is_no_larger_than_the_option_allows() {
             Ok(rows) => assert!(allowed && rows == 1),
             Err(error) => assert!(!allowed && error.to_string().contains(MAX_PAGE_BYTES), "{error}"),
         }
+    }
+}
+
+#[test]
+fn an_error_tells_nothing_of_what_is_in_a_file_or_how_large_it_is() {
+    let mut table = table_with_vectors();
+    let secret = tempfile::NamedTempFile::new().unwrap();
+    let place = secret.path().to_str().unwrap();
+    let add = table.data_file("a.parquet", &ids(0..10), &[]);
+    // 4660 and 22136 are what the first bytes say as numbers
+    for (length, size) in [(10_007, 36), (10_007, 4660), (10_007, 20_000), (3, 36)] {
+        let body: Vec<u8> = [0, 0, 0x12, 0x34, 0x56, 0x78].into_iter().cycle().take(length).collect();
+        std::fs::write(secret.path(), &body).unwrap();
+        let descriptor = DeletionVectorDescriptor {
+            storage_type: DvStorage::AbsolutePath,
+            path_or_inline_dv: place.to_owned(),
+            offset: Some(0),
+            size_in_bytes: size,
+            cardinality: 1,
+        };
+        let vector = serde_json::to_value(descriptor).unwrap();
+        table.commit(&[actions::with(add.clone(), "deletionVector", vector)]);
+        let vector = rows(&table).unwrap_err().to_string().replace(&size.to_string(), "");
+        let mut files = table_with_vectors();
+        files.commit(&[actions::with(actions::add(place), "size", 4711)]);
+        let data = rows(&files).unwrap_err().to_string();
+        let sums = crc32fast::hash(body.get(4..4 + size as usize).unwrap_or_default());
+        for told in [
+            length.to_string(),
+            "4660".into(),
+            "305419896".into(),
+            "12345678".into(),
+            "56780000".into(),
+            format!("{sums:08x}"),
+        ] {
+            assert!(length == 3 || !(vector.contains(&told) || data.contains(&told)), "{vector}\n{data}");
+        }
+        assert!(!vector.contains("3 bytes") && !data.contains("3 bytes"), "{vector}\n{data}");
     }
 }
