@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -61,7 +62,15 @@ def location_command(function: Callable[..., None]) -> Callable[..., None]:
         metavar="KEY=VALUE",
         multiple=True,
         callback=pairs,
-        help="Option of the store, such as aws_region=eu-west-1; may be repeated.",
+        help="Option of the store, such as aws_region=eu-west-1; may be repeated. `ps` shows it: no place for secrets.",
+    )
+    @click.option(
+        "--storage-options-file",
+        "kept_options",
+        metavar="FILE",
+        type=click.File(encoding="utf-8"),
+        callback=_kept,
+        help="Options of the store that `ps` does not show: a JSON object, in a file or, by -, on standard input.",
     )
     @click.option(
         "--allowed-locations",
@@ -71,9 +80,14 @@ def location_command(function: Callable[..., None]) -> Callable[..., None]:
     @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
     @functools.wraps(function)
     def command(
-        *, as_json: bool, storage_options: dict[str, str], allowed_locations: str | None, **others: Any
+        *,
+        as_json: bool,
+        storage_options: dict[str, str],
+        kept_options: dict[str, str],
+        allowed_locations: str | None,
+        **others: Any,
     ) -> None:
-        options = with_allowed(storage_options, allowed_locations)
+        options = with_allowed({**kept_options, **storage_options}, allowed_locations)
         try:
             function(as_json=as_json, storage_options=options, **others)
         except DeltaError as error:
@@ -102,12 +116,27 @@ def confirm(what: str, *, yes: bool) -> None:
         click.confirm(f"{what}?", abort=True, err=True)
 
 
+def _kept(_context: click.Context, _parameter: click.Parameter, file: TextIO | None) -> dict[str, str]:
+    if file is None:
+        return {}
+    # what is wrong is not shown: it may be a secret
+    try:
+        given = json.load(file)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+        raise click.BadParameter(f"`{file.name}` has no JSON object of texts")
+    return given
+
+
 def pairs(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     """The callback of an option or argument that is KEY=VALUE."""
     found = {}
     for pair in given:
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise click.BadParameter(f"`{pair}` is not KEY=VALUE")
+            # what it is may be a secret
+            message = "one is not KEY=VALUE"
+            raise click.BadParameter(message)
         found[key] = value
     return found

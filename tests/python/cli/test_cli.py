@@ -4,11 +4,12 @@ import json
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from command_line import output, process
 
 import deltaic
 from deltaic import exceptions
-from deltaic.cli.main import exit_code
+from deltaic.cli.main import exit_code, main
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +204,44 @@ def test_the_schema_tells_what_columns_hold_by_themselves(tmp_path):
         " |-- n: integer (nullable = true, default = 42)",
         " |-- g: integer (nullable = true, generated = n + 1)",
     ]
+
+
+class TestStorageOptions:
+    """Options of the store, in a file: whoever lists processes sees the command line."""
+
+    @pytest.mark.parametrize("standard_input", [True, False])
+    def test_come_from_a_file(self, tmp_path, standard_input):
+        # a key with a line break is refused before anything is sent
+        kept = json.dumps({"aws_secret_access_key": "PLANTED\n", "aws_region": "eu"})
+        file = tmp_path / "options.json"
+        file.write_text(kept)
+        arguments = [
+            "inspect",
+            "s3://bucket/t",
+            "--storage-options-file",
+            "-" if standard_input else str(file),
+        ]
+        told = CliRunner().invoke(main, arguments, input=kept)
+        assert isinstance(told.exception, exceptions.InvalidArgumentError)
+        assert "aws_secret_access_key" in str(told.exception)
+        assert "PLANTED" not in str(told.exception) + told.output
+        better = ["--storage-option", "aws_secret_access_key=a", "--storage-option", "aws_endpoint=PLANTED"]
+        told = CliRunner().invoke(main, [*arguments, *better], input=kept)
+        assert "aws_secret_access_key" not in str(told.exception)
+
+    @pytest.mark.parametrize(
+        "kept", ["PLANTED", '["PLANTED"]', '{"token": 1}', '{"token": {"a": "PLANTED"}}', "{"]
+    )
+    def test_of_another_form_are_not_shown(self, root, tmp_path, kept):
+        file = tmp_path / "options.json"
+        file.write_text(kept)
+        told = process("inspect", root, "--storage-options-file", file)
+        assert told.returncode == 2
+        assert "--storage-options-file" in told.stderr
+        assert "PLANTED" not in told.stdout + told.stderr
+
+    def test_that_are_no_pairs_are_not_shown(self, root):
+        told = process("inspect", root, "--storage-option", "PLANTED")
+        assert told.returncode == 2
+        assert "KEY=VALUE" in told.stderr
+        assert "PLANTED" not in told.stdout + told.stderr
