@@ -2,6 +2,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, final
 
 __all__ = [
+    "SECRETS",
     "ArrowStream",
     "Changes",
     "Dml",
@@ -49,6 +50,7 @@ __all__ = [
     "write",
 ]
 
+SECRETS: Final[str]
 __version__: Final[str]
 
 def error_kinds() -> list[tuple[str, list[str]]]: ...

@@ -10,6 +10,7 @@ from pyspark.sql.datasource import DataSource
 
 from deltaic.spark.connect_guard import guard
 from deltaic.spark.failures import MISSING
+from deltaic.spark.redaction import hide_secrets
 from deltaic.spark.settings import OUT_OF_RANGE
 from deltaic.spark.zoned import TIME_ZONE
 
@@ -58,6 +59,7 @@ def enable_connect(spark: Any) -> str:
     if known == settings:
         return name
     list_quickly(spark)
+    hide_secrets(spark)
     try:
         spark.dataSource.register(_source(name, settings))
     except Exception as error:

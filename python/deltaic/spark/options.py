@@ -42,7 +42,7 @@ class WriteOptions:
     max_records_per_file: int | None = None
     parquet: dict[str, str] = field(default_factory=dict)
     """Settings of Parquet's own writer."""
-    hadoop: dict[str, str] = field(default_factory=dict)
+    hadoop: dict[str, str] = field(default_factory=dict, repr=False)
     """Settings of file systems, for Spark's writer."""
     files: str | None = None
     """What `_core` is told of the files: these and what the session says."""

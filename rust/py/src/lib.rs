@@ -63,4 +63,8 @@ mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// What names of options have whose values are secrets.
+    #[pymodule_export]
+    const SECRETS: &str = deltaic::store::SECRETS;
 }

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING
 import pyspark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 @contextmanager
-def connect_server(folder: Path, *paths: str) -> Iterator[str]:
-    """The URL of a Spark Connect server in a process of its own, whose Python imports from `paths` first."""
+def connect_server(folder: Path, *paths: str, more: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The URL of a Spark Connect server in a process of its own, whose Python imports from `paths` first.
+
+    It has `more` settings than usual. Its folder has all that it says, in `log`.
+    """
     from deltaic.spark.java import ensure_java
 
     ensure_java()
@@ -37,6 +40,7 @@ def connect_server(folder: Path, *paths: str) -> Iterator[str]:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
+        **(more or {}),
     }
     command = [str(home / "bin" / "spark-submit"), "--master", "local[2]", "--driver-memory", "1g"]
     for name, value in settings.items():

@@ -156,8 +156,19 @@ public final class DeltaCommand extends LogicalPlan implements LeafRunnableComma
     return "Delta";
   }
 
-  /** The request, without what only the machine reads. */
+  /** What plans show: no options, which may be secrets, and nothing that only the machine reads. */
+  private ArrayList shown() {
+    ArrayList out = new ArrayList();
+    out.add(request.get("op"));
+    if (request.get("path") != null) out.add(request.get("path"));
+    return out;
+  }
+
+  public scala.collection.Iterator stringArgs() {
+    return Scala.seq(shown()).iterator();
+  }
+
   public String simpleString(int maxFields) {
-    return "Delta " + request.get("op") + " " + request.get("path");
+    return "Delta " + String.join(" ", shown());
   }
 }

@@ -34,6 +34,7 @@ public final class Install {
       if (rule == ReadChanges.class) return new ReadChanges((SparkSession) session);
       if (rule == ResolveReads.class) return new ResolveReads((SparkSession) session);
       if (rule == StreamPlaces.class) return new StreamPlaces((SparkSession) session);
+      if (rule == HideOptions.class) return new HideOptions((SparkSession) session);
       if (rule == OtherStatements.class) return new OtherStatements();
       // the optimizer's last batch has no extension point of its own: it is open through the session's `experimental`
       inOptimizer((SparkSession) session);
@@ -53,6 +54,7 @@ public final class Install {
     extensions.injectHintResolutionRule(new Builder(KeepStars.class));
     extensions.injectHintResolutionRule(new Builder(ReadChanges.class));
     extensions.injectResolutionRule(new Builder(ResolveReads.class));
+    extensions.injectResolutionRule(new Builder(HideOptions.class));
     extensions.injectResolutionRule(new Builder(OtherStatements.class));
     extensions.injectPostHocResolutionRule(new Builder(RouteWrites.class));
     extensions.injectPostHocResolutionRule(new Builder(StreamPlaces.class));
@@ -83,6 +85,7 @@ public final class Install {
         & append(analyzer, "hintResolutionRules", new EvolveWrites(session))
         & append(analyzer, "hintResolutionRules", new ReadChanges(session))
         & append(analyzer, "extendedResolutionRules", new ResolveReads(session))
+        & append(analyzer, "extendedResolutionRules", new HideOptions(session))
         & append(analyzer, "extendedResolutionRules", new OtherStatements())
         & append(analyzer, "postHocResolutionRules", new RouteWrites())
         & append(analyzer, "postHocResolutionRules", new StreamPlaces(session));

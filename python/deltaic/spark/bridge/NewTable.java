@@ -46,7 +46,7 @@ final class NewTable implements StagedTable {
     this.id = id;
     this.schema = CatalogV2Util.v2ColumnsToStructType(columns);
     this.partitions = partitions;
-    this.properties = new HashMap(properties);
+    this.properties = HideOptions.without(properties);
     this.unnamed = unnamed;
     Object location = properties.get("location");
     boolean managed = unnamed && (location == null || "true".equals(properties.get("is_managed_location")));

@@ -7,6 +7,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 
+from deltaic import _core
 from deltaic.spark.bridge import compiler, driver, errors
 
 _CATALOG = "spark.sql.catalog.spark_catalog"
@@ -41,6 +42,7 @@ def _install(spark: Any) -> list[str]:
         ]
     errors.convert_from(gateway)
     driver.connect(gateway, name)
+    jvm.deltaic.spark.HideOptions.hide(spark._jsparkSession, _core.SECRETS)
     said = []
     if name == "deltaic":
         said.append("the Delta JAR is on the classpath and owns the format `delta`: use the format `deltaic`")

@@ -19,7 +19,7 @@ class TableRef:
     path: str
     alias: str | None = None
     """Name by which conditions and values may call the table's columns."""
-    storage_options: Mapping[str, str] = field(default_factory=dict)
+    storage_options: Mapping[str, str] = field(default_factory=dict, repr=False)
     name: str | None = None
     """Qualified name by which a catalog knows it."""
     folder: str | None = None

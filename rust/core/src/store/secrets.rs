@@ -10,10 +10,10 @@ use super::StorageOptions;
 use crate::error::{Error, Result};
 
 /// What names of options have whose values are secrets, of stores, of Hadoop's file systems and of proxies, and what a
-/// value has that is one itself: credentials in a URL. Java's regular expressions read it alike: Spark hides by it.
+/// value has that is one itself: credentials in a URL, which the container of `abfss://container@account` is not. Java's regular expressions read it alike: Spark hides by it.
 pub const SECRETS: &str = "(?i)secret|password|passphrase|token|credential|bearer|authorization\
 |(account|access|master|encryption|customer|private|shared|api|sas)[_.-]?key|\\bsas[.]|service_account|proxy_?url\
-|://[^/?#]*@|[?&]sig=";
+|://[^/?#]*:[^/?#]*@|\\b(s3[an]?|gs|https?)://[^/?#]*@|[?&]sig=";
 
 /// One that did not compile would hide everything.
 static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(SECRETS).ok());
@@ -165,6 +165,18 @@ mod tests {
             shown.contains("\"eu\"") && shown.contains("aws_endpoint") && !shown.contains("PLANTED"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn a_value_is_a_secret_where_it_is_a_url_with_one() {
+        for value in
+            ["s3://KEY:SECRET@b/t", "s3a://KEY@b/t", "abfss://c:SECRET@a.net/t", "https://h/t?a=b&sig=SECRET"]
+        {
+            assert!(is_secret(value), "{value}");
+        }
+        for value in ["s3://b/t", "abfss://c@a.dfs.core.windows.net/t", "wasbs://c@a.net/t", "gs://b/a@b"] {
+            assert!(!is_secret(value), "{value}");
+        }
     }
 
     #[test]

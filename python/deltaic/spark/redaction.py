@@ -1,0 +1,25 @@
+"""A session of Spark Connect is told which options are secrets; `HideOptions` tells a classic one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.errors import PySparkException
+
+from deltaic._core import SECRETS
+
+_HIDDEN = "spark.sql.redaction.options.regex"
+
+
+def hide_secrets(spark: Any) -> None:
+    """Adds the names of secrets to those of which plans and event logs hide the values. Idempotent.
+
+    A server does not tell a setting that it takes for a secret itself, as it does one that names some: this one, after
+    the first call, and one that hides other secrets, which stays as it is.
+    """
+    try:
+        hidden = spark.conf.get(_HIDDEN)
+    except PySparkException:
+        return
+    if SECRETS not in hidden:
+        spark.conf.set(_HIDDEN, f"(?:{hidden})|(?:{SECRETS})")
