@@ -10,7 +10,8 @@ use super::StorageOptions;
 use crate::error::{Error, Result};
 
 /// What names of options have whose values are secrets, of stores, of Hadoop's file systems and of proxies, and what a
-/// value has that is one itself: credentials in a URL, which the container of `abfss://container@account` is not. Java's regular expressions read it alike: Spark hides by it.
+/// value has that is one itself: credentials in a URL, which the container of `abfss://container@account` is not. Java's
+/// regular expressions read it alike: Spark hides by it.
 pub const SECRETS: &str = "(?i)secret|password|passphrase|token|credential|bearer|authorization\
 |(account|access|master|encryption|customer|private|shared|api|sas)[_.-]?key|\\bsas[.]|service_account|proxy_?url\
 |://[^/?#]*:[^/?#]*@|\\b(s3[an]?|gs|https?)://[^/?#]*@|[?&]sig=";
