@@ -47,8 +47,8 @@ class TestTable:
 
     @pytest.mark.parametrize("hours", [float("nan"), float("inf"), -float("inf"), 1e300])
     def test_a_vacuum_of_no_number_of_hours_is_refused(self, root, hours):
-        with pytest.raises(InvalidArgumentError, match="retention_hours"):
-            Table(root).vacuum(hours)
+        with pytest.raises(exceptions.InvalidArgumentError, match="retention_hours"):
+            deltaic.Table(root).vacuum(hours)
 
     def test_vacuum_by_an_inventory(self, root, tmp_path):
         table = deltaic.Table(root)
