@@ -4,7 +4,7 @@ use arrow::array::RecordBatch;
 use deltaic::Error;
 use deltaic::predicate::Predicate;
 use deltaic::scan::{distinct_partitions, handover, partition_columns};
-use deltaic::snapshot::{At, Snapshot, parse_table_path};
+use deltaic::snapshot::{At, Snapshot, resolve_table_path};
 use deltaic::store::{Location, StorageOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -51,7 +51,7 @@ impl SparkTable {
     ) -> PyResult<Self> {
         read(py, move || {
             let level = level(verify.as_deref())?;
-            let (path, in_path) = parse_table_path(&uri)?;
+            let (path, in_path) = resolve_table_path(&uri, &storage_options)?;
             let at = match (version, timestamp, in_path) {
                 (None, None, at) => at,
                 (Some(version), None, At::Latest) => At::Version(version),

@@ -7,7 +7,7 @@ use deltaic::actions::Add;
 use deltaic::predicate::Predicate;
 use deltaic::scan::{Split, file_facts, handover, row_id_bases, row_id_columns, splits, surviving_files};
 use deltaic::schema::{ColumnMappingMode, DataType, StructField, stored_schema};
-use deltaic::snapshot::{At, Snapshot, parse_table_path};
+use deltaic::snapshot::{At, Snapshot, resolve_table_path};
 use deltaic::store::Location;
 use deltaic::{Error, Result};
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ impl ScanPlan {
     ) -> PyResult<Self> {
         read(py, move || {
             let options = storage_options.unwrap_or_default();
-            let (uri, named) = parse_table_path(&path)?;
+            let (uri, named) = resolve_table_path(&path, &options)?;
             let both = |reason: &str| Error::InvalidTimeTravel { path: path.clone(), reason: reason.into() };
             let at = match (named, version, timestamp_millis) {
                 (named, None, None) => named,

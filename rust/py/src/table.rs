@@ -9,7 +9,7 @@ use deltaic::replay::FilesRequest;
 use deltaic::scan::explain::{Shown, explain};
 use deltaic::scan::{ReadRequest, RowScan};
 use deltaic::schema::to_arrow_schema;
-use deltaic::snapshot::{At, Snapshot, parse_table_path};
+use deltaic::snapshot::{At, Snapshot, resolve_table_path};
 use deltaic::store::{Location, StorageOptions};
 use deltaic::txn::explain_conflicts;
 use deltaic::{Error, Result, checkpoint, scan};
@@ -71,9 +71,14 @@ pub(crate) fn parse_predicate(json: &str) -> Result<Predicate> {
 }
 
 /// Where and when to open: `uri` may say it with `@v5` or `@20260101000000000`.
-fn target(uri: &str, version: Option<u64>, timestamp: Option<i64>) -> Result<(String, At)> {
+fn target(
+    uri: &str,
+    version: Option<u64>,
+    timestamp: Option<i64>,
+    options: &StorageOptions,
+) -> Result<(String, At)> {
     let asked = [version.map(At::Version), timestamp.map(At::Timestamp)];
-    let (path, suffix) = parse_table_path(uri)?;
+    let (path, suffix) = resolve_table_path(uri, options)?;
     let mut all = asked.into_iter().flatten().chain((suffix != At::Latest).then_some(suffix));
     let at = all.next().unwrap_or(At::Latest);
     if all.next().is_some() {
@@ -102,7 +107,7 @@ impl Table {
     ) -> PyResult<Self> {
         let options = storage_options.unwrap_or_default();
         runtime::read(py, move || {
-            let (path, at) = target(&uri, version, timestamp)?;
+            let (path, at) = target(&uri, version, timestamp, &options)?;
             let location = Location::open(&path, &options)?;
             Ok(Table { snapshot: Snapshot::open_with(location, at, level(verify.as_deref())?)?, options })
         })

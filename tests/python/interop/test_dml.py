@@ -64,3 +64,36 @@ def test_the_same_statements_do_the_same(
             mine, other = (delta_spark.read(path, **feed) for path in (ours, theirs))
             assert mine.num_rows > 0, statement
             same(mine.drop_columns("_commit_timestamp"), other.drop_columns("_commit_timestamp"))
+
+
+NESTED = [
+    "UPDATE {t} SET s = named_struct('b', 20, 'a', 10)",
+    "UPDATE {t} SET m = map('k', named_struct('b', 2, 'A', 1), 'n', null)",
+    "UPDATE {t} SET l = array(named_struct('b', 2L, 'a', 1L))",
+    "UPDATE {t} SET m = null, l = array(null)",
+    (
+        "MERGE INTO {t} AS t USING (SELECT 1 AS id, map('k', named_struct('b', 7, 'a', 6)) AS m) AS s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET m = s.m"
+    ),
+    (
+        "MERGE INTO {t} AS t USING (SELECT 2 AS id, named_struct('b', 4, 'a', 3) AS s, "
+        "map('k', named_struct('b', '7', 'a', '6')) AS m, null AS l) AS s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+    ),
+]
+
+
+def test_structs_go_by_the_names_of_their_fields(
+    spark: Any, delta_spark: Any, same: Any, tmp_path: Path
+) -> None:
+    ours, theirs = (f"delta.`{tmp_path / name}`" for name in ("ours", "theirs"))
+    fields = "STRUCT<a: INT, b: INT>"
+    for sql, table in ((spark.sql, ours), (delta_spark.sql, theirs)):
+        sql(
+            f"CREATE TABLE {table} "
+            f"(id INT, s {fields}, m MAP<STRING, {fields}>, l ARRAY<{fields}>) USING delta"
+        )
+        sql(f"INSERT INTO {table} (id) VALUES (1)")
+    for statement in NESTED:
+        spark.sql(statement.format(t=ours))
+        delta_spark.sql(statement.format(t=theirs))
+        same(delta_spark.read(tmp_path / "ours"), delta_spark.read(tmp_path / "theirs"))

@@ -167,3 +167,31 @@ def test_both_refuse(spark: Any, delta_spark: Any, case: str, tmp_path: Path) ->
         )
     assert said in str(error.value)
     assert deltaic.Table(str(tmp_path)).version == 0
+
+
+MERGED_BY_SETTING = [
+    "INSERT INTO {t} SELECT 1, named_struct('a', 1), 'x' AS c",
+    "INSERT INTO {t} SELECT 2, named_struct('a', 1, 'b', 2), 'y'",
+    "INSERT INTO {t} BY NAME SELECT 3 AS id, 4L AS d",
+    "INSERT INTO {t} BY NAME SELECT 5 AS id, named_struct('a', 5, 'b', 6, 'g', 7) AS s",
+    "INSERT INTO {t} (id, c) VALUES (7, 'z')",
+    "INSERT OVERWRITE {t} SELECT 8, named_struct('a', 1, 'b', 2, 'g', 3), 'w', 9L, true AS f",
+]
+
+
+def test_columns_join_where_the_session_says_so(
+    spark: Any, delta_spark: Any, same: Any, tmp_path: Path
+) -> None:
+    setting = "spark.databricks.delta.schema.autoMerge.enabled"
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    for sql, table in ((spark.sql, ours), (delta_spark.sql, theirs)):
+        sql(f"CREATE TABLE delta.`{table}` (id INT, s STRUCT<a: INT>) USING delta")
+        sql(f"SET {setting} = true")
+    try:
+        for statement in MERGED_BY_SETTING:
+            spark.sql(statement.format(t=f"delta.`{ours}`"))
+            delta_spark.sql(statement.format(t=f"delta.`{theirs}`"))
+            same(delta_spark.read(ours), delta_spark.read(theirs))
+    finally:
+        spark.conf.unset(setting)
+        delta_spark.sql(f"RESET {setting}")

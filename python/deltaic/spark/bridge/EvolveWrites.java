@@ -28,17 +28,22 @@ import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Function1;
 import scala.Option;
 
 /**
- * Sends writes with the option `mergeSchema`, and INSERT WITH SCHEMA EVOLUTION, to the writer, which adds the columns that
- * the table lacks, and marks the rows of those with `replaceOn` and `replaceUsing`, or REPLACE ON and USING; in Spark 4.0 also those by name that lack columns of the table, which get their defaults. It runs before
+ * Sends writes with the option `mergeSchema`, INSERT WITH SCHEMA EVOLUTION, and where the session merges schemas those of
+ * more columns to the writer, which adds the columns that the table lacks, and marks the rows of those with `replaceOn` and `replaceUsing`, or REPLACE ON and USING; in Spark 4.0 also those by name that lack columns of the table, which get their defaults. It runs before
  * the resolution, in which Spark would refuse them: with the hints.
  */
 public final class EvolveWrites extends Rule {
+  private static final String AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled";
+
   private final SparkSession session;
   /** Whether Spark gives columns that a write leaves out their defaults. */
   private final boolean fills;
@@ -66,9 +71,14 @@ public final class EvolveWrites extends Rule {
   /** What an INSERT into a table of ours is that Spark would refuse, or null. */
   private LogicalPlan insert(InsertIntoStatement insert) {
     boolean evolves = refused(insert) || evolves(insert);
-    if (!evolves && (fills || !insert.partitionSpec().isEmpty())) return null;
+    // what evolution does not take, such as PARTITION, goes on without it; a list of columns names those of the table
+    boolean may = !evolves && autoMerge() && insert.partitionSpec().isEmpty() && insert.userSpecifiedCols().isEmpty()
+        && !"WHERE".equals(replaces(insert));
+    if (!evolves && !may && (fills || !insert.partitionSpec().isEmpty())) return null;
     DeltaTable table = ours(insert.table());
     if (table == null) return null;
+    evolves |= may && lacks(renamed(insert, table.schema()).schema(), table.schema());
+    if (!evolves && (fills || !insert.partitionSpec().isEmpty())) return null;
     if (evolves && "ON or USING".equals(replaces(insert))) return write(PlacedRows.overwrite(insert, table), true);
     if (evolves) return evolved(insert, table.table);
     List given = given(insert);
@@ -85,12 +95,19 @@ public final class EvolveWrites extends Rule {
     Map options = options(write);
     if (options == null) return null;
     boolean evolves = merges(options), byName = write.isByName();
+    boolean may = !evolves && !replaces && autoMerge() && !says(options);
     // `overwrite` of a DataFrameWriterV2 says itself what is overwritten
     boolean marks = replaces || !byName && write instanceof OverwriteByExpression && PlacedRows.replaces(options)
         && !PlacedRows.isMarked((LogicalPlan) write.query());
-    if (!evolves && !marks && (fills || !byName)) return null;
+    if (!evolves && !may && !marks && (fills || !byName)) return null;
     DeltaTable table = ours(write.table());
     if (table == null) return null;
+    if (may) {
+      LogicalPlan query = analyzed((LogicalPlan) write.query());
+      if (!byName) query = named(query, Arrays.asList((Object[]) table.schema().fieldNames()));
+      evolves = lacks(query.schema(), table.schema());
+      if (!evolves && !marks && (fills || !byName)) return null;
+    }
     if (marks) write = write.withNewQuery(PlacedRows.marked(analyzed((LogicalPlan) write.query()), byName));
     if (!evolves) {
       DataSourceV2Relation some = fills || !byName ? null : lacking(table, names((LogicalPlan) write.query()));
@@ -173,13 +190,51 @@ public final class EvolveWrites extends Rule {
       throw Refusal.of("INSERT WITH SCHEMA EVOLUTION … PARTITION", "give the partition columns in the query", table.path);
     }
     if (table.timeTravel) throw Refusal.of("INSERT into an old version", "name the table without a version", table.path);
-    LogicalPlan query = analyzed((LogicalPlan) insert.query());
-    List columns = Scala.list(insert.userSpecifiedCols());
-    if (!columns.isEmpty()) query = named(query, columns);
-    else if (!insert.byName()) query = named(query, Arrays.asList((Object[]) table.schema.fieldNames()));
+    LogicalPlan query = renamed(insert, table.schema);
     HashMap options = new HashMap();
     options.put("mergeSchema", "true");
     return RouteWrites.write(table, insert.overwrite() ? "overwrite" : "append", options, query);
+  }
+
+  /** The query of an INSERT, its columns by the names of those that they go to. */
+  private LogicalPlan renamed(InsertIntoStatement insert, StructType table) {
+    LogicalPlan query = analyzed((LogicalPlan) insert.query());
+    List columns = Scala.list(insert.userSpecifiedCols());
+    if (!columns.isEmpty()) return named(query, columns);
+    return insert.byName() ? query : named(query, Arrays.asList((Object[]) table.fieldNames()));
+  }
+
+  private boolean autoMerge() {
+    return "true".equalsIgnoreCase(session.conf().get(AUTO_MERGE, "false"));
+  }
+
+  /** Whether rows have columns, or fields, that a table does not have. */
+  private static boolean lacks(DataType rows, DataType table) {
+    if (rows instanceof ArrayType && table instanceof ArrayType) {
+      return lacks(((ArrayType) rows).elementType(), ((ArrayType) table).elementType());
+    }
+    if (rows instanceof MapType && table instanceof MapType) {
+      MapType given = (MapType) rows, there = (MapType) table;
+      return lacks(given.keyType(), there.keyType()) || lacks(given.valueType(), there.valueType());
+    }
+    if (!(rows instanceof StructType) || !(table instanceof StructType)) return false;
+    StructField[] given = ((StructType) rows).fields(), there = ((StructType) table).fields();
+    for (int i = 0; i < given.length; i++) {
+      StructField found = null;
+      for (int k = 0; k < there.length && found == null; k++) {
+        if (there[k].name().equalsIgnoreCase(given[i].name())) found = there[k];
+      }
+      if (found == null || lacks(given[i].dataType(), found.dataType())) return true;
+    }
+    return false;
+  }
+
+  /** Whether a write says itself that columns join, or that none do. */
+  private static boolean says(Map options) {
+    for (Iterator names = options.keySet().iterator(); names.hasNext(); ) {
+      if ("mergeSchema".equalsIgnoreCase((String) names.next())) return true;
+    }
+    return false;
   }
 
   private static boolean merges(Map options) {

@@ -8,6 +8,8 @@ import java.util.Locale;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Cast;
+import org.apache.spark.sql.catalyst.expressions.Cast$;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.Assignment;
 import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
@@ -18,7 +20,10 @@ import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateAction;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.LongType$;
+import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructType;
 
 /** DELETE, UPDATE and MERGE as commands: conditions, values and the source go to Python as Columns and a DataFrame. */
@@ -82,10 +87,22 @@ final class RowChanges {
       Assignment a = (Assignment) all.get(i);
       HashMap one = new HashMap();
       one.put("column", ColumnNames.pathOf(a.key()));
-      one.put("value", add(a.value()));
+      one.put("value", add(given(a.value())));
       out.add(one);
     }
     return out;
+  }
+
+  /** The value as it was given: Spark casts structs to the type of the column by the position of their fields. */
+  private static Expression given(Expression value) {
+    boolean inserted = value instanceof Cast && value.getTagValue(Cast$.MODULE$.BY_TABLE_INSERTION()).isDefined();
+    return inserted && hasStructs(value.dataType()) ? ((Cast) value).child() : value;
+  }
+
+  private static boolean hasStructs(DataType type) {
+    if (type instanceof ArrayType) return hasStructs(((ArrayType) type).elementType());
+    if (!(type instanceof MapType)) return type instanceof StructType;
+    return hasStructs(((MapType) type).keyType()) || hasStructs(((MapType) type).valueType());
   }
 
   private void add(List clauses, String when, scala.collection.Seq actions) {

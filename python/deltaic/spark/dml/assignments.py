@@ -88,7 +88,7 @@ class Assignments:
         values = {}
         for a, given in zip(self.all, typed.fields, strict=True):
             old = old_value(op, op.written[a.path[0]]) if keeps_fields else None
-            cast = Storing(F, ansi=self._ansi, fills=op.evolving)
+            cast = Storing(F, ansi=self._ansi, fills=op.evolving, path=op.ref.path)
             values[a.path] = cast.stored(op.column(a.value), given.dataType, a.data_type, old)
         return values
 
@@ -166,23 +166,38 @@ class Storing:
     ansi: bool
     fills: bool = False
     """Whether a struct may lack fields: they are null, or as they were."""
+    path: str = ""
+    """The table, for errors."""
 
     def stored(self, value: Any, given: DataType, wanted: DataType, old: Any = None) -> Any:
-        """The value, of one type, as one of another; `old` is what is there now."""
+        """The value, of one type, as one of another; `old` is what is there now.
+
+        Raises:
+            SchemaMismatchError: a struct has fields that the column has not, or lacks some.
+        """
         F = self.F  # noqa: N806 (its usual name)
         if _same(given, wanted):
             return value
         if isinstance(given, StructType) and isinstance(wanted, StructType):
             theirs = {f.name.lower(): f for f in given.fields}
             wants = {f.name.lower() for f in wanted.fields}
-            if theirs.keys() <= wants and (self.fills or len(theirs) == len(wants)):
-                parts = [
-                    self._field(value, theirs.get(f.name.lower()), f, old).alias(f.name)
-                    for f in wanted.fields
-                ]
-                return F.when(value.isNotNull(), F.struct(*parts))
+            if not theirs.keys() <= wants or not (self.fills or len(given.fields) == len(wanted.fields)):
+                raise self._other_fields(given, wanted)
+            parts = [
+                self._field(value, theirs.get(f.name.lower()), f, old).alias(f.name) for f in wanted.fields
+            ]
+            return F.when(value.isNotNull(), F.struct(*parts))
         if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
             return F.transform(value, lambda v: self.stored(v, given.elementType, wanted.elementType))
+        if isinstance(given, MapType) and isinstance(wanted, MapType) and _has_structs(given):
+            # a cast would take the fields by their position
+            if not _same(given.keyType, wanted.keyType):
+                value = F.transform_keys(value, lambda k, _: self.stored(k, given.keyType, wanted.keyType))
+            if not _same(given.valueType, wanted.valueType):
+                value = F.transform_values(
+                    value, lambda _, v: self.stored(v, given.valueType, wanted.valueType)
+                )
+            return value
         if self.ansi:
             return value.cast(wanted)
         # outside of ANSI mode a cast would turn what does not fit into something else
@@ -190,11 +205,27 @@ class Storing:
         fits = value.try_cast(wanted)
         return F.when(value.isNotNull() & fits.isNull(), refusal.cast(wanted)).otherwise(fits)
 
+    def _other_fields(self, given: StructType, wanted: StructType) -> SchemaMismatchError:
+        types = (given.simpleString(), wanted.simpleString())
+        error = SchemaMismatchError.of(
+            self.path, "cannot cast {} to {}: all fields must match".format(*types)
+        )
+        catalogs = dict(zip(("fromCatalog", "toCatalog"), types, strict=True))
+        return error.named("DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION", **catalogs)
+
     def _field(self, value: Any, theirs: StructField | None, wanted: StructField, old: Any) -> Any:
         kept = None if old is None else old.getField(wanted.name)
         if theirs is not None:
             return self.stored(value.getField(theirs.name), theirs.dataType, wanted.dataType, kept)
         return self.F.lit(None).cast(wanted.dataType) if kept is None else kept
+
+
+def _has_structs(data_type: DataType) -> bool:
+    if isinstance(data_type, ArrayType):
+        return _has_structs(data_type.elementType)
+    if isinstance(data_type, MapType):
+        return _has_structs(data_type.keyType) or _has_structs(data_type.valueType)
+    return isinstance(data_type, StructType)
 
 
 def _same(a: DataType, b: DataType) -> bool:

@@ -1,6 +1,7 @@
 use chrono::{DateTime, NaiveDateTime, SecondsFormat};
 
 use crate::error::{Error, Result};
+use crate::store::{Location, StorageOptions};
 
 /// Which version of a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub enum At {
 ///
 /// # Errors
 /// [`Error::InvalidTimeTravel`] when the suffix has the shape of a version or timestamp and is none.
-pub fn parse_table_path(uri: &str) -> Result<(String, At)> {
+fn parse_table_path(uri: &str) -> Result<(String, At)> {
     let Some((path, suffix)) = uri.rsplit_once('@') else { return Ok((uri.to_owned(), At::Latest)) };
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
     let invalid =
@@ -36,6 +37,27 @@ pub fn parse_table_path(uri: &str) -> Result<(String, At)> {
         return Ok((path.to_owned(), At::Timestamp(at.and_utc().timestamp_millis() + millis)));
     }
     Ok((uri.to_owned(), At::Latest))
+}
+
+/// The place and the version that a path names: `path@v5` and `path@20260101000000000` (`yyyyMMddHHmmssSSS`, UTC) are a version
+/// of `path`, unless a table has the whole name.
+///
+/// # Errors
+/// [`Error::InvalidTimeTravel`] when the suffix has the shape of a version or timestamp and is none.
+///
+/// # Cost
+/// One listing where the path has such a suffix.
+pub fn resolve_table_path(uri: &str, options: &StorageOptions) -> Result<(String, At)> {
+    let named = parse_table_path(uri);
+    if matches!(named, Ok((_, At::Latest))) {
+        return named;
+    }
+    let log = |location: Location| location.store().list_from(&location.log_dir(), "");
+    match Location::open(uri, options).and_then(log) {
+        Ok(files) if !files.is_empty() => Ok((uri.to_owned(), At::Latest)),
+        // what cannot be listed is no table of that name
+        _ => named,
+    }
 }
 
 /// Milliseconds since the Unix epoch as RFC 3339 in UTC.
@@ -56,5 +78,19 @@ mod tests {
         assert_eq!(parsed("s3://user@bucket/t"), ("s3://user@bucket/t".into(), At::Latest));
         assert_eq!(parsed("/t@vault"), ("/t@vault".into(), At::Latest));
         assert!(parse_table_path("/t@20261301000000000").is_err());
+    }
+
+    #[test]
+    fn a_table_of_the_whole_name_is_meant_by_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let resolved = |name: &str| resolve_table_path(&place(name), &StorageOptions::new()).unwrap();
+        std::fs::create_dir_all(folder.path().join("t/_delta_log")).unwrap();
+        assert_eq!(resolved("t@v0"), (place("t"), At::Version(0)));
+        std::fs::create_dir_all(folder.path().join("t@v0/_delta_log")).unwrap();
+        assert_eq!(resolved("t@v0"), (place("t"), At::Version(0)), "an empty log is no table");
+        std::fs::write(folder.path().join("t@v0/_delta_log/00000000000000000000.json"), "{}").unwrap();
+        assert_eq!(resolved("t@v0"), (place("t@v0"), At::Latest));
+        assert_eq!(resolved("t@v0@v1"), (place("t@v0"), At::Version(1)));
     }
 }

@@ -13,7 +13,7 @@ mod report;
 mod state;
 mod times;
 
-pub use at::{At, format_timestamp, parse_table_path};
+pub use at::{At, format_timestamp, resolve_table_path};
 pub(crate) use clock::{in_commit_since, info_of, monotonic};
 pub use history::Commit;
 pub use level::Verify;

@@ -180,3 +180,45 @@ def merge_without_a_condition(spark: Any, tables: Any, at: str) -> Iterator[None
     ids(spark, at)
     yield
     tables.forPath(spark, at).merge(spark.range(1), None)
+
+
+def _structs(spark: Any, at: str) -> None:
+    spark.sql(
+        f"CREATE TABLE delta.`{at}` "
+        "(id INT, s STRUCT<a: INT, b: INT>, m MAP<STRING, STRUCT<a: INT, b: INT>>) USING delta"
+    )
+    spark.sql(
+        f"INSERT INTO delta.`{at}` VALUES (1, named_struct('a', 1, 'b', 2), map('k', named_struct('a', 1, 'b', 2)))"
+    )
+
+
+@situation
+def update_a_struct_of_other_fields_by_sql(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    _structs(spark, at)
+    yield
+    spark.sql(f"UPDATE delta.`{at}` SET s = named_struct('b', 1, 'x', 2)")
+
+
+@situation
+def update_a_map_of_other_structs(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    _structs(spark, at)
+    yield
+    spark.sql(f"UPDATE delta.`{at}` SET m = map('k', named_struct('a', 1, 'c', 2))")
+
+
+@situation
+def merge_a_struct_of_other_fields(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    _structs(spark, at)
+    source = spark.sql("SELECT 1 AS id, named_struct('a', 1, 'd', 2) AS s")
+    yield
+    matched = tables.forPath(spark, at).alias("t").merge(source.alias("s"), "t.id = s.id")
+    matched.whenMatchedUpdate(set={"s": "s.s"}).execute()
+
+
+@situation
+def merge_in_a_struct_of_other_fields(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    _structs(spark, at)
+    source = spark.sql("SELECT 2 AS id, named_struct('a', 1, 'd', 2) AS s")
+    yield
+    matched = tables.forPath(spark, at).alias("t").merge(source.alias("s"), "t.id = s.id")
+    matched.whenNotMatchedInsert(values={"id": "s.id", "s": "s.s"}).execute()
