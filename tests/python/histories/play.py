@@ -94,15 +94,12 @@ class Writers:
     def _start(self, name: str, engine: str) -> None:
         python, packages, more = sys.executable, [str(Path(deltaic.__file__).parents[1])], []
         if engine == "delta-spark":
-            sys.path.insert(0, str(HERE.parent / "interop"))
-            import conftest
+            sys.path.insert(0, str(HERE.parent))
+            import peers
 
-            with conftest._alone():
-                python, packages = (
-                    conftest._python(),
-                    [str(conftest._package()), str(HERE.parent / "interop")],
-                )
-                more = [os.pathsep.join(conftest._jars()), (self.folder / name).as_uri()]
+            with peers.alone():
+                python, packages = peers.python(), [str(peers.package()), str(HERE.parent / "interop")]
+                more = [os.pathsep.join(peers.jars()), (self.folder / name).as_uri()]
         environment = {**os.environ, "PYSPARK_PYTHON": python, "PYSPARK_DRIVER_PYTHON": python}
         environment |= {"PYTHONPATH": os.pathsep.join(packages), "SPARK_LOCAL_IP": "127.0.0.1"}
         environment.pop("SPARK_HOME", None)

@@ -31,14 +31,10 @@ def live(folder: Path, engine: str, step: str) -> subprocess.Popen[bytes]:
     """Starts a driver."""
     python, package, jars = sys.executable, str(Path(deltaic.__file__).parents[1]), ""
     if engine == "delta-spark":
-        sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
-        import conftest
+        sys.path.insert(0, str(Path(__file__).parents[1]))
+        import peers
 
-        python, package, jars = (
-            conftest._python(),
-            str(conftest._package()),
-            os.pathsep.join(conftest._jars()),
-        )
+        python, package, jars = peers.python(), str(peers.package()), os.pathsep.join(peers.jars())
     mine = {"PYTHONPATH": package, "PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1"}
     command = [python, str(Path(__file__).with_name("driver.py")), str(folder), engine, step, jars]
     return subprocess.Popen(command, env={**os.environ, **mine}, start_new_session=True)

@@ -1,0 +1,1 @@
+"""The behaviours, by area: one module for each page of `tests/behaviours`, or for a part of a large one."""

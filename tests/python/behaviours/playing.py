@@ -1,0 +1,301 @@
+"""What a behaviour is: steps that delta-spark and deltaic both play, and what they answer.
+
+An area (`areas/`) is a module with one `Area`. Its situations are functions of a `Player`; a family is one function
+for many cases. Nothing here needs deltaic or pytest: delta-spark's process, which has neither, imports it, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+FEED = "delta.enableChangeDataFeed"
+VECTORS = "delta.enableDeletionVectors"
+
+
+@dataclass(frozen=True)
+class Situation:
+    play: Callable[[Player], None]
+    differs: str | None
+    """Why deltaic answers something else, where it does."""
+    long: bool
+    """Left to the full tier."""
+
+
+@dataclass
+class Area:
+    """The behaviours of one page of `tests/behaviours`."""
+
+    name: str
+    situations: dict[str, Situation] = field(default_factory=dict)
+
+    def situation(
+        self, differs: str | None = None, *, long: bool = False
+    ) -> Callable[[Callable[[Player], None]], Any]:
+        """The function is a situation, by its name; `differs` says why deltaic answers something else."""
+
+        def add(play: Callable[[Player], None]) -> Callable[[Player], None]:
+            self._add(play.__name__, Situation(play, differs, long))
+            return play
+
+        return add
+
+    def family(
+        self,
+        cases: Mapping[str, Any],
+        differs: Mapping[str, str] | None = None,
+        quick: Collection[str] | None = None,
+    ) -> Callable[[Callable[[Player, Any], None]], Any]:
+        """The function is a situation for each case, which it is given.
+
+        Args:
+            cases: What is given, by its name.
+            differs: Why deltaic answers something else, by case.
+            quick: The cases that every change plays; all, unless told. The full tier plays the others, too.
+        """
+        reasons, every = differs or {}, set(cases) if quick is None else set(quick)
+        unknown = (set(reasons) | every) - set(cases)
+        if unknown:
+            raise ValueError(f"{self.name}: no such case: {sorted(unknown)}")
+
+        def add(play: Callable[[Player, Any], None]) -> Callable[[Player, Any], None]:
+            for name, case in cases.items():
+                one = Situation(lambda p, c=case: play(p, c), reasons.get(name), name not in every)
+                self._add(f"{play.__name__} ({name})", one)
+            return play
+
+        return add
+
+    def _add(self, name: str, situation: Situation) -> None:
+        if name in self.situations:
+            raise ValueError(f"{self.name}: {name} is there twice")
+        self.situations[name] = situation
+
+
+class Player:
+    """A session, and a place of its own for one situation.
+
+    In texts of SQL `{t}` is the situation's table by its path, `{u}` another one, `{name}` a name of the catalog that
+    is dropped at the end, and `{at}` the folder of all.
+    """
+
+    def __init__(self, spark: Any, tables: Any, folder: Path, number: int) -> None:
+        self.spark, self.tables = spark, tables
+        self.folder = folder / str(number)
+        self.at = str(self.folder)
+        self.path = f"{self.at}/t"
+        self.name = f"behaviour_{number}"
+        self.told: list[Any] = []
+        self._before: dict[str, str | None] = {}
+
+    # -- what has to work
+
+    def text(self, sql: str) -> str:
+        places = {"{t}": f"delta.`{self.path}`", "{u}": f"delta.`{self.at}/u`", "{at}": self.at}
+        for name, value in {**places, "{name}": self.name}.items():
+            sql = sql.replace(name, value)
+        return sql
+
+    def sql(self, *statements: str) -> Any:
+        """Runs statements in order: the DataFrame of the last one."""
+        found = None
+        for statement in statements:
+            found = self.spark.sql(self.text(statement))
+        return found
+
+    def conf(self, name: str, value: Any) -> None:
+        """A setting of the session, until the situation ends."""
+        self._before.setdefault(name, self.spark.conf.get(name, None))
+        self.spark.conf.set(name, str(value))
+
+    def read(self, path: str | None = None, **options: Any) -> Any:
+        return self.spark.read.format("delta").options(**options).load(path or self.path)
+
+    def write(
+        self,
+        rows: Any,
+        mode: str = "append",
+        path: str | None = None,
+        by: tuple[str, ...] = (),
+        **options: Any,
+    ) -> None:
+        """Saves a DataFrame, or the rows of a query."""
+        df = self.sql(rows) if isinstance(rows, str) else rows
+        writer = df.write.format("delta").mode(mode).options(**options)
+        (writer.partitionBy(*by) if by else writer).save(path or self.path)
+
+    def table(self, path: str | None = None) -> Any:
+        """The `DeltaTable` of the engine."""
+        return self.tables.forPath(self.spark, path or self.path)
+
+    def actions(self, version: int | None = None, path: str | None = None) -> list[dict[str, Any]]:
+        """The actions of a commit: of the newest one, or of a version."""
+        log = Path(path or self.path, "_delta_log")
+        newest = max(int(commit.stem) for commit in log.glob("*.json"))
+        text = (log / f"{newest if version is None else version:020}.json").read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
+    def stream(self, to: str | None = None, rows: Any = None, mode: str = "append", **options: Any) -> None:
+        """Streams what is there: from `rows` (a streaming DataFrame; else the table) into another table."""
+        rows = self.spark.readStream.format("delta").load(self.path) if rows is None else rows
+        query = rows.writeStream.format("delta").outputMode(mode).options(**options)
+        query = query.option("checkpointLocation", f"{self.at}/checkpoint")
+        query.trigger(availableNow=True).start(to or f"{self.at}/u").awaitTermination()
+
+    # -- what is told
+
+    def tell(self, value: Any) -> None:
+        """Anything that JSON has."""
+        self.told.append(self._plain(json.loads(json.dumps(value, default=str))))
+
+    def attempt(self, *what: str | Callable[[], Any]) -> None:
+        """Tells of each statement (or call) that it is done, or the condition of its error."""
+        for step in what:
+            try:
+                found = self.sql(step) if isinstance(step, str) else step()
+                if hasattr(found, "collect"):
+                    found.collect()
+            except Exception as error:  # noqa: BLE001 the error is the answer
+                self.told.append({"error": condition_of(error)})
+            else:
+                self.told.append("done")
+
+    def rows(self, of: Any = None) -> None:
+        """Tells rows, in an order that both engines share: of the table, of a query, or of a DataFrame."""
+        self.told.append({"rows": self.list_rows(of)})
+
+    def list_rows(self, of: Any = None) -> list[str]:
+        """Rows as sorted JSON texts."""
+        df = self.read() if of is None else self.sql(of) if isinstance(of, str) else of
+        names = [str(i) for i in range(len(df.columns))]
+        text = "to_json(struct(*), map('ignoreNullFields', 'false')) AS row"
+        found = df.toDF(*names).selectExpr(text).collect() if names else []
+        return sorted(self._plain(row["row"]) for row in found)
+
+    def schema(self, of: Any = None) -> None:
+        """Tells names, types, nullness and metadata of columns."""
+        df = self.read() if of is None else self.sql(of) if isinstance(of, str) else of
+        columns = [
+            [c.name, c.dataType.simpleString(), c.nullable, *([c.metadata] if c.metadata else [])]
+            for c in df.schema
+        ]
+        self.tell({"schema": columns})
+
+    def logged_schema(self) -> None:
+        """Tells the schema of the newest metadata in the log, as it stands there."""
+        for version in range(10_000, -1, -1):
+            if Path(self.path, "_delta_log", f"{version:020}.json").exists():
+                for action in self.actions(version):
+                    if "metaData" in action:
+                        self.tell(json.loads(action["metaData"]["schemaString"]))
+                        return
+
+    def commit(self, table: str = "{t}", *, metrics: bool = True) -> None:
+        """Tells what the history says of the newest commit; metrics without bytes, times and files."""
+        last = self.sql(f"DESCRIBE HISTORY {table} LIMIT 1").collect()[0]
+        told = [last.version, last.operation, last.operationParameters, last.isBlindAppend, last.userMetadata]
+        counted = {k: v for k, v in (last.operationMetrics or {}).items() if not _UNSTEADY.search(k)}
+        self.tell([*told, counted] if metrics else told)
+
+    def changes(self, start: int | None = None, **options: Any) -> None:
+        """Tells the change data since a version: since the newest one, unless told."""
+        first = self.sql("DESCRIBE HISTORY {t} LIMIT 1").first().version if start is None else start
+        feed = self.read(readChangeFeed="true", startingVersion=first, **options)
+        self.rows(feed.drop("_commit_timestamp"))
+
+    def detail(self, table: str = "{t}") -> None:
+        """Tells partitioning, clustering, properties and protocol."""
+        row = self.sql(f"DESCRIBE DETAIL {table}").first().asDict()
+        names = (
+            "partitionColumns",
+            "clusteringColumns",
+            "properties",
+            "minReaderVersion",
+            "minWriterVersion",
+        )
+        self.tell([*(row[name] for name in names), sorted(row["tableFeatures"] or [])])
+
+    # -- around it
+
+    def end(self) -> None:
+        for name, value in self._before.items():
+            if value is None:
+                self.spark.conf.unset(name)
+            else:
+                self.spark.conf.set(name, value)
+        for kind in ("TABLE", "VIEW"):
+            try:
+                self.spark.sql(f"DROP {kind} IF EXISTS {self.name}")
+            except Exception:  # noqa: BLE001 it is of the other kind
+                continue
+
+    def _plain(self, value: Any) -> Any:
+        """Without what is another one in each run: the place, and identifiers."""
+        if isinstance(value, str):
+            value = value.replace(f"file:{self.at}", "<at>").replace(self.at, "<at>")
+            return _UUID.sub("<uuid>", value).replace(self.name, "<name>")
+        if isinstance(value, list):
+            return [self._plain(v) for v in value]
+        if isinstance(value, dict):
+            return {self._plain(k): self._plain(v) for k, v in value.items()}
+        return value
+
+
+_UNSTEADY = re.compile(r"Bytes|Ms$|Time|Files|FileSize|Size")
+
+
+def condition_of(error: BaseException) -> str | None:
+    """The condition of the innermost error that has one: of what failed in a job, not of the job."""
+    from py4j.java_gateway import is_instance_of
+    from pyspark import SparkContext
+
+    found = None
+    cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while cause is not None:
+        if is_instance_of(SparkContext._gateway, cause, "org.apache.spark.SparkThrowable"):
+            found = cause.getCondition() or found
+        cause = cause.getCause()
+    return error.getCondition() if found is None and hasattr(error, "getCondition") else found
+
+
+def play(area: Area, name: str, spark: Any, tables: Any, folder: Path) -> Any:
+    """What an engine tells in a situation. An error where none is expected is told at the end."""
+    number = list(area.situations).index(name)
+    p = Player(spark, tables, folder, number)
+    p.folder.mkdir(parents=True)
+    try:
+        area.situations[name].play(p)
+    except Exception as error:  # noqa: BLE001 the error is the answer
+        p.told.append(
+            {"stopped by": condition_of(error) or type(error).__name__, "text": p._plain(str(error))[:300]}
+        )
+    finally:
+        p.end()
+    return p.told
+
+
+def alike(ours: Any, theirs: Any) -> bool:
+    """Whether both answers are the same. Where delta-spark's error has no condition, any error will do."""
+    if isinstance(theirs, dict) and isinstance(ours, dict):
+        if set(theirs) == {"error"} and theirs["error"] is None:
+            return set(ours) == {"error"}
+        return set(ours) == set(theirs) and all(alike(ours[k], theirs[k]) for k in theirs)
+    if isinstance(theirs, list) and isinstance(ours, list):
+        return len(ours) == len(theirs) and all(map(alike, ours, theirs))
+    return bool(ours == theirs)
+
+
+def in_utc() -> None:
+    """Times are told in UTC on every machine."""
+    os.environ["TZ"] = "UTC"
+    if hasattr(time, "tzset"):
+        time.tzset()

@@ -1,0 +1,130 @@
+"""The tests of an area: deltaic answers as delta-spark did when it was recorded, and delta-spark still does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import peers
+import pytest
+from playing import alike, in_utc, play
+
+from deltaic.tables import DeltaTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playing import Area
+    from pyspark.sql import SparkSession
+
+HERE = Path(__file__).parent
+# "new" records what is not recorded yet, "all" everything again
+RECORD = os.environ.get("DELTAIC_RECORD", "")
+
+
+def _file(area: Area) -> Path:
+    return HERE / "recorded" / f"{area.name}.json"
+
+
+def _known(area: Area) -> dict[str, Any]:
+    if not _file(area).exists():
+        return {"delta-spark": {}, "deltaic": {}}
+    known: dict[str, Any] = json.loads(_file(area).read_text(encoding="utf-8"))
+    return known
+
+
+def _save(area: Area, known: dict[str, Any]) -> None:
+    """Only situations that there are, in their order; what deltaic answers only where it differs."""
+    told = {name: known["delta-spark"][name] for name in area.situations if name in known["delta-spark"]}
+    ours = {n: known["deltaic"][n] for n, s in area.situations.items() if s.differs and n in known["deltaic"]}
+    text = json.dumps(
+        {"by": "delta-spark 4.4.0", "delta-spark": told, "deltaic": ours}, indent=1, ensure_ascii=False
+    )
+    _file(area).write_text(text + "\n", encoding="utf-8")
+
+
+def _asked(area: Area, names: list[str], folder: Path) -> dict[str, Any]:
+    """What delta-spark answers now."""
+    command, environment = peers.command(HERE / "record.py", folder / "warehouse")
+    command += [str(folder / "theirs"), area.name, *names]
+    done = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, env=environment, timeout=3000
+    )
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def answers_of(area: Area) -> Callable[..., None]:
+    """The test that compares deltaic's answers with those that are recorded."""
+
+    cases = [
+        pytest.param(name, id=name, marks=[pytest.mark.long] if situation.long else [])
+        for name, situation in area.situations.items()
+    ]
+
+    @pytest.mark.parametrize("situation", cases)
+    def test_delta_spark_answered_the_same(
+        spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, situation: str
+    ) -> None:
+        in_utc()
+        known = _known(area)
+        if RECORD and (RECORD == "all" or situation not in known["delta-spark"]):
+            names = [n for n in area.situations if RECORD == "all" or n not in known["delta-spark"]]
+            if not (RECORD == "all" and area.name in _recorded):
+                known["delta-spark"] |= _asked(area, names, tmp_path_factory.mktemp("peer"))
+                _save(area, known)
+                _recorded.add(area.name)
+        theirs = known["delta-spark"][situation]
+        assert not _stopped(theirs), "a step that has to work fails in delta-spark"
+        ours = play(area, situation, spark, DeltaTable, tmp_path_factory.mktemp("play"))
+        if area.situations[situation].differs is None:
+            assert alike(ours, theirs), _difference(ours, theirs)
+            return
+        assert not alike(ours, theirs), f"no difference: {area.situations[situation].differs}"
+        if RECORD and (RECORD == "all" or situation not in known["deltaic"]):
+            known["deltaic"][situation] = ours
+            _save(area, known)
+        assert ours == known["deltaic"][situation]
+
+    return test_delta_spark_answered_the_same
+
+
+def recorded_of(area: Area) -> Callable[..., None]:
+    """The test that delta-spark still answers as is recorded, and that nothing else is."""
+
+    @pytest.mark.long
+    @pytest.mark.interop
+    @pytest.mark.timeout(3000)
+    def test_delta_spark_answers_as_is_recorded(tmp_path: Path) -> None:
+        known = _known(area)
+        assert list(known["delta-spark"]) == list(area.situations)
+        assert set(known["deltaic"]) == {name for name, s in area.situations.items() if s.differs}
+        now = _asked(area, list(area.situations), tmp_path)
+        changed = {
+            name: (told, now[name]) for name, told in known["delta-spark"].items() if told != now[name]
+        }
+        assert not changed
+
+    return test_delta_spark_answers_as_is_recorded
+
+
+_recorded: set[str] = set()
+
+
+def _stopped(told: Any) -> bool:
+    return any(isinstance(step, dict) and "stopped by" in step for step in told)
+
+
+def _difference(ours: list[Any], theirs: list[Any]) -> str:
+    """The steps that differ, deltaic's first."""
+    width = max(len(ours), len(theirs))
+    both = zip(ours + [None] * (width - len(ours)), theirs + [None] * (width - len(theirs)), strict=True)
+    lines = [
+        f"step {n}:\n  deltaic      {mine}\n  delta-spark  {other}"
+        for n, (mine, other) in enumerate(both)
+        if not alike(mine, other)
+    ]
+    return "\n".join(lines)
