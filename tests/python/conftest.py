@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import tiers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,106 +31,13 @@ SPARK_SETTINGS = {
 }
 
 
-# what CI, which has an hour, leaves to `DELTAIC_TESTS=all`, beside tests that are marked as `long`: in a folder,
-# in a file or by a door, tests with one of these values of a parameter. What they show of one kind of table, route
-# or door, others show of another.
-_LEFT_OUT: list[tuple[str, str, set[str]]] = [
-    # beside delta-spark each operation takes seconds
-    ("interop", "kind", {"rewrite", "ids", "names", "in-commit timestamps"}),
-    (
-        "interop",
-        "feature",
-        {"typeWidening", "columnMapping", "v2Checkpoint", "inCommitTimestamp", "rowTracking"},
-    ),
-    ("interop", "route", {"arrow", "driver"}),
-    ("interop", "policy", {"classic"}),
-    ("interop", "checkpoint", {"V1", "V1 with struct statistics"}),
-    ("interop", "script", {"maintain", "as select"}),
-    ("interop", "mode", {"name"}),
-    (
-        "interop",
-        "case",
-        {
-            "append to partitions",
-            "every type in few rows a file",
-            "few rows a file",
-            "merge nested",
-            "other partitions",
-            "other partitions to overwrite",
-            "same rows",
-        },
-    ),
-    (
-        "test_void",
-        "situation",
-        {
-            "a_schema_that_is_overwritten",
-            "a_table_as_select",
-            "arrays_and_maps_by_sql",
-            "by_the_builder",
-            "checkpoints",
-            "clustering",
-            "column_mapping",
-            "columns_that_are_replaced",
-            "converted",
-            "deletion_vectors_and_feed",
-            "maintenance",
-            "merges_that_evolve",
-            "names_of_the_catalog",
-            "not_null",
-            "partitions",
-            "row_tracking",
-            "rules",
-            "statistics_of_listed_columns",
-            "the_feed_of_rewritten_files",
-            "time_travel_over_a_change_of_type",
-            "types_that_are_changed",
-            "widened",
-        },
-    ),
-    # the same plans come by another door
-    ("test_connect_names", "kept", {"external"}),
-    ("connect", "kind", {"rewrite", "rewrite with feed and row ids"}),
-    ("test_connect_queries", "door", {"classic"}),
-    ("test_delete", "door", {"connect"}),
-    ("test_merge", "door", {"connect"}),
-    ("test_merge_rules", "door", {"connect"}),
-    ("test_recipes", "door", {"connect"}),
-    ("test_update", "door", {"connect"}),
-    ("test_write_overwrite", "door", {"connect"}),
-    ("test_write_rules", "door", {"connect"}),
-    # small frames take the route `driver` by themselves, and Connect has but the other
-    ("test_doors", "route", {"arrow", "driver"}),
-    ("test_values_that_must_not_be", "route", {"direct", "driver"}),
-    ("test_write_overwrite", "route", {"arrow", "driver"}),
-    # what a recipe merges is merged by the tests of merges
-    ("test_recipes", "kind", {"rewrite", "rewrite with feed and row ids", "vectors"}),
-    ("test_merge_rules", "kind", {"rewrite"}),
-    ("test_connect_parity", "name", {"merge delete", "merge insert", "merge upsert", "update partitions"}),
-    # sessions of their own
-    ("test_histories", "without", {"bound frames", "conditions", "matches"}),
-    ("test_concurrent_jobs", "kind", {"partitions", "partitions by vectors"}),
-    ("test_write_retries", "route", {"arrow", "driver"}),
-]
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
-    if os.environ.get("DELTAIC_TESTS") != "all":
-        left_out = [item for item in items if _is_left_out(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
-
-
-def _is_left_out(item: pytest.Item) -> bool:
-    given: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
-    here = {*item.path.parts, item.path.stem, str(given.get("door"))}
-    return item.get_closest_marker("long") is not None or any(
-        where in here and isinstance(given.get(name), str) and given[name] in values
-        for where, name, values in _LEFT_OUT
-    )
+    kept = tiers.chosen(items, os.environ.get("DELTAIC_TESTS", tiers.CHANGE))
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,0 +1,135 @@
+"""Which tests run: three tiers, each with all tests of the one before it. `DELTAIC_TESTS` names one.
+
+quick
+    For the editor. Each test once, with the first of its cases; without peers, Spark Connect, tests of documents,
+    and tests that take processes of their own.
+change
+    What a change must pass, and what runs unless told otherwise. All tests, peers and doors included, but cases that
+    take long: they have the mark `long`, or stand in `_LEFT_OUT` with what covers them.
+full
+    Everything. By night.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+QUICK, CHANGE, FULL = "quick", "change", "full"
+
+# in a folder, in a file or by a door, tests with one of these values of a parameter: what they show of one kind of
+# table, route or door, others show of another
+_LEFT_OUT: list[tuple[str, str, set[str]]] = [
+    # beside delta-spark each operation takes seconds
+    ("interop", "kind", {"rewrite", "ids", "names", "in-commit timestamps"}),
+    (
+        "interop",
+        "feature",
+        {"typeWidening", "columnMapping", "v2Checkpoint", "inCommitTimestamp", "rowTracking"},
+    ),
+    ("interop", "route", {"arrow", "driver"}),
+    ("interop", "policy", {"classic"}),
+    ("interop", "checkpoint", {"V1", "V1 with struct statistics"}),
+    ("interop", "script", {"maintain", "as select"}),
+    ("interop", "mode", {"name"}),
+    (
+        "interop",
+        "case",
+        {
+            "append to partitions",
+            "every type in few rows a file",
+            "few rows a file",
+            "merge nested",
+            "other partitions",
+            "other partitions to overwrite",
+            "same rows",
+        },
+    ),
+    (
+        "test_void",
+        "situation",
+        {
+            "a_schema_that_is_overwritten",
+            "a_table_as_select",
+            "arrays_and_maps_by_sql",
+            "by_the_builder",
+            "checkpoints",
+            "clustering",
+            "column_mapping",
+            "columns_that_are_replaced",
+            "converted",
+            "deletion_vectors_and_feed",
+            "maintenance",
+            "merges_that_evolve",
+            "names_of_the_catalog",
+            "not_null",
+            "partitions",
+            "row_tracking",
+            "rules",
+            "statistics_of_listed_columns",
+            "the_feed_of_rewritten_files",
+            "time_travel_over_a_change_of_type",
+            "types_that_are_changed",
+            "widened",
+        },
+    ),
+    # the same plans come by another door
+    ("test_connect_names", "kept", {"external"}),
+    ("connect", "kind", {"rewrite", "rewrite with feed and row ids"}),
+    ("test_connect_queries", "door", {"classic"}),
+    ("test_delete", "door", {"connect"}),
+    ("test_merge", "door", {"connect"}),
+    ("test_merge_rules", "door", {"connect"}),
+    ("test_recipes", "door", {"connect"}),
+    ("test_update", "door", {"connect"}),
+    ("test_write_overwrite", "door", {"connect"}),
+    ("test_write_rules", "door", {"connect"}),
+    # small frames take the route `driver` by themselves, and Connect has but the other
+    ("test_doors", "route", {"arrow", "driver"}),
+    ("test_values_that_must_not_be", "route", {"direct", "driver"}),
+    ("test_write_overwrite", "route", {"arrow", "driver"}),
+    # what a recipe merges is merged by the tests of merges
+    ("test_recipes", "kind", {"rewrite", "rewrite with feed and row ids", "vectors"}),
+    ("test_merge_rules", "kind", {"rewrite"}),
+    ("test_connect_parity", "name", {"merge delete", "merge insert", "merge upsert", "update partitions"}),
+    # sessions of their own
+    ("test_histories", "without", {"bound frames", "conditions", "matches"}),
+    ("test_concurrent_jobs", "kind", {"partitions", "partitions by vectors"}),
+    ("test_write_retries", "route", {"arrow", "driver"}),
+]
+
+# folders of what takes long for what it shows of one change
+_NOT_QUICK = {"docs", "fork", "histories", "interop", "soak"}
+
+
+def chosen(items: Sequence[pytest.Item], tier: str) -> set[pytest.Item]:
+    """The tests of a tier."""
+    if tier not in (QUICK, CHANGE, FULL):
+        raise ValueError(f"DELTAIC_TESTS is {tier!r}: {QUICK}, {CHANGE} or {FULL}")
+    kept = [item for item in items if tier == FULL or not _is_left_out(item)]
+    return set(_first_cases(kept) if tier == QUICK else kept)
+
+
+def _is_left_out(item: pytest.Item) -> bool:
+    given: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+    here = {*item.path.parts, item.path.stem, str(given.get("door"))}
+    return item.get_closest_marker("long") is not None or any(
+        where in here and isinstance(given.get(name), str) and given[name] in values
+        for where, name, values in _LEFT_OUT
+    )
+
+
+def _first_cases(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Of each test that the quick tier has, the first case that it can run."""
+    found: dict[str, pytest.Item] = {}
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        door = item.callspec.params.get("door") if hasattr(item, "callspec") else None
+        if _NOT_QUICK & set(item.path.parts) or "connect" in fixtures or door == "connect":
+            continue
+        found.setdefault(item.nodeid.partition("[")[0], item)
+    return list(found.values())
