@@ -44,7 +44,7 @@ class Area:
         """The function is a situation, by its name; `differs` says why deltaic answers something else."""
 
         def add(play: Callable[[Player], None]) -> Callable[[Player], None]:
-            self._add(play.__name__, Situation(play, differs, long))
+            self.add(play.__name__, play, differs, long=long)
             return play
 
         return add
@@ -69,16 +69,18 @@ class Area:
 
         def add(play: Callable[[Player, Any], None]) -> Callable[[Player, Any], None]:
             for name, case in cases.items():
-                one = Situation(lambda p, c=case: play(p, c), reasons.get(name), name not in every)
-                self._add(f"{play.__name__} ({name})", one)
+                named, one = f"{play.__name__} ({name})", lambda p, c=case: play(p, c)
+                self.add(named, one, reasons.get(name), long=name not in every)
             return play
 
         return add
 
-    def _add(self, name: str, situation: Situation) -> None:
+    def add(
+        self, name: str, play: Callable[[Player], None], differs: str | None = None, *, long: bool = False
+    ) -> None:
         if name in self.situations:
             raise ValueError(f"{self.name}: {name} is there twice")
-        self.situations[name] = situation
+        self.situations[name] = Situation(play, differs, long)
 
 
 class Player:

@@ -36,14 +36,16 @@ def _known(area: Area) -> dict[str, Any]:
     return known
 
 
-def _save(area: Area, known: dict[str, Any]) -> None:
+def _save(area: Area, *, theirs: dict[str, Any] | None = None, ours: dict[str, Any] | None = None) -> None:
     """Only situations that there are, in their order; what deltaic answers only where it differs."""
-    told = {name: known["delta-spark"][name] for name in area.situations if name in known["delta-spark"]}
-    ours = {n: known["deltaic"][n] for n, s in area.situations.items() if s.differs and n in known["deltaic"]}
-    text = json.dumps(
-        {"by": "delta-spark 4.4.0", "delta-spark": told, "deltaic": ours}, indent=1, ensure_ascii=False
-    )
-    _file(area).write_text(text + "\n", encoding="utf-8")
+    known = _known(area)
+    theirs, ours = theirs or known["delta-spark"], ours or known["deltaic"]
+    told = {
+        "by": "delta-spark 4.4.0",
+        "delta-spark": {name: theirs[name] for name in area.situations if name in theirs},
+        "deltaic": {n: ours[n] for n, s in area.situations.items() if s.differs and n in ours},
+    }
+    _file(area).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _asked(area: Area, names: list[str], folder: Path) -> dict[str, Any]:
@@ -55,6 +57,18 @@ def _asked(area: Area, names: list[str], folder: Path) -> dict[str, Any]:
     )
     told: dict[str, Any] = json.loads(done.stdout)
     return told
+
+
+def theirs_of(area: Area, situation: str, folders: pytest.TempPathFactory) -> Any:
+    """What delta-spark answered; where `DELTAIC_RECORD` says so, it is asked first."""
+    known = _known(area)["delta-spark"]
+    names = {"all": list(area.situations), "new": [n for n in area.situations if n not in known]}.get(
+        RECORD, []
+    )
+    if names and area.name not in _recorded:
+        _recorded.add(area.name)
+        _save(area, theirs=known | _asked(area, names, folders.mktemp("peer")))
+    return _known(area)["delta-spark"][situation]
 
 
 def answers_of(area: Area) -> Callable[..., None]:
@@ -70,24 +84,16 @@ def answers_of(area: Area) -> Callable[..., None]:
         spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, situation: str
     ) -> None:
         in_utc()
-        known = _known(area)
-        if RECORD and (RECORD == "all" or situation not in known["delta-spark"]):
-            names = [n for n in area.situations if RECORD == "all" or n not in known["delta-spark"]]
-            if not (RECORD == "all" and area.name in _recorded):
-                known["delta-spark"] |= _asked(area, names, tmp_path_factory.mktemp("peer"))
-                _save(area, known)
-                _recorded.add(area.name)
-        theirs = known["delta-spark"][situation]
+        theirs = theirs_of(area, situation, tmp_path_factory)
         assert not _stopped(theirs), "a step that has to work fails in delta-spark"
         ours = play(area, situation, spark, DeltaTable, tmp_path_factory.mktemp("play"))
         if area.situations[situation].differs is None:
             assert alike(ours, theirs), _difference(ours, theirs)
             return
         assert not alike(ours, theirs), f"no difference: {area.situations[situation].differs}"
-        if RECORD and (RECORD == "all" or situation not in known["deltaic"]):
-            known["deltaic"][situation] = ours
-            _save(area, known)
-        assert ours == known["deltaic"][situation]
+        if RECORD == "all" or (RECORD and situation not in _known(area)["deltaic"]):
+            _save(area, ours=_known(area)["deltaic"] | {situation: ours})
+        assert ours == _known(area)["deltaic"][situation]
 
     return test_delta_spark_answered_the_same
 

@@ -102,15 +102,6 @@ class DeltaSpark:
         paths = {"stream": str(path), "to": str(to), "checkpoint": str(checkpoint)}
         self._ask({**paths, "options": options})
 
-    def error(self, situation: str, at: Path) -> dict[str, Any] | None:
-        """What is told of the error of a situation (`error_situations`); None where there is none."""
-        answer: dict[str, Any] | None = self._ask({"situation": situation, "at": str(at)})["told"]
-        return answer
-
-    def tracked(self, name: str, at: Path) -> Any:
-        """What a situation of `tracked_streams` tells."""
-        return self._ask({"tracked": name, "at": str(at)})["told"]
-
     def step(self, at: Path, statements: list[str], options: dict[str, str]) -> Any:
         """What one run of a query of `tracked_streams` tells."""
         return self._ask({"step": statements, "at": str(at), "options": options})["told"]

@@ -7,18 +7,19 @@ One request a line on stdin, one answer a line on stdout, both JSON: `{"sql": te
 DataFrameWriter, `{"table": path, "calls": [[method, argument …], …]}` calls one method after the other, beginning
 with the `DeltaTable` of the path, and answers with schema and rows of the DataFrame at the end,
 `{"stream": path, "to": path, "checkpoint": folder, "options": {...}}` streams what is there into another table.
-`{"situation": name, "at": folder}` answers with what `error_situations.attempt` tells,
-`{"tracked": name, "at": folder}` with what `tracked_streams.play` does, and
-`{"step": [statement …], "at": folder, "options": {...}}` with what `tracked_streams.step` does.
+`{"step": [statement …], "at": folder, "options": {...}}` answers with what `tracked_streams.step` tells.
 """
 
 import json
 import os
 import sys
+from pathlib import Path
 
-from error_situations import attempt, told
+sys.path.insert(0, str(Path(__file__).parents[1] / "behaviours"))
+
+from areas.tracked_streams import step
+from error_situations import told
 from pyspark.sql import SparkSession
-from tracked_streams import play, step
 
 
 def session(jars: str, warehouse: str) -> SparkSession:
@@ -72,12 +73,6 @@ def main() -> None:
                 rows = spark.readStream.format("delta").options(**request["options"]).load(request["stream"])
                 query = rows.writeStream.format("delta").option("checkpointLocation", request["checkpoint"])
                 query.trigger(availableNow=True).start(request["to"]).awaitTermination()
-            elif "situation" in request:
-                from delta.tables import DeltaTable
-
-                answer = {"told": attempt(request["situation"], spark, DeltaTable, request["at"])}
-            elif "tracked" in request:
-                answer = {"told": play(request["tracked"], spark, request["at"])}
             elif "step" in request:
                 answer = {"told": step(spark, request["at"], request["step"], request["options"])}
             elif "table" in request:

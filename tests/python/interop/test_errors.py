@@ -7,16 +7,17 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import error_situations
 import pyspark
 import pytest
+from areas.errors import AREA
+from error_situations import SITUATIONS, attempt
 from pyspark import errors
+from recorded import recorded_of, theirs_of
 
 from deltaic import _core, exceptions
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
-    from conftest import DeltaSpark
     from pyspark.sql import SparkSession
 
 # what PySpark has no class for comes as this one; an error of ours is one of deltaic
@@ -132,13 +133,13 @@ IN_ITS_OWN_WORDS: dict[str, set[str]] = {
 }
 
 
-@pytest.mark.parametrize("name", error_situations.SITUATIONS)
+@pytest.mark.parametrize("name", SITUATIONS)
 def test_an_error_is_told_as_by_delta_spark(
-    name: str, spark: SparkSession, delta_spark: DeltaSpark, tmp_path: Path
+    name: str, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    at, there = tmp_path / "ours" / name, tmp_path / "theirs" / name
-    ours = error_situations.attempt(name, spark, DeltaTable, str(at))
-    theirs = delta_spark.error(name, there)
+    at, there = tmp_path / name, Path("<at>", name)
+    ours = attempt(name, spark, DeltaTable, str(at))
+    theirs = theirs_of(AREA, name, tmp_path_factory)[0]
     if name in DIFFERENT:
         assert (ours and _class(ours), ours and ours["condition"]) == DIFFERENT[name]
         assert theirs is None or (_class(theirs), theirs["condition"]) != DIFFERENT[name]
@@ -173,6 +174,9 @@ def test_an_error_is_told_as_by_delta_spark(
     for parameter in (ours["parameters"].keys() & theirs["parameters"].keys()) - in_own_words:
         values = ours["parameters"][parameter], theirs["parameters"][parameter]
         assert _plain(values[0], at) == _plain(values[1], there), parameter
+
+
+test_delta_spark_answers_as_is_recorded = recorded_of(AREA)
 
 
 def _class(told: dict[str, Any]) -> str:

@@ -1,24 +1,21 @@
-"""Overwrites with `replaceUsing` and `replaceOn`, played by one engine, to be compared with another.
-
-As a script it plays them on delta-spark, in a process of its own (arguments: JARs, warehouse, folder, names behind
-commas), and prints the answers as one line of JSON.
-"""
+"""Overwrites with `replaceUsing` and `replaceOn`: which rows leave, and what history and changes say."""
 
 from __future__ import annotations
 
 import json
-import os
-import sys
 import uuid
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from error_situations import told
+from playing import Area
 from pyspark.sql.functions import expr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import playing
 
     Make = Callable[["Player"], str]
 
@@ -364,72 +361,35 @@ SITUATIONS: dict[str, Callable[[Player], Any]] = {
     "on_is_off": under("replaceOn.dataframe.writer.enabled", "false", replaceOn="true"),
 }
 
-QUICK = [
-    "using",
-    "using_columns_in_another_order",
-    "no_rows",
-    "on",
-    "on_null_safe",
-    "on_true",
-    "on_a_subquery",
-    "computed_once",
-    "of_its_own_rows",
-    "change_feed",
-    "deletion_vectors_and_change_feed",
-    "parts",
-    "mapped_by_id",
-    "identity_and_change_feed",
-    "new_columns",
-    "append",
-    "transaction_again",
-    "save_as_table_on",
-    "insert_into_on_other_names",
-    "insert_into_using_another_order",
-    "write_to_create_or_replace",
-    "on_a_name_of_both",
-    "on_names_of_none",
-    "on_no_sql",
-    "on_chance",
-    "using_what_is_not_there",
-    "using_what_is_not_in_the_rows",
-    "using_nothing",
-    "both",
-    "with_replace_where",
-    "with_dynamic_partitions",
-    "with_a_new_schema",
-    "with_rows_that_do_not_change",
-    "against_a_constraint",
-    "of_no_table",
-    "using_is_off",
-]
-"""What is played at each change; the others take a while."""
-REST = [name for name in SITUATIONS if name not in QUICK]
+
+# parameters that the engines word in their own way
+IN_OWN_WORDS = {
+    "constraintName",
+    "expression",
+    "invariantViolationMessage",
+    "path",
+    "sqlExprs",
+    "table_name",
+    "values",
+}
+DIFFERENT = {
+    "save_as_new_table": "the table is made by a definition, which is refused as that of `writeTo`",
+    "write_to_overwrite": "refused by name, where delta-spark fails by a requirement",
+}
 
 
-def _answer(play: Callable[[Player], Any], player: Player) -> Any:
-    try:
-        return json.loads(json.dumps(play(player)))
-    except Exception as error:  # noqa: BLE001 the error is the answer
-        known = told(error)
-        return {"error": known["condition"], "sqlState": known["sqlState"], "parameters": known["parameters"]}
+def _situation(play: Callable[[Player], Any]) -> Callable[[playing.Player], None]:
+    def go(p: playing.Player) -> None:
+        try:
+            p.tell(play(Player(p.spark, p.at)))
+        except Exception as error:  # noqa: BLE001 the error is the answer
+            known = told(error)
+            said = {name: value for name, value in known["parameters"].items() if name not in IN_OWN_WORDS}
+            p.tell({"condition": known["condition"], "sqlState": known["sqlState"], "parameters": said})
+
+    return go
 
 
-def play(spark: Any, folder: str, names: list[str]) -> dict[str, Any]:
-    """The answers to situations, as JSON has them."""
-    player = Player(spark, folder)
-    return {name: _answer(SITUATIONS[name], player) for name in names}
-
-
-def main() -> None:
-    """Plays on delta-spark."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    from delta_spark import session
-
-    spark = session(*sys.argv[1:3])
-    print(json.dumps(play(spark, sys.argv[3], sys.argv[4].split(","))), file=answers, flush=True)
-    spark.stop()
-
-
-if __name__ == "__main__":
-    main()
+AREA = Area("replace_rows")
+for _name, _play in SITUATIONS.items():
+    AREA.add(_name, _situation(_play), DIFFERENT.get(_name))

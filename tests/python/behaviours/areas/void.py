@@ -1,15 +1,9 @@
-"""Tables with void columns: what one engine answers, to be compared with another.
-
-As a script it plays some on delta-spark, in a process of its own (arguments: JARs, warehouse, folder, names), and
-prints the answers as one line of JSON. `play` plays them on any session.
-"""
+"""Tables with void columns: how they come, what the log and the files have of them, and what gives them a type."""
 
 from __future__ import annotations
 
 import functools
 import json
-import os
-import sys
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +11,12 @@ from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 from error_situations import told
+from playing import Area
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
+
+    import playing
 
 SITUATIONS: list[Callable[[Player], None]] = []
 
@@ -730,29 +727,26 @@ def time_travel_over_a_change_of_type(p: Player) -> None:
     p.rows("SELECT * FROM {t} WHERE v IS NULL")
 
 
-def play(spark: Any, delta_table: Any, folder: str, only: Collection[str]) -> dict[str, Any]:
-    """The answers of these situations, as JSON has them."""
-    found = {}
-    for each in SITUATIONS:
-        if each.__name__ in only:
-            player = Player(spark, delta_table, folder, each.__name__)
-            each(player)
-            found[each.__name__] = json.loads(json.dumps(player.answers))
-    return found
+def _situation(play: Callable[[Player], None]) -> Callable[[playing.Player], None]:
+    def go(p: playing.Player) -> None:
+        of = Player(p.spark, p.tables, p.at, play.__name__)
+        play(of)
+        for answer in of.answers:
+            p.tell(answer)
+
+    return go
 
 
-def main() -> None:
-    """Plays on delta-spark."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    from delta.tables import DeltaTable
-    from delta_spark import session
-
-    jars, warehouse, folder, *only = sys.argv[1:]
-    spark = session(jars, warehouse)
-    print(json.dumps(play(spark, DeltaTable, folder, only)), file=answers, flush=True)
-    spark.stop()
-
-
-if __name__ == "__main__":
-    main()
+ANALYSIS = "Spark's analysis refuses the cast, with its own condition, before deltaic is asked"
+DIFFERENT = {
+    "a_table_by_sql": ANALYSIS,
+    "types_that_are_changed": ANALYSIS,
+    "not_null": f"{ANALYSIS}; a column that is not null is held against the rows, and not against their type",
+    "rules": "a column that is not null is held against the rows, and not against their type",
+    "maintenance": "Z-order by a void column is refused: it has no order",
+    "a_table_as_select": "a void partition column has one condition, for SQL and for DataFrames",
+    "partitions": "a void partition column has one condition, for SQL and for DataFrames",
+}
+AREA = Area("void")
+for _play in SITUATIONS:
+    AREA.add(_play.__name__, _situation(_play), DIFFERENT.get(_play.__name__))

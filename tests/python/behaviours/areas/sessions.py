@@ -1,15 +1,8 @@
-"""Small situations of a long session that is not alone: what one engine answers, to be compared with another.
-
-As a script it plays all of them on delta-spark, in a process of its own (arguments: JARs, warehouse, folder), and
-prints the answers as one line of JSON. `play` plays them on any session.
-"""
+"""A session that lives long beside other writers: kept frames, views and caches, and what commits say of reads."""
 
 from __future__ import annotations
 
-import functools
 import json
-import os
-import sys
 import time
 import uuid
 from pathlib import Path
@@ -17,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from playing import Area
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import playing
+
+AREA = Area("sessions")
 
 
 def elsewhere(path: str, *ids: int, **columns: list[Any]) -> None:
@@ -400,23 +398,9 @@ SITUATIONS: list[Callable[[Player], Any]] = [
 ]
 
 
-def play(spark: Any, delta_table: Any, folder: str) -> dict[str, Any]:
-    """The answer to each situation, as JSON has it."""
-    player = Player(spark, delta_table, folder)
-    return {s.__name__: json.loads(json.dumps(_error(functools.partial(s, player)))) for s in SITUATIONS}
+def _situation(play: Callable[[Player], Any]) -> Callable[[playing.Player], None]:
+    return lambda p: p.tell(_error(lambda: play(Player(p.spark, p.tables, p.at))))
 
 
-def main() -> None:
-    """Plays on delta-spark."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    from delta.tables import DeltaTable
-    from delta_spark import session
-
-    spark = session(*sys.argv[1:3])
-    print(json.dumps(play(spark, DeltaTable, sys.argv[3])), file=answers, flush=True)
-    spark.stop()
-
-
-if __name__ == "__main__":
-    main()
+for _play in SITUATIONS:
+    AREA.add(_play.__name__, _situation(_play))

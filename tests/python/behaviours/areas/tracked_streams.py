@@ -1,8 +1,8 @@
-"""Streams that keep a log of schemas (`schemaTrackingLocation`), played on delta-spark and on deltaic alike.
+"""Streams that keep a log of schemas (`schemaTrackingLocation`).
 
-`play(name, spark, at)` tells, run by run, which rows came in which batch and what ended the query, and at the end the
-offsets of the checkpoint and the log of schemas. Identifiers that each table makes anew are numbered. `step` plays one
-run of a table that the other engine may go on with.
+A situation tells, run by run, which rows came in which batch and what ended the query, and at the end the offsets of
+the checkpoint and the log of schemas. Identifiers that each table makes anew are numbered. `step` plays one run of a
+table that the other engine may go on with.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from error_situations import told
+from playing import Area
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from playing import Player
 
 MAPPED = "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
 MAPPED_AND_FED = "TBLPROPERTIES ('delta.columnMapping.mode' = 'name', 'delta.enableChangeDataFeed' = 'true')"
@@ -382,42 +385,48 @@ def widened_without_a_log(s: Stage) -> None:
     s.run(schemaTrackingLocation=None)
 
 
-SITUATIONS: dict[str, Callable[[Stage], None]] = {
-    play.__name__: play
-    for play in (
-        renamed,
-        dropped,
-        widened,
-        added,
-        consecutive,
-        one_by_one,
-        from_a_version,
-        changes,
-        changes_of_the_table,
-        elsewhere,
-        twice,
-        of_another_query,
-        broken,
-        snapshot_that_changed,
-        begun_later,
-        begun_too_late,
-        another_type,
-        data_may_be_lost,
-        widened_without_a_log,
-    )
-}
-
-
-def play(name: str, spark: Any, at: Path | str) -> Any:
-    """What the situation tells; the folder is there and empty."""
-    stage = Stage(spark, at)
-    SITUATIONS[name](stage)
-    return stage.all_told()
-
-
 def step(spark: Any, at: Path | str, statements: list[str], options: dict[str, str]) -> Any:
     """What one run tells, after statements."""
     stage = Stage(spark, at)
     stage.sql(*statements)
     stage.run(**options)
     return stage.told[-1]
+
+
+def _situation(play: Callable[[Stage], None]) -> Callable[[Player], None]:
+    def go(p: Player) -> None:
+        stage = Stage(p.spark, p.at)
+        play(stage)
+        runs, offsets, entries = stage.all_told()
+        for run in runs:
+            p.tell(run)
+        # of changes delta-spark ends a batch behind the last file of a version, deltaic behind the version
+        p.tell(offsets[:-1] if play in (changes, changes_of_the_table) else offsets)
+        p.tell(entries)
+
+    return go
+
+
+AREA = Area("tracked_streams")
+for _play in (
+    renamed,
+    dropped,
+    widened,
+    added,
+    consecutive,
+    one_by_one,
+    from_a_version,
+    changes,
+    changes_of_the_table,
+    elsewhere,
+    twice,
+    of_another_query,
+    broken,
+    snapshot_that_changed,
+    begun_later,
+    begun_too_late,
+    another_type,
+    data_may_be_lost,
+    widened_without_a_log,
+):
+    AREA.add(_play.__name__, _situation(_play), long=_play not in (renamed, consecutive, broken, elsewhere))
