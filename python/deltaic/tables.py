@@ -24,7 +24,7 @@ from deltaic.spark.dml.update import update
 from deltaic.spark.doors import read
 from deltaic.spark.optimize import DeltaOptimizeBuilder
 from deltaic.spark.partition_folders import table_of
-from deltaic.spark.settings import checks_retention, moment, storage, user_metadata, vacuum_mode
+from deltaic.spark.settings import Settings, checks_retention, moment, storage, user_metadata, vacuum_mode
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -135,7 +135,10 @@ class DeltaTable:
         given = partitionSchema
         if not (given is None or isinstance(given, str)):
             given = {f.name: f.dataType.jsonValue() for f in given.fields}
-        done = maintain.convert(path, given, user_metadata=user_metadata(sparkSession, "convert"))
+        settings = Settings.of(sparkSession, "convert")
+        done = maintain.convert(
+            path, given, configuration=settings.defaults, user_metadata=settings.user_metadata
+        )
         committed_at(sparkSession, path, done.version)
         return cls(TableRef(sparkSession, path))
 

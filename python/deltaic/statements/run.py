@@ -15,6 +15,7 @@ from deltaic.spark.inventory import inventoried
 from deltaic.spark.optimize import optimized
 from deltaic.spark.partition_folders import table_of
 from deltaic.spark.settings import (
+    Settings,
     assumes_if_exists,
     checks_retention,
     checks_zorder_statistics,
@@ -144,11 +145,13 @@ def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
     if len(name) != 2 or name[0].lower() != "parquet" or not names.is_absolute(name[1]):
         what = f"a conversion of {'.'.join(name)}, which is not parquet.`/path`,"
         raise UnsupportedError(f"{what} is not supported", path=".".join(name), what=what)
+    settings = Settings.of(spark, "convert")
     done = maintain.convert(
         names.local(name[1]),
         statement.partition_by,
         statistics=statement.statistics,
-        user_metadata=user_metadata(spark, "convert"),
+        configuration=settings.defaults,
+        user_metadata=settings.user_metadata,
     )
     committed_at(spark, names.local(name[1]), done.version)
     return []

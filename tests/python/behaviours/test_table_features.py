@@ -1,0 +1,7 @@
+"""Features go, newer tables are refused, and values of properties are checked as by delta-spark."""
+
+from areas.table_features import AREA
+from recorded import answers_of, recorded_of
+
+test_delta_spark_answered_the_same = answers_of(AREA)
+test_delta_spark_answers_as_is_recorded = recorded_of(AREA)
