@@ -63,3 +63,15 @@ fn an_application_that_was_set_back_writes_again() {
     assert_eq!(commit_as(&open(&location), 0).unwrap(), (3, false));
     assert_eq!(commit_as(&open(&location), 0).unwrap(), (3, true));
 }
+
+#[test]
+fn what_an_application_did_counts_until_it_expires() {
+    let (_, location) = table(&[], &[("delta.setTransactionRetentionDuration", "interval 1 day")]);
+    assert_eq!(commit_as(&open(&location), 3).unwrap(), (1, false));
+    assert_eq!(commit_as(&open(&location), 3).unwrap(), (1, true));
+    let (_, location) = table(&[], &[("delta.setTransactionRetentionDuration", "interval 0 days")]);
+    assert_eq!(commit_as(&open(&location), 3).unwrap(), (1, false));
+    let now = open(&location);
+    assert_eq!((now.app_transaction("app").unwrap(), now.app_transactions().unwrap()), (None, vec![]));
+    assert_eq!(commit_as(&now, 3).unwrap(), (2, false));
+}

@@ -112,10 +112,12 @@ pub fn plan_drop(
     let (feature, removal) = removable(table, name)?;
     let protection = feature.name == "checkpointProtection";
     if truncate_history && !removal.protects_history && !protection {
-        return Err(refuse(name, "only writers need it, so there is no history to truncate"));
+        return Err(refuse(name, "only writers need it, so there is no history to truncate")
+            .of_condition(&condition::FEATURE_DROP_HISTORY_TRUNCATION_NOT_ALLOWED));
     }
     if protection && !truncate_history {
-        return Err(refuse(name, "it is dropped only by truncating the history that it protects"));
+        return Err(refuse(name, "it is dropped only by truncating the history that it protects")
+            .of_condition(&condition::FEATURE_CAN_ONLY_DROP_CHECKPOINT_PROTECTION_WITH_HISTORY_TRUNCATION));
     }
     let history = match (removal.protects_history, truncate_history) {
         (false, _) => History::Stays,
@@ -129,10 +131,11 @@ pub fn plan_drop(
 fn removable(table: &Definition, name: &str) -> Result<(&'static Feature, &'static Removal)> {
     let names = table.protocol.features();
     if !names.iter().any(|f| f.eq_ignore_ascii_case(name)) {
-        let reason = match known(name) {
-            Some(_) => "it is a property and no feature; unset it".to_owned(),
-            None => format!("the table does not have it; it has {}", names.join(", ")),
-        };
+        if known(name).is_some() {
+            return Err(refuse(name, "it is a property and no feature; unset it")
+                .of_condition(&condition::FEATURE_DROP_FEATURE_IS_DELTA_PROPERTY));
+        }
+        let reason = format!("the table does not have it; it has {}", names.join(", "));
         let condition = match feature(name) {
             Some(known) if known.removal.is_some() => &condition::FEATURE_DROP_FEATURE_NOT_PRESENT,
             Some(_) => &condition::FEATURE_DROP_NONREMOVABLE_FEATURE,

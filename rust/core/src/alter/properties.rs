@@ -8,6 +8,7 @@ use super::Definition;
 use super::interval::parse_interval;
 use super::property_table::{PROPERTIES, Value, known};
 use super::protocol::Asked;
+use super::row_tracking::EITHER;
 use super::settle::{Change, settle};
 use crate::condition;
 use crate::error::{Error, Result};
@@ -170,11 +171,12 @@ fn feature_named(key: &str, name: &str, value: &str) -> Result<&'static str> {
 }
 
 fn version(key: &str, value: &str, all: &[i32]) -> Result<i32> {
-    let found = value.trim().parse().ok().filter(|v| all.contains(v));
-    found.ok_or_else(|| {
-        let newest = all.last().copied().unwrap_or_default();
-        invalid(key, format!("`{value}` is not a protocol version from 1 to {newest}"))
-    })
+    let newest = all.last().copied().unwrap_or_default();
+    let error = || invalid(key, format!("`{value}` is not a protocol version from 1 to {newest}"));
+    let found: i32 = value.parse().map_err(|_| {
+        error().named(&condition::PROTOCOL_PROPERTY_NOT_INT, [("key", key), ("value", value)])
+    })?;
+    if all.contains(&found) { Ok(found) } else { Err(error()) }
 }
 
 /// Rules about two properties, where one of them is touched.
@@ -189,17 +191,22 @@ fn check_together(properties: &BTreeMap<String, String>, touched: &[String]) -> 
     if touches(log, files) && length(log, "interval 30 days")? < length(files, "interval 1 week")? {
         return Err(invalid(log, format!("it must not be shorter than `{files}`")));
     }
-    for (key, other, why) in [
-        ("delta.enableRowTracking", "delta.rowTrackingSuspended", "row tracking is either on or suspended"),
-        (
-            "delta.enableDeletionVectors",
-            "delta.compatibility.symlinkFormatManifest.enabled",
-            "a manifest cannot say which rows are deleted",
-        ),
-    ] {
-        if touches(key, other) && is_true(key) && is_true(other) {
-            return Err(invalid(key, format!("`{other}` is true as well: {why}")));
-        }
+    let [on, suspended] = EITHER;
+    if touches(on, suspended) && is_true(on) && is_true(suspended) {
+        return Err(invalid(
+            on,
+            format!("`{suspended}` is true as well: row tracking is either on or suspended"),
+        )
+        .named(
+            &condition::ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION,
+            [("property1", on), ("property2", suspended)],
+        ));
+    }
+    let (vectors, manifest) =
+        ("delta.enableDeletionVectors", "delta.compatibility.symlinkFormatManifest.enabled");
+    if touches(vectors, manifest) && is_true(vectors) && is_true(manifest) {
+        let reason = format!("`{manifest}` is true as well: a manifest cannot say which rows are deleted");
+        return Err(invalid(vectors, reason));
     }
     Ok(())
 }

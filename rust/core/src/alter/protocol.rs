@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::actions::{Metadata, Protocol};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::features::{FEATURES, Feature, feature};
 use crate::schema::StructType;
@@ -55,6 +56,8 @@ pub(super) fn upgraded(
     let used = used_features(metadata, schema, has);
     for (feature, what) in &used {
         if !feature.automatic && !has(feature.name) {
+            let supported = current.features().join(", ");
+            let parameters = [("unsupportedFeatures", feature.name), ("supportedFeatures", &supported)];
             return Err(Error::InvalidFeatureChange {
                 feature: feature.name.into(),
                 reason: format!(
@@ -62,7 +65,8 @@ pub(super) fn upgraded(
                      `delta.feature.{}` = `supported`",
                     feature.name
                 ),
-            });
+            }
+            .named(&condition::FEATURES_REQUIRE_MANUAL_ENABLEMENT, parameters));
         }
     }
     let used = closure(used.iter().map(|(f, _)| f.name).filter(|name| !current.supports(name)))?;

@@ -3,6 +3,7 @@
 use uuid::Uuid;
 
 use super::Definition;
+use crate::condition;
 use crate::error::{Error, Result};
 
 /// Property and prefix of the column of row ids, and of that of row commit versions.
@@ -10,6 +11,9 @@ pub(crate) const COLUMNS: [(&str, &str); 2] = [
     ("delta.rowTracking.materializedRowIdColumnName", "_row-id-col-"),
     ("delta.rowTracking.materializedRowCommitVersionColumnName", "_row-commit-version-col-"),
 ];
+
+/// Properties of which one may be true.
+pub(super) const EITHER: [&str; 2] = ["delta.enableRowTracking", "delta.rowTrackingSuspended"];
 
 /// Names the columns where the protocol has row tracking; a table keeps the names it has. Without row tracking they go.
 pub(super) fn name_columns(old: Option<&Definition>, new: &mut Definition) {
@@ -38,9 +42,12 @@ pub fn needs_backfill(old: &Definition, new: &Definition) -> bool {
 /// # Errors
 /// [`Error::InvalidSchema`] that says which.
 pub(super) fn check(table: &Definition) -> Result<()> {
-    let invalid = |reason: String| Err(Error::InvalidSchema { reason });
-    if table.is_true("delta.enableRowTracking") && table.is_true("delta.rowTrackingSuspended") {
-        return invalid("row tracking is on and suspended".into());
+    let [on, suspended] = EITHER;
+    if table.is_true(on) && table.is_true(suspended) {
+        return Err(Error::InvalidSchema { reason: "row tracking is on and suspended".into() }.named(
+            &condition::ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION,
+            [("property1", on), ("property2", suspended)],
+        ));
     }
     for (property, _) in COLUMNS {
         let Some(name) = table.property(property) else { continue };
@@ -48,7 +55,10 @@ pub(super) fn check(table: &Definition) -> Result<()> {
         if let Some(field) =
             table.schema.fields.iter().find(|f| f.name == name || f.physical_name(mode) == name)
         {
-            return invalid(format!("column `{}` has the name that row tracking uses in files", field.name));
+            let reason = format!("column `{}` has the name that row tracking uses in files", field.name);
+            let column = [("colName", field.name.as_str())];
+            return Err(Error::InvalidSchema { reason }
+                .named(&condition::ADDING_COLUMN_WITH_INTERNAL_NAME_FAILED, column));
         }
     }
     Ok(())

@@ -1,10 +1,12 @@
 //! `delta.dataSkippingStatsColumns` when columns change.
 
+use std::collections::BTreeSet;
+
 use super::Definition;
 use super::paths::{begins_with, resolve, same};
 use crate::condition;
 use crate::error::{Error, Result};
-use crate::schema::{DataType, format_column_list, parse_column_list};
+use crate::schema::{DataType, StructField, StructType, format_column_list, parse_column_list};
 
 const KEY: &str = "delta.dataSkippingStatsColumns";
 
@@ -38,35 +40,77 @@ pub(super) fn rename(table: &mut Definition, path: &[String], name: &str) -> Res
     Ok(())
 }
 
-/// Checks that the listed columns are there, are no partition columns, and are of a type that has statistics.
+/// Checks that the listed columns are there, are no partition columns, are of a type that has statistics, and that none
+/// is listed twice, as itself or in its struct. Columns in structs may be of any type.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] with the property and the column.
 pub(super) fn check(table: &Definition) -> Result<()> {
     let invalid = |reason: String| Error::InvalidArgument { argument: KEY.into(), reason };
+    let mut leaves = Vec::new();
     for column in listed(table)?.unwrap_or_default() {
         let name = column.join(".");
         let path = resolve(&table.schema, &column).map_err(|error| match error {
             Error::InvalidColumnChange { column, reason } => invalid(format!("`{column}`: {reason}")),
             other => other,
         })?;
+        let found = field_at(&table.schema, &path);
         if let [only] = path.as_slice() {
             if table.is_partition_column(only) {
                 return Err(invalid(format!(
                     "`{name}` is a partition column, whose values are known anyhow"
-                )));
+                ))
+                .named(
+                    &condition::COLUMN_DATA_SKIPPING_NOT_SUPPORTED_PARTITIONED_COLUMN,
+                    [("column", name)],
+                ));
             }
-            let field = table.schema.fields.iter().find(|f| same(&f.name, only));
             let skips = |t: &DataType| matches!(t, DataType::Struct(_)) || crate::write::has_bounds(t);
-            if let Some(field) = field.filter(|f| !skips(&f.data_type)) {
+            if let Some(field) = found.filter(|f| !skips(&f.data_type)) {
                 let kind = field.data_type.name();
                 let parameters = [("column", name.clone()), ("type", kind.clone())];
                 return Err(invalid(format!("`{name}` is of type {kind}, which has no minimum and maximum"))
                     .named(&condition::COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE, parameters));
             }
         }
+        if let Some(field) = found {
+            add_leaves(path, &field.data_type, &mut leaves);
+        }
     }
-    Ok(())
+    leaves.sort();
+    let twice: BTreeSet<String> =
+        leaves.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0].join(".")).collect();
+    if twice.is_empty() {
+        return Ok(());
+    }
+    let columns = twice.into_iter().collect::<Vec<_>>().join(",");
+    Err(invalid(format!("listed twice, as themselves or in a struct: {columns}"))
+        .named(&condition::DUPLICATE_DATA_SKIPPING_COLUMNS, [("columns", columns)]))
+}
+
+/// The field of a path that was resolved.
+fn field_at<'a>(schema: &'a StructType, path: &[String]) -> Option<&'a StructField> {
+    let (first, rest) = path.split_first()?;
+    let field = schema.fields.iter().find(|f| same(&f.name, first))?;
+    match (&field.data_type, rest) {
+        (_, []) => Some(field),
+        (DataType::Struct(inner), rest) => field_at(inner, rest),
+        _ => None,
+    }
+}
+
+/// The columns that have statistics of their own in what is listed.
+fn add_leaves(path: Vec<String>, data_type: &DataType, leaves: &mut Vec<Vec<String>>) {
+    match data_type {
+        DataType::Struct(inner) => {
+            for field in &inner.fields {
+                let mut inside = path.clone();
+                inside.push(field.name.clone());
+                add_leaves(inside, &field.data_type, leaves);
+            }
+        }
+        _ => leaves.push(path),
+    }
 }
 
 #[cfg(test)]
@@ -92,5 +136,14 @@ mod tests {
         }
         let partitioned = crate::alter::testing::partitioned(table("a long, p long", &[(KEY, "p")]), &["p"]);
         assert!(check(&partitioned).unwrap_err().to_string().contains("partition column"));
+    }
+
+    #[test]
+    fn no_column_is_listed_twice() {
+        for list in ["a, A", "s, s.x", "s.x, s.x", "s, s"] {
+            let error = try_table("a long, s struct<x: long, f: boolean>", &[(KEY, list)]).unwrap_err();
+            assert!(error.to_string().contains("listed twice"), "{error}");
+        }
+        try_table("a long, s struct<x: long, f: boolean>", &[(KEY, "s.f, a, s.x")]).unwrap();
     }
 }

@@ -184,10 +184,7 @@ impl<'a> Job<'a> {
         let snapshot = self.snapshot;
         let mut actions: Vec<Action> =
             vec![legacy(snapshot.protocol()).into(), snapshot.metadata().clone().into()];
-        let expired = self.settings.txn_retention.map(|keep| self.now.saturating_sub(keep));
-        let txns = snapshot.app_transactions()?.into_iter();
-        let live = txns.filter(|t| !matches!((expired, t.last_updated), (Some(cut), Some(at)) if at <= cut));
-        actions.extend(live.map(Action::from));
+        actions.extend(snapshot.app_transactions()?.into_iter().map(Action::from));
         actions.extend(snapshot.domain_metadata()?.into_iter().map(Action::from));
         Ok(actions)
     }

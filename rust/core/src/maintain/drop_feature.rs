@@ -8,6 +8,7 @@ use super::feature_steps::{StepJob, barrier, remove_domains};
 use super::feature_traces::{checkpoints, clean_from, oldest, protected_before, state};
 use crate::alter::drop_feature::{BARRIER_CHECKPOINTS, DropPlan, History, Step, downgraded, plan_drop};
 use crate::checkpoint::{LogSettings, checkpoint, cleanup_before};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::log::Listing;
 use crate::snapshot::{At, Snapshot, format_timestamp, monotonic};
@@ -170,12 +171,23 @@ impl DropJob<'_> {
         let times = monotonic(listing.commits());
         let base_time = base.and_then(|version| times.get(&version).copied()).unwrap_or(now);
         let configured = snapshot.metadata().configuration.get(TRUNCATED_RETENTION);
-        Err(Error::FeatureInHistory {
+        let retention_text = configured.map_or("interval 24 hours", String::as_str).to_owned();
+        let parameter = [("truncateHistoryLogRetentionPeriod", retention_text.clone())];
+        let error = Error::FeatureInHistory {
             path: self.location.root().to_string(),
             feature: plan.feature.to_owned(),
             clean_from: clean,
-            retention: configured.map_or("interval 24 hours", String::as_str).to_owned(),
+            retention: retention_text,
             come_again: format_timestamp(base_time.saturating_add(retention)),
+        };
+        Err(match plan.feature {
+            "checkpointProtection" => error
+                .named(&condition::FEATURE_DROP_CHECKPOINT_PROTECTION_WAIT_FOR_RETENTION_PERIOD, parameter),
+            // nothing was left to clean: all traces are of the history
+            _ if self.done.steps == 0 => {
+                error.named(&condition::FEATURE_DROP_HISTORICAL_VERSIONS_EXIST, parameter)
+            }
+            _ => error,
         })
     }
 

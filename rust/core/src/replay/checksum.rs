@@ -44,8 +44,11 @@ pub struct Checksum {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,
     /// How the sizes of the live files are distributed; absent means unknown.
-    #[serde(default, alias = "histogramOpt", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_size_histogram: Option<FileSizeHistogram>,
+    /// The same under its older name, which some writers use, or write beside the other one.
+    #[serde(default, skip_serializing)]
+    pub(crate) histogram_opt: Option<FileSizeHistogram>,
     /// How the deleted rows are distributed over the files; absent means unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_record_counts_histogram_opt: Option<DeletedRecordCounts>,
@@ -98,6 +101,28 @@ impl Checksum {
     /// # Errors
     /// As [`Checksum::read`].
     pub(crate) fn parse(body: &[u8], path: &str, version: u64) -> Result<Self> {
-        serde_json::from_slice(body).map_err(|e| Error::corrupt(path, Some(version), e.to_string()))
+        let mut checksum: Self =
+            serde_json::from_slice(body).map_err(|e| Error::corrupt(path, Some(version), e.to_string()))?;
+        let older = checksum.histogram_opt.take();
+        checksum.file_size_histogram = checksum.file_size_histogram.or(older);
+        Ok(checksum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_histogram_has_two_names_and_may_have_both() {
+        let one = r#"{"sortedBinBoundaries":[0],"fileCounts":[1],"totalBytes":[7]}"#;
+        for names in [&["fileSizeHistogram"][..], &["histogramOpt"], &["histogramOpt", "fileSizeHistogram"]] {
+            let fields: String = names.iter().map(|name| format!(r#","{name}":{one}"#)).collect();
+            let body = format!(r#"{{"tableSizeBytes":7,"numFiles":1{fields}}}"#);
+            let read = Checksum::parse(body.as_bytes(), "0.crc", 0).unwrap();
+            assert_eq!(read.file_size_histogram.as_ref().map(FileSizeHistogram::sums), Some((1, 7)));
+            let written = serde_json::to_string(&read).unwrap();
+            assert!(written.contains("fileSizeHistogram") && !written.contains("histogramOpt"), "{written}");
+        }
     }
 }

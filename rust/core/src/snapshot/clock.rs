@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::actions::{Action, CommitInfo, Metadata};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::log::LogFile;
 use crate::replay::CommitActions;
@@ -58,12 +59,18 @@ pub(crate) fn info_of(body: &[u8], path: &str, version: u64) -> Result<Option<Co
 /// # Errors
 /// [`Error::LogCorrupt`] when a table with in-commit timestamps has a commit without one.
 pub(super) fn in_commit_timestamp(location: &Location, commit: &LogFile) -> Result<i64> {
-    commit_info(location, commit)?.and_then(|i| i.in_commit_timestamp).ok_or_else(|| {
+    let info = commit_info(location, commit)?;
+    let missing = match &info {
+        None => &condition::MISSING_COMMIT_INFO,
+        Some(_) => &condition::MISSING_COMMIT_TIMESTAMP,
+    };
+    info.and_then(|i| i.in_commit_timestamp).ok_or_else(|| {
         let path = location.log_dir().join(&commit.name).to_string();
         Error::corrupt(
             path,
             Some(commit.version),
             "no `inCommitTimestamp`, which the table's properties ask for",
         )
+        .named(missing, [("featureName", "inCommitTimestamp")])
     })
 }

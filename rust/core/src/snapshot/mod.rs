@@ -1,6 +1,7 @@
 //! One version of a table: opened without reading a file action, advanced without reading what is known, and able to
 //! say what it cost.
 
+mod applications;
 mod at;
 mod blame;
 mod clock;

@@ -9,7 +9,7 @@ use super::level::Verify;
 use super::load::{Evidence, Opened, check_not_lost, compacted, known, open, reopen};
 use super::recount::count_of;
 use super::report::{Counters, Report};
-use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
+use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol};
 use crate::error::{Error, Result};
 use crate::features::check_reader;
 use crate::log::{Listing, LogFile, LogFileKind, LogSegment, commit_name};
@@ -342,19 +342,6 @@ impl Snapshot {
         Ok(out)
     }
 
-    /// The newest transaction identifier of an application, if it has one.
-    ///
-    /// # Errors
-    /// As [`Snapshot::files`].
-    pub fn app_transaction(&self, app_id: &str) -> Result<Option<Txn>> {
-        let (tail, checkpoint) = self.replayed()?;
-        if let Some(txn) = tail.txns.get(app_id) {
-            return Ok(Some(txn.clone()));
-        }
-        let Some(checkpoint) = checkpoint else { return Ok(None) };
-        Ok(checkpoint.txns_and_domains()?.0.iter().find(|t| t.app_id == app_id).cloned())
-    }
-
     /// The configuration of all live domains.
     ///
     /// # Errors
@@ -370,21 +357,6 @@ impl Snapshot {
         Ok(all.into_values().filter(|d| !d.removed).collect())
     }
 
-    /// The newest transaction identifier of every application.
-    ///
-    /// # Errors
-    /// As [`Snapshot::files`].
-    pub fn app_transactions(&self) -> Result<Vec<Txn>> {
-        let (tail, checkpoint) = self.replayed()?;
-        let mut all = (*tail.txns).clone();
-        if let Some(checkpoint) = checkpoint {
-            for txn in checkpoint.txns_and_domains()?.0 {
-                all.entry(txn.app_id.clone()).or_insert_with(|| txn.clone());
-            }
-        }
-        Ok(all.into_values().collect())
-    }
-
     /// What the version is made of: for those who write a new checkpoint of it.
     pub(crate) fn replayed_log(&self) -> Result<ReplayedLog> {
         let (tail, checkpoint) = self.replayed()?;
@@ -393,7 +365,7 @@ impl Snapshot {
     }
 
     /// The tail and the open checkpoint; made once, then shared.
-    fn replayed(&self) -> Result<(Arc<Tail>, Option<Arc<CheckpointReader>>)> {
+    pub(super) fn replayed(&self) -> Result<(Arc<Tail>, Option<Arc<CheckpointReader>>)> {
         let inner = &self.inner;
         let mut state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
