@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from playing import Area
@@ -28,7 +29,7 @@ def insert(p: Player, first: int, end: int, of: str = "{t}") -> None:
 # -- application transactions
 
 
-@AREA.family({"no property": "", "1 day": "interval 1 day"})
+@AREA.family({"no property": "", "0 days": "interval 0 days", "1 day": "interval 1 day"})
 def an_application_is_forgotten_when_it_expires(p: Player, kept: str) -> None:
     create(p, "id BIGINT", *([f"'delta.setTransactionRetentionDuration' = '{kept}'"] if kept else []))
     for _ in range(2):
@@ -39,7 +40,7 @@ def an_application_is_forgotten_when_it_expires(p: Player, kept: str) -> None:
     p.tell(p.sql("DESCRIBE HISTORY {t}").count())
 
 
-@AREA.family({"kept": 0.5})
+@AREA.family({"expired": 2.0, "kept": 0.5, "unknown": None})
 def an_application_of_others_expires_by_its_time(p: Player, days: float | None) -> None:
     import time
 
@@ -64,6 +65,19 @@ def a_checkpoint_lacks_what_has_expired(p: Player) -> None:
     p.write("SELECT 1L AS id", txnAppId="app", txnVersion="1")
     p.write("SELECT 2L AS id", txnAppId="other", txnVersion="1")
     p.tell(of_checkpoint(p).where("txn IS NOT NULL").count())
+
+
+@AREA.situation()
+def a_query_that_expired_writes_its_batch_again(p: Player) -> None:
+    p.write("SELECT 1L AS id", path=f"{p.at}/source")
+    create(p, "id BIGINT", "'delta.setTransactionRetentionDuration' = 'interval 0 days'")
+    source = f"{p.at}/source"
+    for n in range(2):
+        p.stream(to=p.path, rows=p.spark.readStream.format("delta").load(source))
+        for commit in Path(p.at, "checkpoint", "commits").glob("*0*"):
+            if n == 0:
+                commit.unlink()
+    p.rows()
 
 
 # -- what checkpoints have
