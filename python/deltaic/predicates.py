@@ -89,6 +89,26 @@ def parsed(text: str) -> Node | None:
         return None
 
 
+def unqualified(text: str, name: str, *, case_sensitive: bool) -> str:
+    """A condition whose columns have no `name.` before them; what is no SQL to sqlglot stays as it is."""
+    try:
+        tokens = Dialect().tokenize(text)
+    except TokenError:
+        return text
+    wanted, out, at = name if case_sensitive else name.lower(), "", 0
+    for before, token, dot, then in zip([None, *tokens], tokens, tokens[1:], tokens[2:], strict=False):
+        found = token.text if case_sensitive else token.text.lower()
+        is_first = before is None or before.token_type != sqlglot.TokenType.DOT
+        if (
+            found == wanted
+            and is_first
+            and dot.token_type == sqlglot.TokenType.DOT
+            and token.token_type != sqlglot.TokenType.STRING
+        ):
+            out, at = out + text[at : token.start], then.start
+    return out + text[at:]
+
+
 def columns_of(text: str) -> list[list[str]] | None:
     """The columns that an SQL condition names, each as the parts of its name; `None` where it is no SQL to sqlglot."""
     tree = parsed(text)

@@ -19,7 +19,7 @@ OPTIONS_FOLLOWED: Mapping[str, str] = {
     "replaceWhere": "Of an overwrite: the rows that are replaced.",
     "replaceUsing": "Of an overwrite: columns by which its rows replace those of the table.",
     "replaceOn": "Of an overwrite: the condition by which its rows replace those of the table.",
-    "targetAlias": "Of an overwrite with `replaceOn`: name of the table in the condition.",
+    "targetAlias": "Of an overwrite with `replaceOn` or `replaceWhere`: name of the table in the condition.",
     "partitionOverwriteMode": "Of an overwrite: `dynamic` replaces the partitions that it has rows of.",
     "userMetadata": "Of a write: text that the history shows.",
     "optimizeWrite": "Of a write: rows of a partition are gathered in few tasks before they are written.",

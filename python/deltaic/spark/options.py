@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
+from deltaic.predicates import unqualified
 from deltaic.spark.known_options import OPTIONS_REFUSED
 from deltaic.spark.replacing import Replacing
 from deltaic.spark.settings import Settings
@@ -56,6 +57,8 @@ class WriteOptions:
     overwrite_schema: bool = False
     data_change: bool = True
     replace_where: str | None = None
+    target_alias: str | None = None
+    """The name of the table in `replace_where`."""
     replacing: Replacing | None = None
     dynamic_partitions: bool | None = None
     optimize_write: bool | None = None
@@ -128,6 +131,7 @@ class WriteOptions:
             overwrite_schema=_switch("overwriteSchema", given.get("overwriteschema")) or False,
             data_change=_switch("dataChange", given.get("datachange")) is not False,
             replace_where=given.get("replacewhere"),
+            target_alias=given.get("targetalias"),
             replacing=Replacing.of(given),
             dynamic_partitions=_overwrite_mode(given.get("partitionoverwritemode")),
             optimize_write=_switch("optimizeWrite", given.get("optimizewrite")),
@@ -167,6 +171,13 @@ class WriteOptions:
             arbitrary_properties=settings.arbitrary_properties,
             store=settings.store,
         )
+
+    def plain(self, *, case_sensitive: bool) -> WriteOptions:
+        """With a condition that calls the columns of the table by their names alone."""
+        if self.replace_where is None or self.target_alias is None:
+            return self
+        plain = unqualified(self.replace_where, self.target_alias, case_sensitive=case_sensitive)
+        return replace(self, replace_where=plain)
 
     def zoned(self, zone: str, path: str, storage_options: Mapping[str, str] | None) -> WriteOptions:
         """With a condition that means in any time zone what it means in this one.

@@ -77,6 +77,8 @@ def _save(
     asked = WriteOptions.parse(path, options or {})
     given = asked.in_session(settings)
     if given.replace_where is not None:
+        sensitive = str(session.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+        given = given.plain(case_sensitive=sensitive)
         given = given.zoned(session.conf.get(TIME_ZONE), path, storage_options)
     if definition is not None:
         given, partition_by = given.defining(definition), definition.partition_by

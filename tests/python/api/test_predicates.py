@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deltaic.exceptions import InvalidPredicateError
-from deltaic.predicates import from_sql, name_parts
+from deltaic.predicates import from_sql, name_parts, unqualified
 
 
 def tree(text):
@@ -315,3 +315,23 @@ def test_a_condition_of_great_depth_is_an_error(text):
 def test_a_long_condition_is_no_deep_one():
     tree = json.loads(from_sql(" OR ".join(f"id = {n}" for n in range(20_000))))
     assert len(tree["or"]) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "plain"),
+    [
+        ("t.id = 1", "t", "id = 1"),
+        ("T.id >= 2 AND t . id <= 3", "t", "id >= 2 AND id <= 3"),
+        ("`a b`.id IN (1, 2)", "a b", "id IN (1, 2)"),
+        ("`22`.`x.y` IS NULL", "22", "`x.y` IS NULL"),
+        ("t.t.t.id = 10", "t", "t.t.id = 10"),
+        ("t >= 2 OR u.t.id = 't.id'", "t", "t >= 2 OR u.t.id = 't.id'"),
+        ("t.id = 'open", "t", "t.id = 'open"),
+    ],
+)
+def test_the_name_of_the_table_before_a_column_goes(text: str, name: str, plain: str) -> None:
+    assert unqualified(text, name, case_sensitive=False) == plain
+
+
+def test_the_name_of_the_table_may_count_case() -> None:
+    assert unqualified("T.id = t.id", "t", case_sensitive=True) == "T.id = id"

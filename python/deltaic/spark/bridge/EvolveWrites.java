@@ -35,11 +35,14 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Function1;
 import scala.Option;
+import scala.Product;
 
 /**
- * Sends writes with the option `mergeSchema`, INSERT WITH SCHEMA EVOLUTION, and where the session merges schemas those of
- * more columns to the writer, which adds the columns that the table lacks, and marks the rows of those with `replaceOn` and `replaceUsing`, or REPLACE ON and USING; in Spark 4.0 also those by name that lack columns of the table, which get their defaults. It runs before
- * the resolution, in which Spark would refuse them: with the hints.
+ * Takes writes that Spark's resolution would refuse, or get wrong, before it: with the hints. Those with the option
+ * `mergeSchema`, INSERT WITH SCHEMA EVOLUTION, those of more columns where the session merges schemas, and rows by name whose
+ * structs lack fields go to the writer, which adds what the table lacks; their values are cast. The rows of `replaceOn` and
+ * `replaceUsing`, or REPLACE ON and USING, are marked, and those of all others by position. In Spark 4.0 writes by name that
+ * lack columns of the table get their defaults.
  */
 public final class EvolveWrites extends Rule {
   private static final String AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled";
@@ -63,17 +66,42 @@ public final class EvolveWrites extends Rule {
         LogicalPlan taken = null;
         if (node instanceof InsertIntoStatement) taken = insert((InsertIntoStatement) node);
         if (node instanceof V2WriteCommand) taken = write((V2WriteCommand) node, false);
+        if (taken == null) taken = marked(node);
         return taken == null ? otherwise.apply(node) : taken;
       }
     });
+  }
+
+  /** A write by position into a table of ours, its rows marked, or null. */
+  private LogicalPlan marked(Object node) {
+    if (node instanceof InsertIntoStatement) {
+      InsertIntoStatement insert = (InsertIntoStatement) node;
+      LogicalPlan query = FieldNames.marked(insert);
+      if (query == null || ours(insert.table()) == null) return null;
+      Object[] parts = parts(insert);
+      for (int i = 0; i < parts.length; i++) {
+        if (parts[i] == insert.query()) parts[i] = query;
+      }
+      return (LogicalPlan) insert.makeCopy(parts);
+    }
+    if (!(node instanceof V2WriteCommand)) return null;
+    V2WriteCommand write = (V2WriteCommand) node;
+    LogicalPlan query = (LogicalPlan) write.query();
+    boolean goesByPlace = !write.isByName() && !FieldNames.isMarked(query) && ours(write.table()) != null;
+    return goesByPlace ? (LogicalPlan) write.withNewQuery(FieldNames.marked(query, false)) : null;
+  }
+
+  private static Object[] parts(InsertIntoStatement insert) {
+    Object[] parts = new Object[insert.productArity()];
+    for (int i = 0; i < parts.length; i++) parts[i] = insert.productElement(i);
+    return parts;
   }
 
   /** What an INSERT into a table of ours is that Spark would refuse, or null. */
   private LogicalPlan insert(InsertIntoStatement insert) {
     boolean evolves = refused(insert) || evolves(insert);
     // what evolution does not take, such as PARTITION, goes on without it; a list of columns names those of the table
-    boolean may = !evolves && autoMerge() && insert.partitionSpec().isEmpty() && insert.userSpecifiedCols().isEmpty()
-        && !"WHERE".equals(replaces(insert));
+    boolean may = !evolves && autoMerge() && insert.partitionSpec().isEmpty() && insert.userSpecifiedCols().isEmpty();
     if (!evolves && !may && (fills || !insert.partitionSpec().isEmpty())) return null;
     DeltaTable table = ours(insert.table());
     if (table == null) return null;
@@ -84,8 +112,7 @@ public final class EvolveWrites extends Rule {
     List given = given(insert);
     DataSourceV2Relation some = given == null ? null : lacking(table, given);
     if (some == null) return null;
-    Object[] parts = new Object[insert.productArity()];
-    for (int i = 0; i < parts.length; i++) parts[i] = insert.productElement(i);
+    Object[] parts = parts(insert);
     parts[0] = some;
     return (LogicalPlan) insert.makeCopy(parts);
   }
@@ -99,34 +126,40 @@ public final class EvolveWrites extends Rule {
     // `overwrite` of a DataFrameWriterV2 says itself what is overwritten
     boolean marks = replaces || !byName && write instanceof OverwriteByExpression && PlacedRows.replaces(options)
         && !PlacedRows.isMarked((LogicalPlan) write.query());
-    if (!evolves && !may && !marks && (fills || !byName)) return null;
+    if (!evolves && !may && !marks && !byName) return null;
     DeltaTable table = ours(write.table());
     if (table == null) return null;
     if (may) {
       LogicalPlan query = analyzed((LogicalPlan) write.query());
       if (!byName) query = named(query, Arrays.asList((Object[]) table.schema().fieldNames()));
       evolves = lacks(query.schema(), table.schema());
-      if (!evolves && !marks && (fills || !byName)) return null;
     }
     if (marks) write = write.withNewQuery(PlacedRows.marked(analyzed((LogicalPlan) write.query()), byName));
-    if (!evolves) {
-      DataSourceV2Relation some = fills || !byName ? null : lacking(table, names((LogicalPlan) write.query()));
+    // Spark refuses a struct that lacks fields, and the writer does not
+    boolean lacks = byName && lacksFields(analyzed((LogicalPlan) write.query()).schema(), table.schema());
+    if (!evolves && !lacks) {
+      boolean narrows = !fills && byName && !hasCondition(write);
+      DataSourceV2Relation some = narrows ? lacking(table, names((LogicalPlan) write.query())) : null;
       if (some != null) return (LogicalPlan) write.withNewTable(some);
       return marks ? (LogicalPlan) write : null;
     }
-    if (!write.isByName()) write = write.withNewQuery(
-        named(analyzed((LogicalPlan) write.query()), Arrays.asList((Object[]) table.schema().fieldNames())));
-    return RouteWrites.write(write, table.table);
+    LogicalPlan query = analyzed((LogicalPlan) write.query());
+    if (!write.isByName()) query = named(query, Arrays.asList((Object[]) table.schema().fieldNames()));
+    if (!is(options, "overwriteSchema")) query = fitted(query, table.table, evolves);
+    return RouteWrites.write(write.withNewQuery(query), table.table);
+  }
+
+  /** Whether a write replaces what matches a condition, which is not resolved yet. */
+  private static boolean hasCondition(V2WriteCommand write) {
+    return write instanceof OverwriteByExpression
+        && !((OverwriteByExpression) write).deleteExpr().equals(Literal$.MODULE$.TrueLiteral());
   }
 
   /** The options of a write of a DataFrame, or null. */
   private static Map options(Object node) {
     if (node instanceof AppendData) return Scala.map(((AppendData) node).writeOptions());
     if (node instanceof OverwritePartitionsDynamic) return Scala.map(((OverwritePartitionsDynamic) node).writeOptions());
-    if (!(node instanceof OverwriteByExpression)) return null;
-    OverwriteByExpression overwrite = (OverwriteByExpression) node;
-    // other conditions are not resolved yet
-    return overwrite.deleteExpr().equals(Literal$.MODULE$.TrueLiteral()) ? Scala.map(overwrite.writeOptions()) : null;
+    return node instanceof OverwriteByExpression ? Scala.map(((OverwriteByExpression) node).writeOptions()) : null;
   }
 
   private DeltaTable ours(Object relation) {
@@ -182,18 +215,24 @@ public final class EvolveWrites extends Rule {
     if (insert.ifPartitionNotExists()) {
       throw Refusal.of("INSERT OVERWRITE … PARTITION … IF NOT EXISTS", "leave IF NOT EXISTS out", table.path);
     }
-    String replaces = replaces(insert);
-    if ("WHERE".equals(replaces)) {
-      throw Refusal.of("INSERT WITH SCHEMA EVOLUTION … REPLACE WHERE", "ALTER TABLE … ADD COLUMNS first", table.path);
-    }
+    boolean replaces = "WHERE".equals(replaces(insert));
     if (!insert.partitionSpec().isEmpty()) {
       throw Refusal.of("INSERT WITH SCHEMA EVOLUTION … PARTITION", "give the partition columns in the query", table.path);
     }
     if (table.timeTravel) throw Refusal.of("INSERT into an old version", "name the table without a version", table.path);
-    LogicalPlan query = renamed(insert, table.schema);
+    LogicalPlan query = fitted(renamed(insert, table.schema), table, true);
     HashMap options = new HashMap();
     options.put("mergeSchema", "true");
-    return RouteWrites.write(table, insert.overwrite() ? "overwrite" : "append", options, query);
+    if (replaces) {
+      Product criteria = (Product) ((Option) insert.productElement(7)).get();
+      options.put("replaceWhere", RouteWrites.text((Expression) criteria.productElement(0)));
+    }
+    return RouteWrites.write(table, replaces || insert.overwrite() ? "overwrite" : "append", options, query);
+  }
+
+  private LogicalPlan fitted(LogicalPlan query, OpenTable table, boolean evolves) {
+    boolean widens = evolves && "true".equals(table.properties.get("delta.enableTypeWidening"));
+    return FittedRows.of(session, query, table.schema, widens);
   }
 
   /** The query of an INSERT, its columns by the names of those that they go to. */
@@ -229,6 +268,16 @@ public final class EvolveWrites extends Rule {
     return false;
   }
 
+  /** Whether structs of rows, at any depth, lack fields of the table's, which are null then. */
+  private static boolean lacksFields(StructType rows, StructType table) {
+    StructField[] there = table.fields();
+    for (int i = 0; i < there.length; i++) {
+      StructField given = FittedRows.field(rows, there[i].name());
+      if (given != null && lacks(there[i].dataType(), given.dataType())) return true;
+    }
+    return false;
+  }
+
   /** Whether a write says itself that columns join, or that none do. */
   private static boolean says(Map options) {
     for (Iterator names = options.keySet().iterator(); names.hasNext(); ) {
@@ -238,10 +287,14 @@ public final class EvolveWrites extends Rule {
   }
 
   private static boolean merges(Map options) {
+    return is(options, "mergeSchema");
+  }
+
+  private static boolean is(Map options, String option) {
     Iterator names = options.keySet().iterator();
     while (names.hasNext()) {
       String name = (String) names.next();
-      if (name.equalsIgnoreCase("mergeSchema")) return String.valueOf(options.get(name)).equalsIgnoreCase("true");
+      if (name.equalsIgnoreCase(option)) return String.valueOf(options.get(name)).equalsIgnoreCase("true");
     }
     return false;
   }

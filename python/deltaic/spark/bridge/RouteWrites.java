@@ -141,7 +141,7 @@ public final class RouteWrites extends Rule {
       if (PlacedRows.isMarked((LogicalPlan) node.query())) options.remove("replaceWhere");
     }
     options.putAll(Scala.map(optionsOf(node)));
-    return write(table, mode, options, (LogicalPlan) node.query());
+    return write(table, mode, options, FieldNames.restored((LogicalPlan) node.query(), table.schema));
   }
 
   /** A write of the rows of a query into a table. */
@@ -181,7 +181,7 @@ public final class RouteWrites extends Rule {
   }
 
   /** A condition as SQL over the plain names of the table's columns, constants computed. */
-  private static String text(Expression condition) {
+  static String text(Expression condition) {
     return ((Expression) condition.transform(new scala.runtime.AbstractPartialFunction() {
       public boolean isDefinedAt(Object node) {
         return node instanceof AttributeReference || constant(node);

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from deltaic.exceptions import InvalidArgumentError, InvalidSchemaError, UnsupportedError
+from deltaic.exceptions import (
+    InvalidArgumentError,
+    InvalidSchemaError,
+    TableNotFoundError,
+    UnsupportedError,
+)
 from deltaic.spark.bridge.options import split_storage
-from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.bridge.sessions import java_method, session_of
 from deltaic.spark.frame import has_void
 from deltaic.spark.names import local
 from deltaic.spark.options import WriteOptions
+from deltaic.spark.settings import Settings
+from deltaic.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql.classic.dataframe import DataFrame
 
 # what Spark itself puts among the options of a query
 _SPARKS_OWN = frozenset({"path", "checkpointlocation", "queryname"})
@@ -64,7 +74,24 @@ def add_batch(asked: dict[str, Any], data: Any) -> None:
         reason = "a stream has a void column, which holds only nulls of no type: leave it out, or cast it to a type"
         error = InvalidSchemaError(f"`{path}`: {reason}", reason=reason)
         raise error.named("DELTA_NULL_SCHEMA_IN_STREAMING_WRITE")
+    rows = _fitted(rows, path, WriteOptions.parse(path, options), storage)
     save(spark, rows, path, _MODES[asked["mode"]], by, options, storage or None)
+
+
+def _fitted(rows: DataFrame, path: str, given: WriteOptions, storage: dict[str, str]) -> DataFrame:
+    """The rows with the types that the table has, cast as Spark stores values."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    try:
+        table = Table(path, storage_options=storage or None)
+    except TableNotFoundError:
+        return rows
+    if given.overwrite_schema:
+        return rows
+    merges = given.in_session(Settings.of(rows.sparkSession)).merge_schema is True
+    widens = merges and table.properties.get("delta.enableTypeWidening") == "true"
+    fitted = java_method(rows.sparkSession, "FittedRows", "of")(rows._jdf, table.schema.json(), widens)
+    return DataFrame(fitted, rows.sparkSession)
 
 
 def _given(asked: dict[str, Any]) -> tuple[str, dict[str, str], dict[str, str]]:

@@ -1,0 +1,25 @@
+"""INSERT: the order of columns and of the fields of structs, by each kind of INSERT."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from playing import Area
+
+from areas.insert_kinds import Case, by_door, play_kinds
+
+if TYPE_CHECKING:
+    from playing import Player
+
+AREA = Area("insert_order")
+
+_STRUCT = ("a INT, s STRUCT<x: INT, y: INT>", '[{"a": 1, "s": {"x": 2, "y": 3}}]')
+_CASES = {
+    "fields": Case(*_STRUCT, "a INT, s STRUCT<y: INT, x: INT>", '[{"a": 1, "s": {"y": 5, "x": 4}}]'),
+}
+
+
+@AREA.family(by_door(_CASES))
+def order(p: Player, case: tuple[str, Case]) -> None:
+    """Columns and fields in another order than the table's."""
+    play_kinds(p, *case)
