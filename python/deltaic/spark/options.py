@@ -59,6 +59,8 @@ class WriteOptions:
     replace_where: str | None = None
     target_alias: str | None = None
     """The name of the table in `replace_where`."""
+    aliased: str | None = None
+    """The condition as it was given, where it calls the table by a name."""
     replacing: Replacing | None = None
     dynamic_partitions: bool | None = None
     optimize_write: bool | None = None
@@ -177,7 +179,14 @@ class WriteOptions:
         if self.replace_where is None or self.target_alias is None:
             return self
         plain = unqualified(self.replace_where, self.target_alias, case_sensitive=case_sensitive)
-        return replace(self, replace_where=plain)
+        return replace(self, replace_where=plain, aliased=self.replace_where)
+
+    @property
+    def shown(self) -> dict[str, str] | None:
+        """What the history shows of the condition of an overwrite as it was given."""
+        if self.replacing is not None:
+            return self.replacing.shown
+        return None if self.aliased is None else {"predicate": self.aliased}
 
     def zoned(self, zone: str, path: str, storage_options: Mapping[str, str] | None) -> WriteOptions:
         """With a condition that means in any time zone what it means in this one.

@@ -187,7 +187,7 @@ def make_plan(
         check_replaced=options.check_replaced,
         data_change=options.data_change,
         rules_held=rules_held,
-        shown=None if options.replacing is None else options.replacing.shown,
+        shown=options.shown,
         user_metadata=options.user_metadata,
         txn=txn,
         files=options.files,
@@ -266,13 +266,17 @@ def _check_partitions_only(plan: Any, replaced: str) -> None:
     Raises:
         InvalidArgumentError: it is not.
     """
-    partitions = {c.name.lower() for c in WriteColumn.all_of(plan.columns) if c.partition}
-    named = columns_of(replaced)
-    if named is not None and all(path[0].lower() in partitions for path in named):
+    partitions = [c.name for c in WriteColumn.all_of(plan.columns) if c.partition]
+    known, named = {name.lower() for name in partitions}, columns_of(replaced)
+    others = [replaced] if named is None else [path[0] for path in named if path[0].lower() not in known]
+    if not others:
         return
     setting = "spark.databricks.delta.replaceWhere.dataColumns.enabled"
-    reason = f"`{replaced}` is not on partition columns, and {setting} is false"
-    raise InvalidArgumentError.of("replaceWhere", reason)
+    error = InvalidArgumentError.of(
+        "replaceWhere", f"`{replaced}` is not on partition columns, and {setting} is false"
+    )
+    listed = ", ".join(partitions)
+    raise error.named("DELTA_NON_PARTITION_COLUMN_REFERENCE", columnName=others[0], columnList=listed)
 
 
 def _route(df: Any, plan: Any) -> str:

@@ -265,6 +265,8 @@ def condition_of(error: BaseException) -> str | None:
     while cause is not None:
         if is_instance_of(SparkContext._gateway, cause, "org.apache.spark.SparkThrowable"):
             found = cause.getCondition() or found
+        if found == "DELTA_FAILED_TO_MERGE_FIELDS":
+            break  # it says which field; what is below it says that types differ
         cause = cause.getCause()
     return error.getCondition() if found is None and hasattr(error, "getCondition") else found
 

@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.plans.logical.AppendData;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
@@ -108,7 +109,7 @@ public final class EvolveWrites extends Rule {
     evolves |= may && lacks(renamed(insert, table.schema()).schema(), table.schema());
     if (!evolves && (fills || !insert.partitionSpec().isEmpty())) return null;
     if (evolves && "ON or USING".equals(replaces(insert))) return write(PlacedRows.overwrite(insert, table), true);
-    if (evolves) return evolved(insert, table.table);
+    if (evolves) return evolved(insert, table);
     List given = given(insert);
     DataSourceV2Relation some = given == null ? null : lacking(table, given);
     if (some == null) return null;
@@ -146,7 +147,22 @@ public final class EvolveWrites extends Rule {
     LogicalPlan query = analyzed((LogicalPlan) write.query());
     if (!write.isByName()) query = named(query, Arrays.asList((Object[]) table.schema().fieldNames()));
     if (!is(options, "overwriteSchema")) query = fitted(query, table.table, evolves);
-    return RouteWrites.write(write.withNewQuery(query), table.table);
+    if (!hasCondition(write)) return RouteWrites.write(write.withNewQuery(query), table.table);
+    if (table.table.timeTravel) {
+      throw Refusal.of("INSERT into an old version", "name the table without a version", table.table.path);
+    }
+    HashMap given = new HashMap();
+    given.put("replaceWhere", resolved(((OverwriteByExpression) write).deleteExpr(), table));
+    given.putAll(options);
+    return RouteWrites.write(table.table, "overwrite", given, query);
+  }
+
+  /** A condition on a table as text, its names and functions resolved. */
+  private String resolved(Expression condition, DeltaTable table) {
+    LogicalPlan at =
+        analyzed(new Filter(condition, DataSourceV2Relation.create(table, Scala.nothing(), Scala.nothing())));
+    while (!(at instanceof Filter)) at = (LogicalPlan) at.children().apply(0);
+    return RouteWrites.text(((Filter) at).condition());
   }
 
   /** Whether a write replaces what matches a condition, which is not resolved yet. */
@@ -211,7 +227,8 @@ public final class EvolveWrites extends Rule {
     return kind.equals("InsertReplaceWhere") ? "WHERE" : "ON or USING";
   }
 
-  private LogicalPlan evolved(InsertIntoStatement insert, OpenTable table) {
+  private LogicalPlan evolved(InsertIntoStatement insert, DeltaTable named) {
+    OpenTable table = named.table;
     if (insert.ifPartitionNotExists()) {
       throw Refusal.of("INSERT OVERWRITE … PARTITION … IF NOT EXISTS", "leave IF NOT EXISTS out", table.path);
     }
@@ -225,7 +242,7 @@ public final class EvolveWrites extends Rule {
     options.put("mergeSchema", "true");
     if (replaces) {
       Product criteria = (Product) ((Option) insert.productElement(7)).get();
-      options.put("replaceWhere", RouteWrites.text((Expression) criteria.productElement(0)));
+      options.put("replaceWhere", resolved((Expression) criteria.productElement(0), named));
     }
     return RouteWrites.write(table, replaces || insert.overwrite() ? "overwrite" : "append", options, query);
   }

@@ -29,6 +29,7 @@ class Case:
     evolves: bool = False
     without: Collection[str] = ()
     """Kinds that are not played."""
+    doors: Collection[str] = ("sql", "frames")
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def _match(into: Into) -> Any:
 
 def by_door(cases: dict[str, Case]) -> dict[str, tuple[str, Case]]:
     """Each case by each door."""
-    return {f"{name}, {door}": (door, case) for name, case in cases.items() for door in DOORS}
+    return {f"{name}, {door}": (door, case) for name, case in cases.items() for door in case.doors}
 
 
 def play_kinds(p: Player, door: str, case: Case) -> None:
