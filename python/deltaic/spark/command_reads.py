@@ -42,6 +42,16 @@ def bind(df: Any, plan: Any, storage_options: Mapping[str, str] | None) -> Any:
     return DataFrame(java_method(spark, "CommandReads", "bind")(df._jdf, table.describe(), options), spark)
 
 
+def at_instant(df: Any, micros: int) -> Any:
+    """The frame, in which `now()` and the like are this instant; on Spark Connect it stays as it is."""
+    if is_connect(df):
+        return df
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    spark = df.sparkSession
+    return DataFrame(java_method(spark, "OneInstant", "of")(df._jdf, micros), spark)
+
+
 def scans_of(df: Any) -> list[Scan]:
     """The scans that a command claims, as values of the optimized plan; nothing runs."""
     if is_connect(df):

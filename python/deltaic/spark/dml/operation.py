@@ -70,6 +70,7 @@ class Operation:
 
             enable(self.spark)
         self.started = time.monotonic()
+        self._instant = time.time_ns() // 1000
         self.settings = Settings.of(self.spark, _KINDS[name])
         self._txn_of_session = app_transaction is None and write is None
         self._timed = write is None
@@ -199,9 +200,11 @@ class Operation:
     def bound(self, df: Any) -> Any:
         """The frame, whose scans of the table read the version that the operation works on, and are claimed.
 
-        Those of subqueries and of a source that were made before, too. Every frame that runs comes through here.
+        Those of subqueries and of a source that were made before, too. Every frame that runs comes through here:
+        `now()` is one instant in all of them.
         """
         df = command_reads.bind(df, self.dml, self.ref.storage_options)
+        df = command_reads.at_instant(df, self._instant)
         lent = {r.identity for r in self._relations}
         scans = command_reads.scans_of(df)
         self._asked += [predicate for identity, predicate in scans if identity in lent]
