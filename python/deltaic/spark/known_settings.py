@@ -438,7 +438,10 @@ SPARKS_FOLLOWED: Mapping[str, str] = {
     "spark.sql.session.timeZone": "As everywhere in Spark: rules of the table, conditions and casts "
     "follow it.",
     "spark.sql.ansi.enabled": "As everywhere in Spark: rules of the table, conditions and casts follow it.",
-    "spark.sql.storeAssignmentPolicy": "How values are cast to the types of a table's columns.",
+    "spark.sql.storeAssignmentPolicy": (
+        "How values are cast to the types of a table's columns. UPDATE and MERGE on Spark Connect do not ask it: what "
+        "does not fit is an error there."
+    ),
     "spark.sql.files.ignoreMissingFiles": "Spark's scans follow it, so also DataFrames of a table. What "
     "the core reads itself "
     "(`deltaic.Table`, OPTIMIZE, Spark Connect's data source) never leaves a file out.",

@@ -104,7 +104,7 @@ public final class RouteWrites extends Rule {
       return node.resolved() ? write((V2WriteCommand) node, table) : node;
     }
     if (node instanceof DeleteFromTable || node instanceof UpdateTable || node instanceof MergeIntoTable) {
-      return node.resolved() ? change(node, table) : node;
+      return RowChanges.isResolved(node) ? change(node, table) : node;
     }
     throw Refusal.of(node.getClass().getSimpleName(), REWRITE, table.path);
   }

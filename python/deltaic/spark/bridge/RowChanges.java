@@ -20,11 +20,10 @@ import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateAction;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
-import org.apache.spark.sql.types.ArrayType;
-import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.LongType$;
-import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructType;
+import scala.Function1;
+import scala.runtime.AbstractPartialFunction;
 
 /** DELETE, UPDATE and MERGE as commands: conditions, values and the source go to Python as Columns and a DataFrame. */
 final class RowChanges {
@@ -93,16 +92,33 @@ final class RowChanges {
     return out;
   }
 
-  /** The value as it was given: Spark casts structs to the type of the column by the position of their fields. */
+  /** The value as it was given: Spark casts whatever the session says, and structs by the position of their fields. */
   private static Expression given(Expression value) {
-    boolean inserted = value instanceof Cast && value.getTagValue(Cast$.MODULE$.BY_TABLE_INSERTION()).isDefined();
-    return inserted && hasStructs(value.dataType()) ? ((Cast) value).child() : value;
+    return isInserted(value) ? ((Cast) value).child() : value;
   }
 
-  private static boolean hasStructs(DataType type) {
-    if (type instanceof ArrayType) return hasStructs(((ArrayType) type).elementType());
-    if (!(type instanceof MapType)) return type instanceof StructType;
-    return hasStructs(((MapType) type).keyType()) || hasStructs(((MapType) type).valueType());
+  private static boolean isInserted(Object value) {
+    return value instanceof Cast && ((Cast) value).getTagValue(Cast$.MODULE$.BY_TABLE_INSERTION()).isDefined();
+  }
+
+  /** Whether a statement is resolved, but for casts of values that Spark would not make: the table may take them. */
+  static boolean isResolved(LogicalPlan node) {
+    if (node.resolved()) return true;
+    if (!node.childrenResolved()) return false;
+    List all = Scala.list(node.expressions());
+    for (int i = 0; i < all.size(); i++) {
+      Expression given = (Expression) ((Expression) all.get(i)).transformUp(new AbstractPartialFunction() {
+        public boolean isDefinedAt(Object e) {
+          return isInserted(e);
+        }
+
+        public Object applyOrElse(Object e, Function1 otherwise) {
+          return isDefinedAt(e) ? ((Cast) e).child() : otherwise.apply(e);
+        }
+      });
+      if (!given.resolved()) return false;
+    }
+    return true;
   }
 
   private void add(List clauses, String when, scala.collection.Seq actions) {

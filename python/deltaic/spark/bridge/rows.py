@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import session_of
-from deltaic.spark.dml.clauses import Clause
+from deltaic.spark.dml.clauses import INSERT, Clause
 from deltaic.spark.dml.delete import delete as delete_rows
 from deltaic.spark.dml.merge import merge as merge_rows
 from deltaic.spark.dml.ref import TableRef
@@ -49,7 +49,7 @@ def merge(asked: dict[str, Any], data: Any) -> str:
             c["when"],
             c["action"],
             None if c["condition"] is None else columns[c["condition"]],
-            _assigned(c["set"], columns) if "set" in c else None,
+            _assigned(c["set"], columns, inserts=c["action"] == INSERT) if "set" in c else None,
         )
         for c in asked["clauses"]
     ]
@@ -76,11 +76,13 @@ def _columns(data: Any) -> list[Any]:
     return [Column(column) for column in data["columns"]]
 
 
-def _assigned(given: list[dict[str, Any]], columns: list[Any]) -> dict[str, Any]:
+def _assigned(given: list[dict[str, Any]], columns: list[Any], *, inserts: bool = False) -> dict[str, Any]:
     assigned = {".".join(map(quoted, a["column"])): columns[a["value"]] for a in given}
     if len(assigned) < len(given):
         names = [".".join(map(quoted, a["column"])) for a in given]
         error = InvalidArgumentError.of("set", f"a column is set twice: {', '.join(names)}")
+        if inserts:
+            raise error.named("DELTA_DUPLICATE_COLUMNS_ON_INSERT")
         raise error.named("DELTA_CONFLICT_SET_COLUMN", columnList=f"[{', '.join(names)}]")
     return assigned
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError
 from deltaic.predicates import name_parts
+from deltaic.spark.dml.storing import Storing, casting_of, plainly
 from deltaic.spark.frame import quoted
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Assignment:
 class Assignments:
     """What an update sets, or an insert with `argument` `values`; with `may_be_none`, perhaps nothing.
 
-    Those of a merge are of a `clause`.
+    Those of a merge are of a `clause`. Without `new_columns` columns that join with the operation are not there.
 
     Raises:
         InvalidArgumentError: for no column at all, one that is not there or that is set twice.
@@ -48,18 +49,21 @@ class Assignments:
         clause: str | None = None,
         *,
         may_be_none: bool = False,
+        new_columns: bool = True,
     ) -> None:
         if not given and not may_be_none:
             raise InvalidArgumentError.of(argument, "nothing is set: give columns and their values")
         self._op = op
         self.all: list[Assignment] = []
         for target, value in given.items():
-            path, field = _resolve(op, target, argument, clause)
+            path, field = _resolve(op, target, argument, clause, new_columns=new_columns)
             clash = next((a for a in self.all if _overlap(a.path, path)), None)
             if clash is not None:
                 reason = f"`{'.'.join(clash.path)}` and `{target}` set the same value"
                 both = ", ".join(f"`{'.'.join(names)}`" for names in (clash.path, path))
                 error = InvalidArgumentError.of(argument, reason)
+                if argument != "set":
+                    raise error.named("DELTA_DUPLICATE_COLUMNS_ON_INSERT")
                 raise error.named("DELTA_CONFLICT_SET_COLUMN", columnList=f"[{both}]")
             if argument != "set" and len(path) > 1:
                 raise InvalidArgumentError.of(
@@ -85,11 +89,12 @@ class Assignments:
         """
         op, F = self._op, self._op.functions  # noqa: N806 (its usual name)
         typed = rows.select(*(op.column(a.value).alias(f"v{i}") for i, a in enumerate(self.all))).schema
+        storing = Storing(F, casting_of(op), fills=op.evolving, path=op.ref.path)
         values = {}
         for a, given in zip(self.all, typed.fields, strict=True):
             old = old_value(op, op.written[a.path[0]]) if keeps_fields else None
-            cast = Storing(F, ansi=self._ansi, fills=op.evolving, path=op.ref.path)
-            values[a.path] = cast.stored(op.column(a.value), given.dataType, a.data_type, old)
+            value = op.column(a.value)
+            values[a.path] = storing.stored(value, given.dataType, a.data_type, a.path[-1], old)
         return values
 
     def new_values(self, values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
@@ -122,10 +127,6 @@ class Assignments:
             return rows
         return rows.select(*(anew[c].alias(c) if c in anew else F.col(quoted(c)) for c in [*names, *more]))
 
-    @property
-    def _ansi(self) -> bool:
-        return str(self._op.spark.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"
-
 
 def old_value(op: Operation, field: StructField) -> Any:
     """A column of the table as it will be, with the value that rows have in it now."""
@@ -134,8 +135,8 @@ def old_value(op: Operation, field: StructField) -> Any:
         return F.lit(None).cast(field.dataType)
     alias = op.ref.alias
     name = quoted(field.name) if alias is None else f"{quoted(alias)}.{quoted(field.name)}"
-    return Storing(F, ansi=True, fills=True).stored(
-        F.col(name), op.schema[field.name].dataType, field.dataType
+    return Storing(F, plainly, fills=True).stored(
+        F.col(name), op.schema[field.name].dataType, field.dataType, field.name
     )
 
 
@@ -158,107 +159,14 @@ def _replaced(
     return F.struct(*parts)
 
 
-@dataclass(frozen=True)
-class Storing:
-    """How values become those of a column: cast, and an error where that loses something. Structs go by name."""
-
-    F: Any
-    ansi: bool
-    fills: bool = False
-    """Whether a struct may lack fields: they are null, or as they were."""
-    path: str = ""
-    """The table, for errors."""
-
-    def stored(self, value: Any, given: DataType, wanted: DataType, old: Any = None) -> Any:
-        """The value, of one type, as one of another; `old` is what is there now.
-
-        Raises:
-            SchemaMismatchError: a struct has fields that the column has not, or lacks some.
-        """
-        F = self.F  # noqa: N806 (its usual name)
-        if _same(given, wanted):
-            return value
-        if isinstance(given, StructType) and isinstance(wanted, StructType):
-            theirs = {f.name.lower(): f for f in given.fields}
-            wants = {f.name.lower() for f in wanted.fields}
-            if not theirs.keys() <= wants or not (self.fills or len(given.fields) == len(wanted.fields)):
-                raise self._other_fields(given, wanted)
-            parts = [
-                self._field(value, theirs.get(f.name.lower()), f, old).alias(f.name) for f in wanted.fields
-            ]
-            return F.when(value.isNotNull(), F.struct(*parts))
-        if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
-            return F.transform(value, lambda v: self.stored(v, given.elementType, wanted.elementType))
-        if isinstance(given, MapType) and isinstance(wanted, MapType) and _has_structs(given):
-            # a cast would take the fields by their position
-            if not _same(given.keyType, wanted.keyType):
-                value = F.transform_keys(value, lambda k, _: self.stored(k, given.keyType, wanted.keyType))
-            if not _same(given.valueType, wanted.valueType):
-                value = F.transform_values(
-                    value, lambda _, v: self.stored(v, given.valueType, wanted.valueType)
-                )
-            return value
-        if self.ansi:
-            return value.cast(wanted)
-        # outside of ANSI mode a cast would turn what does not fit into something else
-        refusal = F.raise_error(F.lit(f"deltaic: a value does not fit into {wanted.simpleString()}"))
-        fits = value.try_cast(wanted)
-        return F.when(value.isNotNull() & fits.isNull(), refusal.cast(wanted)).otherwise(fits)
-
-    def _other_fields(self, given: StructType, wanted: StructType) -> SchemaMismatchError:
-        types = (given.simpleString(), wanted.simpleString())
-        error = SchemaMismatchError.of(
-            self.path, "cannot cast {} to {}: all fields must match".format(*types)
-        )
-        catalogs = dict(zip(("fromCatalog", "toCatalog"), types, strict=True))
-        return error.named("DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION", **catalogs)
-
-    def _field(self, value: Any, theirs: StructField | None, wanted: StructField, old: Any) -> Any:
-        kept = None if old is None else old.getField(wanted.name)
-        if theirs is not None:
-            return self.stored(value.getField(theirs.name), theirs.dataType, wanted.dataType, kept)
-        return self.F.lit(None).cast(wanted.dataType) if kept is None else kept
-
-
-def _has_structs(data_type: DataType) -> bool:
-    if isinstance(data_type, ArrayType):
-        return _has_structs(data_type.elementType)
-    if isinstance(data_type, MapType):
-        return _has_structs(data_type.keyType) or _has_structs(data_type.valueType)
-    return isinstance(data_type, StructType)
-
-
-def _same(a: DataType, b: DataType) -> bool:
-    """Whether types are equal but for what may be null, and metadata."""
-    if isinstance(a, StructType) and isinstance(b, StructType):
-        return len(a.fields) == len(b.fields) and all(
-            x.name == y.name and _same(x.dataType, y.dataType)
-            for x, y in zip(a.fields, b.fields, strict=True)
-        )
-    if isinstance(a, ArrayType) and isinstance(b, ArrayType):
-        return _same(a.elementType, b.elementType)
-    if isinstance(a, MapType) and isinstance(b, MapType):
-        return _same(a.keyType, b.keyType) and _same(a.valueType, b.valueType)
-    return bool(a == b)
-
-
 def _resolve(
-    op: Operation, target: str, argument: str, clause: str | None
+    op: Operation, target: str, argument: str, clause: str | None, *, new_columns: bool
 ) -> tuple[tuple[str, ...], StructField]:
     """The names of a column, or of a field of a struct, as the table spells them."""
     for parts in _readings(op, target):
-        path: list[str] = []
-        level: DataType = op.written
-        found: StructField | None = None
-        for part in parts:
-            fields = level.fields if isinstance(level, StructType) else []
-            found = next((f for f in fields if f.name.lower() == part.lower()), None)
-            if found is None:
-                break
-            path.append(found.name)
-            level = found.dataType
-        if found is not None:
-            return tuple(path), found
+        found = _at(op.written, parts)
+        if found is not None and (new_columns or _at(op.schema, parts) is not None):
+            return found
     error = InvalidArgumentError.of(
         argument, f"no column `{target}`. The table has {', '.join(op.written.names)}"
     )
@@ -268,6 +176,20 @@ def _resolve(
         raise error.named("DELTA_MERGE_UNRESOLVED_EXPRESSION", **of_merge)
     proposal = ", ".join(quoted(name) for name in op.written.names)
     raise error.named("UNRESOLVED_COLUMN.WITH_SUGGESTION", objectName=quoted(target), proposal=proposal)
+
+
+def _at(schema: StructType, parts: list[str]) -> tuple[tuple[str, ...], StructField] | None:
+    path: list[str] = []
+    level: DataType = schema
+    found: StructField | None = None
+    for part in parts:
+        fields = level.fields if isinstance(level, StructType) else []
+        found = next((f for f in fields if f.name.lower() == part.lower()), None)
+        if found is None:
+            return None
+        path.append(found.name)
+        level = found.dataType
+    return None if found is None else (tuple(path), found)
 
 
 def _readings(op: Operation, target: str) -> Iterator[list[str]]:

@@ -76,6 +76,11 @@ class Clauses:
         return self.of(NOT_MATCHED)
 
     @property
+    def of_source(self) -> list[Clause]:
+        """Those that take values of the source."""
+        return [*self.of(MATCHED, action=UPDATE).values(), *self.inserts.values()]
+
+    @property
     def only_inserts(self) -> bool:
         """Whether rows of the table stay as they are."""
         return len(self.inserts) == len(self.all)

@@ -4,46 +4,98 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql.types import ArrayType, DataType, NullType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    DateType,
+    MapType,
+    NullType,
+    NumericType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
+from deltaic.exceptions import SchemaMismatchError
 from deltaic.predicates import name_parts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from deltaic.spark.dml.clauses import Clauses
     from deltaic.spark.dml.operation import Operation
 
+_INSTANTS = (DateType, TimestampType, TimestampNTZType)
+
 
 def evolve(op: Operation, source: StructType, clauses: Clauses) -> None:
-    """Gives the table the columns of the source that a clause sets, with the fields that structs of both differ by.
+    """Gives the table the columns and fields of the source that a clause sets.
 
-    A column that is there keeps its type; a void one takes that of the source.
+    A column that is there keeps its type, unless the source's is wider and the table has type widening; a void one
+    takes that of the source.
+
+    Raises:
+        SchemaMismatchError: for a type of the source that is not cast to the table's without being asked.
     """
-    new = [f for f in source.fields if _is_set(op, f.name, clauses)]
-    op.evolve(_joined(op.schema, StructType(new)))
+    setting = clauses.of_source
+    new = source
+    if not any(c.is_star for c in setting):
+        paths = [path for c in setting for target in c.values or () for path in _readings(op, target)]
+        new = StructType(_named(source, [], paths))
+    for ours, theirs in _common(op.schema, new):
+        if not _joins(ours.dataType, theirs.dataType):
+            types = (ours.dataType.simpleString(), theirs.dataType.simpleString())
+            reason = "`{}` is {} in the table and {} in the source".format(ours.name, *types)
+            refusal = SchemaMismatchError.of(op.ref.path, reason)
+            names = {"currentField": ours.name, "updateField": theirs.name}
+            raise refusal.named("DELTA_FAILED_TO_MERGE_FIELDS", **names)
+    op.evolve(new)
 
 
-def _is_set(op: Operation, name: str, clauses: Clauses) -> bool:
-    setting = [*clauses.updates.values(), *clauses.inserts.values()]
-    if any(c.is_star for c in setting):
-        return True
-    paths = [[p.lower() for p in name_parts(target)] for c in setting for target in c.values or ()]
-    alias = str(op.ref.alias).lower()
-    return any(p[0] == name.lower() or p[:2] == [alias, name.lower()] for p in paths)
+def _readings(op: Operation, target: str) -> Iterator[list[str]]:
+    """What a name can mean: the first part may be the alias of the table."""
+    parts = [part.lower() for part in name_parts(target)]
+    yield parts
+    if len(parts) > 1 and parts[0] == str(op.ref.alias).lower():
+        yield parts[1:]
 
 
-def _joined(table: StructType, source: StructType) -> StructType:
+def _named(fields: StructType, within: list[str], paths: list[list[str]]) -> list[StructField]:
+    """The fields at these paths, and of structs that have some of them these."""
+    found = []
+    for field in fields:
+        path = [*within, field.name.lower()]
+        if path in paths:
+            found.append(field)
+        elif isinstance(field.dataType, StructType) and any(p[: len(path)] == path for p in paths):
+            found.append(StructField(field.name, StructType(_named(field.dataType, path, paths))))
+    return found
+
+
+def _common(table: StructType, source: StructType) -> Iterator[tuple[StructField, StructField]]:
     theirs = {f.name.lower(): f for f in source.fields}
-    fields = []
-    for field in table.fields:
-        other = theirs.pop(field.name.lower(), None)
-        data_type = field.dataType if other is None else _type(field.dataType, other.dataType)
-        fields.append(StructField(field.name, data_type, field.nullable))
-    return StructType(fields + [StructField(f.name, f.dataType) for f in theirs.values()])
+    return ((f, theirs[f.name.lower()]) for f in table.fields if f.name.lower() in theirs)
 
 
-def _type(table: DataType, source: DataType) -> DataType:
-    if isinstance(table, StructType) and isinstance(source, StructType):
-        return _joined(table, source)
-    if isinstance(table, ArrayType) and isinstance(source, ArrayType):
-        return ArrayType(_type(table.elementType, source.elementType), table.containsNull)
-    return source if isinstance(table, NullType) else table
+def _joins(ours: DataType, theirs: DataType) -> bool:
+    """Whether values of a type become those of another where nobody asks for a cast."""
+    if isinstance(ours, StructType) and isinstance(theirs, StructType):
+        return all(_joins(a.dataType, b.dataType) for a, b in _common(ours, theirs))
+    if isinstance(ours, ArrayType) and isinstance(theirs, ArrayType):
+        return _joins(ours.elementType, theirs.elementType)
+    if isinstance(ours, MapType) and isinstance(theirs, MapType):
+        return _joins(ours.keyType, theirs.keyType) and _joins(ours.valueType, theirs.valueType)
+    nested = (StructType, ArrayType, MapType)
+    if type(ours) is type(theirs) or isinstance(ours, NullType) or isinstance(theirs, NullType):
+        return True
+    if isinstance(ours, nested) or isinstance(theirs, nested):
+        return False
+    if isinstance(ours, StringType):
+        return True
+    kinds: list[tuple[type, ...]] = [(NumericType,), _INSTANTS]
+    if isinstance(theirs, StringType):
+        return isinstance(ours, (NumericType, BinaryType, *_INSTANTS))
+    return any(isinstance(ours, kind) and isinstance(theirs, kind) for kind in kinds)

@@ -189,7 +189,8 @@ class Matches:
 def update_of(op: Operation, clause: Clause, source: Source) -> Assignments:
     """What an update sets."""
     given = star_values(op, clause, source) if clause.is_star else dict(clause.values or {})
-    return Assignments(op, given, clause="UPDATE")
+    new_columns = clause.when != NOT_MATCHED_BY_SOURCE
+    return Assignments(op, given, clause="UPDATE", may_be_none=True, new_columns=new_columns)
 
 
 def star_values(op: Operation, clause: Clause, source: Source) -> dict[str, Any]:
@@ -208,8 +209,9 @@ def star_values(op: Operation, clause: Clause, source: Source) -> dict[str, Any]
             values[quoted(field.name)] = column
         elif not op.evolving and not made:
             name = f"{clause.when}{clause.action.capitalize()}All"
-            reason = f"the source has no column `{field.name}`"
-            raise InvalidArgumentError.of(name, reason)
+            error = InvalidArgumentError.of(name, f"the source has no column `{field.name}`")
+            of_merge = {"clause": f"{clause.action.upper()} clause", "cols": ", ".join(source.names)}
+            raise error.named("DELTA_MERGE_UNRESOLVED_EXPRESSION", sqlExpr=field.name, **of_merge)
     return values
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Any
 
+from deltaic.exceptions import SchemaMismatchError
 from deltaic.spark.dml import metrics
 from deltaic.spark.dml.assignments import DEFAULT, GENERATION, IDENTITY, Assignments
 from deltaic.spark.dml.change_data import changes
@@ -15,6 +16,8 @@ from deltaic.spark.dml.matches import CLAUSE, OLD, Matches, star_values
 from deltaic.spark.dml.operation import Operation
 from deltaic.spark.dml.rewriting import rewrite
 from deltaic.spark.dml.source import SOURCE_ROW, Source
+from deltaic.spark.dml.storing import refusing_overflows
+from deltaic.spark.dml.unresolved import naming_clauses
 from deltaic.spark.frame import quoted
 from deltaic.spark.replay import replayed
 from deltaic.spark.rules import NUMBER, identity_value, numbered, task_count
@@ -82,16 +85,25 @@ def merge(
     clauses = Clauses(given)
     ref = dataclasses.replace(ref, alias=ref.alias or _TARGET)
     parameters = clauses.parameters(condition)
-    with Operation(ref, "MERGE", parameters, app_transaction=app_transaction) as op:
+    with (
+        refusing_overflows(ref.path),
+        Operation(ref, "MERGE", parameters, app_transaction=app_transaction) as op,
+    ):
         if op.is_done():
             return Merged(None, {})
         if callable(source):
             source = source(op)
         if with_schema_evolution or op.settings.merge_schema:
             evolve(op, source.schema, clauses)
+        elif not op.schema.fields:
+            refusal = SchemaMismatchError.of(
+                ref.path, "the table has no columns; schema evolution gives it some"
+            )
+            raise refusal.named("DELTA_MERGE_INTO_EMPTY_SCHEMA_TARGET")
         rows = Source(op, source, condition, by_name=any(c.is_star for c in clauses.all.values()))
         materialized, begun = op.millis(), time.monotonic()
-        matches = Matches(op, rows, condition, clauses)
+        with naming_clauses(op, rows, clauses):
+            matches = Matches(op, rows, condition, clauses)
         if clauses.only_inserts:
             matches.settle()
         else:
@@ -105,7 +117,8 @@ def merge(
         if touched and op.dml.has_change_feed:
             _write_changes(op, matches)
         if clauses.inserts:
-            _insert(op, matches, as_changes=touched and bool(op.dml.has_change_feed))
+            with naming_clauses(op, rows, clauses):
+                _insert(op, matches, as_changes=touched and bool(op.dml.has_change_feed))
         counts = op.counts()
         measured = _measured(matches, kept, (counts["addedRows"] or 0) - kept)
         measured = metrics.of_merge(counts, measured, by_vectors=by_vectors)

@@ -71,7 +71,7 @@ class DeltaMergeBuilder:
         set: Mapping[str, str | Column] | None = None,  # noqa: A002 (the name of delta-spark)
     ) -> DeltaMergeBuilder:
         """Sets columns, or fields of structs, of a row of the table that matches."""
-        return self._with(MATCHED, UPDATE, condition, check_values("set", set))
+        return self._with(MATCHED, UPDATE, condition, check_values("set", set, may_be_none=True))
 
     def whenMatchedUpdateAll(  # noqa: N802 (the name of delta-spark)
         self, condition: str | Column | None = None

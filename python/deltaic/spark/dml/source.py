@@ -77,6 +77,11 @@ class Source:
         return None if copy is None else self._op.functions.col(copy)
 
     @property
+    def names(self) -> list[str]:
+        """The names of its columns."""
+        return list(self._given.names)
+
+    @property
     def key_columns(self) -> list[str]:
         """The columns of the table that must equal one of the source."""
         return list(dict.fromkeys(k.target for k in self._keys))

@@ -12,6 +12,7 @@ from deltaic.spark.dml.change_data import changes
 from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
 from deltaic.spark.dml.rewriting import rewrite
+from deltaic.spark.dml.storing import refusing_overflows
 from deltaic.spark.dml.touched import take_matches
 from deltaic.spark.replay import replayed
 
@@ -40,7 +41,7 @@ def update(ref: TableRef, assigned: Mapping[str, Any], condition: Any = None) ->
         AnalysisException: of Spark, for what is no condition or value on this table.
     """
     parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}
-    with Operation(ref, "UPDATE", parameters) as op:
+    with refusing_overflows(ref.path), Operation(ref, "UPDATE", parameters) as op:
         if op.is_done():
             return {}
         op.dml.check_removable()

@@ -5,6 +5,7 @@ use super::paths::{refuse, same};
 use super::settle::{Change, settle};
 use super::{Definition, widen};
 use crate::alter::names::{check_names, check_partition_columns};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::write::as_nullable;
@@ -80,7 +81,11 @@ fn merge_type(
         (DataType::Void, data) => added(&StructField::new("", data.clone(), true)).data_type,
         (old, data) if old.is_nested() || data.is_nested() => {
             let reason = format!("the table has type {}, the data {}", old.name(), data.name());
-            return Err(refuse(path, reason));
+            let column = path.first().map_or("", String::as_str);
+            return Err(refuse(path, reason).named(
+                &condition::FAILED_TO_MERGE_FIELDS,
+                [("currentField", column), ("updateField", column)],
+            ));
         }
         (old, data) => widen::evolved(table, old, data).unwrap_or_else(|| old.clone()),
     })
@@ -183,8 +188,8 @@ mod tests {
         let off = table(columns, &[]);
         assert_eq!(merge_schema(&off, &data).unwrap(), off);
         let on = merge_schema(&table(columns, &[("delta.enableTypeWidening", "true")]), &data).unwrap();
-        // integers become no doubles by evolution, and nothing narrows
-        assert_eq!(paths(&on.schema), ["a long", "b double", "c decimal(12,2)", "d integer", "e integer"]);
+        // nothing narrows
+        assert_eq!(paths(&on.schema), ["a long", "b double", "c decimal(12,2)", "d double", "e integer"]);
         assert!(on.schema.fields[0].metadata.contains_key("delta.typeChanges"));
     }
 

@@ -53,16 +53,9 @@ pub(super) fn is_iceberg_widening(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// The type of a column after data of another type joins: the wider of two, where schema evolution may widen. Integers
-/// become no floats and no decimals by evolution, only by an explicit change.
+/// The type of a column after data of another type joins: the wider of two, where schema evolution may widen.
 pub(super) fn evolved(table: &Definition, from: &DataType, to: &DataType) -> Option<DataType> {
-    use DataType::{Date, Decimal, Double, Float, Integer, Long, Short, TimestampNtz};
-    let may = match (from, to) {
-        (_, Short | Integer | Long) | (Float, Double) | (Decimal(..), Decimal(..)) | (Date, TimestampNtz) => {
-            from != to && is_widening(from, to)
-        }
-        _ => false,
-    };
+    let may = from != to && *from != DataType::Void && is_widening(from, to);
     let ready = is_on(table) && table.protocol.supports("typeWidening");
     (may && ready && (!iceberg_compat::is_on(&table.metadata) || is_iceberg_widening(from, to)))
         .then(|| to.clone())
