@@ -12,11 +12,38 @@ if TYPE_CHECKING:
 
 AREA = Area("merge_structs")
 
+# what a column is around a struct `{e}`, and what is read of it
+AROUND = {
+    "plain": ("{e}", "plain"),
+    "within": ("named_struct('n', {e}, 'k', 1)", "within"),
+    "list": ("array({e})", "list"),
+    "list_within": ("named_struct('l', array({e}), 'k', 1)", "list_within"),
+    "lists": ("array(array({e}))", "lists"),
+    "map_value": ("map('k', {e})", "map_value"),
+    "map_key": ("map({e}, 'v')", "map_entries(map_key)"),
+    "map_both": ("map({e}, {e})", "map_entries(map_both)"),
+    "maps": ("map('k', map('l', {e}))", "maps"),
+    "list_in_map": ("map('k', array({e}))", "list_in_map"),
+    "list_as_key": ("map(array({e}), 'v')", "map_entries(list_as_key)"),
+    "map_within": ("named_struct('m', map('k', {e}), 'k', 1)", "map_within"),
+}
+TABLE = "named_struct('a', 1, 'b', 2)"
 CLAUSES = {
     "stars": "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
     "by name": "WHEN MATCHED THEN UPDATE SET value = s.value "
     "WHEN NOT MATCHED THEN INSERT (key, value) VALUES (s.key, s.value)",
 }
+ELEMENT = "named_struct('b', 20, 'a', 10)"
+GRID = {
+    "another order, stars, evolution": ("stars", "WITH SCHEMA EVOLUTION "),
+    "another order, stars, as it is": ("stars", ""),
+    "another order, by name, evolution": ("by name", "WITH SCHEMA EVOLUTION "),
+}
+BY_NAME = "fields of structs in arrays of arrays go by name: delta-spark takes them by position, and values change places"
+
+
+def columns(element: str) -> str:
+    return ", ".join(f"{sql.replace('{e}', element)} AS {name}" for name, (sql, _) in AROUND.items())
 
 
 def clauses_for(how: str, names: list[str]) -> str:
@@ -25,6 +52,21 @@ def clauses_for(how: str, names: list[str]) -> str:
     listed, theirs = ", ".join(["key", *names]), ", ".join(f"s.{n}" for n in ["key", *names])
     setting = ", ".join(f"{n} = s.{n}" for n in names)
     return f"WHEN MATCHED THEN UPDATE SET {setting} WHEN NOT MATCHED THEN INSERT ({listed}) VALUES ({theirs})"
+
+
+@AREA.family(GRID, differs=dict.fromkeys(GRID, BY_NAME))
+def other_fields(p: Player, case: tuple[str, str]) -> None:
+    """A row that is updated, one that stays and a new one: structs in all that there is, in another order."""
+    how, evolution = case
+    p.sql(
+        f"CREATE TABLE {{t}} USING delta AS SELECT 1 AS key, {columns(TABLE)} UNION ALL SELECT 3, {columns(TABLE)}"
+    )
+    source = f"SELECT 1 AS key, {columns(ELEMENT)} UNION ALL SELECT 2, {columns(ELEMENT)}"
+    clauses = clauses_for(how, list(AROUND))
+    p.sql(f"MERGE {evolution}INTO {{t}} AS t USING ({source}) AS s ON s.key = t.key {clauses}")
+    for _, read in AROUND.values():
+        p.rows(f"SELECT key, {read} FROM {{t}}")
+    p.schema()
 
 
 # by JSON: values, nulls within, null, for a source and a table of other fields
