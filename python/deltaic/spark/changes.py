@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _SWITCHES = ("readchangefeed", "readchangedata")
 OPTIONS = frozenset({*_SWITCHES, "startingversion", "startingtimestamp", "endingversion", "endingtimestamp"})
 """Names of the options, in lower case."""
+# behind every version that a log may have
+_NO_END = 2**63 - 1
 
 
 def wanted(options: Mapping[str, str]) -> bool:
@@ -78,6 +80,13 @@ class Feed:
             reason = "missing; give startingVersion or startingTimestamp"
             raise InvalidArgumentError.of("startingVersion", reason).named("DELTA_NO_START_FOR_CDC_READ")
         return cls(*ends[0], *ends[1], allow_out_of_range)
+
+    @property
+    def last(self) -> int | None:
+        """The last version that may come to be in the range; none where a time has said which it is."""
+        if self.end_millis is not None:
+            return None
+        return _NO_END if self.end is None else self.end
 
     def plan(self, table: Any) -> Any:
         """The plan of the changes up to the version of a `_core.Table`."""

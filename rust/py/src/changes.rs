@@ -110,6 +110,11 @@ impl Changes {
         handover::describe(&self.plan).to_string()
     }
 
+    /// Checks that a query that was analyzed with these columns can read these changes. `facts` is what `describe` said then.
+    fn check_analyzed(&self, py: Python<'_>, facts: &str) -> PyResult<()> {
+        handover::check_analyzed(&self.plan, facts).map_err(|e| to_python(py, &e))
+    }
+
     /// All files for the bridge, as one block, and their bytes.
     fn files<'py>(&self, py: Python<'py>) -> PyResult<(Held<'py, PyBytes>, i64)> {
         let plan = self.plan.clone();

@@ -201,14 +201,23 @@ class TestClassic:
         finally:
             spark.sql("DROP TABLE fed")
 
-    def test_a_relation_keeps_its_range(self, spark: Any, tmp_path: Path) -> None:
+    def test_without_an_end_a_relation_follows(self, spark: Any, tmp_path: Path) -> None:
         table = make(tmp_path / "t", KINDS["vectors"])
-        df = feed(spark, table.uri, startingVersion=0)
+        newest = table.version
+        followed, kept = (
+            feed(spark, table.uri, startingVersion=0, **end) for end in ({}, {"endingVersion": newest})
+        )
         before = expected(table, 0)
-        assert rows(df) == before
+        assert rows(followed) == rows(kept) == before
         table.delete("id = 0")
-        assert rows(df) == before
-        assert rows(feed(spark, table.uri, startingVersion=0)) == expected(table.update(), 0)
+        table = table.update()
+        assert rows(kept) == before
+        assert rows(followed) == expected(table, 0)
+        # both sides of a query end with one version, and the table beside them has it too
+        now = spark.read.format("delta").load(table.uri)
+        deleted = followed.where(f"_commit_version = {table.version}")
+        assert [row.id for row in deleted.collect()] == [0]
+        assert deleted.join(now, "id").count() == 0
 
     def test_changes_are_not_written_to(self, spark: Any, tmp_path: Path) -> None:
         table = make(tmp_path / "t", FEED)

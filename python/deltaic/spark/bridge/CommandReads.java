@@ -39,8 +39,10 @@ public final class CommandReads {
   private static scala.runtime.AbstractPartialFunction scans(final String place, final OpenTable version) {
     return new scala.runtime.AbstractPartialFunction() {
       public boolean isDefinedAt(Object node) {
-        return PinVersions.isLive(node)
-            && DeletionVectorRule.indexOf((LogicalRelation) node).table.place().equals(place);
+        if (!PinVersions.isLive(node)) return false;
+        OpenTable table = DeletionVectorRule.indexOf((LogicalRelation) node).table;
+        // changes are no rows of the table
+        return table.changeType == null && table.place().equals(place);
       }
 
       public Object applyOrElse(Object node, Function1 otherwise) {

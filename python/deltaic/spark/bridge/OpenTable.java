@@ -53,6 +53,8 @@ final class OpenTable {
    * last one of the partition values of the list. Null for a table.
    */
   final String changeType;
+  /** Of changes: whether those of later versions join them. */
+  private final boolean openEnded;
   /** The columns in which files keep row ids and row commit versions, or null where rows have none. */
   final String rowIdColumn;
   final String rowVersionColumn;
@@ -95,6 +97,9 @@ final class OpenTable {
     this.rowVersionColumn = tracked ? tracking.get("rowCommitVersion").asText() : null;
     this.reopen = reopen;
     if (this.changeType != null) this.reopen.put("changes", facts.get("changes"));
+    JsonNode range = facts.get("changes");
+    JsonNode open = range == null ? null : range.get("open");
+    this.openEnded = open != null && open.asBoolean();
     if (this.partial) this.reopen.put("partition", this.partition);
     this.reopen.put("uri", facts.get("uri").asText());
     this.reopen.put("version", Long.valueOf(this.version));
@@ -110,6 +115,7 @@ final class OpenTable {
     byId = analyzed.byId;
     partitionColumns = analyzed.partitionColumns;
     changeType = analyzed.changeType;
+    openEnded = false;
     rowIdColumn = analyzed.rowIdColumn;
     rowVersionColumn = analyzed.rowVersionColumn;
     partial = analyzed.partial;
@@ -154,9 +160,9 @@ final class OpenTable {
     return this;
   }
 
-  /** Whether scans read the newest version, and not one that was asked for. */
+  /** Whether scans read the newest version, or the changes up to it, and not what was asked for. */
   boolean isLive() {
-    return !timeTravel && changeType == null;
+    return changeType == null ? !timeTravel : openEnded;
   }
 
   /** Whether these are the same rows, whatever the version, read by the same options. */
@@ -183,19 +189,28 @@ final class OpenTable {
     return uri.replaceFirst("^s3[an]://", "s3://").replaceFirst("^file:///", "file:/");
   }
 
-  /** The newest version of the whole table; this one where it is that. */
+  /** The newest version of the whole table, or the changes up to it; this one where it is that. */
   OpenTable newest() {
     HashMap request = request("newest");
     if (partial) {
       request.remove("partition");
       request.put("identity", "");
     }
+    return answered(request);
+  }
+
+  private OpenTable answered(HashMap request) {
     String answer = (String) Python.call(request, null);
     return answer == null ? this : of(path, answer, (Map) reopen.get("options"));
   }
 
-  /** The whole table in another version, by the options of this one. */
+  /** The whole table in another version, or the changes up to it, by the options of this one. */
   OpenTable inVersion(long version) {
+    if (changeType != null) {
+      HashMap request = request("newest");
+      request.put("until", Long.valueOf(version));
+      return answered(request);
+    }
     return version == this.version && !partial ? this : open(uri, (Map) reopen.get("options"), Long.toString(version), null);
   }
 

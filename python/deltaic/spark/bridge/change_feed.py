@@ -19,18 +19,27 @@ class Relation:
 
     Args:
         plan: The changes.
-        latest: The version of the table that they were planned from.
+        table: The `_core.Table` that they were planned from.
+        last: The last version that may join them when it is there; none where later versions do not.
     """
 
-    def __init__(self, plan: Any, latest: int) -> None:
+    def __init__(self, plan: Any, table: Any, last: int | None) -> None:
         self._plan = plan
         self._block: tuple[bytes, int] | None = None
         self._size: int | None = None
         self._facts = json.loads(plan.describe())
         # what is asked of a version that is not the newest may not be written to
         self._facts["timeTravel"] = True
-        self._facts["changes"] = {"of": latest, "versions": plan.versions}
-        self._facts["identity"] += f"@{latest}"
+        # a range that is empty stays empty
+        is_open = plan.versions is not None and last is not None and last > table.version
+        self._facts["changes"] = {
+            "of": table.version,
+            "versions": plan.versions,
+            "open": is_open,
+            "last": last,
+            "table": _id_of(table),
+        }
+        self._facts["identity"] += f"@{table.version}" + (f"@open-{last}" if is_open else "")
         self.identity: str = self._facts["identity"]
 
     def describe(self) -> str:
@@ -43,6 +52,14 @@ class Relation:
         block, _ = self._block or self._plan.files()
         self._block = None
         return block
+
+    def check_analyzed(self, facts: str) -> None:
+        """Checks that a query that was analyzed with these columns can read the changes.
+
+        Raises:
+            SchemaChangedError: when it cannot.
+        """
+        self._plan.check_analyzed(facts)
 
     def size(self) -> int:
         """Bytes of all files."""
@@ -65,7 +82,23 @@ def of_options(asked: dict[str, Any]) -> Relation:
     lenient = str(asked.get("changesOutOfRange")).lower() == "true"
     feed = Feed.parse(asked["path"], given, millis, allow_out_of_range=lenient)
     table = _core.Table(asked["path"], None, None, storage, verify_level(given))
-    return Relation(feed.plan(table), table.version)
+    return Relation(feed.plan(table), table, feed.last)
+
+
+def newest(asked: dict[str, Any]) -> Relation | None:
+    """The changes up to the newest version, or until another one; none where that is the one that is known.
+
+    Args:
+        asked: What `Relation` says of changes that others may join.
+    """
+    given, storage = split_storage(asked["options"])
+    table = _core.Table(asked["uri"], asked.get("until"), None, storage, verify_level(given))
+    known = asked["changes"]
+    if (table.version, _id_of(table)) == (known["of"], known["table"]):
+        return None
+    # a session that accepts stale answers may know less than the start
+    plan = table.changes(known["versions"][0], None, known["last"], None, allow_out_of_range=True)
+    return Relation(plan, table, known["last"])
 
 
 def again(asked: dict[str, Any]) -> Relation:
@@ -76,4 +109,8 @@ def again(asked: dict[str, Any]) -> Relation:
     versions = asked["changes"]["versions"]
     start, end = versions or (latest + 1, None)
     plan = table.changes(start, None, end, None, allow_out_of_range=versions is None)
-    return Relation(plan, latest)
+    return Relation(plan, table, asked["changes"]["last"])
+
+
+def _id_of(table: Any) -> str:
+    return str(json.loads(table.metadata())["id"])

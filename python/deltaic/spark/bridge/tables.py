@@ -72,6 +72,9 @@ def again(asked: dict[str, Any]) -> Any:
 
 def newest(asked: dict[str, Any]) -> str | None:
     """What `describe` says of the newest version; none where that is the one that is known. Costs one listing."""
+    if "changes" in asked:
+        changes = change_feed.newest(asked)
+        return None if changes is None else str(keep(changes).describe())
     _, storage = split_storage(asked["options"])
     with _lock:
         known = _opened.get(asked["identity"])

@@ -39,6 +39,14 @@ pub fn describe(changes: &Changes) -> Value {
     facts
 }
 
+/// As [`handover::check_analyzed`], of changes.
+///
+/// # Errors
+/// Those of [`handover::check_analyzed`].
+pub fn check_analyzed(changes: &Changes, analyzed: &str) -> Result<()> {
+    handover::check_fits(changes.snapshot(), &describe(changes), analyzed)
+}
+
 /// The files of the changes as the block that [`handover`] describes. The partition values are those of the table's
 /// columns, the version, the time, and what happened to all rows of the file, which is null for files that say it row by row. Beside it the bytes of
 /// the files.

@@ -92,9 +92,13 @@ pub fn identity(snapshot: &Snapshot) -> String {
 /// [`Error::SchemaChanged`] where it does not: a column is gone, has another type, may be null now, or is another one of the
 /// same name. [`Error::InvalidSchema`] for what [`describe`] did not make.
 pub fn check_analyzed(snapshot: &Snapshot, analyzed: &str) -> Result<()> {
+    check_fits(snapshot, &describe(snapshot), analyzed)
+}
+
+/// [`check_analyzed`] of what `now` says of the snapshot, or of changes that have its schema.
+pub(crate) fn check_fits(snapshot: &Snapshot, now: &Value, analyzed: &str) -> Result<()> {
     let invalid = |reason: String| Error::InvalidSchema { reason };
     let then: Value = serde_json::from_str(analyzed).map_err(|e| invalid(e.to_string()))?;
-    let now = describe(snapshot);
     let same = |key: &str| then[key] == now[key];
     if same("schema") && same("physical") && same("partitionColumns") {
         return Ok(());
@@ -103,8 +107,8 @@ pub fn check_analyzed(snapshot: &Snapshot, analyzed: &str) -> Result<()> {
         Value::Null => StructType::from_json(&facts["schema"].to_string()),
         schema => StructType::from_json(&schema.to_string()),
     };
-    let (old, new) = (schema(&then, "schema")?, schema(&now, "schema")?);
-    let (old_physical, new_physical) = (schema(&then, "physical")?, schema(&now, "physical")?);
+    let (old, new) = (schema(&then, "schema")?, schema(now, "schema")?);
+    let (old_physical, new_physical) = (schema(&then, "physical")?, schema(now, "physical")?);
     let difference = read_difference(&old, &new, Nullability::MayTighten)
         .or_else(|| physical_difference((&old, &old_physical), (&new, &new_physical)))
         .or_else(|| (!same("partitionColumns")).then(|| "the partition columns differ".to_owned()));
