@@ -241,7 +241,12 @@ fn a_commit_that_is_gone_is_an_error() {
     assert!(matches!(error, Error::SourceDataLost { version: 2, .. }), "{error}");
     assert_eq!(kind(open(&table).batch(Some(&start), &end)), "SourceDataLost");
     let lenient = open_with(&table, &[("failOnDataLoss", "false")]).unwrap();
-    assert_eq!(drain(&lenient, &mut Some(start)).concat(), ["c"]);
+    assert_eq!(drain(&lenient, &mut Some(start.clone())).concat(), ["c"]);
+    // a batch that was planned is never a smaller one
+    table.remove_log_file("00000000000000000003.json");
+    let error =
+        open_with(&table, &[("failOnDataLoss", "false")]).unwrap().batch(Some(&start), &end).unwrap_err();
+    assert_eq!(error.condition().map(|c| c.name), Some("DELTA_STREAMING_TRAILING_COMMIT_MISSING"));
 }
 
 #[test]

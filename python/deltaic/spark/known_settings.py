@@ -75,8 +75,8 @@ FOLLOWED: Mapping[str, str] = {
     "vacuum.lite.enabled": "`true`: a vacuum that does not say how goes by the log instead of listing "
     "the folder.",
     "changeDataFeed.timestampOutOfRange.enabled": "`true`: changes of versions and times after the "
-    "newest are none, instead "
-    "of an error.",
+    "newest are none, and a "
+    "stream may begin there, instead of an error.",
     "constraints.assumesDropIfExists.enabled": "`true`: DROP CONSTRAINT of one that is not there is no "
     "error.",
     "delete.deletionVectors.persistent": "`false`: DELETE writes files again, also where the table has "

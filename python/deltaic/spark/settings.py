@@ -268,7 +268,8 @@ def of_streams(spark: Any) -> dict[str, str]:
     given = _all(spark)
     _refuse(given, "stream")
     names = (_DELTA + "streaming.", _DELTA + "typeWidening.")
-    return {name.removeprefix(_DELTA): value for name, value in given.items() if name.startswith(names)}
+    asked = {name: value for name, value in given.items() if name.startswith(names) or name == OUT_OF_RANGE}
+    return {name.removeprefix(_DELTA): value for name, value in asked.items()}
 
 
 def may_keep_schemas_anywhere(spark: Any) -> bool:

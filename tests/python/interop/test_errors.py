@@ -87,8 +87,6 @@ DIFFERENT: dict[str, tuple[str | None, str | None]] = {
     "insert_of_too_many_columns": (SPARKS, "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS"),
     "delete_by_an_aggregate": (SPARKS, "INVALID_WHERE_CONDITION"),
     "create_clustered_by_no_column": (SPARKS, "_LEGACY_ERROR_TEMP_3060"),
-    # a start of NULL is none
-    "changes_of_a_name_without_a_start": ("InvalidArgumentError", "DELTA_NO_START_FOR_CDC_READ"),
 }
 REFUSED_BEFORE = {"stream_with_two_starts", "stream_with_no_files_a_trigger"}
 # parameters whose values the engines word in their own way: times, rows, rules, advice, and names of tables

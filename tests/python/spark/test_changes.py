@@ -196,7 +196,7 @@ class TestClassic:
             assert other.sql("SELECT * FROM table_changes('default.fed', 1, 3)").count() == len(some)
             with pytest.raises(exceptions.VersionNotFoundError):
                 spark.sql("SELECT * FROM table_changes('fed', 99)")
-            with pytest.raises(exceptions.UnsupportedError):
+            with pytest.raises(exceptions.InvalidArgumentError, match="1 arguments"):
                 spark.sql("SELECT * FROM table_changes('fed')")
         finally:
             spark.sql("DROP TABLE fed")

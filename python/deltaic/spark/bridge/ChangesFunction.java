@@ -14,7 +14,10 @@ import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.EvalMode$;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.ExpressionInfo;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DatetimeType;
 import org.apache.spark.sql.types.IntegralType;
+import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StringType$;
 import org.apache.spark.unsafe.Platform;
 import scala.Option;
@@ -58,22 +61,35 @@ final class ChangesFunction extends AbstractFunction1 {
   public Object apply(Object given) {
     List arguments = Scala.list((Seq) given);
     if (arguments.size() < 2 || arguments.size() > 3) {
-      throw Refusal.of(name + " with " + arguments.size() + " arguments", name + "(table, start [, end])", "");
+      throw Refusal.ofArgument(name, arguments.size() + " arguments; write " + name + "(table, start [, end])",
+          "INCORRECT_NUMBER_OF_ARGUMENTS", new String[] {
+              "failure", arguments.size() < 2 ? "not enough args" : "too many args", "functionName", name,
+              "minArgs", "2", "maxArgs", "3"});
     }
     SparkSession session = SparkSession.active();
     HashMap options = new HashMap();
     options.put("readChangeFeed", "true");
-    bound(options, "starting", (Expression) arguments.get(1));
-    if (arguments.size() == 3) bound(options, "ending", (Expression) arguments.get(2));
-    Object table = value((Expression) arguments.get(0));
-    if (table == null) throw Refusal.of(name + " of NULL", "give the table as text", "");
-    return ResolveReads.changes(session, path(session, table.toString()), options);
+    bound(options, "starting", (Expression) arguments.get(1), 2);
+    if (arguments.size() == 3) bound(options, "ending", (Expression) arguments.get(2), 3);
+    Expression table = (Expression) arguments.get(0);
+    Object named = value(table, "table", 1);
+    if (named == null || !(table.dataType() instanceof StringType)) {
+      throw otherType("table name", table.dataType(), "StringType literal");
+    }
+    return ResolveReads.changes(session, path(session, named.toString()), options);
   }
 
-  private void bound(HashMap options, String which, Expression argument) {
-    Object value = value(argument);
-    if (value == null) return;
-    if (argument.dataType() instanceof IntegralType) {
+  private void bound(HashMap options, String which, Expression argument, int position) {
+    Object value = value(argument, which, position);
+    if (value == null) {
+      throw Refusal.ofArgument(which, "NULL, and no version or time", "DELTA_CDC_READ_NULL_RANGE_BOUNDARY", new String[0]);
+    }
+    DataType type = argument.dataType();
+    boolean isTime = type instanceof StringType || type instanceof DatetimeType;
+    if (!isTime && !(type instanceof IntegralType)) {
+      throw otherType(which + " option", type, "IntegerType,LongType,StringType,TimestampType");
+    }
+    if (!isTime) {
       options.put(which + "Version", value.toString());
       return;
     }
@@ -82,11 +98,18 @@ final class ChangesFunction extends AbstractFunction1 {
     options.put(which + "Timestamp", text.eval(null).toString());
   }
 
-  private Object value(Expression argument) {
+  private Object value(Expression argument, String which, int position) {
     if (!argument.resolved() || !argument.foldable()) {
-      throw Refusal.of(name + " with " + argument.sql(), "arguments are constants", "");
+      throw Refusal.ofArgument(which, argument.sql() + " is no constant", "DELTA_CDC_NON_CONSTANT_ARGUMENT", new String[] {
+          "argumentName", "`" + which + "`", "pos", String.valueOf(position), "functionName", "`" + name + "`",
+          "sqlExpr", argument.sql()});
     }
     return argument.eval(null);
+  }
+
+  private static RuntimeException otherType(String what, DataType type, String supported) {
+    return Refusal.ofArgument(what, "its type is " + type.sql(), "DELTA_UNSUPPORTED_EXPRESSION",
+        new String[] {"expType", type.toString(), "causedBy", what, "supportedTypes", supported});
   }
 
   /** Where the table is: a path is what it says, and a name is what the catalog says. */

@@ -16,4 +16,18 @@ final class Refusal {
     Python.call(request, null);
     return new UnsupportedOperationException(what + " is not supported: " + instead);
   }
+
+  /** An argument that makes no sense, raised as `InvalidArgumentError` of a condition, whose parameters come as name and value in turn. */
+  static RuntimeException ofArgument(String argument, String reason, String condition, String[] parameters) {
+    HashMap named = new HashMap();
+    for (int i = 0; i < parameters.length; i += 2) named.put(parameters[i], parameters[i + 1]);
+    HashMap request = new HashMap();
+    request.put("op", "refuseArgument");
+    request.put("argument", argument);
+    request.put("reason", reason);
+    request.put("condition", condition);
+    request.put("parameters", named);
+    Python.call(request, null);
+    return new IllegalArgumentException(argument + ": " + reason);
+  }
 }

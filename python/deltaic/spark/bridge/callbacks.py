@@ -7,7 +7,7 @@ import hmac
 import json
 from typing import TYPE_CHECKING, Any
 
-from deltaic.exceptions import UnsupportedError
+from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 from deltaic.spark.bridge import (
     definitions,
     errors,
@@ -67,6 +67,11 @@ def _refuse(asked: dict[str, Any], data: None) -> None:
     raise UnsupportedError(f"{where}{what} is not supported: {instead}", path=path, what=what)
 
 
+def _refuse_argument(asked: dict[str, Any], data: None) -> None:
+    error = InvalidArgumentError.of(asked["argument"], asked["reason"])
+    raise error.named(asked["condition"], **asked["parameters"])
+
+
 _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "open": lambda asked, _: tables.describe(asked),
     "newest": lambda asked, _: tables.newest(asked),
@@ -99,4 +104,5 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "sinkOpen": lambda asked, _: sinks.check(asked),
     "sinkAdd": sinks.add_batch,
     "refuse": _refuse,
+    "refuseArgument": _refuse_argument,
 }

@@ -56,7 +56,7 @@ pub(super) fn check(old: Option<&Definition>, new: &Definition, change: Change) 
     if !new.schema.fields.is_empty() {
         check_names(&new.schema, mode)?;
         check_partitioning(new)?;
-        check_feed(new)?;
+        check_feed(old, new)?;
     }
     column_mapping::check(new)?;
     check_type_changes(&new.metadata.id, &new.schema)?;
@@ -133,20 +133,26 @@ fn check_partitioning(new: &Definition) -> Result<()> {
 }
 
 /// The change data feed has columns of its own, which the table then must not have.
-fn check_feed(new: &Definition) -> Result<()> {
+fn check_feed(old: Option<&Definition>, new: &Definition) -> Result<()> {
     let key = "delta.enableChangeDataFeed";
-    if !new.metadata.configuration.get(key).is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+    if !new.metadata.is_true(key) {
         return Ok(());
     }
     let own = [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP];
-    match own.into_iter().find(|name| new.schema.field(name).is_some()) {
-        None => Ok(()),
-        Some(name) => Err(Error::InvalidArgument {
-            argument: key.into(),
-            reason: format!("the table has a column `{name}`, which the changes have, too: rename it first"),
-        }
-        .named(&condition::TABLE_ALREADY_CONTAINS_CDC_COLUMNS, [("columnList", format!("[{name}]"))])),
+    let taken: Vec<&str> = own.into_iter().filter(|name| new.schema.field(name).is_some()).collect();
+    if taken.is_empty() {
+        return Ok(());
     }
+    let list = taken.join(",");
+    let error = Error::InvalidArgument {
+        argument: key.into(),
+        reason: format!("`{list}`: the changes have columns of these names, too: the table may not"),
+    };
+    let list = ("columnList", format!("[{list}]"));
+    Err(match old.is_some_and(|old| old.metadata.is_true(key)) {
+        true => error.named(&condition::RESERVED_CDC_COLUMNS_ON_WRITE, [list, ("config", key.to_owned())]),
+        false => error.named(&condition::TABLE_ALREADY_CONTAINS_CDC_COLUMNS, [list]),
+    })
 }
 
 fn check_features(new: &Definition) -> Result<()> {

@@ -9,7 +9,7 @@ use super::compatible::difference;
 use super::files::{ChangeFile, Committed, files};
 use super::range::{ChangesRequest, resolve};
 use crate::actions::{Action, Metadata};
-use crate::condition;
+use crate::condition::{self, Condition};
 use crate::error::{Error, Result};
 use crate::log::{Listing, LogFile, commit_name};
 use crate::replay::{CHUNK, CommitActions, fetch, scan_for_metadata};
@@ -21,6 +21,9 @@ pub(super) type TimedFiles = (i64, Vec<ChangeFile>);
 
 /// Whether the changes of the versions with this metadata are recorded.
 const ENABLED: &str = "delta.enableChangeDataFeed";
+
+/// The setting of delta-spark that says which version gives the schema.
+const SCHEMA_MODE: &str = "spark.databricks.delta.changeDataFeed.defaultSchemaModeForColumnMappingTable";
 
 /// The changes of a range of versions: those versions are in the log, the feed was on in all of them, and their rows can
 /// be read with one schema. A copy is cheap.
@@ -35,8 +38,9 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Plans the changes up to a version of a table. Where the table maps columns, the schema is that of the last version
-    /// of the range, otherwise that of the snapshot, as delta-spark has it.
+    /// Plans the changes up to a version of a table. Where columns are mapped, in the first or the last version of the range
+    /// or in the snapshot, the schema is that of the last version of the range, otherwise that of the snapshot, as
+    /// delta-spark has it.
     ///
     /// # Errors
     /// [`Error::VersionNotFound`], [`Error::TimestampOutOfRange`] and [`Error::InvalidTimeTravel`] for a range that the log
@@ -45,7 +49,7 @@ impl Changes {
     /// a commit is missing in it.
     ///
     /// # Cost
-    /// A listing of the log, the protocol and metadata of the first version, and a read of each commit of the range, of which
+    /// A listing of the log, the protocol and metadata of the first and the last version, and a read of each commit of the range, of which
     /// no file action is parsed. With timestamps and in-commit timestamps also a few commits more.
     pub fn plan(snapshot: &Snapshot, request: &ChangesRequest) -> Result<Self> {
         let location = snapshot.location();
@@ -65,13 +69,9 @@ impl Changes {
         };
         let first = at(*range.start())?;
         plan.commits = Arc::new(commits(snapshot, &listing, &range)?);
-        let last = if first.column_mapping() == ColumnMappingMode::None
-            && snapshot.column_mapping() == ColumnMappingMode::None
-        {
-            snapshot.clone()
-        } else {
-            at(*range.end())?
-        };
+        let last = at(*range.end())?;
+        let maps = |version: &Snapshot| version.column_mapping() != ColumnMappingMode::None;
+        let last = if maps(&first) || maps(&last) || maps(snapshot) { last } else { snapshot.clone() };
         plan.schema = Arc::new(with_change_columns(last.schema()));
         plan.snapshot = last;
         plan.check(&range, first.metadata())?;
@@ -83,17 +83,31 @@ impl Changes {
         let path = || self.snapshot.location().root().to_string();
         let (start, end) = (*range.start(), *range.end());
         let later = scan_for_metadata(self.snapshot.location(), self.commits.get(1..).unwrap_or_default())?;
-        for (version, metadata) in std::iter::once((start, first)).chain(later.iter().map(|(v, m)| (*v, m))) {
-            if !metadata.is_true(ENABLED) {
-                return Err(Error::ChangesNotRecorded { path: path(), start, end, version }
-                    .named(&condition::MISSING_CHANGE_DATA, [("key", "delta.enableChangeDataFeed")]));
-            }
-            if let Some(reason) = difference(metadata, self.snapshot.metadata())? {
-                let read_version = self.snapshot.version();
-                let path = path();
-                return Err(Error::ChangesSchemaMismatch { path, start, end, version, read_version, reason });
-            }
+        let recorded = |version: u64, metadata: &Metadata| match metadata.is_true(ENABLED) {
+            true => Ok(()),
+            false => Err(Error::ChangesNotRecorded { path: path(), start, end, version }
+                .named(&condition::MISSING_CHANGE_DATA, [("key", ENABLED)])),
+        };
+        let readable = |version: u64, metadata: &Metadata, as_condition: &'static Condition| {
+            let Some(reason) = difference(metadata, self.snapshot.metadata())? else { return Ok(()) };
+            let read_version = self.snapshot.version();
+            let read_schema = self.snapshot.schema().to_json();
+            let error =
+                Error::ChangesSchemaMismatch { path: path(), start, end, version, read_version, reason };
+            let parameters = [
+                ("readSchema", read_schema),
+                ("incompatibleVersion", version.to_string()),
+                ("config", SCHEMA_MODE.to_owned()),
+            ];
+            Err(error.named(as_condition, parameters))
+        };
+        recorded(start, first)?;
+        for (version, metadata) in &later {
+            recorded(*version, metadata)?;
+            readable(*version, metadata, &condition::CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE)?;
         }
+        // no change within the range: the version that gives the schema has another one than the first
+        readable(start, first, &condition::CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA)?;
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::condition;
 use crate::error::{Error, Result};
 
 /// Before everything in a version.
@@ -36,6 +37,8 @@ pub struct Offset {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
+    /// Without one it is 0, which is no form.
+    #[serde(default)]
     source_version: i64,
     reservoir_id: String,
     reservoir_version: i64,
@@ -75,7 +78,12 @@ impl Offset {
             .map_err(|e| invalid(format!("not an offset of a Delta source: {e}")))?;
         if written.source_version != 1 && written.source_version != 3 {
             let form = written.source_version;
-            return Err(invalid(format!("its form (sourceVersion {form}) is not known; 1 and 3 are")));
+            let error = invalid(format!("its form (sourceVersion {form}) is not known; 1 and 3 are"));
+            let parameters = [("expectedVersion", "3".to_owned()), ("realVersion", form.to_string())];
+            return Err(match form > 3 {
+                true => error.named(&condition::INVALID_FORMAT_FROM_SOURCE_VERSION, parameters),
+                false => error.named(&condition::INVALID_SOURCE_VERSION, [("version", form.to_string())]),
+            });
         }
         let version = u64::try_from(written.reservoir_version)
             .map_err(|_| invalid("a version is not below 0".to_owned()))?;
@@ -134,6 +142,10 @@ mod tests {
         ] {
             assert_eq!(Offset::from_json(&text).unwrap_err().kind(), "InvalidOffset", "{text}");
         }
+        let condition = |text: &str| Offset::from_json(text).unwrap_err().condition().map(|c| c.name);
+        assert_eq!(condition("{"), Some("DELTA_INVALID_SOURCE_OFFSET_FORMAT"));
+        assert_eq!(condition(&with(2, 0, 0)), Some("DELTA_INVALID_SOURCE_VERSION"));
+        assert_eq!(condition(&with(4, 0, 0)), Some("DELTA_INVALID_FORMAT_FROM_SOURCE_VERSION"));
     }
 
     proptest! {

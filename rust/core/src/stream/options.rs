@@ -46,6 +46,9 @@ pub struct SourceOptions {
     pub fail_on_data_loss: bool,
     /// `excludeRegex`: files whose path, as the log has it, has a match are left out.
     pub exclude: Option<Regex>,
+    /// Whether a start after the newest version is one, as delta-spark has it by
+    /// `spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled`.
+    pub allow_out_of_range: bool,
     /// `schemaTrackingLocation` and what belongs to it.
     pub tracking: TrackingOptions,
 }
@@ -61,13 +64,14 @@ impl Default for SourceOptions {
             skip_change_commits: false,
             fail_on_data_loss: true,
             exclude: None,
+            allow_out_of_range: false,
             tracking: TrackingOptions::default(),
         }
     }
 }
 
 /// Options that would change what a stream gives, and that are not there yet.
-const UNSUPPORTED: [&str; 3] = ["readChangeFeed", "readChangeData", "endingVersion"];
+const UNSUPPORTED: [&str; 4] = ["readChangeFeed", "readChangeData", "endingVersion", "endingTimestamp"];
 
 impl SourceOptions {
     /// From text; names compare without case, and those that are not known here say nothing. `start_time` is the value of
@@ -108,6 +112,7 @@ impl SourceOptions {
             exclude: find("excludeRegex")
                 .map(|v| java_regex(v).map_err(|reason| invalid("excludeRegex", reason)))
                 .transpose()?,
+            allow_out_of_range: false,
             tracking: TrackingOptions::parse(find),
         })
     }
@@ -123,6 +128,8 @@ impl SourceOptions {
         settings: &BTreeMap<String, String>,
         metadata_path: Option<String>,
     ) -> Result<Self> {
+        let said = settings.get("changeDataFeed.timestampOutOfRange.enabled");
+        self.allow_out_of_range = said.is_some_and(|said| said.eq_ignore_ascii_case("true"));
         self.tracking = self.tracking.in_session(path, settings, metadata_path)?;
         Ok(self)
     }

@@ -5,7 +5,7 @@ use super::options::Start;
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::log::Listing;
-use crate::snapshot::CommitTimes;
+use crate::snapshot::{At, CommitTimes, Snapshot};
 
 impl Source {
     /// The offset before the first file.
@@ -15,10 +15,15 @@ impl Source {
             Start::Table => Offset::before(id, self.table.version(), true),
             Start::Version(version) => {
                 self.check_is_there(version)?;
+                self.check_protocol(version)?;
                 Offset::before(id, version, false)
             }
             Start::Latest => Offset { mark: true, ..Offset::before(id, self.newest()?.version() + 1, false) },
-            Start::Timestamp(millis) => Offset::before(id, self.first_since(millis)?, false),
+            Start::Timestamp(millis) => {
+                let version = self.first_since(millis)?;
+                self.check_protocol(version)?;
+                Offset::before(id, version, false)
+            }
         })
     }
 
@@ -26,9 +31,25 @@ impl Source {
         if Listing::read(&self.location, version)?.commits().any(|c| c.version == version) {
             return Ok(());
         }
+        let latest = self.newest()?.version();
+        if version > latest && self.options.allow_out_of_range {
+            return Ok(());
+        }
         let first = Listing::read(&self.location, 0)?.commits().next().map_or(0, |c| c.version);
         let path = self.location.root().to_string();
-        Err(Error::VersionNotFound { path, version, earliest: first, latest: self.newest()?.version() })
+        Err(Error::VersionNotFound { path, version, earliest: first, latest })
+    }
+
+    /// Checks that this reader knows what the table asked of readers in a version, where that can be told: a start need
+    /// not be a version that can be put together.
+    fn check_protocol(&self, version: u64) -> Result<()> {
+        if version >= self.table.version() {
+            return Ok(());
+        }
+        match Snapshot::open(self.location.clone(), At::Version(version)) {
+            Err(error) if matches!(error.plain(), Error::UnsupportedFeature { .. }) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// The first version that was committed at or after a time; the oldest one for a time before all of them.
@@ -38,6 +59,7 @@ impl Source {
         let times = CommitTimes::new(&self.location, &listing, newest.metadata())?;
         match times.first_since(millis)? {
             Some(version) => Ok(version),
+            None if self.options.allow_out_of_range => Ok(newest.version() + 1),
             None => Err(times.out_of_range(millis)?),
         }
     }

@@ -10,6 +10,7 @@ use super::commit::IndexedCommit;
 use super::offset::{BASE, END, Offset, SCHEMA_CHANGE};
 use super::source::Source;
 use crate::actions::Add;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::log::{Listing, LogFile, commit_name};
 use crate::replay::{CHUNK, fetch};
@@ -89,8 +90,13 @@ impl Source {
         if let Some(last) = last {
             commits.retain(|c| c.version < last);
             let seen = commits.last().map_or(next, |c| c.version + 1);
-            if whole && seen < last && self.options.fail_on_data_loss {
-                return Err(self.lost(seen));
+            if whole && seen < last {
+                // what was promised is never a smaller batch, whatever may be lost
+                let parameters = [
+                    ("expectedVersion", (last - 1).to_string()),
+                    ("seenVersion", (i128::from(seen) - 1).to_string()),
+                ];
+                return Err(self.lost(seen).named(&condition::STREAMING_TRAILING_COMMIT_MISSING, parameters));
             }
         }
         // few at first: a limit is often reached soon
