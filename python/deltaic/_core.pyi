@@ -43,6 +43,7 @@ __all__ = [
     "set_properties",
     "shallow_clone",
     "sync_identity",
+    "time_in_path",
     "unset_properties",
     "update_rows",
     "vacuum",
@@ -74,6 +75,7 @@ def create(
     arbitrary_properties: bool = False,
 ) -> tuple[int, bool, bool]: ...
 def check_place(uri: str, storage_options: dict[str, str]) -> None: ...
+def time_in_path(uri: str, storage_options: dict[str, str]) -> tuple[str, int] | None: ...
 def create_like(
     table: Table,
     uri: str,

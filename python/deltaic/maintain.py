@@ -297,8 +297,9 @@ class Maintenance(Handle):
             min_size: Files below this size are joined; the target size where it is not given.
             max_deleted_ratio: Files of which more than this share of the rows is deleted are written again; 0.05 where
                 it is not given.
-            purge: Whether files of which any row is deleted are written again without it, and nothing else is done,
-                whatever the sizes and the order of a clustered table: a REORG in the history.
+            purge: Whether files of which any row is deleted, and those that have dropped columns, are written again
+                without these, and nothing else is done, whatever the sizes and the order of a clustered table: a REORG
+                in the history. The footer of each file without deleted rows is read.
             user_metadata: Text that the history shows with the commit.
             zorder_by: Names of columns, such as `a` or `s.x`, or lists of them; not for a clustered table.
             check_statistics: Whether columns of `zorder_by` must have statistics: without them the order is of no use.

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, timezone
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from deltaic import times
+from deltaic import _core, times
 from deltaic.exceptions import InvalidTimeTravelError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TIME_IN_PATH = re.compile(r"@[0-9]{17}$")
 
 
 def check_version(path: str, version: int | None) -> None:
@@ -30,6 +36,26 @@ def version_of(path: str, text: str, option: str = "versionAsOf") -> int:
         error = refusal(path, f"`{text}` is not a version: a whole number from 0")
         raise error.named("DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE", timeTravelKey=option)
     return int(text)
+
+
+def may_name_a_time(path: str) -> bool:
+    """Whether a path ends as `path@20260101000000000` does."""
+    return _TIME_IN_PATH.search(path) is not None
+
+
+def of_path(path: str, zone: str, storage: Mapping[str, str]) -> tuple[str, int | None]:
+    """The path, and in milliseconds since the Unix epoch the time that `path@20260101000000000` names in a time zone.
+
+    A path that a table has as its whole name stays as it is, and has no time here.
+
+    Raises:
+        InvalidTimeTravelError: the digits are no time.
+    """
+    found = _core.time_in_path(path, dict(storage))
+    if found is None:
+        return path, None
+    local = times.from_millis(found[1]).replace(tzinfo=times.zone_of(zone))
+    return found[0], times.since_epoch(local) // 1000
 
 
 def millis(path: str, when: str | datetime | date | None) -> int | None:

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=0, max=1),
     help="Write files again of which more than this share of the rows is deleted; 0.05 unless given.",
 )
-@click.option("--purge", is_flag=True, help="Only write files again that have deleted rows, without these.")
+@click.option(
+    "--purge",
+    is_flag=True,
+    help="Only write files again that have deleted rows or dropped columns, without these.",
+)
 @click.option(
     "--zorder-by",
     metavar="COLUMNS",

@@ -158,6 +158,11 @@ class DeltaTableBuilder:
         """
         from deltaic.tables import DeltaTable
 
+        if self._partition_by and self._cluster_by:
+            error = InvalidArgumentError.of(
+                "clusterBy", "a table is either partitioned or clustered: give one"
+            )
+            raise error.named("DELTA_CLUSTER_BY_WITH_PARTITIONED_BY")
         path = self._location
         if self._name is not None and (named := names.path_of(self._name)) is not None:
             if path is not None and path.rstrip("/") != named.rstrip("/"):

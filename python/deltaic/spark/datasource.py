@@ -42,6 +42,7 @@ from deltaic.spark.settings import OUT_OF_RANGE, Settings, of_store
 from deltaic.spark.split_read import BYTES_PER_PARTITION, read_group
 from deltaic.spark.stream_datasource import DeltaStreamReader, DeltaStreamWriter, query_of
 from deltaic.spark.zoned import TIME_ZONE
+from deltaic.time_travel import may_name_a_time, of_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -182,6 +183,8 @@ def plan_scan(
                 reason="no whole number",
             ) from None
     millis = _millis(path, timestamp, time_zone)
+    if version is None and millis is None and may_name_a_time(path):
+        path, millis = of_path(path, time_zone, storage)
     try:
         return _core.ScanPlan(path, version, millis, where, dict(storage), row_ids, verify)
     except TableNotFoundError:

@@ -134,3 +134,22 @@ impl SparkTable {
         read(py, move || handover::total_size(&snapshot))
     }
 }
+
+/// The path and the time of `path@20260101000000000`, in milliseconds as if the digits were UTC; none for any other path, and
+/// where a table has the whole name.
+///
+/// # Errors
+/// `InvalidTimeTravelError` for digits that are no time.
+#[pyfunction]
+pub(crate) fn time_in_path(
+    py: Python<'_>,
+    uri: String,
+    storage_options: StorageOptions,
+) -> PyResult<Option<(String, i64)>> {
+    read(py, move || {
+        Ok(match resolve_table_path(&uri, &storage_options)? {
+            (path, At::Timestamp(millis)) => Some((path, millis)),
+            _ => None,
+        })
+    })
+}

@@ -264,3 +264,23 @@ fn a_table_that_maps_columns_keeps_its_rows() {
     assert_eq!(run(&location).added.len(), 1);
     assert_eq!(rows(&location), before);
 }
+
+#[test]
+fn a_purge_takes_dropped_columns_out_of_the_files() {
+    let (_, location) = place();
+    let mapped = with_properties(&[("delta.columnMapping.mode", "name")]);
+    let mapped = WriteOptions { partition_by: Vec::new(), ..mapped };
+    for n in 0..3 {
+        write(&location, &[("a", n)], &mapped).unwrap();
+    }
+    let purge = OptimizeOptions { purge: true, ..Default::default() };
+    assert_eq!(optimize(&location, &purge).unwrap().version, None);
+    let rename = Alteration::RenameColumn { path: vec!["p".into()], name: "q".into() };
+    alter_table(&location, &rename, None).unwrap();
+    assert_eq!(optimize(&location, &purge).unwrap().version, None, "a file has its physical name");
+    alter_table(&location, &Alteration::DropColumns(vec![vec!["id".into()]]), None).unwrap();
+    let done = optimize(&location, &purge).unwrap();
+    assert_eq!((done.version, done.removed.len(), done.added.len()), (Some(5), 3, 1));
+    assert_eq!(info(&location, 5).operation.as_deref(), Some("REORG"));
+    assert_eq!(optimize(&location, &purge).unwrap().version, None, "nothing is left of it");
+}

@@ -64,6 +64,8 @@ final class NewTable implements StagedTable {
     request.put("properties", this.properties);
     request.put("managed", Boolean.valueOf(managed));
     request.put("byPath", Boolean.valueOf(SessionCatalog.isPath(id)));
+    // the metastore knows a table of this name, so that there is one in its folder
+    request.put("named", Boolean.valueOf(!unnamed && !SessionCatalog.isPath(id)));
     // a table of the catalog that is given a place may be there already
     request.put("mayBeThere", Boolean.valueOf(unnamed && !managed && mode.equals("create")));
   }

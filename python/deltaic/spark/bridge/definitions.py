@@ -7,7 +7,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
-from deltaic.exceptions import InvalidArgumentError, TableAlreadyExistsError, UnsupportedError
+from deltaic.exceptions import (
+    InvalidArgumentError,
+    TableAlreadyExistsError,
+    TableNotFoundError,
+    UnsupportedError,
+)
 from deltaic.spark import names
 from deltaic.spark.alterations import alter as alter_table
 from deltaic.spark.alterations import stored_columns
@@ -35,18 +40,19 @@ def create(asked: dict[str, Any], _: Any) -> None:
 
     Raises:
         SchemaMismatchError: the place has a table of other columns.
-        TableNotFoundError: the place has no table, and no columns are given.
+        TableNotFoundError: the place has no table, and no columns are given; or the catalog says that it has one.
         DeltaError: as `deltaic.create`.
     """
     _check_place(asked)
     path, schema = asked["path"], stored_columns(asked["schema"])
     if asked["mayBeThere"] and tables.exists(path):
-        partitioning = [column[0] for t in asked["partitioning"] for column in t["columns"]]
-        tables.check_registration({**asked, "partitioning": partitioning})
+        tables.check_registration(path, asked["name"], asked["schema"], _definition(asked))
         return
     if "like" in asked:
         _create_like(asked)
         return
+    if asked["named"]:
+        _check_named(asked["name"], path)
     wanted = _definition(asked)
     spark = session_of(None)
     settings = Settings.of(spark, "create")
@@ -141,6 +147,20 @@ def _check_place(asked: dict[str, Any]) -> None:
         error = TableAlreadyExistsError(message, path=path, version=version)
         place = {"tableId": asked["name"], "tableLocation": path}
         raise error.named("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", **place)
+
+
+def _check_named(name: str, path: str) -> None:
+    """Refuses to begin a new table where the catalog knows one: its rows were lost, and nobody would be told.
+
+    With a query there are rows again, and delta-spark makes the table, too.
+    """
+    if tables.exists(path):
+        return
+    known = names.sql(names.parts(name)[-2:])
+    message = f"{known} is in the catalog, and there is no Delta table at `{path}`: DROP TABLE {known} first"
+    gone = {"tableName": known, "tablePath": f"{path.rstrip('/')}/_delta_log", "tableNameForDropCmd": known}
+    error = TableNotFoundError(message, path=path)
+    raise error.named("DELTA_METADATA_ABSENT_EXISTING_CATALOG_TABLE", **gone)
 
 
 def _name(asked: dict[str, Any]) -> list[str] | None:

@@ -6,7 +6,7 @@ import json
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
@@ -17,6 +17,13 @@ from deltaic.spark.names import is_url
 from deltaic.spark.partition_folders import PartOfTable, partition_folder
 from deltaic.spark.partition_values import partition_values
 from deltaic.spark.settings import storage
+from deltaic.spark.zoned import TIME_ZONE
+from deltaic.time_travel import may_name_a_time, of_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from deltaic.spark.definition import Definition
 
 # opened versions that are kept, so that a plan does not open what its analysis opened
 _KEPT = 32
@@ -37,8 +44,11 @@ def describe(asked: dict[str, Any]) -> str:
     if change_feed.wanted(asked["options"]):
         return str(keep(change_feed.of_options(asked)).describe())
     version, timestamp = time_travel(asked)
+    path = asked["path"]
+    if version is None and timestamp is None and may_name_a_time(path):
+        path, timestamp = of_path(path, session_of(None).conf.get(TIME_ZONE), storage)
     try:
-        table = _open(asked["path"], version, timestamp, storage, verify_level(asked["options"]))
+        table = _open(path, version, timestamp, storage, verify_level(asked["options"]))
     except TableNotFoundError as error:
         raise _not_there(error) from None
     keep(table)
@@ -142,30 +152,59 @@ def exists(path: str) -> bool:
     return True
 
 
-def check_registration(asked: dict[str, Any]) -> None:
+def check_registration(path: str, name: str, schema: str, wanted: Definition) -> None:
     """Checks CREATE TABLE … LOCATION against the table that is there.
+
+    Where columns are given, all that is given must be the table's; where properties are, they must be all that it has.
 
     Raises:
         TableNotFoundError: when none is there.
-        SchemaMismatchError: when columns or partitioning are given and differ.
+        SchemaMismatchError: when columns, partitioning, clustering or properties are given and differ.
     """
-    path = asked["path"]
     facts = json.loads(_core.SparkTable(path, None, None, storage(session_of(None), {})).describe())
-    wanted = _columns(json.loads(asked["schema"]))
+    columns = _columns(json.loads(schema))
     there = _columns(facts["schema"])
-    if wanted and wanted != there:
-        reason = f"CREATE TABLE {asked['name']} gives the columns {wanted}, the table has {there}"
+    gives = f"CREATE TABLE {name} gives"
+    if columns and columns != there:
+        reason = f"{gives} the columns {columns}, the table has {there}"
         raise SchemaMismatchError.of(path, reason).named("DELTA_CREATE_TABLE_SCHEME_MISMATCH")
-    partitioning = asked["partitioning"]
-    if partitioning and partitioning != facts["partitionColumns"]:
-        is_partitioned = f"the table is partitioned by {facts['partitionColumns']}"
-        reason = f"CREATE TABLE {asked['name']} is partitioned by {partitioning}, {is_partitioned}"
-        columns = {
-            "specifiedColumns": ", ".join(partitioning),
-            "existingColumns": ", ".join(facts["partitionColumns"]),
-        }
-        error = SchemaMismatchError.of(path, reason)
-        raise error.named("DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING", **columns)
+    clustering = _core.Table(path, None, None, storage(session_of(None), {})).clustering_columns()
+    for what, given, own in (
+        ("PARTITIONING", wanted.partition_by, facts["partitionColumns"]),
+        ("CLUSTERING", _dotted(wanted.cluster_by), _dotted(clustering)),
+    ):
+        if (columns or given) and given != own:
+            reason = f"{gives} the {what.lower()} {given}, the table has {own}"
+            error = SchemaMismatchError.of(path, reason)
+            shown = {"specifiedColumns": ", ".join(given), "existingColumns": ", ".join(own)}
+            raise error.named(f"DELTA_CREATE_TABLE_WITH_DIFFERENT_{what}", **shown)
+    said, kept = _comparable(wanted.properties), _comparable(facts["properties"])
+    if wanted.properties and said != kept:
+        error = SchemaMismatchError.of(path, f"{gives} the properties {said}, the table has {kept}")
+        shown = {"specifiedProperties": _lines(said), "existingProperties": _lines(kept)}
+        raise error.named("DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY", **shown)
+
+
+def _dotted(columns: list[list[str]]) -> list[str]:
+    return [".".join(column) for column in columns]
+
+
+# of the protocol, or given by a writer: no statement says them again
+_NOT_COMPARED = (
+    "delta.feature.",
+    "delta.minReaderVersion",
+    "delta.minWriterVersion",
+    "delta.columnMapping.maxColumnId",
+    "delta.rowTracking.materialized",
+)
+
+
+def _comparable(properties: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in properties.items() if not key.startswith(_NOT_COMPARED)}
+
+
+def _lines(properties: Mapping[str, str]) -> str:
+    return "\n".join(f"{key}={value}" for key, value in sorted(properties.items()))
 
 
 def check_location(asked: dict[str, Any]) -> None:

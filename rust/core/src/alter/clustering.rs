@@ -93,7 +93,9 @@ pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Defini
         }
         let path = physical(&table.schema, &path, table.column_mapping());
         if new.clustering.contains(&path) {
-            return Err(refuse(column, "it is named twice"));
+            let twice = [("duplicateCols", column.join("."))];
+            return Err(refuse(column, "it is named twice")
+                .named(&condition::DUPLICATE_COLUMNS_FOUND_CLUSTER_BY, twice));
         }
         new.clustering.push(path);
     }
@@ -129,7 +131,8 @@ pub(super) fn check_statistics(table: &Definition) -> Result<()> {
             column,
             "files have no statistics of it, and a clustering column needs them: put it among the first columns, or into \
              `delta.dataSkippingStatsColumns`",
-        )),
+        )
+        .named(&condition::CLUSTERING_COLUMN_MISSING_STATS, [("columns", column.join("."))])),
     }
 }
 

@@ -35,7 +35,9 @@ pub(super) fn drop_column(table: &Definition, new: &mut Definition, path: &[Stri
             .named(&condition::UNSUPPORTED_DROP_PARTITION_COLUMN, columns));
     }
     if is_clustering(table, &path) {
-        return Err(refuse(&path, "a clustering column cannot be dropped; change the clustering first"));
+        let columns = [("columnList", path.join("."))];
+        return Err(refuse(&path, "a clustering column cannot be dropped; change the clustering first")
+            .named(&condition::UNSUPPORTED_DROP_CLUSTERING_COLUMN, columns));
     }
     refuse_if_used(table, &path, "dropped")?;
     let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;

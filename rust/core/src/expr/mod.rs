@@ -43,3 +43,4 @@ pub(crate) use pattern::java_regex;
 pub use print::print;
 pub use rule::{Rule, RuleKind};
 pub use rule_functions::rule_functions;
+pub(crate) use rule_text::has_subquery;

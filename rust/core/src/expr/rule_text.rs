@@ -20,6 +20,11 @@ pub(super) enum Unfit {
     Other(String),
 }
 
+/// Whether a text has a query in it.
+pub(crate) fn has_subquery(text: &str) -> bool {
+    check(text) == Err(Unfit::Subquery)
+}
+
 fn unfit<T>(why: impl Into<String>) -> Result<T, Unfit> {
     Err(Unfit::Other(why.into()))
 }

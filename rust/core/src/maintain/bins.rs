@@ -23,14 +23,27 @@ pub(super) fn bins(
     max_deleted: f64,
 ) -> Vec<Bin> {
     let purge = |add: &Add| deleted_ratio(add).is_none_or(|ratio| ratio > max_deleted);
+    let worth_it = |add: &Add| add.size.unsigned_abs() < min || purge(add);
+    let files = files.into_iter().map(|(partition, mut files)| {
+        files.retain(worth_it);
+        (partition, files)
+    });
+    groups(files.collect(), target, &purge)
+}
+
+/// The files in groups of at most `target` bytes. A file is in one by itself only where it may be alone.
+pub(super) fn groups(
+    files: BTreeMap<Vec<Option<String>>, Vec<Add>>,
+    target: u64,
+    alone: &dyn Fn(&Add) -> bool,
+) -> Vec<Bin> {
     let mut out = Vec::new();
     for (partition, mut files) in files {
-        files.retain(|add| add.size.unsigned_abs() < min || purge(add));
         files.sort_by(|a, b| (a.size, &a.path).cmp(&(b.size, &b.path)));
         let mut bin: Vec<Add> = Vec::new();
         let mut size = 0_u64;
         let mut close = |bin: Vec<Add>| {
-            if bin.len() > 1 || bin.iter().any(purge) {
+            if bin.len() > 1 || bin.iter().any(alone) {
                 out.push(Bin { partition: partition.clone(), files: bin });
             }
         };

@@ -51,22 +51,22 @@ impl Layout {
         }
         let clusters = snapshot.protocol().supports("clustering");
         if clusters && let Some(predicate) = &options.predicate {
-            return Err(invalid(
-                "where",
-                format!(
-                    "OPTIMIZE command for Delta table with clustering doesn't support partition predicates. Please remove \
+            let reason = format!(
+                "OPTIMIZE command for Delta table with clustering doesn't support partition predicates. Please remove \
                  the predicates: {predicate}."
-                ),
+            );
+            return Err(invalid("where", reason).named(
+                &condition::CLUSTERING_WITH_PARTITION_PREDICATE,
+                [("predicates", predicate.as_str())],
             ));
         }
         if clusters && !options.zorder_by.is_empty() {
-            return Err(invalid(
-                "zorder_by",
-                format!(
-                    "OPTIMIZE command for Delta table with clustering cannot specify ZORDER BY. Please remove ZORDER BY ({}).",
-                    options.zorder_by.join(", ")
-                ),
-            ));
+            let columns = options.zorder_by.join(", ");
+            let reason = format!(
+                "OPTIMIZE command for Delta table with clustering cannot specify ZORDER BY. Please remove ZORDER BY ({columns})."
+            );
+            return Err(invalid("zorder_by", reason)
+                .named(&condition::CLUSTERING_WITH_ZORDER_BY, [("zOrderBy", columns)]));
         }
         let clustered_by = clustering_columns(snapshot)?;
         if options.full && clustered_by.is_empty() {

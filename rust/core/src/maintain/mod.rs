@@ -22,6 +22,7 @@ mod kept;
 mod layout;
 pub(crate) mod manifest;
 mod optimize;
+mod purge;
 mod reset_application;
 mod restore;
 mod rewrite_files;

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::bins::{Bin, bins, whole_partitions};
+use super::bins::{Bin, bins, groups, whole_partitions};
 use super::cubes::{CubeRules, CurveStats, FileCount};
 use super::layout::{Columns, Layout};
+use super::purge::to_be_purged;
 use super::rewrite_files::{cluster_all, note, write_all};
 use crate::actions::Add;
 use crate::alter::parse_byte_size;
@@ -14,6 +15,7 @@ use crate::condition;
 use crate::conflict::{Changes, RowMoves};
 use crate::dml::Condition;
 use crate::error::{Error, Result};
+use crate::expr::has_subquery;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::row_ids::num_records;
@@ -42,8 +44,8 @@ pub struct OptimizeOptions {
     pub min_size: Option<u64>,
     /// Files of which more than this share of the rows is deleted are written again.
     pub max_deleted_ratio: f64,
-    /// Whether files of which any row is deleted are written again without it, and nothing else is done: a REORG in the
-    /// history. The two fields above and the order of a clustered table do not count then.
+    /// Whether files of which any row is deleted, and those that have columns which were dropped, are written again without
+    /// these, and nothing else is done: a REORG in the history. The two fields above and the order of a clustered table do not count then.
     pub purge: bool,
     /// Compression of the new files; none takes `delta.parquet.compression.codec` of the table, or snappy.
     pub compression: Option<String>,
@@ -174,7 +176,7 @@ fn attempt(
         .and_then(|text| parse_byte_size(text).ok());
     let target_size = options.target_size.or(own).unwrap_or(1 << 30);
     let bins = match &layout {
-        Layout::Joined if options.purge => bins(files, target_size, 0, 0.0),
+        Layout::Joined if options.purge => groups(to_be_purged(&plan, files)?, target_size, &|_| true),
         Layout::Joined => {
             let min_size = options.min_size.unwrap_or(target_size);
             bins(files, target_size, min_size, options.max_deleted_ratio)
@@ -251,6 +253,9 @@ impl<'a> Wanted<'a> {
                 .named(&condition::NON_PARTITION_COLUMN_REFERENCE, parameters)
         };
         let condition = Condition::new(options.predicate.as_deref(), plan).map_err(|error| {
+            if options.predicate.as_deref().is_some_and(has_subquery) {
+                return error.of_condition(&condition::UNSUPPORTED_SUBQUERY_IN_PARTITION_PREDICATES);
+            }
             let unknown = error.message_parameters().into_iter().find(|(name, _)| *name == "objectName");
             match unknown {
                 None => error,

@@ -172,6 +172,15 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
     let domains = table.domain_metadata()?;
     let clustering = domains.iter().find(|d| d.domain == CLUSTERING_DOMAIN && !d.removed);
     let old = Definition::of(table.protocol(), table.metadata())?.with_clustering(clustering)?;
+    if !spec.partition_by.is_empty() && old.protocol.supports("clustering") {
+        return Err(Error::InvalidArgument {
+            argument: "partition_by".into(),
+            reason: "a clustered table cannot be replaced by one with partitions, because it keeps its features: use \
+                     `cluster_by`, or another place"
+                .into(),
+        }
+        .of_condition(&condition::CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE));
+    }
     let options = spec.options();
     // a table that is replaced gets what a new one would get without being asked
     let (protocol, _) = new_table(&spec.schema, &options)?;

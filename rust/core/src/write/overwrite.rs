@@ -16,7 +16,7 @@ use crate::actions::{Add, PartitionValues};
 use crate::condition;
 use crate::dml::{Attempt, Condition, Removed, inserted, remove_rows};
 use crate::error::{Error, Result};
-use crate::expr::parse;
+use crate::expr::{has_subquery, parse};
 use crate::predicate::{CompareOp, Literal, Predicate};
 use crate::scan::partition;
 use crate::schema::ColumnMappingMode;
@@ -48,10 +48,25 @@ pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<
         )
         .map_err(|error| error.of_condition(&condition::REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE));
     }
-    Condition::new(Some(text), plan).map(drop).map_err(|error| match parse(text) {
+    let condition = Condition::new(Some(text), plan).map_err(|error| match parse(text) {
         Ok(_) => error,
+        Err(_) if has_subquery(text) => {
+            let said = [("operation", "DELETE"), ("cond", text)];
+            error.named(&condition::UNSUPPORTED_SUBQUERY, said)
+        }
         Err(_) => error.named(&condition::FAILED_RECOGNIZE_PREDICATE, [("predicate", text)]),
-    })
+    })?;
+    if !options.data_change && condition.other_column().is_some() {
+        // rows that leave with rows that stay are written again, and readers of changes would take both for the same
+        return invalid(
+            "replace_where",
+            "is on data columns, and `dataChange` is false: rows would change in silence",
+        )
+        .map_err(|error| {
+            error.named(&condition::REPLACE_WHERE_WITH_FILTER_DATA_CHANGE_UNSET, [("dataFilters", text)])
+        });
+    }
+    Ok(())
 }
 
 /// Refuses rows that the condition of the overwrite would not take away again: `given` as they came, `fitted` as they
