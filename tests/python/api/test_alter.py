@@ -239,7 +239,7 @@ def test_each_change_has_its_note(mapped, tmp_path):
         lambda t: t.drop_feature("deletionVectors", user_metadata="why"),
         # two commits before that of the property
         lambda t: t.set_properties({"delta.enableRowTracking": "true"}, user_metadata="why"),
-        lambda t: t.restore(1, user_metadata="why"),
+        lambda t: t.restore(0, user_metadata="why"),
         lambda t: t.vacuum(user_metadata="why"),
     ):
         before = mapped.update().version

@@ -2,7 +2,7 @@
 
 use deltaic::checkpoint::checksum_path;
 use deltaic::commit::commit_path;
-use deltaic::maintain::{Alteration, RestoreOptions, alter_table, fsck, restore};
+use deltaic::maintain::{RestoreOptions, fsck, restore};
 use deltaic_testkit::{Fault, Op, Rule};
 
 use super::*;
@@ -92,20 +92,4 @@ fn properties_come_back_and_the_protocol_stays() {
     restore(&location, At::Version(0), &RestoreOptions::default()).unwrap();
     assert_eq!(open(&location).protocol(), &protocol);
     assert!(open(&location).metadata().configuration.is_empty());
-}
-
-#[test]
-fn column_mapping_is_not_taken_away() {
-    let (_, location) = table();
-    let properties = [("delta.columnMapping.mode".to_owned(), "name".to_owned())].into();
-    let mapped = Alteration::SetProperties { properties, options: Default::default() };
-    alter_table(&location, &mapped, None).unwrap();
-    let error = restore(&location, At::Version(1), &RestoreOptions::default()).unwrap_err();
-    let condition = error.condition().map(|condition| condition.name);
-    assert_eq!(condition, Some("DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE"), "{error}");
-    assert_eq!(open(&location).version(), 3);
-    // versions from then on come back
-    write(&location, &[("e", 5)], &partitioned()).unwrap();
-    restore(&location, At::Version(3), &RestoreOptions::default()).unwrap();
-    assert_eq!(rows(&location), owned(&[("c", 3), ("d", 4)]));
 }

@@ -9,7 +9,7 @@ use crate::alter::{CLUSTERING_DOMAIN, MAX_COLUMN_ID, joined_protocol};
 use crate::condition;
 use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, StructType};
+use crate::schema::StructType;
 use crate::snapshot::{At, Snapshot, format_timestamp};
 use crate::store::Location;
 use crate::sums::SaturatingSum;
@@ -53,7 +53,7 @@ pub struct RestoreDone {
 ///
 /// # Errors
 /// As [`Snapshot::open`] for a version that is not there; [`Error::DataFile`] for a file that was vacuumed since, before
-/// anything is written; [`Error::InvalidFeatureChange`] for a version from before column mapping; [`Error::AppendOnly`]; as [`Transaction::commit`] when another writer changed the table meanwhile.
+/// anything is written; [`Error::AppendOnly`]; as [`Transaction::commit`] when another writer changed the table meanwhile.
 ///
 /// # Cost
 /// The live files of both versions, and a HEAD for each file that comes back.
@@ -61,7 +61,6 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     let now = Snapshot::open(location.clone(), At::Latest)?;
     let then = Snapshot::open(location.clone(), at).map_err(unavailable)?;
     let root = location.root();
-    check_mapping(now.metadata(), then.metadata())?;
     let mut current = by_key(now.adds(None)?, root)?;
     let target = by_key(then.adds(None)?, root)?;
     let mut done = RestoreDone { restored_version: then.version(), ..Default::default() };
@@ -118,26 +117,6 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     done.version = landed.version;
     done.warnings = landed.warnings;
     Ok(done)
-}
-
-/// Refuses to take column mapping away: files that were written since have the names that it gave.
-fn check_mapping(now: &Metadata, then: &Metadata) -> Result<()> {
-    let (now, then) = (ColumnMappingMode::of(now), ColumnMappingMode::of(then));
-    if now == ColumnMappingMode::None || now == then {
-        return Ok(());
-    }
-    Err(Error::InvalidFeatureChange {
-        feature: "columnMapping".into(),
-        reason: format!(
-            "the mode is `{}` now and was `{}` in that version: clone the version to another place instead",
-            now.name(),
-            then.name()
-        ),
-    }
-    .named(
-        &condition::UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE,
-        [("oldMode", now.name()), ("newMode", then.name())],
-    ))
 }
 
 /// The error of a version or time that is not there, by the name that it has for a restore.
