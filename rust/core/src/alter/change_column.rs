@@ -3,10 +3,12 @@
 use super::add_column::Position;
 use super::clustering::check_statistics;
 use super::defaults::set_default;
+use super::identity::Identity;
 use super::paths::{position, refuse, resolve, same, struct_mut, type_mut};
 use super::references::refuse_if_used;
 use super::settle::{Change, settle};
 use super::{Definition, widen};
+use crate::condition;
 use crate::error::Result;
 use crate::schema::{DataType, StructField, StructType};
 
@@ -59,6 +61,7 @@ pub fn change_columns(table: &Definition, changes: &[ColumnChange]) -> Result<De
 /// Makes one change, but for the default, in the schema that `table` is to have.
 fn apply(table: &Definition, schema: &mut StructType, change: &ColumnChange) -> Result<()> {
     let path = resolve(schema, &change.path)?;
+    check_identity(schema, change, &path)?;
     if let Some(to) = &change.data_type {
         let from = type_mut(schema, &path).ok_or_else(|| refuse(&path, "no such column"))?;
         change_type(table, &path, from, to)?;
@@ -70,10 +73,45 @@ fn apply(table: &Definition, schema: &mut StructType, change: &ColumnChange) -> 
             change_field(&mut within.fields[place], change, &path)?;
             move_field(&mut within.fields, place, change.position.as_ref(), &path)
         }
-        None if change.nullable.is_some() || change.comment.is_some() || change.position.is_some() => {
-            Err(refuse(&path, "elements, keys and values have a type and nothing else that changes"))
+        None => {
+            let is_null = type_mut(schema, parent).and_then(|within| holds_null(within, last));
+            let refused =
+                || refuse(&path, "elements, keys and values have a type and nothing else that changes");
+            if change.comment.is_some() {
+                let parameters = [("fieldPath", path.join("."))];
+                return Err(refused().named(&condition::UNSUPPORTED_COMMENT_MAP_ARRAY, parameters));
+            }
+            match change.position.is_some() || change.nullable.is_some_and(|null| is_null != Some(null)) {
+                true => Err(refused()),
+                false => Ok(()),
+            }
         }
-        None => Ok(()),
+    }
+}
+
+/// Refuses a change of what makes a column one of identities.
+fn check_identity(schema: &StructType, change: &ColumnChange, path: &[String]) -> Result<()> {
+    let field = match path {
+        [name] => schema.field(name),
+        _ => None,
+    };
+    let others = change.data_type.is_some() || change.nullable.is_some() || change.default.is_some();
+    match field.map(Identity::of).transpose()?.flatten() {
+        Some(_) if others => {
+            let reason = "it is an identity column: its type, its nullability and its default stay";
+            Err(refuse(path, reason).of_condition(&condition::IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the elements, keys or values of a type can be null.
+fn holds_null(data_type: &DataType, step: &str) -> Option<bool> {
+    match (data_type, step) {
+        (DataType::Array(a), "element") => Some(a.contains_null),
+        (DataType::Map(_), "key") => Some(false),
+        (DataType::Map(m), "value") => Some(m.value_contains_null),
+        _ => None,
     }
 }
 
@@ -91,7 +129,10 @@ pub(super) fn change_type(
         let reason = "is changed by what is in it: name the column, element, key or value";
         return Err(refuse(path, format!("a {} {reason}", from.name())));
     }
-    widen::check(table, path, from, to)?;
+    widen::check(table, path, from, to).map_err(|error| {
+        let column = [("fieldPath", path.join("."))];
+        error.named(&condition::UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP, column)
+    })?;
     refuse_if_used(table, path, "changed in its type")?;
     *from = to.clone();
     Ok(())
@@ -196,6 +237,28 @@ mod tests {
             assert!(error.to_string().contains(said), "{error}");
         }
         assert!(change_columns(&t, &[typed("l.element", "long")]).is_ok());
+    }
+
+    #[test]
+    fn refusals_have_their_conditions() {
+        let properties =
+            [("delta.enableTypeWidening", "true"), ("delta.feature.identityColumns", "supported")];
+        let mut t = table("id long, a int, l array<int>", &properties);
+        let identity = Identity { start: 1, step: 1, high_water_mark: None, allow_explicit_insert: false };
+        identity.write(&mut t.schema.fields[0]);
+        let of = |c: &str| ColumnChange::of(path(c));
+        let condition = |change| change_columns(&t, &[change]).unwrap_err().condition().map(|c| c.name);
+        let changed = ColumnChange { data_type: Some(data_type("string")), ..of("a") };
+        assert_eq!(condition(changed), Some("DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP"));
+        let comment = ColumnChange { comment: Some(Some("x".into())), ..of("l.element") };
+        assert_eq!(condition(comment), Some("DELTA_UNSUPPORTED_COMMENT_MAP_ARRAY"));
+        let default = ColumnChange { default: Some(Some("1".into())), ..of("id") };
+        assert_eq!(condition(default), Some("DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED"));
+        // what changes nothing passes
+        let nullable = ColumnChange { nullable: Some(true), ..of("l.element") };
+        assert_eq!(change_columns(&t, &[nullable]).unwrap().schema, t.schema);
+        let nullable = ColumnChange { nullable: Some(false), ..of("l.element") };
+        assert!(change_columns(&t, &[nullable]).is_err());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! CHECK constraints (PROTOCOL.md, "CHECK Constraints").
 
+use std::collections::BTreeMap;
+
 use super::paths::same;
 use super::settle::{Change, settle};
 use super::{Definition, references};
@@ -17,9 +19,47 @@ fn invalid(name: &str, reason: impl Into<String>) -> Error {
 
 /// The CHECK constraints of a table: name and expression.
 pub fn constraints(metadata: &Metadata) -> Vec<(&str, &str)> {
-    let name = |key: &str| key.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX));
-    let found = metadata.configuration.iter().filter(|(key, _)| name(key));
+    let found = metadata.configuration.iter().filter(|(key, _)| is_constraint(key));
     found.map(|(key, value)| (&key[PREFIX.len()..], value.as_str())).collect()
+}
+
+/// Whether a table property is a CHECK constraint.
+pub(crate) fn is_constraint(key: &str) -> bool {
+    key.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
+}
+
+/// The name of a new constraint as it is kept.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a name that is empty or reserved.
+fn new_name(name: &str) -> Result<String> {
+    if name.eq_ignore_ascii_case(RESERVED) {
+        return Err(invalid(name, "the name is reserved")
+            .named(&condition::INVALID_CONSTRAINT_NAME, [("name", name)]));
+    }
+    match name.trim().to_lowercase() {
+        lower if lower.is_empty() => Err(invalid(name, "the name is empty")),
+        lower => Ok(lower),
+    }
+}
+
+/// Takes the CHECK constraints out of the properties of a new table: under the keys that the table has for them, and with
+/// name and expression. Whether an expression is a condition on the columns of the table is for the evaluator to say.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a name that is empty or reserved.
+pub(crate) fn taken_out(
+    properties: &mut BTreeMap<String, String>,
+) -> Result<BTreeMap<String, (String, String)>> {
+    let mut constraints = BTreeMap::new();
+    let keys: Vec<String> = properties.keys().filter(|key| is_constraint(key)).cloned().collect();
+    for key in keys {
+        let name = new_name(&key[PREFIX.len()..])?;
+        if let Some(expression) = properties.remove(&key) {
+            constraints.insert(format!("{PREFIX}{name}"), (name, expression));
+        }
+    }
+    Ok(constraints)
 }
 
 /// The table with a CHECK constraint. An executor first checks that the expression is a boolean one that it can evaluate,
@@ -29,10 +69,7 @@ pub fn constraints(metadata: &Metadata) -> Vec<(&str, &str)> {
 /// [`Error::InvalidArgument`] for a name that is empty, reserved or taken, for an empty expression, and for a quoted name in
 /// it that is no column.
 pub fn add_constraint(table: &Definition, name: &str, expression: &str) -> Result<Definition> {
-    let lower = name.trim().to_lowercase();
-    if lower.is_empty() || name.eq_ignore_ascii_case(RESERVED) {
-        return Err(invalid(name, "the name is empty or reserved"));
-    }
+    let lower = new_name(name)?;
     if let Some((_, other)) = constraints(&table.metadata).into_iter().find(|(n, _)| same(n, &lower)) {
         let parameters = [("constraintName", name.to_owned()), ("oldConstraint", other.to_owned())];
         return Err(invalid(name, format!("there is one of this name: {other}; drop it first"))
@@ -87,8 +124,8 @@ mod tests {
         assert_eq!(t.protocol, protocol(1, 3));
         for (name, expression, said) in [
             ("POSITIVE", "a > 1", "drop it first"),
-            (" ", "a > 1", "empty or reserved"),
-            (RESERVED, "a > 1", "empty or reserved"),
+            (" ", "a > 1", "the name is empty"),
+            (RESERVED, "a > 1", "the name is reserved"),
             ("c", " ", "the expression is empty"),
             ("c", "`b` > 1", "`b` is no column"),
         ] {

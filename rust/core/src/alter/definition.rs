@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::generated::in_force;
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, StructField, StructType};
@@ -35,7 +36,12 @@ impl Definition {
                 what: format!("a change of a table whose schema holds the type `{name}`"),
             });
         }
-        Ok(table)
+        let schema = in_force(protocol, table.schema.clone());
+        if schema == table.schema {
+            return Ok(table);
+        }
+        let metadata = Metadata { schema_string: schema.to_json(), ..table.metadata };
+        Ok(Definition { metadata, schema, ..table })
     }
 
     /// The definition for a look only, not to be written again.
@@ -111,7 +117,20 @@ fn lossy_type(value: &Value) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alter::testing::protocol;
+    use crate::alter::generated::GENERATION_EXPRESSION;
+    use crate::alter::testing::{protocol, table};
+
+    #[test]
+    fn an_expression_that_the_protocol_does_not_have_goes() {
+        let mut t = table("a int, g int", &[]);
+        t.schema.fields[1].metadata.insert(GENERATION_EXPRESSION.into(), "a * 2".into());
+        t.metadata.schema_string = t.schema.to_json();
+        let of = |protocol| Definition::of(&protocol, &t.metadata).unwrap();
+        let has = |t: &Definition| t.schema.fields[1].metadata.contains_key(GENERATION_EXPRESSION);
+        assert!(has(&of(protocol(1, 4))));
+        let plain = of(protocol(1, 2));
+        assert!(!has(&plain) && !plain.metadata.schema_string.contains(GENERATION_EXPRESSION));
+    }
 
     #[test]
     fn a_type_whose_length_would_be_lost_is_refused() {

@@ -41,8 +41,12 @@ pub(super) fn drop_column(table: &Definition, new: &mut Definition, path: &[Stri
     }
     refuse_if_used(table, &path, "dropped")?;
     let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;
-    let within = struct_mut(&mut new.schema, parent)
-        .ok_or_else(|| refuse(&path, "elements, keys and values cannot be dropped"))?;
+    let within = struct_mut(&mut new.schema, parent).ok_or_else(|| {
+        refuse(&path, "elements, keys and values cannot be dropped").named(
+            &condition::UNSUPPORTED_DROP_NESTED_COLUMN_FROM_NON_STRUCT_TYPE,
+            [("struct", parent.join("."))],
+        )
+    })?;
     let place = position(within, last).ok_or_else(|| refuse(&path, "no such column"))?;
     if within.fields.len() == 1 {
         return Err(refuse(&path, "it is the last column of its struct")

@@ -230,7 +230,9 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
         "checkConstraints" => {
             let names: Vec<&str> = constraints(&table.metadata).into_iter().map(|(name, _)| name).collect();
             if !names.is_empty() {
-                return Err(refuse(feature, format!("drop the constraints first: {}", names.join(", "))));
+                let names = names.join(", ");
+                return Err(refuse(feature, format!("drop the constraints first: {names}"))
+                    .named(&condition::CANNOT_DROP_CHECK_CONSTRAINT_FEATURE, [("constraints", names)]));
             }
         }
         "checkpointProtection" => {
@@ -415,9 +417,10 @@ mod tests {
             assert!(error.to_string().contains(said), "{error}");
         }
         let checked = crate::alter::add_constraint(&table("a long", &[]), "c", "a > 1").unwrap();
-        let error =
-            plan_drop(&checked, "checkConstraints", false, &Traces::default()).unwrap_err().to_string();
-        assert!(error.contains("drop the constraints first: c"), "{error}");
+        let error = plan_drop(&checked, "checkConstraints", false, &Traces::default()).unwrap_err();
+        let condition = error.condition().map(|c| c.name);
+        assert_eq!(condition, Some("DELTA_CANNOT_DROP_CHECK_CONSTRAINT_FEATURE"));
+        assert!(error.to_string().contains("drop the constraints first: c"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Schema evolution by a write: merging the schema of the data into that of the table, or overwriting it.
 
 use super::column_mapping::{reuse, strip};
+use super::generated::expression;
 use super::paths::{refuse, same};
+use super::references::{refuse_if_used, refuse_type_if_used};
 use super::settle::{Change, settle};
 use super::{Definition, widen};
 use crate::alter::names::{check_names, check_partition_columns};
@@ -14,12 +16,14 @@ use crate::write::as_nullable;
 ///
 /// Columns that the table does not have, at any depth, come after those it has, and can be null. Names are compared without
 /// regard to case. Columns keep name, place, nullability and metadata; the type becomes the wider one where type widening is
-/// on, and otherwise stays: whether the data fits is for the write to say. A void column takes the type of the data, and a
-/// void column of the data that the table does not have is added as such.
+/// on, and among bytes, shorts and integers, which files hold alike, also where it is not. Otherwise it stays: whether the
+/// data fits is for the write to say. A void column takes the type of the data, and a void column of the data that the table
+/// does not have is added as such.
 ///
 /// # Errors
-/// [`Error::InvalidColumnChange`] where a struct, array or map meets another kind of type; [`Error::InvalidSchema`] for
-/// names; [`Error::InvalidFeatureChange`] for a type whose feature the table does not have.
+/// [`Error::InvalidColumnChange`] where a struct, array or map meets another kind of type, and for a type that becomes wider
+/// under a CHECK constraint or a generated column; [`Error::InvalidSchema`] for names; [`Error::InvalidFeatureChange`] for a
+/// type whose feature the table does not have.
 pub fn merge_schema(table: &Definition, data: &StructType) -> Result<Definition> {
     // the names of the data are checked for doubles here; characters are checked with the whole
     check_names(data, ColumnMappingMode::Name)?;
@@ -42,7 +46,16 @@ fn merge_struct(
         let mut field = field.clone();
         if let Some(other) = data.fields.iter().find(|f| same(&f.name, &field.name)) {
             path.push(field.name.clone());
-            field.data_type = merge_type(table, &field.data_type, &other.data_type, path)?;
+            let merged = merge_type(table, &field.data_type, &other.data_type, path)?;
+            if merged != field.data_type && expression(&field).is_some() {
+                let (from, to) = (field.data_type.name(), merged.name());
+                let reason = format!("it is generated, as {from}, and cannot be changed to {to}");
+                let column = [("columnName", field.name)];
+                return Err(
+                    refuse(path, reason).named(&condition::GENERATED_COLUMNS_EXPR_TYPE_MISMATCH, column)
+                );
+            }
+            field.data_type = merged;
             path.pop();
         }
         fields.push(field);
@@ -87,7 +100,13 @@ fn merge_type(
                 [("currentField", column), ("updateField", column)],
             ));
         }
-        (old, data) => widen::evolved(table, old, data).unwrap_or_else(|| old.clone()),
+        (old, data) => match widen::evolved(table, old, data) {
+            Some(wider) => {
+                refuse_type_if_used(table, path, old, &wider)?;
+                wider
+            }
+            None => old.clone(),
+        },
     })
 }
 
@@ -131,7 +150,7 @@ pub fn overwrite_schema(
         let path: Vec<String> = path.into_iter().map(str::to_owned).collect();
         if super::paths::resolve(&new.schema, &path).is_err() {
             let constraints = Definition { schema: StructType::default(), ..table.clone() };
-            super::references::refuse_if_used(&constraints, &path, "left out")?;
+            refuse_if_used(&constraints, &path, "left out")?;
         }
     }
     settle(Some(table), new, &Default::default(), Change::Replace)
@@ -183,14 +202,45 @@ mod tests {
 
     #[test]
     fn types_widen_where_widening_is_on() {
-        let data = schema("a long, b double, c decimal(12,2), d double, e short");
-        let columns = "a int, b float, c decimal(10,1), d int, e int";
+        let data = schema("a long, b double, c decimal(12,2), d double, e short, f decimal(12,2)");
+        let columns = "a int, b float, c decimal(10,1), d int, e int, f int";
         let off = table(columns, &[]);
         assert_eq!(merge_schema(&off, &data).unwrap(), off);
         let on = merge_schema(&table(columns, &[("delta.enableTypeWidening", "true")]), &data).unwrap();
         // nothing narrows
-        assert_eq!(paths(&on.schema), ["a long", "b double", "c decimal(12,2)", "d double", "e integer"]);
+        let types = ["a long", "b double", "c decimal(12,2)", "d double", "e integer", "f decimal(12,2)"];
+        assert_eq!(paths(&on.schema), types);
         assert!(on.schema.fields[0].metadata.contains_key("delta.typeChanges"));
+    }
+
+    #[test]
+    fn small_integers_widen_without_the_feature() {
+        let t = table("a byte, b short, c byte, d array<byte>", &[]);
+        let new = merge_schema(&t, &schema("a int, b int, c long, d array<short>")).unwrap();
+        assert_eq!(paths(&new.schema), ["a integer", "b integer", "c byte", "d array"]);
+        assert_eq!(new.schema.fields[3].data_type, data_type("array<short>"));
+        assert!(!new.schema.fields[0].metadata.contains_key("delta.typeChanges"));
+        assert_eq!(new.protocol, t.protocol);
+    }
+
+    #[test]
+    fn a_type_stays_that_an_expression_was_computed_with() {
+        let mut t = table(
+            "a int, b int, s struct<x: int, y: int>, l array<int>, g int",
+            &[("delta.enableTypeWidening", "true")],
+        );
+        for (name, text) in [("c", "a > 0"), ("d", "s.x > 0"), ("e", "size(l) > 0")] {
+            t.metadata.configuration.insert(format!("delta.constraints.{name}"), text.into());
+        }
+        t.schema.fields[4].metadata.insert("delta.generationExpression".into(), "hash(b)".into());
+        let condition = |data: &str| merge_schema(&t, &schema(data)).unwrap_err().condition().map(|c| c.name);
+        for data in ["a long", "s struct<x: long>", "l array<long>"] {
+            assert_eq!(condition(data), Some("DELTA_CONSTRAINT_DATA_TYPE_MISMATCH"), "{data}");
+        }
+        assert_eq!(condition("b long"), Some("DELTA_GENERATED_COLUMNS_DATA_TYPE_MISMATCH"));
+        assert_eq!(condition("g long"), Some("DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH"));
+        let new = merge_schema(&t, &schema("a int, s struct<y: long, z: int>")).unwrap();
+        assert_eq!(new.schema.fields[2].data_type, data_type("struct<x: int, y: long, z: int>"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::defaults::CURRENT_DEFAULT;
 use super::identity::START;
 use super::references::names;
+use crate::actions::Protocol;
 use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField, StructType};
@@ -13,6 +14,17 @@ pub const GENERATION_EXPRESSION: &str = "delta.generationExpression";
 /// The expression of a generated column.
 pub fn expression(field: &StructField) -> Option<&str> {
     field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str())
+}
+
+/// The schema without the expressions that say nothing, because the protocol has no generated columns: such a column is a
+/// plain one, as for delta-spark, and the next change of the table takes the expression away.
+pub(crate) fn in_force(protocol: &Protocol, mut schema: StructType) -> StructType {
+    if !protocol.supports("generatedColumns") {
+        schema.change_fields(&mut |_, field| {
+            field.metadata.remove(GENERATION_EXPRESSION);
+        });
+    }
+    schema
 }
 
 /// Checks the generated columns of a schema: top-level, of a type that can be compared, with an expression that refers to

@@ -180,7 +180,10 @@ pub(crate) fn sync_mark(
     let place = path.first().filter(|_| path.len() == 1).and_then(|name| position(&new.schema, name));
     let field = place.and_then(|at| new.schema.fields.get_mut(at));
     let field = field.ok_or_else(|| refuse(&path, "an identity column is one of the table itself"))?;
-    let identity = Identity::of(field)?.ok_or_else(|| refuse(&path, "it is no identity column"))?;
+    let identity = Identity::of(field)?.ok_or_else(|| {
+        refuse(&path, "it is no identity column")
+            .of_condition(&condition::IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN)
+    })?;
     if let Some(value) = farthest(&field.name, identity.step > 0)? {
         let high_water_mark = identity.synced(&field.name, value, lowered)?;
         Identity { high_water_mark, ..identity }.write(field);

@@ -27,6 +27,7 @@
 
 mod byte_size;
 pub mod clustering;
+pub(crate) mod constraints;
 pub mod drop_feature;
 pub mod generated;
 pub mod iceberg_compat;
@@ -38,7 +39,6 @@ pub mod widen;
 mod add_column;
 mod change_column;
 mod column_mapping;
-mod constraints;
 mod defaults;
 mod definition;
 mod drop_column;

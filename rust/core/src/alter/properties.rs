@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Definition;
+use super::constraints::is_constraint;
 use super::interval::parse_interval;
 use super::property_table::{PROPERTIES, Value, known};
 use super::protocol::Asked;
@@ -15,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::features::{FEATURES, feature};
 
 const FEATURE_PREFIX: &str = "delta.feature.";
-const CONSTRAINT_PREFIX: &str = "delta.constraints.";
 const READER_VERSION: &str = "delta.minReaderVersion";
 const WRITER_VERSION: &str = "delta.minWriterVersion";
 
@@ -72,7 +72,7 @@ pub fn unset_properties(table: &Definition, keys: &[String], if_exists: bool) ->
         if lower.starts_with(FEATURE_PREFIX) {
             return Err(invalid(key, "a feature is no property; drop it as a feature"));
         }
-        if lower.starts_with(CONSTRAINT_PREFIX) {
+        if is_constraint(key) {
             return Err(invalid(key, "drop it as a constraint"));
         }
         let spelled = match known(key) {
@@ -135,7 +135,7 @@ fn checked(
             asked.writer_version = Some(version(key, value, &[1, 2, 3, 4, 5, 6, 7])?);
         } else if key.eq_ignore_ascii_case("delta.ignoreProtocolDefaults") {
             Value::Boolean.check(value).map_err(|reason| invalid(key, reason))?;
-        } else if lower.starts_with(CONSTRAINT_PREFIX) {
+        } else if is_constraint(key) {
             return Err(invalid(key, "add it as a constraint: existing rows must be checked")
                 .of_condition(&condition::ADD_CONSTRAINTS));
         } else if lower == "clusteringcolumns" {

@@ -5,8 +5,8 @@ use super::constraints::constraints;
 use super::generated::GENERATION_EXPRESSION;
 use super::paths::{begins_with, refuse};
 use crate::condition;
-use crate::error::Result;
-use crate::schema::StructType;
+use crate::error::{Error, Result};
+use crate::schema::{DataType, StructType};
 
 /// A piece of an expression.
 #[derive(Debug, PartialEq)]
@@ -104,34 +104,93 @@ fn refers_to(expression: &str, path: &[String]) -> bool {
         .any(|name| [path, &short].iter().any(|path| begins_with(path, name) || begins_with(name, path)))
 }
 
+/// A CHECK constraint or a generated column whose expression refers to a column.
+enum User {
+    Constraint { name: String, expression: String },
+    Generated { column: String, expression: String },
+}
+
+impl User {
+    /// The first of the table, constraints before generated columns.
+    fn of(table: &Definition, path: &[String]) -> Option<User> {
+        let constraint = constraints(&table.metadata).into_iter().find(|(_, text)| refers_to(text, path));
+        if let Some((name, expression)) = constraint {
+            return Some(User::Constraint { name: name.to_owned(), expression: expression.to_owned() });
+        }
+        table.schema.explode().into_iter().find_map(|(at, field)| {
+            let text = field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str())?;
+            let generated = || User::Generated { column: at.join("."), expression: text.to_owned() };
+            refers_to(text, path).then(generated)
+        })
+    }
+
+    /// The error of a change that it does not allow.
+    fn refuses(&self, path: &[String], change: &str) -> Error {
+        refuse(
+            path,
+            match self {
+                User::Constraint { name, expression } => {
+                    format!(
+                        "it cannot be {change}: the CHECK constraint `{name}` ({expression}) refers to it"
+                    )
+                }
+                User::Generated { column, .. } => {
+                    format!("it cannot be {change}: the generated column `{column}` refers to it")
+                }
+            },
+        )
+    }
+
+    /// As delta-spark shows it.
+    fn shown(&self) -> String {
+        match self {
+            User::Constraint { name, expression } => format!("delta.constraints.{name} -> {expression}"),
+            User::Generated { column, expression } => format!("{column} -> {expression}"),
+        }
+    }
+}
+
 /// Refuses a change of a column that a CHECK constraint or a generated column refers to.
 ///
 /// # Errors
-/// [`crate::Error::InvalidColumnChange`] that names the constraint or the column.
+/// [`Error::InvalidColumnChange`] that names the constraint or the column.
 pub(super) fn refuse_if_used(table: &Definition, path: &[String], change: &str) -> Result<()> {
-    for (name, expression) in constraints(&table.metadata) {
-        if refers_to(expression, path) {
-            let error = refuse(
-                path,
-                format!("it cannot be {change}: the CHECK constraint `{name}` ({expression}) refers to it"),
-            );
-            let constraints = format!("delta.constraints.{name} -> {expression}");
-            let parameters = [("columnName", path.join(".")), ("constraints", constraints)];
-            return Err(error.named(&condition::CONSTRAINT_DEPENDENT_COLUMN_CHANGE, parameters));
+    let Some(user) = User::of(table, path) else { return Ok(()) };
+    let column = ("columnName", path.join("."));
+    let error = user.refuses(path, change);
+    Err(match user {
+        User::Constraint { .. } => error
+            .named(&condition::CONSTRAINT_DEPENDENT_COLUMN_CHANGE, [column, ("constraints", user.shown())]),
+        User::Generated { .. } => error.named(
+            &condition::GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE,
+            [column, ("generatedColumns", user.shown())],
+        ),
+    })
+}
+
+/// Refuses another type, by the evolution of a write, of a column that a CHECK constraint or a generated column refers to:
+/// for the rows that are there, the expression was computed with the type before.
+///
+/// # Errors
+/// [`Error::InvalidColumnChange`] that names the constraint or the column.
+pub(super) fn refuse_type_if_used(
+    table: &Definition,
+    path: &[String],
+    from: &DataType,
+    to: &DataType,
+) -> Result<()> {
+    let Some(user) = User::of(table, path) else { return Ok(()) };
+    let column = ("columnName", path.join("."));
+    let error = user.refuses(path, &format!("changed from {} to {}", from.name(), to.name()));
+    Err(match user {
+        User::Constraint { .. } => {
+            error.named(&condition::CONSTRAINT_DATA_TYPE_MISMATCH, [column, ("constraints", user.shown())])
         }
-    }
-    for (at, field) in table.schema.explode() {
-        let expression = field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str());
-        if let Some(expression) = expression.filter(|expression| refers_to(expression, path)) {
-            let at = at.join(".");
-            let error =
-                refuse(path, format!("it cannot be {change}: the generated column `{at}` refers to it"));
-            let generated = format!("{at} -> {expression}");
-            let parameters = [("columnName", path.join(".")), ("generatedColumns", generated)];
-            return Err(error.named(&condition::GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE, parameters));
-        }
-    }
-    Ok(())
+        User::Generated { .. } => error.named(
+            &condition::GENERATED_COLUMNS_DATA_TYPE_MISMATCH,
+            [column, ("generatedColumns", user.shown())],
+        ),
+    })
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@ use super::change_column::{ColumnChange, change_field, change_type};
 use super::clustering::check_statistics;
 use super::defaults::CURRENT_DEFAULT;
 use super::drop_column::drop_column;
+use super::identity::Identity;
 use super::paths::{refuse, same};
 use super::settle::{Change, settle};
+use crate::condition;
 use crate::error::Result;
 use crate::schema::{DataType, StructField, StructType};
 
@@ -18,9 +20,19 @@ use crate::schema::{DataType, StructField, StructType};
 /// dropped; not both at once, for a column under another name would lose its rows. The same holds within structs.
 ///
 /// # Errors
-/// [`crate::Error::InvalidColumnChange`] when columns would be added and dropped at once, and as for
+/// [`crate::Error::InvalidColumnChange`] when columns would be added and dropped at once, in a table with an identity column,
+/// whose list says nothing of identities, and as for
 /// [`super::add_columns`], [`super::drop_columns`] and [`super::change_columns`].
 pub fn replace_columns(table: &Definition, columns: &[StructField]) -> Result<Definition> {
+    for field in &table.schema.fields {
+        if Identity::of(field)?.is_some() {
+            return Err(refuse(
+                std::slice::from_ref(&field.name),
+                "a table with an identity column keeps its columns",
+            )
+            .of_condition(&condition::IDENTITY_COLUMNS_REPLACE_COLUMN_NOT_SUPPORTED));
+        }
+    }
     let mut replaced = Replaced { table, dropped: Vec::new() };
     let schema = replaced.fields(&table.schema, columns, &[])?;
     let mut new = table.clone();

@@ -55,10 +55,16 @@ pub(super) fn is_iceberg_widening(from: &DataType, to: &DataType) -> bool {
 
 /// The type of a column after data of another type joins: the wider of two, where schema evolution may widen.
 pub(super) fn evolved(table: &Definition, from: &DataType, to: &DataType) -> Option<DataType> {
-    let may = from != to && *from != DataType::Void && is_widening(from, to);
     let ready = is_on(table) && table.protocol.supports("typeWidening");
-    (may && ready && (!iceberg_compat::is_on(&table.metadata) || is_iceberg_widening(from, to)))
-        .then(|| to.clone())
+    let widens = from != to && *from != DataType::Void && is_widening(from, to);
+    let may = widens && (ready || same_in_files(from, to));
+    (may && (!iceberg_compat::is_on(&table.metadata) || is_iceberg_widening(from, to))).then(|| to.clone())
+}
+
+/// Whether data files hold both types alike, so that a column may become the wider one without the feature.
+fn same_in_files(from: &DataType, to: &DataType) -> bool {
+    use DataType::{Byte, Integer, Short};
+    matches!((from, to), (Byte, Short | Integer) | (Short, Integer))
 }
 
 /// Records the changes of type between the schema of a table and its new one in the metadata of the columns.
@@ -72,6 +78,9 @@ pub(super) fn record(old: &Definition, new: &mut Definition) -> Result<()> {
         let path: Vec<String> = path.into_iter().map(str::to_owned).collect();
         let mut found = Vec::new();
         collect(before, after, &mut Vec::new(), &mut |at, from, to| {
+            if !is_on(new) && same_in_files(from, to) {
+                return;
+            }
             let full: Vec<String> = path.iter().cloned().chain(at.iter().map(|s| (*s).to_owned())).collect();
             match check(new, &full, from, to) {
                 Ok(()) if *from != DataType::Void => found.push(entry(at, from, to)),
@@ -164,7 +173,8 @@ pub(super) fn check_kept(old: &Definition, new: &Definition) -> Result<()> {
     let supported = new.protocol.supports("typeWidening") || new.protocol.supports("typeWidening-preview");
     for (path, before, after) in pairs(old, new) {
         collect(before, after, &mut Vec::new(), &mut |_, from, to| {
-            if *from != DataType::Void && !(supported && is_widening(from, to)) {
+            let may = same_in_files(from, to) || (supported && is_widening(from, to));
+            if *from != DataType::Void && !may {
                 let reason = format!("the type cannot change from {} to {}", from.name(), to.name());
                 let path: Vec<String> = path.iter().map(|s| (*s).to_owned()).collect();
                 failed.get_or_insert(refuse(&path, reason));

@@ -7,6 +7,7 @@ use crate::scan::{ReadRequest, read};
 use crate::schema::StructType;
 use crate::snapshot::Snapshot;
 use crate::write::offender::{first_not_true, first_shown};
+use crate::write::rules::condition_of;
 
 /// Refuses an expression that is not true for every row of the table; null is not true.
 ///
@@ -17,15 +18,7 @@ use crate::write::offender::{first_not_true, first_shown};
 /// The columns of the expression, in all rows.
 pub(super) fn check_rows(snapshot: &Snapshot, name: &str, expression: &str) -> Result<()> {
     let schema = snapshot.schema();
-    let whole = Evaluator::condition(expression, schema).map_err(|error| {
-        match Evaluator::new(expression, schema) {
-            // it is an expression, and no condition
-            Ok(_) => {
-                error.named(&condition::NON_BOOLEAN_CHECK_CONSTRAINT, [("name", name), ("expr", expression)])
-            }
-            Err(_) => error,
-        }
-    })?;
+    let whole = condition_of(name, expression, schema)?;
     // an expression without columns needs the number of rows all the same
     let read_columns = match whole.columns() {
         [] => (0..schema.fields.len()).collect(),

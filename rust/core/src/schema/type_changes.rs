@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{DataType, StructField, StructType};
+use crate::condition;
 use crate::error::{Error, Result};
 
 /// Field metadata key of the changes.
@@ -24,10 +25,12 @@ fn check_field(path: &str, field: &StructField, at: &str) -> Result<()> {
             type_from_name(from).zip(type_from_name(to)).is_some_and(|(from, to)| is_widening(&from, &to));
         if !known {
             let text = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
+            let (from, to) = (text(from), text(to));
             return Err(Error::Unsupported {
                 path: path.to_owned(),
-                what: format!("the change of column `{at}` from {} to {}", text(from), text(to)),
-            });
+                what: format!("the change of column `{at}` from {from} to {to}"),
+            }
+            .named(&condition::UNSUPPORTED_TYPE_CHANGE_IN_SCHEMA, [("fieldName", at)]));
         }
     }
     check_type(path, &field.data_type, at)

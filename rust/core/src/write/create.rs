@@ -6,8 +6,10 @@ use chrono::Utc;
 use uuid::Uuid;
 
 use super::mode::WriteOptions;
+use super::rules::condition_of;
 use super::schema::as_nullable;
 use crate::actions::{Format, Metadata, Protocol};
+use crate::alter::constraints::taken_out;
 use crate::alter::{Asked, Change, Definition, check_partition_columns, properties, settle};
 use crate::error::{Error, Result};
 use crate::schema::StructType;
@@ -17,7 +19,8 @@ use crate::schema::StructType;
 ///
 /// # Errors
 /// [`Error::InvalidSchema`], [`Error::InvalidArgument`] and [`Error::InvalidFeatureChange`] for names, partition columns,
-/// properties and features that cannot be.
+/// properties and features that cannot be; [`Error::InvalidExpression`] for a CHECK constraint that is no condition on the
+/// columns.
 pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(Protocol, Metadata)> {
     let (new, asked) = wanted(schema, options)?;
     let table = settle(None, new, &asked, Change::Create)?;
@@ -29,10 +32,13 @@ pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(
 /// # Errors
 /// As [`new_table`].
 pub(super) fn wanted(schema: &StructType, options: &WriteOptions) -> Result<(Definition, Asked)> {
-    let (configuration, asked) = properties::for_new_table(
-        &with_defaults(&options.configuration, &options.defaults),
-        options.properties,
-    )?;
+    let mut given = with_defaults(&options.configuration, &options.defaults);
+    let constraints = taken_out(&mut given)?;
+    let (mut configuration, asked) = properties::for_new_table(&given, options.properties)?;
+    for (key, (name, expression)) in constraints {
+        condition_of(&name, &expression, schema)?;
+        configuration.insert(key, expression);
+    }
     if schema.fields.is_empty() {
         return Err(Error::InvalidSchema { reason: "there are no columns".into() });
     }
@@ -185,6 +191,28 @@ mod tests {
         }
         let (_, metadata) = table(DataType::Long, &[("owner", "me"), ("delta.appendonly", "true")]).unwrap();
         assert_eq!(metadata.configuration.keys().collect::<Vec<_>>(), ["delta.appendOnly", "owner"]);
+    }
+
+    #[test]
+    fn constraints_are_given_as_properties() {
+        let key = "delta.constraints.Positive";
+        let (protocol, metadata) = table(DataType::String, &[(key, "a > 0 AND b IS NOT NULL")]).unwrap();
+        assert_eq!(metadata.configuration["delta.constraints.positive"], "a > 0 AND b IS NOT NULL");
+        assert_eq!(protocol.min_writer_version, 3);
+        for (key, expression, condition) in [
+            (key, "a + 1", Some("DELTA_NON_BOOLEAN_CHECK_CONSTRAINT")),
+            (
+                "delta.constraints.__CHAR_VARCHAR_STRING_LENGTH_CHECK__",
+                "a > 0",
+                Some("DELTA_INVALID_CONSTRAINT_NAME"),
+            ),
+        ] {
+            let error = table(DataType::String, &[(key, expression)]).unwrap_err();
+            assert_eq!(error.condition().map(|c| c.name), condition);
+        }
+        for expression in ["z > 0", "a >", ""] {
+            assert!(table(DataType::String, &[(key, expression)]).is_err(), "{expression}");
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ mod plan;
 mod range_ids;
 mod renumber;
 mod row_rules;
-mod rules;
+pub(crate) mod rules;
 mod schema;
 mod sorter;
 mod source_rows;

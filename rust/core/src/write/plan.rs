@@ -18,6 +18,7 @@ use super::rules::Rules;
 use super::stats_columns::StatsColumns;
 use super::text_limits::{Limits, limits_of};
 use crate::actions::{DomainMetadata, Metadata, Protocol};
+use crate::alter::generated::in_force;
 use crate::alter::{check_partition_columns, iceberg_compat};
 use crate::condition;
 use crate::error::{Error, Result};
@@ -187,7 +188,7 @@ pub(crate) fn plan(
         let allowed = universal_format::is_allowed(location);
         universal_format::check(&location.root().to_string(), allowed, &metadata)?;
     }
-    let schema = StructType::from_json(&metadata.schema_string)?;
+    let schema = in_force(&protocol, StructType::from_json(&metadata.schema_string)?);
     let mode = ColumnMappingMode::of(&metadata);
     let names: Vec<String> = schema.fields.iter().map(|field| field.name.clone()).collect();
     let stored = schema.physical_names(&names, mode);

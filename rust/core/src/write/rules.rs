@@ -281,6 +281,20 @@ pub(super) fn conditions(plan: &WritePlan) -> Result<Vec<(String, String)>> {
     Ok(found)
 }
 
+/// The condition of a CHECK constraint on rows of this schema.
+///
+/// # Errors
+/// [`Error::InvalidExpression`] for what cannot be evaluated, and for what is no condition.
+pub(crate) fn condition_of(name: &str, expression: &str, schema: &StructType) -> Result<Evaluator> {
+    Evaluator::condition(expression, schema).map_err(|error| match Evaluator::new(expression, schema) {
+        // it is an expression, and no condition
+        Ok(_) => {
+            error.named(&condition::NON_BOOLEAN_CHECK_CONSTRAINT, [("name", name), ("expr", expression)])
+        }
+        Err(_) => error,
+    })
+}
+
 fn constraint(name: &str) -> String {
     format!("CHECK constraint {name}")
 }
