@@ -118,7 +118,7 @@ mod tests {
         );
         let with_id = |id: &str| {
             let key = parquet::arrow::PARQUET_FIELD_ID_META_KEY.to_owned();
-            int("p").with_metadata([(key, id.to_owned())].into())
+            int("p").with_metadata([(key, id.to_owned())])
         };
         let other =
             |id| has_other_fields("f", &vec![with_id(id)].into(), &columns, ColumnMappingMode::Id).unwrap();
