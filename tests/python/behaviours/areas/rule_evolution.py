@@ -17,7 +17,6 @@ WIDENS = "TBLPROPERTIES ('delta.enableTypeWidening' = 'true')"
 RULED = {
     "its column": ("a > 0", "a INT, b INT", "2L AS a, 1 AS b"),
     "another column": ("a > 0", "a INT, b INT", "2 AS a, 1L AS b"),
-    "by hash": ("hash(a) > 0", "a INT, b INT", "1L AS a, 1 AS b"),
     "its field": ("s.x > 0", "s STRUCT<x: INT, y: INT>", "named_struct('x', 1L, 'y', 1) AS s"),
     "another field": ("s.x > 0", "s STRUCT<x: INT, y: INT>", "named_struct('x', 1, 'y', 1L) AS s"),
     "its struct": ("s IS NOT NULL", "s STRUCT<x: INT, y: INT>", "named_struct('x', 1, 'y', 1L) AS s"),
