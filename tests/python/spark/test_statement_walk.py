@@ -53,7 +53,7 @@ COMMITS: dict[str, int] = {
     "CREATE OR REPLACE TABLE {t} USING delta AS SELECT * FROM {t}": 1,
     "REPLACE TABLE {t} USING delta PARTITIONED BY (x) AS SELECT * FROM {t}": 1,
     "CREATE TABLE IF NOT EXISTS {t} (a INT) USING delta": 0,
-    "CREATE TABLE made (id BIGINT, p STRING, x DOUBLE) USING delta LOCATION '{d}'": 0,
+    "CREATE TABLE made (id BIGINT, p STRING, x DOUBLE) USING delta PARTITIONED BY (p) LOCATION '{d}'": 0,
     "CREATE TABLE made LIKE {t}": 0,
     "CREATE TABLE made LIKE {t} USING parquet": 0,
     "CREATE TABLE made LIKE {t} LOCATION '{d}'": 0,

@@ -75,15 +75,26 @@ fn whole_partitions_leave_unread_and_tell_no_changes() {
 #[test]
 fn a_write_that_says_that_no_rows_change_feeds_none() {
     for properties in [&[CHANGES][..], &[CHANGES, VECTORS][..]] {
-        let (_, location) = table(40, false, properties);
+        let (_, location) = table(40, true, properties);
         let options =
-            WriteOptions { replace_where: Some("k < 15".into()), data_change: false, ..Default::default() };
-        replace_by(&location, &rows(15), options).unwrap();
+            WriteOptions { replace_where: Some("p = 'x'".into()), data_change: false, ..Default::default() };
+        let same: Vec<_> = all(&location).into_iter().filter(|r| r.p.as_deref() == Some("x")).collect();
+        replace_by(&location, &same, options).unwrap();
         assert_eq!(keys(&location), (0..40).collect::<Vec<_>>());
         let done = changes(&location, 1);
         assert_eq!(done.cdc.len(), 0);
         assert!(done.adds.iter().all(|a| !a.data_change) && done.removes.iter().all(|r| !r.data_change));
     }
+}
+
+#[test]
+fn a_write_that_says_that_no_rows_change_replaces_whole_partitions_only() {
+    let (_, location) = table(40, true, &[CHANGES]);
+    let options =
+        WriteOptions { replace_where: Some("k < 15".into()), data_change: false, ..Default::default() };
+    let error = replace_by(&location, &rows(15), options).unwrap_err();
+    assert_eq!(error.condition().unwrap().name, "DELTA_REPLACE_WHERE_WITH_FILTER_DATA_CHANGE_UNSET");
+    assert_eq!(open(&location).version(), 0);
 }
 
 #[test]

@@ -78,21 +78,25 @@ fn a_replaced_table_has_nothing_of_the_old_one_but_its_versions_and_features() {
     assert_eq!(operation(&location).1["clusterBy"], r#"["id"]"#);
     write(&location, &one("id"), &append()).unwrap();
 
-    let new = TableSpec {
-        partition_by: vec!["p".into()],
-        ..configured(&["a", "p"], &[("delta.enableDeletionVectors", "true")])
-    };
+    let new = configured(&["a", "p"], &[("delta.enableDeletionVectors", "true")]);
+    // the feature of clustering stays, and a table with partitions cannot have it
+    let parted = TableSpec { partition_by: vec!["p".into()], ..new.clone() };
+    let refused = define_table(&location, &parted, DefineMode::CreateOrReplace).unwrap_err();
+    assert_eq!(
+        refused.condition().unwrap().name,
+        "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE"
+    );
     define_table(&location, &new, DefineMode::CreateOrReplace).unwrap();
     let now = open(&location);
     assert_eq!(clustering_columns(&now).unwrap(), Vec::<Vec<String>>::new());
-    assert_eq!(now.partition_columns(), ["p"]);
+    assert_eq!(now.partition_columns(), Vec::<String>::new());
     assert_eq!(now.metadata().description, None);
     assert_eq!(now.metadata().configuration.keys().collect::<Vec<_>>(), ["delta.enableDeletionVectors"]);
     assert!(first.protocol().features().iter().all(|feature| now.protocol().supports(feature)));
     assert!(now.protocol().supports("deletionVectors"));
     let (name, parameters) = operation(&location);
     assert_eq!(name, "CREATE OR REPLACE TABLE");
-    assert_eq!(parameters["partitionBy"], r#"["p"]"#);
+    assert_eq!(parameters["partitionBy"], "[]");
     assert_eq!(parameters["isManaged"], "false");
     // the versions before it are as they were, and the new table takes rows
     let then = Snapshot::open(location.clone(), At::Version(1)).unwrap();

@@ -169,15 +169,15 @@ def check_registration(path: str, name: str, schema: str, wanted: Definition) ->
         reason = f"{gives} the columns {columns}, the table has {there}"
         raise SchemaMismatchError.of(path, reason).named("DELTA_CREATE_TABLE_SCHEME_MISMATCH")
     clustering = _core.Table(path, None, None, storage(session_of(None), {})).clustering_columns()
-    for what, given, own in (
-        ("PARTITIONING", wanted.partition_by, facts["partitionColumns"]),
-        ("CLUSTERING", _dotted(wanted.cluster_by), _dotted(clustering)),
-    ):
+    parted = "partitioning", wanted.partition_by, facts["partitionColumns"]
+    clustered = "clustering", _dotted(wanted.cluster_by), _dotted(clustering)
+    for what, given, own in (parted, clustered):
         if (columns or given) and given != own:
-            reason = f"{gives} the {what.lower()} {given}, the table has {own}"
-            error = SchemaMismatchError.of(path, reason)
+            error = SchemaMismatchError.of(path, f"{gives} the {what} {given}, the table has {own}")
             shown = {"specifiedColumns": ", ".join(given), "existingColumns": ", ".join(own)}
-            raise error.named(f"DELTA_CREATE_TABLE_WITH_DIFFERENT_{what}", **shown)
+            if what == "partitioning":
+                raise error.named("DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING", **shown)
+            raise error.named("DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING", **shown)
     said, kept = _comparable(wanted.properties), _comparable(facts["properties"])
     if wanted.properties and said != kept:
         error = SchemaMismatchError.of(path, f"{gives} the properties {said}, the table has {kept}")
