@@ -79,6 +79,8 @@ DIFFERENT: dict[str, tuple[str | None, str | None]] = {
     "vacuum_of_files_that_are_young": ("InvalidArgumentError", "DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT"),
     "vacuum_of_less_than_nothing": ("InvalidArgumentError", "DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE"),
     "clone_of_nothing": ("TableNotFoundError", "DELTA_MISSING_DELTA_TABLE"),
+    # delta-spark's error has no condition
+    "create_with_another_property": ("SchemaMismatchError", "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY"),
     # Spark's analysis comes first
     "read_with_a_schema": (SPARKS, "USER_SPECIFIED_AND_ACTUAL_SCHEMA_MISMATCH"),
     "insert_of_too_few_columns": (SPARKS, "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS"),
