@@ -44,16 +44,6 @@ def a_kept_frame_and_a_new_column(p: Player, end: dict[str, int]) -> None:
 
 
 @AREA.situation()
-def a_kept_frame_and_a_dropped_column(p: Player) -> None:
-    fed(p, "id INT, name STRING", more=", 'delta.columnMapping.mode' = 'name'")
-    p.sql("INSERT INTO {t} VALUES (1, 'a')")
-    kept = p.read(readChangeFeed="true", startingVersion=0).drop("_commit_timestamp")
-    p.rows(kept)
-    p.sql("ALTER TABLE {t} DROP COLUMN name", "INSERT INTO {t} VALUES (2)")
-    p.attempt(kept.collect)
-
-
-@AREA.situation()
 def a_kept_query_of_the_function(p: Player) -> None:
     fed(p, "id INT")
     p.sql("INSERT INTO {t} VALUES (1)")
