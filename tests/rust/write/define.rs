@@ -82,10 +82,7 @@ fn a_replaced_table_has_nothing_of_the_old_one_but_its_versions_and_features() {
     // the feature of clustering stays, and a table with partitions cannot have it
     let parted = TableSpec { partition_by: vec!["p".into()], ..new.clone() };
     let refused = define_table(&location, &parted, DefineMode::CreateOrReplace).unwrap_err();
-    assert_eq!(
-        refused.condition().unwrap().name,
-        "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE"
-    );
+    assert_eq!(refused.condition().unwrap().name, "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE");
     define_table(&location, &new, DefineMode::CreateOrReplace).unwrap();
     let now = open(&location);
     assert_eq!(clustering_columns(&now).unwrap(), Vec::<Vec<String>>::new());
