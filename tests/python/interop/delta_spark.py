@@ -38,6 +38,9 @@ def session(jars: str, warehouse: str) -> SparkSession:
         .config("spark.sql.shuffle.partitions", "2")
         # delta-spark replays a log in 50 tasks unless told otherwise
         .config("spark.databricks.delta.snapshotPartitions", "2")
+        # its queries over a few rows take less time than Janino does to compile them
+        .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         # its own store of local logs writes a commit over that of another process that was faster
         .config("spark.delta.logStore.file.impl", "io.delta.storage.HDFSLogStore")
         .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")
