@@ -124,29 +124,27 @@ impl User {
         })
     }
 
-    /// The error of a change that it does not allow.
-    fn refuses(&self, path: &[String], change: &str) -> Error {
-        refuse(
-            path,
-            match self {
-                User::Constraint { name, expression } => {
-                    format!(
-                        "it cannot be {change}: the CHECK constraint `{name}` ({expression}) refers to it"
-                    )
-                }
-                User::Generated { column, .. } => {
-                    format!("it cannot be {change}: the generated column `{column}` refers to it")
-                }
-            },
-        )
-    }
-
-    /// As delta-spark shows it.
-    fn shown(&self) -> String {
-        match self {
-            User::Constraint { name, expression } => format!("delta.constraints.{name} -> {expression}"),
-            User::Generated { column, expression } => format!("{column} -> {expression}"),
-        }
+    /// The error of a change that it does not allow; `conditions` are those of a constraint and of a generated column.
+    fn refuses(
+        &self,
+        path: &[String],
+        change: &str,
+        conditions: [&'static condition::Condition; 2],
+    ) -> Error {
+        let [of_constraint, of_generated] = conditions;
+        let (reason, condition, parameter) = match self {
+            User::Constraint { name, expression } => (
+                format!("it cannot be {change}: the CHECK constraint `{name}` ({expression}) refers to it"),
+                of_constraint,
+                ("constraints", format!("delta.constraints.{name} -> {expression}")),
+            ),
+            User::Generated { column, expression } => (
+                format!("it cannot be {change}: the generated column `{column}` refers to it"),
+                of_generated,
+                ("generatedColumns", format!("{column} -> {expression}")),
+            ),
+        };
+        refuse(path, reason).named(condition, [("columnName", path.join(".")), parameter])
     }
 }
 
@@ -155,17 +153,11 @@ impl User {
 /// # Errors
 /// [`Error::InvalidColumnChange`] that names the constraint or the column.
 pub(super) fn refuse_if_used(table: &Definition, path: &[String], change: &str) -> Result<()> {
-    let Some(user) = User::of(table, path) else { return Ok(()) };
-    let column = ("columnName", path.join("."));
-    let error = user.refuses(path, change);
-    Err(match user {
-        User::Constraint { .. } => error
-            .named(&condition::CONSTRAINT_DEPENDENT_COLUMN_CHANGE, [column, ("constraints", user.shown())]),
-        User::Generated { .. } => error.named(
-            &condition::GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE,
-            [column, ("generatedColumns", user.shown())],
-        ),
-    })
+    let conditions = [
+        &condition::CONSTRAINT_DEPENDENT_COLUMN_CHANGE,
+        &condition::GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE,
+    ];
+    User::of(table, path).map_or(Ok(()), |user| Err(user.refuses(path, change, conditions)))
 }
 
 /// Refuses another type, by the evolution of a write, of a column that a CHECK constraint or a generated column refers to:
@@ -179,18 +171,10 @@ pub(super) fn refuse_type_if_used(
     from: &DataType,
     to: &DataType,
 ) -> Result<()> {
-    let Some(user) = User::of(table, path) else { return Ok(()) };
-    let column = ("columnName", path.join("."));
-    let error = user.refuses(path, &format!("changed from {} to {}", from.name(), to.name()));
-    Err(match user {
-        User::Constraint { .. } => {
-            error.named(&condition::CONSTRAINT_DATA_TYPE_MISMATCH, [column, ("constraints", user.shown())])
-        }
-        User::Generated { .. } => error.named(
-            &condition::GENERATED_COLUMNS_DATA_TYPE_MISMATCH,
-            [column, ("generatedColumns", user.shown())],
-        ),
-    })
+    let conditions =
+        [&condition::CONSTRAINT_DATA_TYPE_MISMATCH, &condition::GENERATED_COLUMNS_DATA_TYPE_MISMATCH];
+    let change = format!("changed from {} to {}", from.name(), to.name());
+    User::of(table, path).map_or(Ok(()), |user| Err(user.refuses(path, &change, conditions)))
 }
 
 #[cfg(test)]
