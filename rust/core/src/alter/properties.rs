@@ -9,7 +9,7 @@ use super::constraints::is_constraint;
 use super::interval::parse_interval;
 use super::property_table::{PROPERTIES, Value, known};
 use super::protocol::Asked;
-use super::row_tracking::EITHER;
+use super::row_tracking::{EITHER, both};
 use super::settle::{Change, settle};
 use crate::condition;
 use crate::error::{Error, Result};
@@ -193,14 +193,8 @@ fn check_together(properties: &BTreeMap<String, String>, touched: &[String]) -> 
     }
     let [on, suspended] = EITHER;
     if touches(on, suspended) && is_true(on) && is_true(suspended) {
-        return Err(invalid(
-            on,
-            format!("`{suspended}` is true as well: row tracking is either on or suspended"),
-        )
-        .named(
-            &condition::ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION,
-            [("property1", on), ("property2", suspended)],
-        ));
+        let reason = format!("`{suspended}` is true as well: row tracking is either on or suspended");
+        return Err(both(invalid(on, reason)));
     }
     let (vectors, manifest) =
         ("delta.enableDeletionVectors", "delta.compatibility.symlinkFormatManifest.enabled");

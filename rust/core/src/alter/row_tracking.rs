@@ -15,6 +15,13 @@ pub(crate) const COLUMNS: [(&str, &str); 2] = [
 /// Properties of which one may be true.
 pub(super) const EITHER: [&str; 2] = ["delta.enableRowTracking", "delta.rowTrackingSuspended"];
 
+/// The error where both of [`EITHER`] are true, with its condition.
+pub(super) fn both(error: Error) -> Error {
+    let [on, suspended] = EITHER;
+    let properties = [("property1", on), ("property2", suspended)];
+    error.named(&condition::ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION, properties)
+}
+
 /// Names the columns where the protocol has row tracking; a table keeps the names it has. Without row tracking they go.
 pub(super) fn name_columns(old: Option<&Definition>, new: &mut Definition) {
     let supported = new.protocol.supports("rowTracking");
@@ -44,10 +51,7 @@ pub fn needs_backfill(old: &Definition, new: &Definition) -> bool {
 pub(super) fn check(table: &Definition) -> Result<()> {
     let [on, suspended] = EITHER;
     if table.is_true(on) && table.is_true(suspended) {
-        return Err(Error::InvalidSchema { reason: "row tracking is on and suspended".into() }.named(
-            &condition::ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION,
-            [("property1", on), ("property2", suspended)],
-        ));
+        return Err(both(Error::InvalidSchema { reason: "row tracking is on and suspended".into() }));
     }
     for (property, _) in COLUMNS {
         let Some(name) = table.property(property) else { continue };

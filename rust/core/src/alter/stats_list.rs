@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::Definition;
-use super::paths::{begins_with, resolve, same};
+use super::paths::{begins_with, field, resolve};
 use crate::condition;
 use crate::error::{Error, Result};
-use crate::schema::{DataType, StructField, StructType, format_column_list, parse_column_list};
+use crate::schema::{DataType, format_column_list, parse_column_list};
 
 const KEY: &str = "delta.dataSkippingStatsColumns";
 
@@ -54,7 +54,7 @@ pub(super) fn check(table: &Definition) -> Result<()> {
             Error::InvalidColumnChange { column, reason } => invalid(format!("`{column}`: {reason}")),
             other => other,
         })?;
-        let found = field_at(&table.schema, &path);
+        let found = field(&table.schema, &path);
         if let [only] = path.as_slice() {
             if table.is_partition_column(only) {
                 return Err(invalid(format!(
@@ -86,17 +86,6 @@ pub(super) fn check(table: &Definition) -> Result<()> {
     let columns = twice.into_iter().collect::<Vec<_>>().join(",");
     Err(invalid(format!("listed twice, as themselves or in a struct: {columns}"))
         .named(&condition::DUPLICATE_DATA_SKIPPING_COLUMNS, [("columns", columns)]))
-}
-
-/// The field of a path that was resolved.
-fn field_at<'a>(schema: &'a StructType, path: &[String]) -> Option<&'a StructField> {
-    let (first, rest) = path.split_first()?;
-    let field = schema.fields.iter().find(|f| same(&f.name, first))?;
-    match (&field.data_type, rest) {
-        (_, []) => Some(field),
-        (DataType::Struct(inner), rest) => field_at(inner, rest),
-        _ => None,
-    }
 }
 
 /// The columns that have statistics of their own in what is listed.

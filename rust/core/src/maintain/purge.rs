@@ -7,17 +7,12 @@ use rayon::prelude::*;
 
 use super::optimize::deleted_ratio;
 use crate::actions::Add;
+use crate::alter::row_tracking::COLUMNS;
 use crate::error::{Error, Result};
 use crate::scan::{BY_NAME, has_other_fields};
 use crate::schema::{DataType, StructField};
 use crate::store::runtime;
 use crate::write::{WritePlan, read_footer};
-
-/// The columns of row tracking that files have and the schema does not.
-const ROW_TRACKING: [&str; 2] = [
-    "delta.rowTracking.materializedRowIdColumnName",
-    "delta.rowTracking.materializedRowCommitVersionColumnName",
-];
 
 /// The files with deleted rows, and those with fields that the table does not have.
 ///
@@ -48,7 +43,7 @@ pub(super) fn to_be_purged<P: Ord>(
 
 /// What is read from files: the columns of the table, and those of row tracking.
 fn readable(plan: &WritePlan) -> Vec<StructField> {
-    let tracked = ROW_TRACKING.iter().filter_map(|property| plan.metadata.configuration.get(*property));
+    let tracked = COLUMNS.iter().filter_map(|(property, _)| plan.metadata.configuration.get(*property));
     let tracked = tracked.map(|name| {
         let mut field = StructField::new(name, DataType::Long, true);
         field.metadata.insert(BY_NAME.into(), true.into());
