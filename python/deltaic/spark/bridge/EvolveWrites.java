@@ -130,22 +130,22 @@ public final class EvolveWrites extends Rule {
     if (!evolves && !may && !marks && !byName) return null;
     DeltaTable table = ours(write.table());
     if (table == null) return null;
-    if (may) {
-      LogicalPlan query = analyzed((LogicalPlan) write.query());
-      if (!byName) query = named(query, Arrays.asList((Object[]) table.schema().fieldNames()));
-      evolves = lacks(query.schema(), table.schema());
+    LogicalPlan query = analyzed((LogicalPlan) write.query());
+    List places = Arrays.asList((Object[]) table.schema().fieldNames());
+    if (may) evolves = lacks((byName ? query : named(query, places)).schema(), table.schema());
+    if (marks) {
+      write = write.withNewQuery(PlacedRows.marked(query, byName));
+      query = analyzed((LogicalPlan) write.query());
     }
-    if (marks) write = write.withNewQuery(PlacedRows.marked(analyzed((LogicalPlan) write.query()), byName));
     // Spark refuses a struct that lacks fields, and the writer does not
-    boolean lacks = byName && lacksFields(analyzed((LogicalPlan) write.query()).schema(), table.schema());
+    boolean lacks = byName && lacksFields(query.schema(), table.schema());
     if (!evolves && !lacks) {
       boolean narrows = !fills && byName && !hasCondition(write);
-      DataSourceV2Relation some = narrows ? lacking(table, names((LogicalPlan) write.query())) : null;
+      DataSourceV2Relation some = narrows ? lacking(table, names(query)) : null;
       if (some != null) return (LogicalPlan) write.withNewTable(some);
       return marks ? (LogicalPlan) write : null;
     }
-    LogicalPlan query = analyzed((LogicalPlan) write.query());
-    if (!write.isByName()) query = named(query, Arrays.asList((Object[]) table.schema().fieldNames()));
+    if (!byName) query = named(query, places);
     if (!is(options, "overwriteSchema")) query = fitted(query, table.table, evolves);
     if (!hasCondition(write)) return RouteWrites.write(write.withNewQuery(query), table.table);
     if (table.table.timeTravel) {
@@ -274,12 +274,9 @@ public final class EvolveWrites extends Rule {
       return lacks(given.keyType(), there.keyType()) || lacks(given.valueType(), there.valueType());
     }
     if (!(rows instanceof StructType) || !(table instanceof StructType)) return false;
-    StructField[] given = ((StructType) rows).fields(), there = ((StructType) table).fields();
+    StructField[] given = ((StructType) rows).fields();
     for (int i = 0; i < given.length; i++) {
-      StructField found = null;
-      for (int k = 0; k < there.length && found == null; k++) {
-        if (there[k].name().equalsIgnoreCase(given[i].name())) found = there[k];
-      }
+      StructField found = FittedRows.field((StructType) table, given[i].name());
       if (found == null || lacks(given[i].dataType(), found.dataType())) return true;
     }
     return false;

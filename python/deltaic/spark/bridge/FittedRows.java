@@ -5,13 +5,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.catalyst.analysis.TableOutputResolver$;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.ArrayTransform;
-import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Cast$;
 import org.apache.spark.sql.catalyst.expressions.CreateNamedStruct;
-import org.apache.spark.sql.catalyst.expressions.EvalMode$;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GetStructField;
 import org.apache.spark.sql.catalyst.expressions.If;
@@ -23,7 +20,6 @@ import org.apache.spark.sql.catalyst.expressions.MapKeys;
 import org.apache.spark.sql.catalyst.expressions.MapValues;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NamedLambdaVariable;
-import org.apache.spark.sql.catalyst.expressions.UpCast;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.types.ArrayType;
@@ -38,7 +34,6 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.TimestampNTZType;
 import scala.Option;
-import scala.runtime.BoxedUnit;
 
 /**
  * Rows by name whose values are cast to the types that the table has, as Spark stores values: by
@@ -137,11 +132,7 @@ public final class FittedRows {
           keys, each(new MapValues(value), given.valueType(), given.valueContainsNull(), there.valueType(), name));
     }
     if (from instanceof StructType) return struct(value, (StructType) from, (StructType) to);
-    if (policy.equals("STRICT")) return new UpCast(value, to, Scala.none());
-    if (policy.equals("LEGACY")) return new Cast(value, to, Option.apply(zone), EvalMode$.MODULE$.LEGACY());
-    Cast cast = new Cast(value, to, Option.apply(zone), EvalMode$.MODULE$.ANSI());
-    cast.setTagValue(Cast$.MODULE$.BY_TABLE_INSERTION(), BoxedUnit.UNIT);
-    return TableOutputResolver$.MODULE$.checkCastOverflowInTableInsert(cast, name);
+    return StoreCasts.cast(value, from, to, name, policy, zone);
   }
 
   private Expression each(Expression array, DataType from, boolean nullable, DataType to, String name) {

@@ -24,13 +24,16 @@ public final class StoreCasts {
   /** The value, of type `from`, as one of type `to` (both JSON), by a policy; errors name the column. */
   public static Column cast(Column value, String from, String to, String column, String policy, String timeZone) {
     Expression given = ExpressionUtils.expression(value);
-    DataType type = DataType.fromJson(to);
+    return ExpressionUtils.column(cast(given, DataType.fromJson(from), DataType.fromJson(to), column, policy, timeZone));
+  }
+
+  static Expression cast(Expression value, DataType from, DataType to, String column, String policy, String timeZone) {
+    if (policy.equals("STRICT")) return new UpCast(value, to, Scala.none());
     Option zone = Option.apply(timeZone);
-    if (policy.equals("STRICT")) return ExpressionUtils.column(new UpCast(given, type, Scala.none()));
-    if (policy.equals("LEGACY")) return ExpressionUtils.column(new Cast(given, type, zone, EvalMode$.MODULE$.LEGACY()));
-    Expression cast = new Cast(given, type, zone, EvalMode$.MODULE$.ANSI());
-    if (!hasNumbers(type) || Cast$.MODULE$.canUpCast(DataType.fromJson(from), type)) return ExpressionUtils.column(cast);
-    return ExpressionUtils.column(new CheckOverflowInTableInsert(cast, column));
+    if (policy.equals("LEGACY")) return new Cast(value, to, zone, EvalMode$.MODULE$.LEGACY());
+    Expression cast = new Cast(value, to, zone, EvalMode$.MODULE$.ANSI());
+    if (!hasNumbers(to) || Cast$.MODULE$.canUpCast(from, to)) return cast;
+    return new CheckOverflowInTableInsert(cast, column);
   }
 
   private static boolean hasNumbers(DataType type) {
