@@ -74,22 +74,23 @@ def add_batch(asked: dict[str, Any], data: Any) -> None:
         reason = "a stream has a void column, which holds only nulls of no type: leave it out, or cast it to a type"
         error = InvalidSchemaError(f"`{path}`: {reason}", reason=reason)
         raise error.named("DELTA_NULL_SCHEMA_IN_STREAMING_WRITE")
-    rows = _fitted(rows, path, WriteOptions.parse(path, options), storage)
+    rows = _fitted(rows, path, options, storage)
     save(spark, rows, path, _MODES[asked["mode"]], by, options, storage or None)
 
 
-def _fitted(rows: DataFrame, path: str, given: WriteOptions, storage: dict[str, str]) -> DataFrame:
+def _fitted(rows: DataFrame, path: str, options: dict[str, str], storage: dict[str, str]) -> DataFrame:
     """The rows with the types that the table has, cast as Spark stores values."""
     from pyspark.sql.classic.dataframe import DataFrame
 
-    try:
-        table = Table(path, storage_options=storage or None)
-    except TableNotFoundError:
-        return rows
+    settings = Settings.of(rows.sparkSession)
+    given = WriteOptions.parse(path, options).in_session(settings)
     if given.overwrite_schema:
         return rows
-    merges = given.in_session(Settings.of(rows.sparkSession)).merge_schema is True
-    widens = merges and table.properties.get("delta.enableTypeWidening") == "true"
+    try:
+        table = Table(path, storage_options=settings.storage(storage))
+    except TableNotFoundError:
+        return rows
+    widens = given.merge_schema is True and table.properties.get("delta.enableTypeWidening") == "true"
     fitted = java_method(rows.sparkSession, "FittedRows", "of")(rows._jdf, table.schema.json(), widens)
     return DataFrame(fitted, rows.sparkSession)
 
