@@ -32,7 +32,7 @@ def session(jars: str, warehouse: str) -> SparkSession:
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.memory", "1g")
+        .config("spark.driver.memory", "2g")
         .config("spark.log.level", "ERROR")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", "2")
@@ -41,6 +41,11 @@ def session(jars: str, warehouse: str) -> SparkSession:
         # its queries over a few rows take less time than Janino does to compile them
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+        # a table is read in one test only: what delta-spark and Spark keep of thousands of them fills the memory
+        .config("spark.databricks.delta.delta.log.cacheSize", "20")
+        .config("spark.sql.ui.retainedExecutions", "10")
+        .config("spark.ui.retainedJobs", "10")
+        .config("spark.ui.retainedStages", "10")
         # its own store of local logs writes a commit over that of another process that was faster
         .config("spark.delta.logStore.file.impl", "io.delta.storage.HDFSLogStore")
         .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")
