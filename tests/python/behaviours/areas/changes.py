@@ -122,6 +122,31 @@ def an_update_of_a_partition_column_to_null(p: Player, vectors: str) -> None:
     p.rows()
 
 
+_EXISTS = (
+    "EXISTS (SELECT * FROM {u} WHERE id < 100)",
+    "NOT EXISTS (SELECT * FROM {u} WHERE id < 100)",
+    "EXISTS (SELECT * FROM {u} AS u WHERE u.id = t.id)",
+    "NOT EXISTS (SELECT * FROM {u} AS u WHERE u.id = t.id)",
+    "EXISTS (SELECT * FROM {u} AS u WHERE u.id = t.id + 100)",
+    "id > 1 AND EXISTS (SELECT * FROM {u} AS u WHERE u.id = t.id)",
+)
+
+
+@AREA.family(WAYS, quick=["vectors"])
+def deletes_by_subqueries(p: Player, vectors: str) -> None:
+    """Where a setting lets delta-spark take them."""
+    p.conf("spark.databricks.delta.delete.allowExistsSubquery", "true")
+    fed(p, "id INT, name STRING", vectors=vectors)
+    p.sql("INSERT INTO {t} SELECT /*+ COALESCE(1) */ * FROM VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, NULL)")
+    p.sql("CREATE TABLE {u} (id INT) USING delta", "INSERT INTO {u} VALUES (1), (3), (7)")
+    for where in _EXISTS:
+        p.attempt(f"DELETE FROM {{t}} AS t WHERE {where}")
+        p.rows()
+        if p.table().history(1).first().operation == "DELETE":
+            p.changes()
+            p.sql("RESTORE TABLE {t} TO VERSION AS OF 1")
+
+
 @AREA.family(WAYS, quick=["vectors"])
 def deletes_and_updates_one_after_another(p: Player, vectors: str) -> None:
     fed(p, "id INT, name STRING", vectors=vectors)
