@@ -171,6 +171,14 @@ class Player:
             else:
                 self.told.append("done")
 
+    def answers(self, *of: str | Callable[[], Any]) -> None:
+        """Tells of each query (or call that makes a DataFrame) its rows, or the condition of its error."""
+        for step in of:
+            try:
+                self.told.append({"rows": self.list_rows(step if isinstance(step, str) else step())})
+            except Exception as error:  # noqa: BLE001 the error is the answer
+                self.told.append({"error": condition_of(error)})
+
     def rows(self, of: Any = None) -> None:
         """Tells rows, in an order that both engines share: of the table, of a query, or of a DataFrame."""
         self.told.append({"rows": self.list_rows(of)})
