@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 FEED = "delta.enableChangeDataFeed"
@@ -154,6 +154,13 @@ class Player:
         query.trigger(availableNow=True).start(to or f"{self.at}/u").awaitTermination()
 
     # -- what is told
+
+    def each(self, names: Iterable[str]) -> Iterator[str]:
+        """Tells each name, and gives it a table of its own."""
+        for number, name in enumerate(names):
+            self.tell(name)
+            self.path = f"{self.at}/t{number}"
+            yield name
 
     def tell(self, value: Any) -> None:
         """Anything that JSON has."""

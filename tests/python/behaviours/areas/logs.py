@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from playing import Player
+
+DAY = 86_400
 
 
 def log_of(p: Player, path: str | None = None) -> Path:
@@ -51,6 +55,26 @@ def change(p: Player, path: str, how: Callable[[dict[str, Any]], Any], versions:
         if versions is None or version in versions:
             actions = p.actions(version, path)
             put(path, version, *[a for a in actions if how(a) is not False])
+
+
+def age(path: str, days: float, versions: Any) -> None:
+    """Makes the log's files of versions so many days old; each is a second younger than the one before."""
+    for file in Path(path, "_delta_log").iterdir():
+        name = file.name.removeprefix(".").split(".")[0]
+        if name.isdigit() and int(name) in versions:
+            at = time.time() - days * DAY + int(name)
+            os.utime(file, (at, at))
+
+
+def names(path: str) -> list[str]:
+    """The names of the log's files, without the part that is another one in each run, and without checksums."""
+    found = []
+    for file in sorted(Path(path, "_delta_log").iterdir()):
+        parts = file.name.split(".")
+        if file.is_file() and parts[0].isdigit() and parts[-1] != "crc":
+            middle = [x for x in parts[1:-1] if len(x) < 36]
+            found.append(".".join([str(int(parts[0])), *middle, parts[-1]]))
+    return sorted(found)
 
 
 def of_checkpoint(p: Player, path: str | None = None) -> Any:
