@@ -1,0 +1,7 @@
+"""Rows keep their ids through statements, clones and what is enabled later, as in delta-spark."""
+
+from areas.row_tracking_changes import AREA
+from recorded import answers_of, recorded_of
+
+test_delta_spark_answered_the_same = answers_of(AREA)
+test_delta_spark_answers_as_is_recorded = recorded_of(AREA)
