@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playing import Area
+from pyspark.sql import functions as f
 
 if TYPE_CHECKING:
     from playing import Player
@@ -21,6 +23,127 @@ def stats(p: Player) -> None:
     """Tells what statistics files of the newest commit have."""
     found = [a["add"].get("stats") for a in p.actions() if "add" in a]
     p.tell(sorted(map(str, found)))
+
+
+@AREA.family({"by SQL": "SQL", "by method": "method"})
+def partitions_of_many_types(p: Player, door: str) -> None:
+    parquet(p, "SELECT 1 AS id, 2 AS i, 'a b' AS s, DATE '2020-01-01' AS d", ("i", "s", "d"))
+    parquet(
+        p,
+        "SELECT 2 AS id, CAST(NULL AS INT) AS i, CAST(NULL AS STRING) AS s, CAST(NULL AS DATE) AS d",
+        ("i", "s", "d"),
+    )
+    if door == "SQL":
+        p.sql("CONVERT TO DELTA parquet.`{at}/t` PARTITIONED BY (i INT, s STRING, d DATE)")
+    else:
+        p.tables.convertToDelta(p.spark, p.text("parquet.`{at}/t`"), "i INT, s STRING, d DATE")
+    p.rows()
+    p.rows("SELECT id FROM {t} WHERE d IS NULL AND i IS NULL")
+    p.rows("SELECT id FROM {t} WHERE s = 'a b'")
+    p.sql("INSERT INTO {t} VALUES (3, 4, 'c', DATE '2021-01-01')")
+    p.rows()
+    p.commit()
+
+
+NAMES = {
+    "works 1": "%!@#$%^&*-",
+    "works 2": "?.+<_>|/",
+    "blank": "a b",
+    "comma": "a,b",
+    "semicolon": "a;b",
+    "braces": "a{b}",
+    "parentheses": "a(b)",
+    "equals": "a=b",
+    "underline": "_p",
+    "dot": ".p",
+}
+
+
+@AREA.situation(long=True)
+def names_of_columns(p: Player) -> None:
+    for kind in p.each(n for n in NAMES if n not in {"underline", "dot"}):
+        try:
+            p.spark.range(2).withColumn(NAMES[kind], f.lit("x")).coalesce(1).write.parquet(p.path)
+        except Exception:  # noqa: BLE001 Spark itself does not write such a column
+            p.tell("not written")
+            continue
+        p.attempt(f"CONVERT TO DELTA parquet.`{p.path}`")
+
+
+@AREA.situation()
+def files_of_any_name(p: Player) -> None:
+    parquet(p, "SELECT 1 AS id", at="from")
+    (file,) = Path(p.at, "from").glob("*.parquet")
+    Path(p.path).mkdir()
+    for name in ("some-data-id=1.snappy.parquet", "unknown_suffix", "a b.parquet", "x%20y.parquet"):
+        Path(p.path, name).write_bytes(file.read_bytes())
+    Path(p.path, "empty", "deeper").mkdir(parents=True)
+    Path(p.path, "_hidden.parquet").write_text("x", encoding="utf-8")
+    Path(p.path, ".hidden").write_text("x", encoding="utf-8")
+    p.attempt("CONVERT TO DELTA parquet.`{at}/t`")
+    p.rows("SELECT * FROM {t}")
+    p.tell(sorted(a["add"]["path"] for a in p.actions() if "add" in a))
+
+
+@AREA.situation()
+def a_partition_folder_for_itself(p: Player) -> None:
+    parquet(p, "SELECT 1 AS id, 2 AS p, 3 AS q", ("p", "q"))
+    p.attempt("CONVERT TO DELTA parquet.`{at}/t/p=2` PARTITIONED BY (q INT)")
+    p.rows("SELECT * FROM delta.`{at}/t/p=2`")
+
+
+@AREA.situation(differs="no file is left out by bounds that do not tell of its NaN, so no row is lost")
+def values_that_are_no_number(p: Player) -> None:
+    """NaN is larger than all numbers, whatever a file says of its bounds."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    Path(p.path).mkdir()
+    pq.write_table(pa.table({"c": pa.array([1.0, 2.0, float("nan")])}), f"{p.path}/a.parquet")
+    pq.write_table(pa.table({"c": pa.array([float("nan"), float("nan")])}), f"{p.path}/b.parquet")
+    p.sql("CONVERT TO DELTA parquet.`{at}/t`")
+    p.rows("SELECT count(*) FROM {t} WHERE c >= 100")
+    p.rows("SELECT count(*) FROM {t} WHERE c = 'NaN'")
+    p.rows("SELECT count(*) FROM {t} WHERE c > 1 AND c < 3")
+
+
+@AREA.situation()
+def files_with_different_columns(p: Player) -> None:
+    parquet(p, "SELECT 1 AS id, CAST(2 AS SMALLINT) AS n")
+    parquet(p, "SELECT 3 AS id, 4 AS n, 'x' AS more")
+    parquet(p, "SELECT 5 AS id")
+    p.attempt("CONVERT TO DELTA parquet.`{at}/t`")
+    p.rows("SELECT id, n, more FROM {t}")
+
+
+@AREA.situation()
+def nested_columns_and_nullness(p: Player) -> None:
+    parquet(
+        p, "SELECT 1 AS id, named_struct('a', 1, 'b', array(named_struct('c', 'x'))) AS s, map('k', 1) AS m"
+    )
+    p.sql("CONVERT TO DELTA parquet.`{at}/t`")
+    p.schema()
+    p.rows()
+    stats(p)
+
+
+@AREA.situation()
+def a_column_of_the_folders_is_in_the_files_too(p: Player) -> None:
+    parquet(p, "SELECT 1 AS id, 7 AS p", at="t/p=2")
+    p.attempt("CONVERT TO DELTA parquet.`{at}/t` PARTITIONED BY (p INT)")
+    p.rows("SELECT id, p FROM {t}")
+    p.rows("SELECT id FROM {t} WHERE p = 2")
+
+
+@AREA.situation()
+def by_the_method(p: Player) -> None:
+    from pyspark.sql.types import IntegerType, StructType
+
+    parquet(p, "SELECT 1 AS id, 2 AS p", ("p",))
+    table = p.tables.convertToDelta(p.spark, p.text("parquet.`{at}/t`"), StructType().add("p", IntegerType()))
+    p.rows(table.toDF())
+    p.tell(p.tables.isDeltaTable(p.spark, p.path))
+    p.attempt(lambda: p.tables.convertToDelta(p.spark, p.text("parquet.`{at}/none`")))
 
 
 @AREA.family(
