@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import class_data
 import pytest
 import tiers
 
@@ -41,10 +42,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _spark_environment() -> None:
+def _spark_environment(request: pytest.FixtureRequest) -> None:
     # the workers run this Python, and no name of this machine has to resolve
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    if any(item.get_closest_marker("spark") for item in request.session.items):
+        class_data.share_own()
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import sys
 import venv
 from pathlib import Path
 
+import class_data
 import pyspark
 import pytest
 from filelock import FileLock
@@ -105,4 +106,19 @@ def command(script: Path, warehouse: Path) -> tuple[list[str], dict[str, str]]:
     }
     environment["PYTHONPATH"] = str(folder)
     environment.pop("SPARK_HOME", None)
-    return [interpreter, str(script), os.pathsep.join(classes), warehouse.as_uri()], environment
+    environment.pop(class_data.OPTIONS, None)
+    arguments = [os.pathsep.join(classes), warehouse.as_uri()]
+    environment = class_data.shared_peer(
+        environment, _cache(), [interpreter, *arguments], _spark(interpreter)
+    )
+    return [interpreter, str(script), *arguments], environment
+
+
+def _spark(interpreter: str) -> Path:
+    """The folder of a Python's PySpark JARs."""
+    program = "import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent / 'jars')"
+    return Path(
+        subprocess.run(
+            [interpreter, "-c", program], check=True, stdout=subprocess.PIPE, text=True
+        ).stdout.strip()
+    )
