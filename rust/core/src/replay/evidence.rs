@@ -217,3 +217,107 @@ fn same_metadata(a: &Metadata, b: &Metadata) -> bool {
         && agree(a.created_time.as_ref(), b.created_time.as_ref())
         && schema()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::checksum::FileSizeHistogram;
+    use super::*;
+
+    fn metadata() -> Metadata {
+        Metadata {
+            id: "i".into(),
+            name: Some("n".into()),
+            description: Some("d".into()),
+            schema_string:
+                r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{}}]}"#
+                    .into(),
+            partition_columns: vec!["a".into()],
+            configuration: [("delta.appendOnly".into(), "true".into())].into(),
+            created_time: Some(1),
+            ..Metadata::default()
+        }
+    }
+
+    fn protocol(features: &[&str]) -> Protocol {
+        let features = Some(features.iter().map(|f| f.to_string()).collect());
+        Protocol {
+            min_reader_version: 3,
+            min_writer_version: 7,
+            reader_features: Some(Vec::new()),
+            writer_features: features,
+        }
+    }
+
+    fn agree(said: (&Protocol, &Metadata), log: (&Protocol, &Metadata)) -> bool {
+        check_table("0.crc", 0, said, (Some(log.0), Some(log.1))).is_ok()
+    }
+
+    #[test]
+    fn each_part_of_the_metadata_has_to_be_that_of_the_log() {
+        let protocol = protocol(&[]);
+        let said = metadata();
+        let spaced = said.schema_string.replace(':', ": ");
+        assert!(agree((&protocol, &said), (&protocol, &Metadata { schema_string: spaced, ..said.clone() })));
+        let bare = Metadata { name: None, description: None, created_time: None, ..said.clone() };
+        assert!(agree((&protocol, &said), (&protocol, &bare)));
+        assert!(agree((&protocol, &bare), (&protocol, &said)));
+        let mut others = vec![
+            Metadata { id: "j".into(), ..said.clone() },
+            Metadata { name: Some("m".into()), ..said.clone() },
+            Metadata { description: Some("e".into()), ..said.clone() },
+            Metadata { created_time: Some(2), ..said.clone() },
+            Metadata { partition_columns: Vec::new(), ..said.clone() },
+            Metadata { configuration: [].into(), ..said.clone() },
+            Metadata { schema_string: said.schema_string.replace("long", "integer"), ..said.clone() },
+            Metadata { schema_string: "{".into(), ..said.clone() },
+        ];
+        let mut orc = said.clone();
+        orc.format.provider = "orc".into();
+        others.push(orc);
+        for other in others {
+            assert!(!agree((&protocol, &said), (&protocol, &other)), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn each_part_of_the_protocol_has_to_be_that_of_the_log() {
+        let metadata = metadata();
+        let said = protocol(&["appendOnly", "invariants"]);
+        let turned = protocol(&["invariants", "appendOnly"]);
+        assert!(agree((&said, &metadata), (&turned, &metadata)));
+        let others = [
+            protocol(&["appendOnly"]),
+            Protocol { min_reader_version: 2, ..said.clone() },
+            Protocol { min_writer_version: 6, ..said.clone() },
+            Protocol { reader_features: Some(vec!["appendOnly".into()]), ..said.clone() },
+        ];
+        for other in others {
+            assert!(!agree((&said, &metadata), (&other, &metadata)), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_checksum_that_contradicts_itself_gives_no_totals() {
+        let counts = |files: i64, bytes: i64| FileSizeHistogram {
+            sorted_bin_boundaries: vec![0],
+            file_counts: vec![files],
+            total_bytes: vec![bytes],
+        };
+        let sound = Checksum {
+            num_files: 2,
+            table_size_bytes: 30,
+            num_metadata: 1,
+            num_protocol: 1,
+            file_size_histogram: Some(counts(2, 30)),
+            ..Checksum::default()
+        };
+        let gives = |checksum: &Checksum| Totals::of(checksum, "0.crc".into(), 0).is_some();
+        assert!(gives(&sound));
+        assert!(gives(&Checksum { file_size_histogram: None, ..sound.clone() }));
+        for (files, bytes) in [(1, 30), (2, 29)] {
+            assert!(!gives(&Checksum { file_size_histogram: Some(counts(files, bytes)), ..sound.clone() }));
+        }
+        assert!(!gives(&Checksum { num_metadata: 2, ..sound.clone() }));
+        assert!(!gives(&Checksum { num_protocol: 0, ..sound.clone() }));
+    }
+}

@@ -480,3 +480,32 @@ fn by_stats(
     }
     Ok(Some((keep.finish(), adds)))
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow::datatypes::TimeUnit::{Microsecond, Millisecond};
+
+    use super::*;
+
+    #[test]
+    fn types_are_the_same_by_names_types_and_zones() {
+        let of = |fields: &[(&str, DataType)]| {
+            DataType::Struct(fields.iter().map(|(n, t)| Field::new(*n, t.clone(), true)).collect())
+        };
+        let utc = |name: &str| DataType::Timestamp(Microsecond, Some(name.into()));
+        let (long, text) = (DataType::Int64, DataType::Utf8);
+        let base = of(&[("a", long.clone()), ("b", utc("UTC"))]);
+        assert!(same_type(&base, &of(&[("a", long.clone()), ("b", utc("+00:00"))])));
+        for other in [
+            of(&[("a", long.clone())]),
+            of(&[("a", long.clone()), ("c", utc("UTC"))]),
+            of(&[("b", utc("UTC")), ("a", long.clone())]),
+            of(&[("a", text), ("b", utc("UTC"))]),
+            of(&[("a", long.clone()), ("b", DataType::Timestamp(Microsecond, None))]),
+            of(&[("a", long.clone()), ("b", DataType::Timestamp(Millisecond, Some("UTC".into())))]),
+            of(&[("a", long.clone()), ("b", utc("UTC")), ("c", long)]),
+        ] {
+            assert!(!same_type(&base, &other) && !same_type(&other, &base), "{other}");
+        }
+    }
+}
