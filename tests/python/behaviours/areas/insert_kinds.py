@@ -30,6 +30,10 @@ class Case:
     without: Collection[str] = ()
     """Kinds that are not played."""
     doors: Collection[str] = ("sql", "frames")
+    properties: str = ""
+    """Properties of the table, as SQL has them."""
+    setting: bool | None = None
+    """What the session says of evolution where a writer has an option for it."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,13 @@ class Into:
         self.p.conf(AUTO_MERGE, str(self.case.evolves).lower())
         self.p.sql(text.replace("[t]", self.table).replace("[s]", f"delta.`{self.p.at}/given`"))
 
+    def session(self) -> None:
+        """What the session says beside the option."""
+        if self.case.setting is not None:
+            self.p.conf(AUTO_MERGE, str(self.case.setting).lower())
+
     def writer(self, mode: str, **options: str) -> Any:
+        self.session()
         writer = self.rows.write.format("delta").mode(mode)
         return writer.option("mergeSchema", str(self.case.evolves).lower()).options(**options)
 
@@ -78,9 +88,11 @@ class Into:
         return self.writer("overwrite", replaceOn=f"t.{self.match}", targetAlias="t")
 
     def write_to(self) -> Any:
+        self.session()
         return self.rows.writeTo(self.table).option("mergeSchema", str(self.case.evolves).lower())
 
     def stream(self) -> None:
+        self.session()
         rows = self.p.spark.readStream.format("delta").load(f"{self.p.at}/given")
         writer = rows.writeStream.option("checkpointLocation", f"{self.path}-checkpoint")
         writer = writer.option("mergeSchema", str(self.case.evolves).lower())
@@ -133,9 +145,11 @@ def by_door(cases: dict[str, Case]) -> dict[str, tuple[str, Case]]:
 
 def play_kinds(p: Player, door: str, case: Case) -> None:
     """Plays a case by each kind of a door, and tells each one's schema and rows, or its error."""
-    make(p, f"{p.at}/table", case.table, case.before, case.key)
+    make(p, f"{p.at}/table", case.table, case.before, case.key, case.properties)
     make(p, f"{p.at}/given", case.given, case.rows)
     columns = [f"`{name}`" if "." in name else name for name in p.read(f"{p.at}/given").columns]
+    told: dict[str, Any] = {}
+    written: dict[str, Any] = {}
     for number, (kind, insert) in enumerate(DOORS[door].items()):
         if kind in case.without:
             continue
@@ -144,19 +158,34 @@ def play_kinds(p: Player, door: str, case: Case) -> None:
         try:
             insert(Into(p, path, columns, case))
         except Exception as error:  # noqa: BLE001 the error is the answer
-            told: Any = {"error": condition_of(error)}
+            told[kind] = {"error": condition_of(error)}
             if len(list(Path(path, "_delta_log").glob("*.json"))) > 1:
-                told = {"written with": told["error"]}
+                told[kind] = {"written with": told[kind]["error"]}
         else:
-            after = p.read(path)
-            told = [after.schema.simpleString(), p.list_rows(after)]
-        p.tell({kind: told})
+            written[kind] = p.read(path)
+            told[kind] = [written[kind].schema.simpleString(), []]
+    for kind, row in _rows_of(written):
+        told[kind][1].append(row)
+    for kind, answer in told.items():
+        p.tell({kind: answer})
 
 
-def make(p: Player, path: str, columns: str, rows: str, by: str | None = None) -> None:
+def _rows_of(frames: dict[str, Any]) -> list[tuple[str, str]]:
+    """The rows of many tables in one job, as sorted JSON texts beside the table's name."""
+    every = None
+    for kind, df in frames.items():
+        row = "to_json(struct(*), map('ignoreNullFields', 'false')) AS row"
+        numbered = df.toDF(*(str(i) for i in range(len(df.columns))))
+        rows = numbered.selectExpr(f"'{kind}' AS kind", row)
+        every = rows if every is None else every.unionAll(rows)
+    return [] if every is None else sorted((found["kind"], found["row"]) for found in every.collect())
+
+
+def make(p: Player, path: str, columns: str, rows: str, by: str | None = None, properties: str = "") -> None:
     """A table of rows that JSON has, an array of objects; void columns are null."""
     partitioned = f"PARTITIONED BY ({by})" if by else ""
+    having = f"TBLPROPERTIES ({properties})" if properties else ""
     p.sql(
-        f"""CREATE TABLE delta.`{path}` USING delta {partitioned} AS
+        f"""CREATE TABLE delta.`{path}` USING delta {partitioned} {having} AS
         SELECT r.* FROM (SELECT explode(from_json('{rows}', 'ARRAY<STRUCT<{columns}>>')) AS r)"""
     )
