@@ -102,9 +102,10 @@ def _vacuum(words: Words) -> Statement:
         elif not dry_run and words.take("DRY"):
             words.need("RUN")
             dry_run = True
-        elif mode is None and (words.follows("LITE") or words.follows("FULL")):
-            mode = "lite" if words.take("LITE") else "full"
-            words.take("FULL")
+        elif mode is None and words.take("LITE"):
+            mode = "lite"
+        elif mode is None and words.take("FULL"):
+            mode = "full"
         elif inventory is None and words.take("USING", "INVENTORY"):
             inventory = _inventory(words)
         else:

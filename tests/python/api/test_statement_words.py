@@ -71,6 +71,10 @@ WRONG = {
     "ALTER TABLE t ADD CONSTRAINT c (a > 1)": r"expected CHECK, found `\(`",
     "GENERATE symlink_format_manifest t": "expected FOR, found `t`",
     "VACUUM t LITE USING INVENTORY i": "LITE goes by the log",
+    "VACUUM t LITE FULL": "expected the end of the statement, found `FULL`",
+    "VACUUM t FULL LITE": "expected the end of the statement, found `LITE`",
+    "VACUUM t DRY RUN DRY RUN": "expected the end of the statement, found `DRY`",
+    "VACUUM t RETAIN 0 HOURS RETAIN 0 HOURS": "expected the end of the statement, found `RETAIN`",
     "CONVERT TO ICEBERG t": "expected DELTA, found `ICEBERG`",
     "DESCRIBE DETAIL t u": "expected the end of the statement, found `u`",
 }
