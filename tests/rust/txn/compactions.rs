@@ -134,3 +134,22 @@ fn statistics_that_were_restated_are_no_conflict() {
     assert_eq!(names(&location), ["ab"]);
     assert_eq!(deleted(&location, "ab"), [] as [u64; 0]);
 }
+
+#[test]
+fn two_adds_of_one_file_agree_only_where_neither_changes_rows() {
+    for (theirs, own) in [(false, false), (false, true), (true, false), (true, true)] {
+        let location = two_files(&ENABLED);
+        let add = live(&location, "a");
+        let (mut winner, mut ours) = (begin(&location), begin(&location));
+        winner.add(Add { data_change: theirs, ..add.clone() });
+        ours.add(Add { data_change: own, ..add });
+        winner.commit().unwrap();
+        if theirs || own {
+            let error = ours.commit().unwrap_err();
+            assert_eq!(error.conflict().unwrap().rule, "file-added", "winner {theirs}, ours {own}");
+        } else {
+            ours.commit().unwrap();
+        }
+        assert_eq!(names(&location), ["a", "b"]);
+    }
+}

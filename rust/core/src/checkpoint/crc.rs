@@ -294,3 +294,53 @@ fn index<T>(list: Option<Vec<T>>, key: impl Fn(&T) -> String) -> Option<BTreeMap
 fn values<T>(map: BTreeMap<String, T>) -> Vec<T> {
     map.into_values().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::{Add, Metadata, Protocol, Remove, Txn};
+
+    fn by(operation: &str) -> CommitInfo {
+        CommitInfo { operation: Some(operation.into()), ..CommitInfo::default() }
+    }
+
+    fn first() -> Checksum {
+        let protocol = Protocol {
+            min_reader_version: 1,
+            min_writer_version: 2,
+            reader_features: None,
+            writer_features: None,
+        };
+        let actions = [ActionRef::Protocol(&protocol), ActionRef::MetaData(&Metadata::default())];
+        next_checksum(None, &by("CREATE TABLE"), &actions).unwrap()
+    }
+
+    #[test]
+    fn a_table_without_files_has_a_checksum() {
+        assert_eq!((first().num_files, first().table_size_bytes), (0, 0));
+        let gone = Remove { size: Some(5), ..Remove::default() };
+        assert_eq!(next_checksum(Some(&first()), &by("DELETE"), &[ActionRef::Remove(&gone)]), None);
+    }
+
+    #[test]
+    fn operations_that_say_nothing_of_the_files_give_none() {
+        let add = Add { size: 5, data_change: true, ..Add::default() };
+        let after = |operation| next_checksum(Some(&first()), &by(operation), &[ActionRef::Add(&add)]);
+        assert_eq!(after("WRITE").unwrap().table_size_bytes, 5);
+        for operation in ADDS_AGAIN.into_iter().chain(REMOVES_NOTHING) {
+            assert_eq!(after(operation), None, "{operation}");
+        }
+    }
+
+    #[test]
+    fn too_many_transaction_identifiers_are_left_out() {
+        let txns: Vec<Txn> =
+            (0..=MOST_TXNS).map(|n| Txn { app_id: n.to_string(), version: 1, last_updated: None }).collect();
+        let known = |count: usize| {
+            let actions: Vec<ActionRef<'_>> = txns[..count].iter().map(ActionRef::Txn).collect();
+            next_checksum(Some(&first()), &by("WRITE"), &actions).unwrap().set_transactions
+        };
+        assert_eq!(known(MOST_TXNS).unwrap().len(), MOST_TXNS);
+        assert_eq!(known(MOST_TXNS + 1), None);
+    }
+}

@@ -564,3 +564,35 @@ fn domain_at(s: &StructArray, row: usize) -> Option<DomainMetadata> {
         removed: removed.is_some_and(|r| r.is_valid(row) && r.value(row)),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{Int32Array, ListArray};
+    use arrow::datatypes::Int32Type;
+
+    use super::*;
+
+    /// A row of `protocol` whose lists of features are empty.
+    fn without_features(reader: i32, writer: i32) -> Protocol {
+        let number = |n: i32| Arc::new(Int32Array::from(vec![n])) as ArrayRef;
+        let list = || {
+            let none = ListArray::from_iter_primitive::<Int32Type, _, _>([Some(Vec::<Option<i32>>::new())]);
+            cast(&none, &DataType::List(Arc::new(Field::new("element", DataType::Utf8, true)))).unwrap()
+        };
+        let batch = RecordBatch::try_from_iter([
+            ("minReaderVersion", number(reader)),
+            ("minWriterVersion", number(writer)),
+            ("readerFeatures", list()),
+            ("writerFeatures", list()),
+        ]);
+        protocol_at(&StructArray::from(batch.unwrap()), 0).unwrap()
+    }
+
+    #[test]
+    fn an_empty_list_of_features_means_none_below_the_versions_that_have_lists() {
+        let lists = |p: Protocol| (p.reader_features, p.writer_features);
+        assert_eq!(lists(without_features(2, 6)), (None, None));
+        assert_eq!(lists(without_features(2, 7)), (None, Some(Vec::new())));
+        assert_eq!(lists(without_features(3, 7)), (Some(Vec::new()), Some(Vec::new())));
+    }
+}
