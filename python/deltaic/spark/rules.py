@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
+from pyspark.sql.types import StringType
 
 from deltaic.spark import failures
 from deltaic.spark.frame import functions, guarded, is_connect, limited, primitive, quoted, refusal, shown
@@ -189,6 +190,7 @@ def _complete(F: Any, rows: Any, columns: list[WriteColumn], rules: RowRules, wi
         refused.append((holds, failures.OUTSIDE, _named(columns, within)))
     if not refused:
         return rows
+    rows = _as_they_are_read(F, rows, columns)
     # a void column is not written, and a condition with it would not be checked
     at = next((i for i, c in enumerate(columns) if not c.void), 0)
     value = names[at]
@@ -196,6 +198,21 @@ def _complete(F: Any, rows: Any, columns: list[WriteColumn], rules: RowRules, wi
         value = F.when(holds, value).otherwise(refusal(F, mark, shown(F, named)))
     names[at] = value.alias(columns[at].name)
     return rows.select(*names)
+
+
+def _as_they_are_read(F: Any, rows: Any, columns: list[WriteColumn]) -> Any:  # noqa: N803
+    """The rows as the table will show them: empty texts of partition columns are null there."""
+    if not any(c.partition for c in columns):
+        return rows
+    kinds = [field.dataType for field in rows.schema]
+    return rows.select(
+        *[
+            F.nullif(F.col(quoted(c.name)), F.lit("")).alias(c.name)
+            if c.partition and isinstance(kind, StringType)
+            else F.col(quoted(c.name))
+            for c, kind in zip(columns, kinds, strict=True)
+        ]
+    )
 
 
 def _named(columns: list[WriteColumn], expression: str) -> list[str]:

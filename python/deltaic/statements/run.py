@@ -10,6 +10,7 @@ from deltaic.exceptions import TableNotFoundError, UnsupportedError
 from deltaic.spark import frames, names, reports
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.committed import altered, committed_at
+from deltaic.spark.constraints import add_constraint
 from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.inventory import inventoried
 from deltaic.spark.optimize import optimized
@@ -209,7 +210,7 @@ def _sync_identity(spark: Any, statement: S.SyncIdentity) -> list[dict[str, Any]
 
 def _add_constraint(spark: Any, statement: S.AddConstraint) -> list[dict[str, Any]]:
     table, said = _table(spark, statement.name), user_metadata(spark, "alter")
-    version = table.add_constraint(statement.constraint, statement.expression, user_metadata=said)
+    version = add_constraint(spark, table, statement.constraint, statement.expression, said)
     altered(spark, table, version)
     return []
 

@@ -152,14 +152,16 @@ pub(crate) fn replace_columns(
 }
 
 #[pyfunction]
+#[pyo3(signature = (table, name, expression, user_metadata, checked=None))]
 pub(crate) fn add_constraint(
     py: Python<'_>,
     table: &Table,
     name: String,
     expression: String,
     user_metadata: Option<&str>,
+    checked: Option<u64>,
 ) -> PyResult<u64> {
-    run(py, table, Alteration::AddConstraint { name, expression }, user_metadata)
+    run(py, table, Alteration::AddConstraint { name, expression, checked }, user_metadata)
 }
 
 #[pyfunction]

@@ -14,6 +14,7 @@ mod manifest;
 mod optimize;
 mod optimize_races;
 mod overwrite;
+mod remove_mapping;
 mod restore;
 mod vacuum;
 mod zorder;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::column_mapping::{is_mapped, without_mapping};
 use super::constraints::constraints;
+use super::names::names_that_need_mapping;
 use super::property_table::known;
 use super::protocol::{with_features, without_feature};
 use super::settle::Change;
@@ -279,6 +280,15 @@ pub fn without_recorded_changes(table: &Definition) -> Definition {
 /// [`Error::InvalidSchema`] when a name cannot be in files; [`Error::InvalidFeatureChange`] where something else needs column
 /// mapping.
 pub fn unmapped(table: &Definition) -> Result<Definition> {
+    let names = names_that_need_mapping(&table.schema);
+    if !names.is_empty() {
+        let names = names.join(", ");
+        let reason = format!("names that need column mapping: {names}; rename these columns first");
+        return Err(Error::InvalidSchema { reason }.named(
+            &condition::INVALID_COLUMN_NAMES_WHEN_REMOVING_COLUMN_MAPPING,
+            [("invalidColumnNames", names)],
+        ));
+    }
     let mut new = table.clone();
     new.schema = without_mapping(&table.schema);
     new.metadata.schema_string = new.schema.to_json();

@@ -15,6 +15,12 @@ pub(crate) fn check_names(schema: &StructType, mode: ColumnMappingMode) -> Resul
     check_struct(schema, mode, "")
 }
 
+/// The names of columns, at any depth, that only files with physical names can have.
+pub(super) fn names_that_need_mapping(schema: &StructType) -> Vec<&str> {
+    let fields = schema.explode().into_iter().map(|(_, field)| field.name.as_str());
+    fields.filter(|name| name.contains(|c| REFUSED.contains(c))).collect()
+}
+
 fn check_struct(schema: &StructType, mode: ColumnMappingMode, parent: &str) -> Result<()> {
     let invalid = |reason: String| Err(Error::InvalidSchema { reason });
     if schema.fields.is_empty() {

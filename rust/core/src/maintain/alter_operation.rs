@@ -68,7 +68,7 @@ pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definit
             let columns = columns.iter().map(|field| field_map(&[], field));
             Operation::new("REPLACE COLUMNS").with_encoded("columns", columns.collect::<Vec<Value>>())
         }
-        Alteration::AddConstraint { name, expression } => {
+        Alteration::AddConstraint { name, expression, .. } => {
             Operation::new("ADD CONSTRAINT").with("name", name).with("expr", expression)
         }
         Alteration::ClusterBy(columns) => {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::alter_operation::operation;
 use super::backfill::{backfill, without_row_ids};
 use super::check_rows::check_rows;
+use super::remove_mapping::{Unmapped, remove_mapping};
 use super::sync_identity::farthest;
 use crate::alter::identity::sync_mark;
 use crate::alter::properties::{SetOptions, set_properties, unset_properties};
@@ -62,6 +63,9 @@ pub enum Alteration {
         name: String,
         /// Its expression.
         expression: String,
+        /// The version whose rows the caller has held against it, for an expression that cannot be evaluated here. A
+        /// commit that lands after it and adds rows is a lost race, which the caller repeats.
+        checked: Option<u64>,
     },
     /// Gives a table that is not partitioned other clustering columns, as paths, or none; see [`cluster_by`]. Files are
     /// clustered when they are next optimized.
@@ -83,6 +87,9 @@ pub enum Alteration {
 }
 
 /// Makes the change in one commit, or none of it. No data file is written: rows that are there read by the new schema.
+/// Only `delta.columnMapping.mode` = `none` (and its UNSET) writes all files again, by the names of the columns, in a commit
+/// of its own before that of other properties; no row changes, and rows keep their row ids.
+///
 /// Returns the version of the commit, or the newest version where nothing was to be changed. A commit that loses its race
 /// is made anew from what the winner left, so the change never undoes that of another writer. `user_metadata` is text for
 /// `commitInfo.userMetadata`.
@@ -99,14 +106,33 @@ pub enum Alteration {
 ///   statistics do not tell its number of rows, and [`Error::InvalidFeatureChange`] where another writer goes on adding
 ///   files without row ids.
 /// * For `delta.enableIcebergCompatV1`, [`Error::InvalidFeatureChange`] that names a file which must not be in such a table.
+/// * [`Error::InvalidSchema`] where column mapping is to go and a name cannot be in files.
 /// * As [`Transaction::commit`].
 ///
 /// # Cost
-/// One put; a new constraint reads its columns of all rows, the sync of an identity its column, and row tracking takes the list of live files twice.
+/// One put; without column mapping all files are read and written once; a new constraint reads its columns of all rows, the sync of an identity its column, and row tracking takes the list of live files twice.
 pub fn alter_table(location: &Location, alteration: &Alteration, user_metadata: Option<&str>) -> Result<u64> {
+    match repeated(|| remove_mapping(location, alteration, user_metadata))? {
+        None if checked_by_caller(alteration).is_some() => attempt(location, alteration, user_metadata),
+        None => repeated(|| attempt(location, alteration, user_metadata)),
+        Some(Unmapped { version, rest: None }) => Ok(version),
+        Some(Unmapped { rest: Some(rest), .. }) => repeated(|| attempt(location, &rest, user_metadata)),
+    }
+}
+
+/// The version that a caller has looked at itself.
+fn checked_by_caller(alteration: &Alteration) -> Option<u64> {
+    match alteration {
+        Alteration::AddConstraint { checked, .. } => *checked,
+        _ => None,
+    }
+}
+
+/// Makes a change anew after each lost race.
+fn repeated<T>(change: impl Fn() -> Result<T>) -> Result<T> {
     let mut races = 0;
     loop {
-        match attempt(location, alteration, user_metadata) {
+        match change() {
             Err(
                 Error::MetadataChanged(_)
                 | Error::ProtocolChanged(_)
@@ -131,8 +157,10 @@ fn attempt(location: &Location, alteration: &Alteration, user_metadata: Option<&
     }
     let mut txn = Transaction::begin(&snapshot, operation(alteration, &old, &new)?);
     txn.set_user_metadata(user_metadata.map(str::to_owned));
-    if let Alteration::AddConstraint { name, expression } = alteration {
-        check_rows(&snapshot, name, expression)?;
+    if let Alteration::AddConstraint { name, expression, checked } = alteration {
+        if checked.is_none() {
+            check_rows(&snapshot, name, expression)?;
+        }
         claim_all_rows(&mut txn);
     }
     if iceberg_compat::concerns_files(&old, &new) {
@@ -158,9 +186,10 @@ fn attempt(location: &Location, alteration: &Alteration, user_metadata: Option<&
     Ok(txn.commit()?.version)
 }
 
-/// The newest version, what the table is, and what it is to be.
+/// The newest version, or that which the caller has looked at; what the table is, and what it is to be.
 fn newest(location: &Location, alteration: &Alteration) -> Result<(Snapshot, Definition, Definition)> {
-    let snapshot = Snapshot::open(location.clone(), At::Latest)?;
+    let at = checked_by_caller(alteration).map_or(At::Latest, At::Version);
+    let snapshot = Snapshot::open(location.clone(), at)?;
     let old = definition(&snapshot)?;
     let new = match alteration {
         Alteration::SyncIdentity { column, lowered } => {
@@ -184,7 +213,7 @@ pub(crate) fn definition(snapshot: &Snapshot) -> Result<Definition> {
     table.with_clustering(domains.iter().find(|d| d.domain == CLUSTERING_DOMAIN))
 }
 
-fn altered(table: &Definition, alteration: &Alteration) -> Result<Definition> {
+pub(super) fn altered(table: &Definition, alteration: &Alteration) -> Result<Definition> {
     match alteration {
         Alteration::SetProperties { properties, options } => set_properties(table, properties, *options),
         Alteration::UnsetProperties { keys, if_exists } => unset_properties(table, keys, *if_exists),
@@ -193,7 +222,7 @@ fn altered(table: &Definition, alteration: &Alteration) -> Result<Definition> {
         Alteration::RenameColumn { path, name } => rename_column(table, path, name),
         Alteration::ChangeColumns(changes) => change_columns(table, changes),
         Alteration::ReplaceColumns(columns) => replace_columns(table, columns),
-        Alteration::AddConstraint { name, expression } => add_constraint(table, name, expression),
+        Alteration::AddConstraint { name, expression, .. } => add_constraint(table, name, expression),
         // read from the rows before
         Alteration::SyncIdentity { .. } => Ok(table.clone()),
         Alteration::ClusterBy(columns) if columns.is_empty() && table.clustering.is_empty() => {

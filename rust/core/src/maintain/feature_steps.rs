@@ -66,10 +66,7 @@ impl StepJob<'_> {
                 let files = self.widened()?;
                 self.rewrite(reorg(Vec::new()), files, Some(without_recorded_changes(self.table)))
             }
-            Step::RewriteMappedFiles => {
-                let files = self.snapshot.adds(None)?;
-                self.rewrite(Operation::new("REMOVE COLUMN MAPPING"), files, Some(unmapped(self.table)?))
-            }
+            Step::RewriteMappedFiles => self.unmap(unmapped(self.table)?),
             Step::ClearRowIds => self.clear_row_ids(),
             Step::RemoveDomains(names) => {
                 let operation = Operation::new("DOMAIN METADATA CLEANUP")
@@ -81,6 +78,16 @@ impl StepJob<'_> {
             // no commit: the drop does it, with its barriers
             Step::TruncateHistory => Ok(0),
         }
+    }
+
+    /// Writes all files again by the names of the columns, and makes the table one without column mapping. The number of
+    /// files.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub(super) fn unmap(&self, new: Definition) -> Result<u64> {
+        let files = self.snapshot.adds(None)?;
+        self.rewrite(Operation::new("REMOVE COLUMN MAPPING"), files, Some(new))
     }
 
     fn barrier(&self) -> Result<u64> {

@@ -23,6 +23,7 @@ mod layout;
 pub(crate) mod manifest;
 mod optimize;
 mod purge;
+mod remove_mapping;
 mod reset_application;
 mod restore;
 mod rewrite_files;

@@ -1,0 +1,71 @@
+//! Taking column mapping away by its property.
+
+use super::alter_table::{Alteration, altered, definition};
+use super::feature_steps::StepJob;
+use crate::alter::drop_feature::unmapped;
+use crate::error::Result;
+use crate::schema::ColumnMappingMode;
+use crate::snapshot::{At, Snapshot};
+use crate::store::Location;
+
+const MODE: &str = "delta.columnMapping.mode";
+
+/// A table that has no column mapping any more.
+pub(super) struct Unmapped {
+    /// The newest version.
+    pub(super) version: u64,
+    /// What is left of the alteration.
+    pub(super) rest: Option<Alteration>,
+}
+
+/// Takes column mapping away where the alteration says so and the table has it, in one commit. Nothing where it does not.
+///
+/// # Errors
+/// Before anything is written, as [`unmapped`], and what is wrong with the rest of the alteration; then as
+/// [`StepJob::unmap`].
+pub(super) fn remove_mapping(
+    location: &Location,
+    alteration: &Alteration,
+    user_metadata: Option<&str>,
+) -> Result<Option<Unmapped>> {
+    let Some((mode, rest)) = without_mode(alteration) else { return Ok(None) };
+    let snapshot = Snapshot::open(location.clone(), At::Latest)?;
+    let table = definition(&snapshot)?;
+    if table.column_mapping() == ColumnMappingMode::None {
+        return Ok(None);
+    }
+    if let Some(rest) = &rest {
+        altered(&table, rest)?;
+    }
+    let mut new = unmapped(&table)?;
+    if let Some(mode) = mode {
+        new.metadata.configuration.insert(MODE.into(), mode.into());
+    }
+    StepJob { snapshot: &snapshot, table: &table, user_metadata }.unmap(new)?;
+    Ok(Some(Unmapped { version: Snapshot::open(location.clone(), At::Latest)?.version(), rest }))
+}
+
+/// The mode that stays as property of an alteration that takes column mapping away, and its rest.
+fn without_mode(alteration: &Alteration) -> Option<(Option<&'static str>, Option<Alteration>)> {
+    let is_mode = |key: &str| key.eq_ignore_ascii_case(MODE);
+    match alteration {
+        Alteration::SetProperties { properties, options } => {
+            let mode = properties.iter().find(|(key, _)| is_mode(key))?.1;
+            if !mode.eq_ignore_ascii_case("none") {
+                return None;
+            }
+            let mut properties = properties.clone();
+            properties.retain(|key, _| !is_mode(key));
+            let rest = (!properties.is_empty())
+                .then_some(Alteration::SetProperties { properties, options: *options });
+            Some((Some("none"), rest))
+        }
+        Alteration::UnsetProperties { keys, if_exists } => {
+            let others: Vec<String> = keys.iter().filter(|key| !is_mode(key)).cloned().collect();
+            let rest = (!others.is_empty())
+                .then_some(Alteration::UnsetProperties { keys: others.clone(), if_exists: *if_exists });
+            (others.len() < keys.len()).then_some((None, rest))
+        }
+        _ => None,
+    }
+}
