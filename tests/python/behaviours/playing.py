@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,6 +76,33 @@ class Area:
 
         return add
 
+    def grid(
+        self, cases: Mapping[str, Any], *made: str, differs: str | None = None, long: bool = False
+    ) -> Callable[[Callable[[Player, Any], None]], Any]:
+        """The function is one situation that plays every case, each on a copy of the table that statements made.
+
+        That is the cheap way to play many cases: making a table is what costs. A case that differs is a
+        situation of its own.
+
+        Args:
+            cases: What is given, by its name, which is told before what the case tells.
+            made: Statements before the cases; a case finds a copy of the folder of `{t}`.
+            differs: As for a situation.
+            long: As for a situation.
+        """
+
+        def add(play: Callable[[Player, Any], None]) -> Callable[[Player, Any], None]:
+            def every(p: Player) -> None:
+                p.sql(*made)
+                for name, case in cases.items():
+                    p.tell({"case": name})
+                    p.beside().play(lambda p, case=case: play(p, case))
+
+            self.add(play.__name__, every, differs, long=long)
+            return play
+
+        return add
+
     def add(
         self, name: str, play: Callable[[Player], None], differs: str | None = None, *, long: bool = False
     ) -> None:
@@ -98,6 +126,7 @@ class Player:
         self.name = f"behaviour_{number}"
         self.told: list[Any] = []
         self._before: dict[str, str | None] = {}
+        self._places = 0
 
     # -- what has to work
 
@@ -243,6 +272,26 @@ class Player:
 
     # -- around it
 
+    def play(self, steps: Callable[[Player], None]) -> None:
+        """Plays steps. An error where none is expected is told at the end."""
+        try:
+            steps(self)
+        except Exception as error:  # noqa: BLE001 the error is the answer
+            text = self._plain(str(error))[:300]
+            self.told.append({"stopped by": condition_of(error) or type(error).__name__, "text": text})
+        finally:
+            self.end()
+
+    def beside(self) -> Player:
+        """A place within this one, with a copy of the table: what is told there is told here."""
+        self._places += 1
+        one = Player(self.spark, self.tables, self.folder, self._places)
+        one.told, one.name = self.told, f"{self.name}_{self._places}"
+        one.folder.mkdir()
+        if Path(self.path).exists():
+            shutil.copytree(self.path, one.path)
+        return one
+
     def end(self) -> None:
         for name, value in self._before.items():
             if value is None:
@@ -287,18 +336,11 @@ def condition_of(error: BaseException) -> str | None:
 
 
 def play(area: Area, name: str, spark: Any, tables: Any, folder: Path) -> Any:
-    """What an engine tells in a situation. An error where none is expected is told at the end."""
+    """What an engine tells in a situation."""
     number = list(area.situations).index(name)
     p = Player(spark, tables, folder, number)
     p.folder.mkdir(parents=True)
-    try:
-        area.situations[name].play(p)
-    except Exception as error:  # noqa: BLE001 the error is the answer
-        p.told.append(
-            {"stopped by": condition_of(error) or type(error).__name__, "text": p._plain(str(error))[:300]}
-        )
-    finally:
-        p.end()
+    p.play(area.situations[name].play)
     return p.told
 
 

@@ -128,9 +128,10 @@ def _difference(ours: list[Any], theirs: list[Any]) -> str:
     """The steps that differ, deltaic's first."""
     width = max(len(ours), len(theirs))
     both = zip(ours + [None] * (width - len(ours)), theirs + [None] * (width - len(theirs)), strict=True)
-    lines = [
-        f"step {n}:\n  deltaic      {mine}\n  delta-spark  {other}"
-        for n, (mine, other) in enumerate(both)
-        if not alike(mine, other)
-    ]
+    lines, case = [], ""
+    for n, (mine, other) in enumerate(both):
+        if isinstance(other, dict) and set(other) == {"case"}:
+            case = f" ({other['case']})"
+        if not alike(mine, other):
+            lines.append(f"step {n}{case}:\n  deltaic      {mine}\n  delta-spark  {other}")
     return "\n".join(lines)
