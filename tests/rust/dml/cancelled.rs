@@ -26,7 +26,8 @@ fn an_optimize(location: &Location) -> Result<Option<u64>> {
 
 fn a_constraint(location: &Location) -> Result<Option<u64>> {
     let expression = "k >= 0".to_owned();
-    alter_table(location, &Alteration::AddConstraint { name: "c".into(), expression }, None).map(Some)
+    alter_table(location, &Alteration::AddConstraint { name: "c".into(), expression, checked: None }, None)
+        .map(Some)
 }
 
 fn objects(location: &Location) -> Vec<String> {

@@ -65,7 +65,8 @@ fn column(location: &Location, name: &str, data_type: &str, metadata: Value) {
 fn rules_of_the_table_hold_for_new_rows() {
     let (_, location) = table(10, false, &[]);
     let add = |name: &str, expression: &str| {
-        let change = Alteration::AddConstraint { name: name.into(), expression: expression.into() };
+        let change =
+            Alteration::AddConstraint { name: name.into(), expression: expression.into(), checked: None };
         alter_table(&location, &change, None).unwrap();
     };
     add("small", "k < 100");

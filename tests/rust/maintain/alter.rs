@@ -20,7 +20,7 @@ fn column(name: &str) -> Alteration {
 }
 
 fn constraint(expression: &str) -> Alteration {
-    Alteration::AddConstraint { name: "Small".into(), expression: expression.into() }
+    Alteration::AddConstraint { name: "Small".into(), expression: expression.into(), checked: None }
 }
 
 fn table() -> (FaultStore, Location) {

@@ -213,7 +213,8 @@ fn features_that_only_writers_know_go_in_place() {
     assert_eq!(info(&location, 3).in_commit_timestamp, None);
 
     let (_, location) = table(&[]);
-    let check = Alteration::AddConstraint { name: "small".into(), expression: "id < 100".into() };
+    let check =
+        Alteration::AddConstraint { name: "small".into(), expression: "id < 100".into(), checked: None };
     alter_table(&location, &check, None).unwrap();
     let error = try_drop(&location, "checkConstraints", false).unwrap_err();
     assert!(error.to_string().contains("drop the constraints first: small"), "{error}");

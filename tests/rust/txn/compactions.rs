@@ -137,18 +137,26 @@ fn statistics_that_were_restated_are_no_conflict() {
 
 #[test]
 fn two_adds_of_one_file_agree_only_where_neither_changes_rows() {
-    for (theirs, own) in [(false, false), (false, true), (true, false), (true, true)] {
+    let inline = Some(rows(&[3]).to_inline());
+    let cases = [
+        (false, false, None, true),
+        (false, true, None, false),
+        (true, false, None, false),
+        (true, true, None, false),
+        (false, false, inline, false),
+    ];
+    for (theirs, own, deletion_vector, agree) in cases {
         let location = two_files(&ENABLED);
         let add = live(&location, "a");
         let (mut winner, mut ours) = (begin(&location), begin(&location));
         winner.add(Add { data_change: theirs, ..add.clone() });
-        ours.add(Add { data_change: own, ..add });
+        ours.add(Add { data_change: own, deletion_vector, ..add });
         winner.commit().unwrap();
-        if theirs || own {
+        if agree {
+            ours.commit().unwrap();
+        } else {
             let error = ours.commit().unwrap_err();
             assert_eq!(error.conflict().unwrap().rule, "file-added", "winner {theirs}, ours {own}");
-        } else {
-            ours.commit().unwrap();
         }
         assert_eq!(names(&location), ["a", "b"]);
     }
