@@ -1,0 +1,7 @@
+"""Ranges of changes are read, and refused, as by delta-spark."""
+
+from areas.changes_ranges import AREA
+from recorded import answers_of, recorded_of
+
+test_delta_spark_answered_the_same = answers_of(AREA)
+test_delta_spark_answers_as_is_recorded = recorded_of(AREA)
