@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use deltaic::alter::{self, ColumnChange, NewColumn, Position, SetOptions, columns_from_json};
 use deltaic::maintain::{self, Alteration, DropOptions, alter_table};
+use deltaic::schema::{CHAR_VARCHAR, StructField};
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -118,11 +119,14 @@ pub(crate) fn change_columns(
     let mut changes = Vec::new();
     for (path, schema, nullable, comment, default, first, after) in changed {
         let fields = schema.as_deref().map(columns_from_json).transpose().map_err(|e| to_python(py, &e))?;
-        let data_type = fields.into_iter().flatten().next().map(|field| field.data_type);
+        let field = fields.into_iter().flatten().next();
+        let length = |field: &StructField| field.metadata.get(CHAR_VARCHAR)?.as_str().map(str::to_owned);
+        let length = field.as_ref().map(length);
+        let data_type = field.map(|field| field.data_type);
         let comment = comment.map(|text| (!text.is_empty()).then_some(text));
         let default = default.map(|text| (!text.is_empty()).then_some(text));
         let position = position(first, after);
-        changes.push(ColumnChange { path, data_type, nullable, comment, default, position });
+        changes.push(ColumnChange { path, data_type, length, nullable, comment, default, position });
     }
     run(py, table, Alteration::ChangeColumns(changes), user_metadata)
 }

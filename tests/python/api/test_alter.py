@@ -180,6 +180,31 @@ def test_a_constraint(table):
     assert table.drop_constraint("c", if_exists=True) == 2
 
 
+def test_an_empty_text_of_a_partition_column_is_null_to_a_constraint(tmp_path):
+    data = pa.table({"id": [1], "p": ["x"]})
+    deltaic.write(tmp_path / "p", data, partition_by=["p"])
+    table = deltaic.Table(tmp_path / "p")
+    table.add_constraint("c", "p IS NOT NULL")
+    empty = pa.table({"id": [2], "p": [""]})
+    with pytest.raises(exceptions.InvariantViolationError):
+        deltaic.write(tmp_path / "p", empty)
+    table.drop_constraint("c")
+    table.add_constraint("d", "p IS NULL OR p > ''")
+    deltaic.write(tmp_path / "p", empty)
+    assert rows(table.update())["p"] == ["x", None]
+
+
+@pytest.mark.parametrize("limited", ["CHAR(4)", "VARCHAR(4)"])
+def test_a_text_loses_its_length(tmp_path, limited):
+    deltaic.create(tmp_path / "l", f"c {limited}")
+    table, longer = deltaic.Table(tmp_path / "l"), pa.table({"c": ["12345"]})
+    with pytest.raises(exceptions.DeltaError):
+        deltaic.write(tmp_path / "l", longer)
+    table.change_column("c", data_type="string")
+    deltaic.write(tmp_path / "l", longer)
+    assert pa.table(table.update().to_arrow()).to_pydict() == {"c": ["12345"]}
+
+
 def test_a_feature_is_dropped(table):
     table.set_properties({"delta.enableDeletionVectors": "true"})
     table.delete("id = 2")

@@ -10,7 +10,8 @@ use super::settle::{Change, settle};
 use super::{Definition, widen};
 use crate::condition;
 use crate::error::Result;
-use crate::schema::{DataType, StructField, StructType};
+use crate::schema::{CHAR_VARCHAR, DataType, StructField, StructType};
+use crate::write::TextLimit;
 
 /// A change of one column; what is not given stays.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,9 @@ pub struct ColumnChange {
     pub path: Vec<String>,
     /// Another type; see [`mod@super::widen`].
     pub data_type: Option<DataType>,
+    /// Another length of its texts, as `char(n)` or `varchar(n)`: a longer `varchar`. None inside lets them have any.
+    /// What is within a column keeps its length.
+    pub length: Option<Option<String>>,
     /// Whether it can be null. Only `true` is a change.
     pub nullable: Option<bool>,
     /// Another comment; none inside takes it away.
@@ -32,7 +36,15 @@ pub struct ColumnChange {
 impl ColumnChange {
     /// No change of this column.
     pub fn of(path: Vec<String>) -> Self {
-        ColumnChange { path, data_type: None, nullable: None, comment: None, default: None, position: None }
+        ColumnChange {
+            path,
+            data_type: None,
+            length: None,
+            nullable: None,
+            comment: None,
+            default: None,
+            position: None,
+        }
     }
 }
 
@@ -146,6 +158,9 @@ pub(super) fn change_field(field: &mut StructField, change: &ColumnChange, path:
         Some(nullable) => field.nullable = nullable,
         None => {}
     }
+    if let (Some(length), [_]) = (&change.length, path) {
+        change_length(field, length.as_deref(), path)?;
+    }
     match &change.comment {
         Some(Some(comment)) => {
             field.metadata.insert("comment".into(), comment.as_str().into());
@@ -154,6 +169,25 @@ pub(super) fn change_field(field: &mut StructField, change: &ColumnChange, path:
             field.metadata.remove("comment");
         }
         None => {}
+    }
+    Ok(())
+}
+
+fn change_length(field: &mut StructField, length: Option<&str>, path: &[String]) -> Result<()> {
+    let old = field.metadata.get(CHAR_VARCHAR).and_then(|text| text.as_str());
+    match length {
+        None => {
+            field.metadata.remove(CHAR_VARCHAR);
+        }
+        Some(new) if old == Some(new) => {}
+        Some(new) => {
+            let limits = old.and_then(TextLimit::of).zip(TextLimit::of(new));
+            if !limits.is_some_and(|(old, new)| !new.padded && new.length >= old.length) {
+                let old = old.unwrap_or("string");
+                return Err(refuse(path, format!("{old} does not become {new}: values may be longer")));
+            }
+            field.metadata.insert(CHAR_VARCHAR.into(), new.into());
+        }
     }
     Ok(())
 }
@@ -218,6 +252,33 @@ mod tests {
         assert!(change_columns(&t, &[relax("a", true)]).unwrap().schema.fields[0].nullable);
         assert!(change_columns(&t, &[relax("b", false)]).unwrap_err().to_string().contains("may hold nulls"));
         assert_eq!(change_columns(&t, &[relax("a", false)]).unwrap(), t);
+    }
+
+    #[test]
+    fn texts_get_longer() {
+        let length = |to: Option<&str>| ColumnChange {
+            length: Some(to.map(str::to_owned)),
+            ..ColumnChange::of(path("a"))
+        };
+        let plain = table("a string", &[]);
+        for (old, new, is_allowed) in [
+            (Some("char(4)"), None, true),
+            (Some("char(4)"), Some("varchar(8)"), true),
+            (Some("char(4)"), Some("char(4)"), true),
+            (Some("char(4)"), Some("char(8)"), false),
+            (Some("varchar(4)"), Some("varchar(3)"), false),
+            (None, Some("varchar(4)"), false),
+        ] {
+            let mut t = plain.clone();
+            if let Some(old) = old {
+                t.schema.fields[0].metadata.insert(CHAR_VARCHAR.into(), old.into());
+            }
+            let changed = change_columns(&t, &[length(new)]);
+            assert_eq!(changed.is_ok(), is_allowed, "{old:?} {new:?}");
+            let Ok(changed) = changed else { continue };
+            let is_now = changed.schema.fields[0].metadata.get(CHAR_VARCHAR);
+            assert_eq!(is_now.and_then(|text| text.as_str()), new);
+        }
     }
 
     #[test]

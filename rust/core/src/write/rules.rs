@@ -2,8 +2,9 @@
 //! (PROTOCOL.md, "Column Invariants" to "Identity Columns").
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::SchemaRef;
 
@@ -29,6 +30,8 @@ pub(crate) struct Rules {
     schema: StructType,
     /// The schema with the columns that are computed here as nullable: that of rows before.
     incomplete: StructType,
+    /// Places of partition columns: their empty texts are null in the table.
+    partitions: Vec<usize>,
     checks: Vec<Check>,
     defaults: Vec<(usize, Evaluator)>,
     generated: Vec<(usize, Evaluator)>,
@@ -114,6 +117,7 @@ impl Rules {
             path: plan.location.root().to_string(),
             schema: plan.schema.clone(),
             incomplete: plan.schema.clone(),
+            partitions: places_of_partitions(plan),
             checks: Vec::new(),
             defaults: Vec::new(),
             generated: Vec::new(),
@@ -214,6 +218,7 @@ impl Rules {
                 .named(&condition::NOT_NULL_CONSTRAINT_VIOLATED, [("columnName", field.name.as_str())]));
             }
         }
+        let batch = self.as_it_is_read(batch)?;
         for check in &self.checks {
             let Some(broken) = first_not_true(&check.condition.truth(&batch)?) else { continue };
             return Err(Error::InvariantViolation {
@@ -224,6 +229,20 @@ impl Rules {
             });
         }
         self.rebuilt(complete.clone(), batch.columns().to_vec(), batch.num_rows())
+    }
+
+    /// The rows as a reader of the table sees them, where there are conditions for them.
+    fn as_it_is_read(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        if self.checks.is_empty() {
+            return Ok(batch);
+        }
+        let mut columns = batch.columns().to_vec();
+        for place in &self.partitions {
+            let Some(texts) = columns[*place].as_string_opt::<i32>() else { continue };
+            let nulls: StringArray = texts.iter().map(|text| text.filter(|text| !text.is_empty())).collect();
+            columns[*place] = Arc::new(nulls);
+        }
+        self.rebuilt(batch.schema(), columns, batch.num_rows())
     }
 
     /// The farthest identities given so far, by physical name.
@@ -260,6 +279,13 @@ impl Rules {
         let values: Vec<_> = values.collect();
         if values.is_empty() { "any row".to_owned() } else { values.join(", ") }
     }
+}
+
+/// Places of the partition columns that may be null.
+fn places_of_partitions(plan: &WritePlan) -> Vec<usize> {
+    let is_partition = |field: &StructField| plan.partition_columns.contains(&field.name);
+    let fields = plan.schema.fields.iter().enumerate();
+    fields.filter(|(_, field)| field.nullable && is_partition(field)).map(|(place, _)| place).collect()
 }
 
 /// The conditions that every row must meet, CHECK constraints and invariants: what each is, and its text.

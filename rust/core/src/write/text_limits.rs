@@ -22,6 +22,16 @@ pub struct TextLimit {
     pub padded: bool,
 }
 
+impl TextLimit {
+    /// The limit of `char(n)` and `varchar(n)`.
+    pub(crate) fn of(text: &str) -> Option<TextLimit> {
+        match RawType::parse(text)? {
+            RawType::Text(limit) => Some(limit),
+            _ => None,
+        }
+    }
+}
+
 /// The limits of a column, at any depth.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Limits {

@@ -199,8 +199,7 @@ WITHIN = {
         f"{name}, {place}": (*texts, *at)
         for name, texts in TEXTS.items()
         for place, at in WITHIN.items()
-        if (name in ("CHAR to STRING", "VARCHAR to a longer one")) != (place == "a column")
-        and name not in ("CHAR to VARCHAR", "VARCHAR to STRING")
+        if place == "a column" or name in ("CHAR to STRING", "VARCHAR to a longer one")
     },
     long=True,
 )
