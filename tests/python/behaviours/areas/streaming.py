@@ -1,0 +1,54 @@
+"""Steps that situations of streams share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playing import Player
+
+
+def reader(p: Player, path: str | None = None, **options: Any) -> Any:
+    """A streaming DataFrame of the table."""
+    return p.spark.readStream.format("delta").options(**options).load(path or p.path)
+
+
+def run(p: Player, rows: Any = None, at: str = "checkpoint", *, once: bool = False, **options: Any) -> None:
+    """Streams what is there, and tells the rows of each batch, and how the query ended.
+
+    Args:
+        p: The player.
+        rows: A streaming DataFrame, or what makes one; the table with `options`, unless told.
+        at: The name of the checkpoint.
+        once: With the trigger of one batch.
+        options: Options of the read.
+    """
+    batches: list[list[str]] = []
+
+    def query() -> None:
+        given = rows() if callable(rows) else rows
+        df = reader(p, **options) if given is None else given
+        if "_commit_timestamp" in df.columns:
+            df = df.drop("_commit_timestamp")
+        writer = df.writeStream.foreachBatch(lambda batch, _: batches.append(p.list_rows(batch)))
+        writer = writer.option("checkpointLocation", f"{p.at}/{at}")
+        trigger: dict[str, Any] = {"once": True} if once else {"availableNow": True}
+        writer.trigger(**trigger).start().awaitTermination()
+
+    p.attempt(query)
+    p.tell(batches)
+
+
+def log(p: Player, version: int, end: str = "json", path: str | None = None) -> Path:
+    """A file of the log."""
+    return Path(path or p.path, "_delta_log", f"{version:020}.{end}")
+
+
+def take_away(p: Player, *versions: int, end: str = "json", path: str | None = None) -> None:
+    """Removes files of the log, and what checks them."""
+    for version in versions:
+        file = log(p, version, end, path)
+        file.unlink()
+        for beside in (log(p, version, "crc", path), file.with_name(f".{file.name}.crc")):
+            beside.unlink(missing_ok=True)
