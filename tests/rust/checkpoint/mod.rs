@@ -5,6 +5,7 @@ mod crash;
 mod equal;
 mod histories;
 mod hooks;
+mod order;
 mod sidecars;
 
 use deltaic_testkit::{TableBuilder, actions};
