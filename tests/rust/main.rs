@@ -16,6 +16,7 @@ mod kill;
 mod load;
 mod load_evidence;
 mod load_faults;
+mod load_groups;
 mod load_levels;
 mod maintain;
 mod rivals;

@@ -298,7 +298,7 @@ fn values<T>(map: BTreeMap<String, T>) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::{Add, Metadata, Protocol, Remove, Txn};
+    use crate::actions::{Add, DomainMetadata, Metadata, Protocol, Remove, Txn};
 
     fn by(operation: &str) -> CommitInfo {
         CommitInfo { operation: Some(operation.into()), ..CommitInfo::default() }
@@ -330,6 +330,31 @@ mod tests {
         for operation in ADDS_AGAIN.into_iter().chain(REMOVES_NOTHING) {
             assert_eq!(after(operation), None, "{operation}");
         }
+    }
+
+    #[test]
+    fn files_that_are_described_again_give_none() {
+        let add = Add { size: 5, ..Add::default() };
+        let remove = Remove { size: Some(3), ..Remove::default() };
+        let before = Checksum { num_files: 1, table_size_bytes: 3, ..first() };
+        let after = |actions: &[ActionRef<'_>]| next_checksum(Some(&before), &by("OPTIMIZE"), actions);
+        assert_eq!(after(&[ActionRef::Add(&add)]), None);
+        let next = after(&[ActionRef::Remove(&remove), ActionRef::Add(&add)]).unwrap();
+        assert_eq!((next.num_files, next.table_size_bytes), (1, 5));
+    }
+
+    #[test]
+    fn too_many_domains_are_left_out() {
+        let domain =
+            |n: usize| DomainMetadata { domain: n.to_string(), configuration: "{}".into(), removed: false };
+        let domains: Vec<DomainMetadata> = (0..=MOST_DOMAINS).map(domain).collect();
+        let known = |count: usize| {
+            let actions: Vec<ActionRef<'_>> =
+                domains[..count].iter().map(ActionRef::DomainMetadata).collect();
+            next_checksum(Some(&first()), &by("WRITE"), &actions).unwrap().domain_metadata
+        };
+        assert_eq!(known(MOST_DOMAINS).unwrap().len(), MOST_DOMAINS);
+        assert_eq!(known(MOST_DOMAINS + 1), None);
     }
 
     #[test]

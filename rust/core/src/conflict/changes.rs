@@ -83,9 +83,4 @@ impl Changes {
     pub fn changes_metadata(&self) -> bool {
         self.metadata.is_some() && self.identities.is_none()
     }
-
-    /// Whether it does nothing at all.
-    pub fn is_empty(&self) -> bool {
-        *self == Changes::default()
-    }
 }

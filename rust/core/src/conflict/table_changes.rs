@@ -122,3 +122,47 @@ fn drop_marks(value: &mut Value) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata() -> Metadata {
+        let schema = r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{"delta.identity.highWaterMark":1}}]}"#;
+        Metadata {
+            id: "i".into(),
+            schema_string: schema.into(),
+            partition_columns: vec!["a".into()],
+            ..Metadata::default()
+        }
+    }
+
+    #[test]
+    fn another_table_format_or_partitioning_is_a_change_of_the_metadata() {
+        let old = metadata();
+        assert_eq!(metadata_rule(&old, &old), None);
+        let mut format = old.clone();
+        format.format.provider = "orc".into();
+        let changed = [
+            Metadata { id: "j".into(), ..old.clone() },
+            Metadata { partition_columns: Vec::new(), ..old.clone() },
+            Metadata { configuration: [("delta.appendOnly".into(), "true".into())].into(), ..old.clone() },
+            Metadata { schema_string: old.schema_string.replace("long", "string"), ..old.clone() },
+            Metadata { schema_string: "{".into(), ..old.clone() },
+            format,
+        ];
+        for new in changed {
+            assert_eq!(metadata_rule(&old, &new), Some(Rule::MetadataChanged), "{new:?}");
+        }
+        for same in [
+            Metadata { description: Some("d".into()), ..old.clone() },
+            Metadata { configuration: [("mine".into(), "1".into())].into(), ..old.clone() },
+            Metadata { schema_string: old.schema_string.replace(':', ": "), ..old.clone() },
+        ] {
+            assert_eq!(metadata_rule(&old, &same), Some(Rule::PropertiesSet), "{same:?}");
+        }
+        let further = old.schema_string.replace("highWaterMark\":1", "highWaterMark\":2");
+        let advanced = Metadata { schema_string: further, ..old.clone() };
+        assert_eq!(metadata_rule(&old, &advanced), Some(Rule::IdentityAdvanced));
+    }
+}

@@ -75,3 +75,14 @@ fn float(v: f64) -> Value {
         Value::Number,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_json_has_no_number_for_is_text() {
+        let texts = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.5].map(|v| float(v).to_string());
+        assert_eq!(texts, ["\"NaN\"", "\"Infinity\"", "\"-Infinity\"", "1.5"]);
+    }
+}
