@@ -69,7 +69,7 @@ fn files_of_a_clustered_table_are_ordered_by_its_clustering_columns() {
     let other = actions::domain("another", "{}", false);
     assert_eq!(table(&[other.clone(), clustered("id")]), [0, 1, 2, 3, 4, 5]);
     // without statistics of the column there is nothing to order by
-    let unordered = table(&[other.clone()]);
+    let unordered = table(std::slice::from_ref(&other));
     assert_eq!(table(&[clustered("s"), other]), unordered);
     assert_ne!(unordered, [0, 1, 2, 3, 4, 5]);
 }
