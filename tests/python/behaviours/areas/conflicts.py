@@ -74,7 +74,7 @@ CASES = {f: (FILES, f) for f in FIRST} | {"overwrite, vectors": (WITH_VECTORS, "
 RULED_OUT = ("merge", "delete of the other file")
 
 
-@AREA.family(CASES, quick={"append", "append of rows of partition 1", "merge"})
+@AREA.family(CASES, quick={"merge"})
 def of_data(p: Player, case: tuple[tuple[str, ...], str]) -> None:
     begun, first = case
     for name in p.each(n for n in OTHERS if (first, n) != RULED_OUT):
