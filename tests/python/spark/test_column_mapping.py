@@ -135,3 +135,16 @@ def test_stale_annotations_are_ignored_without_a_mode(spark: SparkSession, tmp_p
         log.add("a.parquet", pa.table({"id": pa.array([5], pa.int64()), "v": ["x"]})),
     )
     assert [tuple(r) for r in spark.read.format("delta").load(str(log.path)).collect()] == [(5, "x")]
+
+
+@pytest.mark.parametrize("mode", ["name", "id"])
+def test_variants_are_read(spark: SparkSession, tmp_path: Path, mode: str) -> None:
+    t = f"delta.`{tmp_path / 't'}`"
+    columns = "id INT, v VARIANT, s STRUCT<w: VARIANT>"
+    spark.sql(
+        f"CREATE TABLE {t} ({columns}) USING delta TBLPROPERTIES ('delta.columnMapping.mode' = '{mode}')"
+    )
+    spark.sql(f"""INSERT INTO {t} SELECT 1, parse_json('{{"a": 2}}'), named_struct('w', parse_json('3'))""")
+    query = f"SELECT variant_get(v, '$.a', 'int'), CAST(s.w AS STRING), CAST(v AS STRING) FROM {t}"
+    assert [tuple(r) for r in spark.sql(query).collect()] == [(2, "3", '{"a":2}')]
+    assert spark.sql(f"SELECT * FROM {t}").count() == 1

@@ -73,7 +73,8 @@ public final class TableParquetFormat extends ParquetFileFormat {
 
   /** `type`, a part of `l`, in the names and with the field ids of `p`. */
   private static DataType rename(DataType type, DataType l, DataType p) {
-    if (type instanceof StructType) {
+    // of a variant Spark may ask for a struct of what a query takes of it: its names are those of the query
+    if (type instanceof StructType && l instanceof StructType) {
       StructField[] fields = ((StructType) type).fields();
       StructField[] out = new StructField[fields.length];
       for (int i = 0; i < out.length; i++) {
