@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::actions::{Metadata, Protocol};
 use crate::condition;
 use crate::error::{Error, Result};
-use crate::features::{FEATURES, Feature, feature};
+use crate::features::{feature, used_features};
 use crate::schema::StructType;
 
 /// Features by name, and whether readers must know them.
@@ -112,19 +112,6 @@ pub fn check_keeps_features(old: &Protocol, new: &Protocol, dropped: &[String]) 
             reason: "the new protocol lacks it; only dropping the feature takes it away".into(),
         }),
     }
-}
-
-/// The features that the metadata makes use of, and how.
-pub(super) fn used_features(
-    metadata: &Metadata,
-    schema: &StructType,
-    has: impl Fn(&str) -> bool,
-) -> Vec<(&'static Feature, String)> {
-    let used = |f: &'static Feature| {
-        let what = f.used_by.iter().find_map(|usage| usage.find(metadata, schema))?;
-        (!f.instead.is_some_and(&has)).then_some((f, what))
-    };
-    FEATURES.iter().filter_map(used).collect()
 }
 
 fn merged(current: &Protocol, needed: Features) -> Result<Protocol> {

@@ -3,7 +3,6 @@
 use super::identity::Identity;
 use super::names::{check_names, check_partition_columns};
 use super::paths::same;
-use super::protocol::used_features;
 use super::settle::Change;
 use super::{
     Definition, clustering, column_mapping, defaults, generated, iceberg_compat, identity, row_tracking,
@@ -13,7 +12,7 @@ use crate::actions::{Metadata, Protocol};
 use crate::changes::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::condition;
 use crate::error::{Error, Result};
-use crate::features::feature;
+use crate::features::{feature, used_features};
 use crate::schema::{ColumnMappingMode, check_type_changes};
 
 /// Checks protocol and metadata that are to be committed on top of others, for files that stay; `old` is none for a new

@@ -5,6 +5,6 @@ mod supported;
 mod table;
 mod usage;
 
-pub use reader::{MAX_READER_VERSION, check_reader};
+pub use reader::{MAX_READER_VERSION, check_reader, check_uses};
 pub use table::{FEATURES, Feature, Removal, feature};
-pub use usage::Use;
+pub use usage::{Use, used_features};

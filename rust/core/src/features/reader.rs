@@ -1,9 +1,10 @@
 //! What deltaic reads (PROTOCOL.md, "Reader Version Requirements").
 
-use super::FEATURES;
-use crate::actions::Protocol;
+use super::{FEATURES, used_features};
+use crate::actions::{Metadata, Protocol};
 use crate::condition;
 use crate::error::{Error, Result};
+use crate::schema::StructType;
 
 /// Newest reader version of the protocol.
 pub const MAX_READER_VERSION: i32 = 3;
@@ -37,6 +38,28 @@ pub fn check_reader(table: &str, protocol: &Protocol) -> Result<()> {
         true => Ok(()),
         false => Err(refuse(missing)),
     }
+}
+
+/// Refuses a table whose metadata makes use of a feature that its protocol, which lists features, lacks: its writers did not
+/// know what they wrote.
+///
+/// # Errors
+/// [`Error::LogCorrupt`] with all such features.
+pub fn check_uses(table: &str, protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
+    if protocol.writer_features.is_none() {
+        return Ok(());
+    }
+    let mut used = used_features(metadata, schema, |name| protocol.supports(name));
+    used.retain(|(feature, _)| !protocol.supports(feature.name));
+    if used.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = used.iter().map(|(feature, _)| feature.name).collect();
+    let uses: Vec<String> =
+        used.iter().map(|(feature, what)| format!("`{}` (by {what})", feature.name)).collect();
+    let reason = format!("the metadata makes use of features that the protocol lacks: {}", uses.join(", "));
+    let named = [("features", names.join(", "))];
+    Err(Error::corrupt(table, None, reason).named(&condition::FEATURES_PROTOCOL_METADATA_MISMATCH, named))
 }
 
 /// Reader features that deltaic reads.

@@ -11,7 +11,7 @@ use super::recount::count_of;
 use super::report::{Counters, Report};
 use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol};
 use crate::error::{Error, Result};
-use crate::features::check_reader;
+use crate::features::{check_reader, check_uses};
 use crate::log::{Listing, LogFile, LogFileKind, LogSegment, commit_name};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
@@ -167,6 +167,7 @@ impl Snapshot {
             return Err(Error::Unsupported { path: table, what });
         }
         let schema = metadata.schema()?;
+        check_uses(&table, &protocol, &metadata, &schema)?;
         if protocol.reader_features.iter().flatten().any(|f| f.starts_with("typeWidening")) {
             check_type_changes(&table, &schema)?;
         }

@@ -99,3 +99,56 @@ def a_version_that_is_too_new(p: Player, protocol: dict[str, Any]) -> None:
     p.attempt("CREATE TABLE delta.`{at}/v` SHALLOW CLONE {u} VERSION AS OF 4")
     p.attempt("RESTORE TABLE {u} TO VERSION AS OF 1")
     p.attempt(lambda: p.rows(p.read(path)))
+
+
+# -- metadata that uses a feature which the protocol, with its list of features, lacks
+
+
+LACKS: dict[str, dict[str, str]] = {
+    "feed": {"delta.enableChangeDataFeed": "true"},
+    "vectors": {"delta.enableDeletionVectors": "true"},
+    "mapping": {"delta.columnMapping.mode": "name"},
+    "row tracking": {"delta.enableRowTracking": "true"},
+    "constraint": {"delta.constraints.c": "id > 0"},
+}
+SOME_DOORS = ("SELECT", "INSERT", "DELETE", "ALTER", "DESCRIBE DETAIL")
+LISTED = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["vacuumProtocolCheck"]}
+LEGACY = {"minReaderVersion": 1, "minWriterVersion": 2}
+
+
+def _contradicts(
+    p: Player, protocol: dict[str, Any], properties: dict[str, str], *, not_null: bool = False
+) -> None:
+    p.sql("CREATE TABLE {t} (id BIGINT) USING delta", "INSERT INTO {t} VALUES (1)")
+    path = copy(p)
+    forget_checksums(path)
+
+    def other(action: dict[str, Any]) -> None:
+        if "protocol" in action:
+            action["protocol"] = protocol
+        if "metaData" in action:
+            action["metaData"]["configuration"] = properties
+            if not_null:
+                text = action["metaData"]["schemaString"]
+                action["metaData"]["schemaString"] = text.replace('"nullable":true', '"nullable":false')
+
+    change(p, path, other)
+    for name in SOME_DOORS:
+        p.tell(name)
+        p.attempt(DOORS[name])
+    p.attempt("SELECT * FROM {u} VERSION AS OF 0")
+
+
+@AREA.family(LACKS, quick={"feed", "mapping"})
+def a_feature_that_the_protocol_lacks(p: Player, properties: dict[str, str]) -> None:
+    _contradicts(p, LISTED, properties)
+
+
+@AREA.situation(long=True)
+def a_column_that_is_not_null_without_the_feature(p: Player) -> None:
+    _contradicts(p, LISTED, {}, not_null=True)
+
+
+@AREA.situation()
+def a_property_that_older_versions_do_not_know(p: Player) -> None:
+    _contradicts(p, LEGACY, LACKS["feed"])
