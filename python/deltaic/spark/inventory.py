@@ -23,9 +23,9 @@ def inventoried(spark: Any, query: str, uri: str) -> list[tuple[str, int]]:
     found = {f.name: f.dataType.simpleString() for f in rows.schema.fields if f.name in _COLUMNS}
     if found != _COLUMNS:
         wanted = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
-        raise InvalidArgumentError.of(
-            "inventory", f"it needs the columns {wanted}, and has {rows.schema.simpleString()}"
-        )
+        reason = f"it needs the columns {wanted}, and has {rows.schema.simpleString()}"
+        error = InvalidArgumentError.of("inventory", reason)
+        raise error.named("DELTA_INVALID_INVENTORY_SCHEMA", expectedSchema=wanted)
     F = functions(rows)  # noqa: N806 (its usual name)
     base = f"{hadoop_path(uri).rstrip('/')}/"
     files = rows.where(F.col("path").startswith(base) & ~F.col("isDir")).select("path", "modificationTime")

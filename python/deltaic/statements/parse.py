@@ -96,17 +96,22 @@ def _vacuum(words: Words) -> Statement:
     name = words.place()
     hours, dry_run, mode, inventory = None, False, None, None
     while not words.ended and not words.follows(";"):
-        if hours is None and words.take("RETAIN"):
+        if words.take("RETAIN"):
+            _once("RETAIN", hours)
             hours = float(words.number("a number of hours"))
             words.need("HOURS")
-        elif not dry_run and words.take("DRY"):
+        elif words.take("DRY"):
             words.need("RUN")
+            _once("DRY RUN", dry_run or None)
             dry_run = True
-        elif mode is None and words.take("LITE"):
+        elif words.take("LITE"):
+            _once("LITE/FULL", mode)
             mode = "lite"
-        elif mode is None and words.take("FULL"):
+        elif words.take("FULL"):
+            _once("LITE/FULL", mode)
             mode = "full"
-        elif inventory is None and words.take("USING", "INVENTORY"):
+        elif words.take("USING", "INVENTORY"):
+            _once("INVENTORY", inventory)
             inventory = _inventory(words)
         else:
             break
@@ -114,6 +119,12 @@ def _vacuum(words: Words) -> Statement:
         reason = "LITE goes by the log: leave it or USING INVENTORY out"
         raise InvalidArgumentError.of("statement", reason)
     return Vacuum(name, hours, dry_run, lite=mode == "lite", inventory=inventory)
+
+
+def _once(clause: str, given: object) -> None:
+    if given is not None:
+        reason = f"{clause} stands in it twice"
+        raise InvalidArgumentError.of("statement", reason).named("DUPLICATE_CLAUSES", clauseName=clause)
 
 
 def _inventory(words: Words) -> str:

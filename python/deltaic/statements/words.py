@@ -181,9 +181,15 @@ class Words:
             if depth < 0:
                 break
             self._at += 1
+        while self.ended and self._at > begin and self._is_end(self._tokens[self._at - 1]):
+            self._at -= 1
         if self._at == begin:
             self.refuse(what)
         return self._between(begin)
+
+    @staticmethod
+    def _is_end(token: Token) -> bool:
+        return token.text == ";" and not _is_quoted(token)
 
     def data_type(self) -> str:
         """The text of a type: a word, and what is in brackets behind it.
@@ -243,7 +249,8 @@ class Words:
             line = self.text.count("\n", 0, token.start) + 1
             column = token.start - (self.text.rfind("\n", 0, token.start) + 1) + 1
             found = f"`{self.text[token.start : token.end + 1]}`"
-        raise _invalid(f"expected {wanted}, found {found} (line {line}, column {column})")
+        error = _invalid(f"expected {wanted}, found {found} (line {line}, column {column})")
+        raise error.named("PARSE_SYNTAX_ERROR", error=found, hint="")
 
     def _between(self, begin: int) -> str:
         return self.text[self._tokens[begin].start : self._tokens[self._at - 1].end + 1]
@@ -266,7 +273,8 @@ def _tokens(text: str) -> list[Token]:
     try:
         tokens: list[Token] = list(Dialect().tokenize(hidden))
     except TokenError as error:
-        raise _invalid("a quote or comment is not closed") from error
+        reason = "a quote or comment is not closed"
+        raise _invalid(reason).named("PARSE_SYNTAX_ERROR", error="end of input", hint="") from error
     if word is not None and tokens:
         tokens[0] = _part_of(tokens[0], word[0], 0)
     # sqlglot makes three tokens, all in one place, of a number with its type, such as 10L

@@ -13,6 +13,7 @@ READ = {
     "OPTIMIZE a.b WHERE p = (1) AND q IN ('zorder by') ZORDER BY (x, y.z)": S.Optimize(
         ["a", "b"], "p = (1) AND q IN ('zorder by')", ["x", "y.z"]
     ),
+    "OPTIMIZE t WHERE p = ';' ;": S.Optimize(["t"], "p = ';'"),
     "optimize delta.`/a b/c` FULL;": S.Optimize(["delta", "/a b/c"], full=True),
     "-- first\n/* then */ vacuum '/p' LITE RETAIN 0.5 HOURS DRY RUN": S.Vacuum(
         ["delta", "/p"], 0.5, dry_run=True, lite=True
@@ -71,10 +72,10 @@ WRONG = {
     "ALTER TABLE t ADD CONSTRAINT c (a > 1)": r"expected CHECK, found `\(`",
     "GENERATE symlink_format_manifest t": "expected FOR, found `t`",
     "VACUUM t LITE USING INVENTORY i": "LITE goes by the log",
-    "VACUUM t LITE FULL": "expected the end of the statement, found `FULL`",
-    "VACUUM t FULL LITE": "expected the end of the statement, found `LITE`",
-    "VACUUM t DRY RUN DRY RUN": "expected the end of the statement, found `DRY`",
-    "VACUUM t RETAIN 0 HOURS RETAIN 0 HOURS": "expected the end of the statement, found `RETAIN`",
+    "VACUUM t LITE FULL": "LITE/FULL stands in it twice",
+    "VACUUM t FULL LITE": "LITE/FULL stands in it twice",
+    "VACUUM t DRY RUN DRY RUN": "DRY RUN stands in it twice",
+    "VACUUM t RETAIN 0 HOURS RETAIN 0 HOURS": "RETAIN stands in it twice",
     "CONVERT TO ICEBERG t": "expected DELTA, found `ICEBERG`",
     "DESCRIBE DETAIL t u": "expected the end of the statement, found `u`",
 }

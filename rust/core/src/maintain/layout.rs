@@ -72,7 +72,7 @@ impl Layout {
         if options.full && clustered_by.is_empty() {
             let reason =
                 "OPTIMIZE FULL is only supported for clustered tables with non-empty clustering columns.";
-            return Err(invalid("full", reason.into()));
+            return Err(invalid("full", reason.into()).of_condition(&condition::OPTIMIZE_FULL_NOT_SUPPORTED));
         }
         Ok(match (clustered_by, options.zorder_by.is_empty()) {
             (paths, _) if !paths.is_empty() => Layout::Clustered(Columns::of(paths)),

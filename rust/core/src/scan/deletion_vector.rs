@@ -9,6 +9,7 @@ use roaring::RoaringTreemap;
 use uuid::Uuid;
 
 use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, LogPath, ObjectPath};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::store::Location;
 
@@ -135,12 +136,14 @@ impl DeletionVector {
         let (written, rest) = frame.split_first_chunk::<4>().ok_or_else(torn)?;
         let written = u32::from_be_bytes(*written);
         if written as usize != size {
-            return Err(invalid(&at, format!("sizeInBytes is {size}, the file says another size")));
+            return Err(invalid(&at, format!("sizeInBytes is {size}, the file says another size"))
+                .of_condition(&condition::DELETION_VECTOR_SIZE_MISMATCH));
         }
         let (data, crc) = rest.split_at_checked(size).ok_or_else(torn)?;
         let crc = u32::from_be_bytes(*crc.first_chunk::<4>().ok_or_else(torn)?);
         if crc != crc32fast::hash(data) {
-            return Err(invalid(&at, "checksum of other bytes than are there"));
+            return Err(invalid(&at, "checksum of other bytes than are there")
+                .of_condition(&condition::DELETION_VECTOR_CHECKSUM_MISMATCH));
         }
         Self::from_bytes(data, &at)?.of_cardinality(descriptor, &at)
     }
@@ -352,8 +355,11 @@ mod tests {
 
     fn reason(result: Result<DeletionVector>) -> String {
         match result {
-            Err(Error::DeletionVector { reason, .. }) => reason,
-            other => format!("{other:?}"),
+            Err(error) => match error.plain() {
+                Error::DeletionVector { reason, .. } => reason.clone(),
+                other => format!("{other:?}"),
+            },
+            Ok(vector) => format!("{vector:?}"),
         }
     }
 

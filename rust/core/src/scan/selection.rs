@@ -10,6 +10,7 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::deletion_vector::DeletionVector;
 use super::file::DataFile;
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::sums::SaturatingSum;
 
@@ -35,7 +36,8 @@ pub(crate) fn check_vector(
         Some(last) if last >= rows => Err(Error::DeletionVector {
             path: file.path(),
             reason: format!("it deletes row {last}, but the data file has {rows} rows"),
-        }),
+        }
+        .of_condition(&condition::DELETION_VECTOR_INVALID_ROW_INDEX)),
         _ => Ok(()),
     }
 }

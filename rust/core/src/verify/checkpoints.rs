@@ -27,14 +27,14 @@ fn path_of(location: &Location, checkpoint: &Checkpoint) -> String {
 fn or_finding<T>(result: Result<T>) -> Result<Result<T, String>> {
     match result {
         Ok(value) => Ok(Ok(value)),
-        Err(
-            error @ (Error::LogCorrupt { .. }
+        Err(error) => match error.plain() {
+            Error::LogCorrupt { .. }
             | Error::NotFound { .. }
             | Error::DataFile { .. }
             | Error::DeletionVector { .. }
-            | Error::Arrow { .. }),
-        ) => Ok(Err(error.to_string())),
-        Err(error) => Err(error),
+            | Error::Arrow { .. } => Ok(Err(error.to_string())),
+            _ => Err(error),
+        },
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn check(
     let vector = add.deletion_vector.as_ref().zip(vectors);
     let vector = match vector.map(|(v, vectors)| vectors.load(v, location)).transpose() {
         Ok(vector) => vector,
-        Err(error @ Error::DeletionVector { .. }) => {
+        Err(error) if matches!(error.plain(), Error::DeletionVector { .. }) => {
             wrong(FindingKind::InvalidDeletionVector, "a whole deletion vector".into(), error.to_string());
             None
         }
