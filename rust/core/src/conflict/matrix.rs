@@ -119,7 +119,7 @@ pub const MATRIX: [Row; 23] = [
     Row {
         rule: Rule::PropertiesSet,
         name: "properties-set",
-        winner: "only changed name, description or properties that no data file depends on",
+        winner: "only changed name, description or properties that no data file depends on, or enabled column mapping by name",
         ours: "does not change the metadata, but for high-water marks of identity columns",
         verdicts: at_all_levels(Verdict::Rebase),
         then: "the checks of the commit are made against the new metadata",

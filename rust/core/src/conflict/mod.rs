@@ -43,4 +43,5 @@ pub use moves::RowMoves;
 pub use reads::Reads;
 pub use record::{PredicateRecord, ReadsRecord, TransactionRecord};
 pub use rows::{MovedRows, RowMerge};
+pub(crate) use table_changes::enables_row_tracking;
 pub use vectors::{StoredVectors, Vectors};

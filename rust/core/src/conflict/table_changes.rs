@@ -8,6 +8,7 @@ use super::Rule;
 use crate::actions::{Metadata, Protocol};
 use crate::alter::identity::HIGH_WATER_MARK;
 use crate::features::MAX_READER_VERSION;
+use crate::schema::ColumnMappingMode;
 
 /// Features that ask nothing of what a transaction has prepared: their rules hold for what comes later, come with a
 /// change of metadata, or are kept by every commit itself.
@@ -52,11 +53,24 @@ const UNDEMANDING_PROPERTIES: [&str; 13] = [
 ];
 
 /// Properties that may be set to `true` under a transaction: a commit keeps their rules whenever it is made.
-const MAY_BE_ENABLED: [&str; 2] = ["delta.enableDeletionVectors", "delta.enableInCommitTimestamps"];
+const MAY_BE_ENABLED: [&str; 3] =
+    ["delta.enableDeletionVectors", "delta.enableInCommitTimestamps", ROW_TRACKING];
 
-/// Properties that the commit that enables in-commit timestamps sets with them.
-const WITH_TIMESTAMPS: [&str; 2] =
-    ["delta.inCommitTimestampEnablementTimestamp", "delta.inCommitTimestampEnablementVersion"];
+/// Properties that the commit that enables in-commit timestamps or row tracking sets with them.
+const WITH_THEM: [&str; 4] = [
+    "delta.inCommitTimestampEnablementTimestamp",
+    "delta.inCommitTimestampEnablementVersion",
+    "delta.rowTracking.materializedRowCommitVersionColumnName",
+    "delta.rowTracking.materializedRowIdColumnName",
+];
+
+/// Behind it every row has a row id: a commit that was prepared before cannot say that rows kept theirs.
+const ROW_TRACKING: &str = "delta.enableRowTracking";
+
+/// Whether a change of the metadata enables row tracking.
+pub(crate) fn enables_row_tracking(old: &Metadata, new: &Metadata) -> bool {
+    new.is_true(ROW_TRACKING) && !old.is_true(ROW_TRACKING)
+}
 
 /// What a change of the protocol comes to; nothing when it is the same.
 pub(super) fn protocol_rule(old: &Protocol, new: &Protocol) -> Option<Rule> {
@@ -79,7 +93,7 @@ pub(super) fn metadata_rule(old: &Metadata, new: &Metadata) -> Option<Rule> {
     let same_data = old.id == new.id
         && old.format == new.format
         && old.partition_columns == new.partition_columns
-        && undemanding_properties(&old.configuration, &new.configuration);
+        && undemanding_properties(&old.configuration, &new.configuration, maps_by_name(old, new));
     if !same_data {
         return Some(Rule::MetadataChanged);
     }
@@ -94,20 +108,52 @@ pub(super) fn metadata_rule(old: &Metadata, new: &Metadata) -> Option<Rule> {
     if before == after {
         return Some(Rule::PropertiesSet);
     }
+    if maps_by_name(old, new) && drop_mapping(&mut after) && before == after {
+        return Some(Rule::PropertiesSet);
+    }
     drop_marks(&mut before);
     drop_marks(&mut after);
     Some(if before == after { Rule::IdentityAdvanced } else { Rule::MetadataChanged })
 }
 
-fn undemanding_properties(old: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> bool {
+/// Whether a change of the metadata enables column mapping by name: files that know nothing of it are read by the names that
+/// they have.
+fn maps_by_name(old: &Metadata, new: &Metadata) -> bool {
+    let mode = ColumnMappingMode::of;
+    mode(old) == ColumnMappingMode::None && mode(new) == ColumnMappingMode::Name
+}
+
+/// Takes ids and physical names of columns out of a schema, and tells whether these are all the columns' names.
+fn drop_mapping(value: &mut Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            let name = fields.get("name").cloned();
+            let metadata = fields.get_mut("metadata").and_then(Value::as_object_mut);
+            let same = metadata.is_none_or(|metadata| {
+                metadata.remove("delta.columnMapping.id");
+                metadata.remove("delta.columnMapping.physicalName") == name
+            });
+            same && fields.values_mut().all(drop_mapping)
+        }
+        Value::Array(items) => items.iter_mut().all(drop_mapping),
+        _ => true,
+    }
+}
+
+fn undemanding_properties(
+    old: &BTreeMap<String, String>,
+    new: &BTreeMap<String, String>,
+    maps_by_name: bool,
+) -> bool {
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     keys.into_iter().filter(|key| old.get(*key) != new.get(*key)).all(|key| {
         let key = key.as_str();
         let enabled = new.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
         !key.to_lowercase().starts_with("delta.")
             || UNDEMANDING_PROPERTIES.contains(&key)
+            || (maps_by_name && key.starts_with("delta.columnMapping."))
             || (MAY_BE_ENABLED.contains(&key) && enabled)
-            || (WITH_TIMESTAMPS.contains(&key) && !old.contains_key(key))
+            || (WITH_THEM.contains(&key) && !old.contains_key(key))
     })
 }
 
@@ -158,9 +204,22 @@ mod tests {
             Metadata { description: Some("d".into()), ..old.clone() },
             Metadata { configuration: [("mine".into(), "1".into())].into(), ..old.clone() },
             Metadata { schema_string: old.schema_string.replace(':', ": "), ..old.clone() },
+            Metadata { configuration: [(ROW_TRACKING.into(), "true".into())].into(), ..old.clone() },
         ] {
             assert_eq!(metadata_rule(&old, &same), Some(Rule::PropertiesSet), "{same:?}");
         }
+        let mapped = |physical: &str| {
+            Metadata {
+            schema_string: old.schema_string.replace(
+                "\"metadata\":{",
+                &format!(r#""metadata":{{"delta.columnMapping.id":1,"delta.columnMapping.physicalName":"{physical}","#),
+            ),
+            configuration: [("delta.columnMapping.mode".into(), "name".into())].into(),
+            ..old.clone()
+        }
+        };
+        assert_eq!(metadata_rule(&old, &mapped("a")), Some(Rule::PropertiesSet));
+        assert_eq!(metadata_rule(&old, &mapped("b")), Some(Rule::MetadataChanged));
         let further = old.schema_string.replace("highWaterMark\":1", "highWaterMark\":2");
         let advanced = Metadata { schema_string: further, ..old.clone() };
         assert_eq!(metadata_rule(&old, &advanced), Some(Rule::IdentityAdvanced));

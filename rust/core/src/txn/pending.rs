@@ -6,7 +6,7 @@ use crate::actions::{Action, Add, CommitInfo, DomainMetadata, Metadata, ObjectPa
 use crate::commit::{ActionRef, NewCommit, Proposal, Winner, after_commit, commit_path};
 use crate::conflict::{
     Changes, Conflict, ConflictKind, Finding, IsolationLevel, MATRIX, Ours, Reads, Row, Rule, StoredVectors,
-    TransactionRecord, Vectors, decide, findings,
+    TransactionRecord, Vectors, decide, enables_row_tracking, findings,
 };
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
@@ -285,6 +285,9 @@ impl Proposal for Pending {
             let found = findings(&ours, winner, &self.vectors)?;
             if let Some((kind, finding)) = decide(self.matrix, &found, self.level) {
                 return Err(self.lost(winner, winners, kind, finding));
+            }
+            if winner.metadata().is_some_and(|new| enables_row_tracking(&table.metadata, new)) {
+                self.row_ids_preserved = Some(false);
             }
             table.follow(&path, winner)?;
             self.take_row_ids_back();
