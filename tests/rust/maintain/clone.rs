@@ -106,6 +106,20 @@ fn only_a_table_without_files_is_replaced() {
 }
 
 #[test]
+fn a_table_whose_rows_were_deleted_takes_them_back_from_an_older_version() {
+    let (_, location, _) = source();
+    let before = rows(&location);
+    write(&location, &[], &WriteOptions { mode: WriteMode::Overwrite, ..Default::default() }).unwrap();
+    let replace = CloneOptions { replace: true, ..Default::default() };
+    clone(&location, &location, &replace).unwrap();
+    assert!(rows(&location).is_empty());
+    shallow_clone(&location, At::Version(0), &location, &replace).unwrap();
+    assert_eq!(rows(&location), rows_at(&location, At::Version(0)));
+    assert!(open(&location).adds(None).unwrap().iter().all(|add| !add.path.to_string().contains("memory:")));
+    assert!(!before.is_empty());
+}
+
+#[test]
 fn a_fault_at_any_step_leaves_no_table_or_the_whole() {
     let calls = {
         let (store, location, target) = source();

@@ -64,9 +64,8 @@ pub struct CloneDone {
 /// All before anything is written:
 /// * As [`Snapshot::open`] for the source; [`Error::UnsupportedFeature`] for one that deltaic cannot write.
 /// * [`Error::TableAlreadyExists`] where the target is a table, unless `replace`, or when another writer makes it meanwhile.
-/// * [`Error::InvalidArgument`] for the source as its own target, for a table with files as the target, for other files
-///   in its place unless `replace`, and for another
-///   column mapping than that of the source.
+/// * [`Error::InvalidArgument`] for a table with files as the target, which its own source may be; for other files
+///   in its place unless `replace`, and for another column mapping than that of the source.
 /// * As [`set_properties`] for the properties, and as [`Transaction::commit`].
 ///
 /// # Cost
@@ -77,9 +76,7 @@ pub fn shallow_clone(
     target: &Location,
     options: &CloneOptions,
 ) -> Result<CloneDone> {
-    if source.root() == target.root() {
-        return Err(refused(target, "a table is no clone of itself"));
-    }
+    let own = source.root() == target.root();
     let source = Snapshot::open(source.clone(), at)?;
     check_writer(&source.location().root().to_string(), source.protocol())?;
     let existing = match Snapshot::open(target.clone(), At::Latest) {
@@ -102,7 +99,8 @@ pub fn shallow_clone(
     }
     let (protocol, metadata) = definition(&source, existing.as_ref(), target, options)?;
     let from = source.location();
-    let adds = source.adds(None)?.into_iter().map(|add| absolute(add, from)).collect::<Result<Vec<_>>>()?;
+    let stated = |add| if own { Ok(fresh(add)) } else { absolute(add, from) };
+    let adds = source.adds(None)?.into_iter().map(stated).collect::<Result<Vec<_>>>()?;
     let files = adds.len() as u64;
     let bytes = adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum();
     let operation = Operation::new("CLONE")
@@ -199,7 +197,7 @@ fn hadoop_uri(path: &ObjectPath) -> String {
 
 /// The file as another table refers to it.
 fn absolute(add: Add, from: &Location) -> Result<Add> {
-    let deletion_vector = match add.deletion_vector {
+    let deletion_vector = match add.deletion_vector.clone() {
         Some(vector) => Some(match file_path(&vector, from.root())? {
             Some(file) => {
                 from.check_read(&file)?;
@@ -213,12 +211,11 @@ fn absolute(add: Add, from: &Location) -> Result<Add> {
         }),
         None => None,
     };
-    Ok(Add {
-        path: LogPath::from_log(hadoop_uri(&from.readable(&add.path)?)),
-        deletion_vector,
-        data_change: true,
-        base_row_id: None,
-        default_row_commit_version: None,
-        ..add
-    })
+    let path = LogPath::from_log(hadoop_uri(&from.readable(&add.path)?));
+    Ok(Add { path, deletion_vector, ..fresh(add) })
+}
+
+/// The file as one whose rows the table did not have.
+fn fresh(add: Add) -> Add {
+    Add { data_change: true, base_row_id: None, default_row_commit_version: None, ..add }
 }

@@ -443,6 +443,9 @@ impl Transaction {
         };
         let own = concat!("deltaic/", env!("CARGO_PKG_VERSION"));
         let engine = self.engine.map_or(own.to_owned(), |engine| format!("{engine} {own}"));
+        // these refer to files that were there
+        let refers = ["CLONE", "CONVERT"].contains(&self.operation.name.as_str());
+        let created = table.is_none() && changes.removes.is_empty();
         let blind = self.reads.is_blind() && changes.removes.is_empty() && !changes.changes_metadata();
         let info = CommitInfo {
             operation: Some(self.operation.name),
@@ -450,7 +453,7 @@ impl Transaction {
             operation_metrics: filled(self.operation.metrics),
             read_version: table.as_ref().and_then(|t| i64::try_from(t.version).ok()),
             isolation_level: Some(level.name().to_owned()),
-            is_blind_append: Some(blind || (table.is_none() && changes.removes.is_empty())),
+            is_blind_append: Some((blind || created) && !refers),
             user_metadata: self.user_metadata,
             engine_info: Some(engine),
             txn_id: Some(self.id),
