@@ -11,6 +11,9 @@ from pyspark.sql.types import DataType, StructField, StructType
 from deltaic import ddl
 from deltaic.exceptions import InvalidArgumentError, InvalidSchemaError
 
+GENERATION = "delta.generationExpression"
+"""The metadata key of a generated column's expression."""
+
 
 @dataclass
 class IdentityGenerator:
@@ -46,7 +49,7 @@ def column(
         reason = "and generatedByDefaultAs cannot both be set"
         raise InvalidArgumentError.of("generatedAlwaysAs", reason)
     if isinstance(always, str):
-        metadata["delta.generationExpression"] = always
+        metadata[GENERATION] = always
     elif isinstance(always, IdentityGenerator):
         metadata.update(_identity(always, explicit=False))
     elif always is not None:

@@ -212,15 +212,23 @@ class DeltaTableBuilder:
             table = self._table(path)
         except TableNotFoundError:
             return None
-        own = [(f.name, f.type, f.nullable) for f in table.schema]
-        given = [(f["name"], f["type"], f["nullable"]) for f in self._columns]
-        reason = None
+        own = [(f.name, f.type, f.nullable, f.metadata.get(columns.GENERATION)) for f in table.schema]
+        given = [
+            (f["name"], f["type"], f["nullable"], f["metadata"].get(columns.GENERATION))
+            for f in self._columns
+        ]
         if given and given != own:
-            reason = f"the builder gives the columns {given}, the table has {own}"
-        elif (given or self._partition_by) and self._partition_by != table.partition_columns:
-            reason = f"the builder partitions by {self._partition_by}, the table by {table.partition_columns}"
-        if reason is not None:
-            raise SchemaMismatchError.of(path, reason)
+            error = SchemaMismatchError.of(
+                path, f"the builder gives the columns {given}, the table has {own}"
+            )
+            raise error.named("DELTA_CREATE_TABLE_SCHEME_MISMATCH")
+        parts, own_parts = self._partition_by, table.partition_columns
+        if (given or parts) and parts != own_parts:
+            error = SchemaMismatchError.of(
+                path, f"the builder partitions by {parts}, the table by {own_parts}"
+            )
+            shown = {"specifiedColumns": ", ".join(parts), "existingColumns": ", ".join(own_parts)}
+            raise error.named("DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING", **shown)
         return table
 
     def _define(self, path: str, mode: str, *, managed: bool) -> None:

@@ -233,11 +233,13 @@ def check_there(path: str, name: str, storage: dict[str, str]) -> None:
 
 
 def upwards(path: str) -> Iterator[str]:
-    """A path, and the folders that it is in."""
+    """A path, and the folders that it is in; within a log none, for nothing there is of the table's rows."""
     store = _STORE.match(path)
     head = store[0] if store else ""
     below = [part for part in (path[len(head) :] if head else str(Path(path).absolute())).split("/") if part]
     for end in range(len(below), -1 if head else 0, -1):
+        if end and below[end - 1] == "_delta_log":
+            return
         yield "/".join([head, *below[:end]])
 
 

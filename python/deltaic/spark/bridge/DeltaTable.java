@@ -14,6 +14,7 @@ import org.apache.spark.sql.connector.catalog.TruncatableTable;
 import org.apache.spark.sql.connector.catalog.V2TableWithV1Fallback;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -31,7 +32,18 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     this.label = label;
     this.id = id;
     this.table = table;
-    this.schema = table.schema;
+    this.schema = unasked(table);
+  }
+
+  /** The columns, where those that the table makes may be left out: whether they may be null is for its writer to say. */
+  private static StructType unasked(OpenTable table) {
+    StructField[] fields = (StructField[]) table.schema.fields().clone();
+    for (int i = 0; i < fields.length; i++) {
+      if (table.made.contains(fields[i].name())) {
+        fields[i] = new StructField(fields[i].name(), fields[i].dataType(), true, fields[i].metadata());
+      }
+    }
+    return new StructType(fields);
   }
 
   /** The table, as if it had only these of its columns: a write gives no others. */

@@ -34,6 +34,8 @@ final class OpenTable {
   /** Differs whenever the content may differ. */
   final String identity;
   final StructType schema;
+  /** The columns that the table makes values of. */
+  final List made;
   /** Names and field ids in the files, or null where they are the logical ones. */
   final StructType physical;
   final boolean byId;
@@ -74,6 +76,9 @@ final class OpenTable {
     this.identity = facts.get("identity").asText();
     this.schema = RuleTrees.withDefaults(
         (StructType) DataType.fromJson(facts.get("schema").toString()), facts.get("unprintedDefaults"));
+    this.made = new ArrayList();
+    JsonNode made = facts.get("made");
+    if (made != null) for (Iterator i = made.fieldNames(); i.hasNext(); ) this.made.add(i.next());
     JsonNode mapped = facts.get("physical");
     this.physical = mapped == null || mapped.isNull() ? null : (StructType) DataType.fromJson(mapped.toString());
     this.byId = facts.get("mapping").asText().equals("id");
@@ -111,6 +116,7 @@ final class OpenTable {
     path = analyzed.path;
     facts = analyzed.facts;
     schema = analyzed.schema;
+    made = analyzed.made;
     physical = analyzed.physical;
     byId = analyzed.byId;
     partitionColumns = analyzed.partitionColumns;

@@ -8,7 +8,14 @@ final class Refusal {
 
   /** Never returns normally: the type is for `throw Refusal.of(…)`. */
   static RuntimeException of(String what, String instead, String path) {
+    return of(what, instead, path, null, new String[0]);
+  }
+
+  /** The same with a condition, or null, whose parameters come as name and value in turn. */
+  static RuntimeException of(String what, String instead, String path, String condition, String[] parameters) {
     HashMap request = new HashMap();
+    request.put("condition", condition);
+    request.put("parameters", named(parameters));
     request.put("op", "refuse");
     request.put("what", what);
     request.put("instead", instead);
@@ -19,15 +26,19 @@ final class Refusal {
 
   /** An argument that makes no sense, raised as `InvalidArgumentError` of a condition, whose parameters come as name and value in turn. */
   static RuntimeException ofArgument(String argument, String reason, String condition, String[] parameters) {
-    HashMap named = new HashMap();
-    for (int i = 0; i < parameters.length; i += 2) named.put(parameters[i], parameters[i + 1]);
     HashMap request = new HashMap();
     request.put("op", "refuseArgument");
     request.put("argument", argument);
     request.put("reason", reason);
     request.put("condition", condition);
-    request.put("parameters", named);
+    request.put("parameters", named(parameters));
     Python.call(request, null);
     return new IllegalArgumentException(argument + ": " + reason);
+  }
+
+  private static HashMap named(String[] parameters) {
+    HashMap named = new HashMap();
+    for (int i = 0; i < parameters.length; i += 2) named.put(parameters[i], parameters[i + 1]);
+    return named;
   }
 }

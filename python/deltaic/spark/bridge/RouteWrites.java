@@ -51,7 +51,9 @@ public final class RouteWrites extends Rule {
   /** The index of a plain scan of ours, or null. */
   static LogFileIndex scanOf(LogicalPlan plan) {
     LogicalPlan at = plan;
-    while (at instanceof SubqueryAlias || at instanceof View) at = (LogicalPlan) at.children().apply(0);
+    while (at instanceof SubqueryAlias || at instanceof View || CharPadding.is(at)) {
+      at = (LogicalPlan) at.children().apply(0);
+    }
     return at instanceof LogicalRelation ? DeletionVectorRule.indexOf((LogicalRelation) at) : null;
   }
 

@@ -211,7 +211,10 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     if (!(now instanceof DeltaTable)) return super.alterTable(id, changes);
     String moved = newLocation(changes);
     if (moved != null) {
-      if (isPath(id)) throw Refusal.of("ALTER TABLE … SET LOCATION by path", "write to the other path", label(id));
+      if (isPath(id)) {
+        throw Refusal.of("ALTER TABLE … SET LOCATION by path", "write to the other path", label(id),
+            "DELTA_CANNOT_SET_LOCATION_ON_PATH_IDENTIFIER", new String[0]);
+      }
       checkLocation(((DeltaTable) now).table, moved);
       super.alterTable(id, changes);
       return loadTable(id);

@@ -87,6 +87,7 @@ final class ViewTarget {
         while (value instanceof Cast && value.dataType().equals(((Cast) value).child().dataType())) {
           value = ((Cast) value).child();
         }
+        value = CharPadding.of(value);
         return value instanceof Attribute ? sourceOf(((Project) plan).child(), ((Attribute) value).exprId()) : null;
       }
       return null;

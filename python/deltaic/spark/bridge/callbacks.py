@@ -64,7 +64,10 @@ def callback(secret: str) -> Any:
 def _refuse(asked: dict[str, Any], data: None) -> None:
     what, instead, path = asked["what"], asked["instead"], asked["path"]
     where = f"`{path}`: " if path else ""
-    raise UnsupportedError(f"{where}{what} is not supported: {instead}", path=path, what=what)
+    error = UnsupportedError(f"{where}{what} is not supported: {instead}", path=path, what=what)
+    if asked["condition"] is None:
+        raise error
+    raise error.named(asked["condition"], **asked["parameters"])
 
 
 def _refuse_argument(asked: dict[str, Any], data: None) -> None:

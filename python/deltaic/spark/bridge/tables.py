@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
+from deltaic.spark.alterations import stored_columns
 from deltaic.spark.bridge import change_feed
 from deltaic.spark.bridge.options import split_storage, time_travel, verify_level
 from deltaic.spark.bridge.sessions import session_of
@@ -168,6 +169,11 @@ def check_registration(path: str, name: str, schema: str, wanted: Definition) ->
     if columns and columns != there:
         reason = f"{gives} the columns {columns}, the table has {there}"
         raise SchemaMismatchError.of(path, reason).named("DELTA_CREATE_TABLE_SCHEME_MISMATCH")
+    expressions = _expressions(stored_columns(schema))
+    own_expressions = {name: text for name, text in facts["made"].items() if text is not None}
+    if columns and expressions != own_expressions:
+        reason = f"{gives} the generated columns {expressions}, the table has {own_expressions}"
+        raise SchemaMismatchError.of(path, reason).named("DELTA_CREATE_TABLE_SCHEME_MISMATCH")
     clustering = _core.Table(path, None, None, storage(session_of(None), {})).clustering_columns()
     parted = "partitioning", wanted.partition_by, facts["partitionColumns"]
     clustered = "clustering", _dotted(wanted.cluster_by), _dotted(clustering)
@@ -232,6 +238,12 @@ def lend(identity: str, relation: Any) -> None:
 def take_back(identity: str) -> None:
     """The opposite of `lend`."""
     _lent.pop(identity, None)
+
+
+def _expressions(schema: dict[str, Any]) -> dict[str, str]:
+    """Those of generated columns."""
+    key = "delta.generationExpression"
+    return {field["name"]: field["metadata"][key] for field in schema["fields"] if key in field["metadata"]}
 
 
 def _columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:

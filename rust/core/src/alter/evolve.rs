@@ -5,7 +5,7 @@ use super::generated::expression;
 use super::paths::{refuse, same};
 use super::references::{refuse_if_used, refuse_type_if_used};
 use super::settle::{Change, settle};
-use super::{Definition, widen};
+use super::{Definition, identity, widen};
 use crate::alter::names::{check_names, check_partition_columns};
 use crate::condition;
 use crate::error::{Error, Result};
@@ -125,13 +125,15 @@ fn added(field: &StructField) -> StructField {
 ///
 /// # Errors
 /// [`Error::InvalidSchema`], [`Error::InvalidArgument`] for names and partition columns; [`Error::InvalidColumnChange`]
-/// when a CHECK constraint refers to a column that is gone; [`Error::InvalidFeatureChange`] for types and partition columns
+/// when a CHECK constraint refers to a column that is gone, and for values of an identity column that is `GENERATED ALWAYS`;
+/// [`Error::InvalidFeatureChange`] for types and partition columns
 /// that the table's features do not allow.
 pub fn overwrite_schema(
     table: &Definition,
     data: &StructType,
     partition_by: &[String],
 ) -> Result<Definition> {
+    identity::refuse_values(&table.schema, data)?;
     let mut new = table.clone();
     new.metadata.partition_columns = check_partition_columns(data, partition_by)?;
     if !new.metadata.partition_columns.is_empty() && !table.clustering.is_empty() {

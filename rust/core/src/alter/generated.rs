@@ -6,6 +6,7 @@ use super::references::names;
 use crate::actions::Protocol;
 use crate::condition;
 use crate::error::{Error, Result};
+use crate::expr::{Evaluator, Rule, RuleKind};
 use crate::schema::{DataType, StructField, StructType};
 
 /// Field metadata key of the expression.
@@ -69,6 +70,31 @@ pub(super) fn check(schema: &StructType) -> Result<()> {
     Ok(())
 }
 
+/// Checks the expressions of a new table: they may be in a rule, and give the type of their column, where the core knows it.
+///
+/// # Errors
+/// As [`Rule::of`]; [`Error::InvalidSchema`] for another type.
+pub(crate) fn check_new(schema: &StructType) -> Result<()> {
+    for field in &schema.fields {
+        let Some(text) = expression(field) else { continue };
+        Rule::of(text, schema, RuleKind::Generated(&field.name))?;
+        let Ok(value) = Evaluator::new(text, schema) else { continue };
+        let (from, to) = (value.data_type(), &field.data_type);
+        // precision is left to the writes: it is a matter of how a decimal is computed
+        let is_same = std::mem::discriminant(from) == std::mem::discriminant(to);
+        if !is_same && *from != DataType::Void {
+            let (from, to) = (from.name().to_uppercase(), to.name().to_uppercase());
+            let reason = format!("generated column `{}`: its expression gives {from}, not {to}", field.name);
+            let types = [("columnName", &field.name), ("expressionType", &from), ("columnType", &to)];
+            return Err(Error::InvalidSchema { reason }.named(
+                &condition::GENERATED_COLUMNS_EXPR_TYPE_MISMATCH,
+                types.map(|(k, v)| (k, v.as_str())),
+            ));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +120,25 @@ mod tests {
         let said = generated("a long, v variant", &[("v", "parse_json('1')")]).unwrap_err();
         assert!(said.contains("variant"), "{said}");
         assert!(generated("a long, b long", &[("b", " ")]).unwrap_err().contains("no expression"));
+    }
+
+    #[test]
+    fn a_new_table_has_expressions_of_the_type_of_their_columns() {
+        let made = |columns: &str, text: &str| {
+            let mut schema = schema(columns);
+            schema.fields[1].metadata.insert(GENERATION_EXPRESSION.into(), text.into());
+            check_new(&schema).map_err(|e| e.condition().map(|c| c.name))
+        };
+        assert_eq!(made("a long, g long", "a + 10"), Ok(()));
+        assert_eq!(made("a decimal(5,2), g decimal(10,2)", "a + a"), Ok(()));
+        let of_another_type = Err(Some("DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH"));
+        assert_eq!(made("a long, g long", "CAST(a AS STRING)"), of_another_type);
+        assert_eq!(made("a long, g integer", "a + 10"), of_another_type);
+        assert_eq!(made("a integer, g integer", "CAST(a AS SHORT)"), of_another_type);
+        let not_allowed = Err(Some("DELTA_UNSUPPORTED_EXPRESSION_GENERATED_COLUMN"));
+        assert_eq!(made("a long, g timestamp", "current_timestamp()"), not_allowed);
+        assert_eq!(made("a long, g long", "z + 1"), Err(Some("UNRESOLVED_COLUMN.WITH_SUGGESTION")));
+        // only Spark knows what it gives
+        assert_eq!(made("a timestamp, g long", "timestampdiff(MONTH, a, a)"), Ok(()));
     }
 }

@@ -84,13 +84,10 @@ impl Identity {
         let overflow = || refuse(&[column.to_owned()], "its next values do not fit into a long");
         let first = match self.high_water_mark {
             None => self.start,
-            // a mark that is not of the sequence, or before its start, is passed over
+            // a mark that is not of the sequence is passed over
             Some(mark) => {
                 let mark = self.round(mark).ok_or_else(overflow)?;
-                match self.is_before(mark, self.start) {
-                    true => self.start,
-                    false => mark.checked_add(self.step).ok_or_else(overflow)?,
-                }
+                mark.checked_add(self.step).ok_or_else(overflow)?
             }
         };
         let steps = i64::try_from(count - 1).ok().and_then(|n| n.checked_mul(self.step));
@@ -133,13 +130,31 @@ impl Identity {
     fn advanced(self, column: &str, value: i64) -> Result<Option<i64>> {
         let overflow = || refuse(&[column.to_owned()], "its high-water mark does not fit into a long");
         let candidate = self.round(value).ok_or_else(overflow)?;
-        let mark = match self.high_water_mark {
-            Some(mark) if !self.is_before(mark, candidate) => mark,
-            _ if self.is_before(value, self.start) => return Ok(self.high_water_mark),
-            _ => candidate,
-        };
-        Ok(Some(mark))
+        Ok(match self.high_water_mark {
+            Some(mark) if !self.is_before(mark, candidate) => Some(mark),
+            None if self.is_before(value, self.start) => None,
+            // also one before the start, where the log says so
+            _ => Some(candidate),
+        })
     }
+}
+
+/// Refuses data that brings values for a column that is `GENERATED ALWAYS`, where its schema replaces that of the table.
+///
+/// # Errors
+/// As [`Identity::of`]; [`Error::InvalidColumnChange`] with the column.
+pub(super) fn refuse_values(table: &StructType, data: &StructType) -> Result<()> {
+    for field in &table.fields {
+        let makes_all = Identity::of(field)?.is_some_and(|identity| !identity.allow_explicit_insert);
+        if makes_all && position(data, &field.name).is_some() {
+            let name = field.name.as_str();
+            let error = refuse(&[name.to_owned()], "it is GENERATED ALWAYS AS IDENTITY: leave it out");
+            return Err(
+                error.named(&condition::IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED, [("colName", name)])
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The schema with the marks moved to the farthest value that was written, by physical name. A mark never moves back.
@@ -175,7 +190,14 @@ pub(crate) fn sync_mark(
     lowered: bool,
     farthest: impl FnOnce(&str, bool) -> Result<Option<i64>>,
 ) -> Result<Definition> {
-    let path = resolve(&table.schema, column)?;
+    let path = resolve(&table.schema, column).map_err(|error| {
+        let columns: Vec<&str> = table.schema.fields.iter().map(|f| f.name.as_str()).collect();
+        let (name, proposal) = (column.join("."), columns.join(", "));
+        error.named(
+            &condition::UNRESOLVED_COLUMN_WITH_SUGGESTION,
+            [("objectName", name.as_str()), ("proposal", proposal.as_str())],
+        )
+    })?;
     let mut new = table.clone();
     let place = path.first().filter(|_| path.len() == 1).and_then(|name| position(&new.schema, name));
     let field = place.and_then(|at| new.schema.fields.get_mut(at));
@@ -261,7 +283,7 @@ mod tests {
         assert_eq!(identity(0, -5, Some(-5)).next("id", 2).unwrap(), Some((-10, -15)));
         assert_eq!(identity(1, 1, Some(9)).next("id", 0).unwrap(), None);
         // a mark before the start, or beside the sequence
-        assert_eq!(identity(10, 1, Some(3)).next("id", 1).unwrap(), Some((10, 10)));
+        assert_eq!(identity(10, 1, Some(3)).next("id", 1).unwrap(), Some((4, 4)));
         assert_eq!(identity(0, 10, Some(15)).next("id", 1).unwrap(), Some((30, 30)));
         let error = identity(1, 1, Some(i64::MAX - 1)).next("id", 2).unwrap_err();
         assert_eq!(error.kind(), "InvalidColumnChange");
@@ -276,6 +298,7 @@ mod tests {
         assert_eq!(move_to(identity(1, 1, Some(9)), 7), Some(9));
         assert_eq!(move_to(identity(0, 10, Some(0)), 15), Some(20));
         assert_eq!(move_to(identity(0, -10, Some(-10)), -15), Some(-20));
+        assert_eq!(move_to(identity(100, 1, Some(5)), 7), Some(7));
         assert_eq!(move_to(identity(100, 1, None), 7), None);
         assert_eq!(move_to(identity(0, -10, None), 7), None);
     }

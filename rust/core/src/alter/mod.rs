@@ -48,7 +48,7 @@ mod names;
 mod paths;
 mod property_table;
 mod protocol;
-mod references;
+pub(crate) mod references;
 mod rename_column;
 mod replace_columns;
 #[cfg(test)]

@@ -141,7 +141,7 @@ fn checked(
         } else if lower == "clusteringcolumns" {
             return Err(invalid(key, "set the clustering columns instead"));
         } else if let Some((name, kind)) = known(key) {
-            let value = kind.check(value).map_err(|reason| invalid(key, reason))?;
+            let value = kind.check(value).map_err(|reason| wrong(name, kind, value, invalid(key, reason)))?;
             set.insert(name.to_owned(), value);
         } else if lower.starts_with("delta.") && !options.allow_arbitrary {
             let names: Vec<&str> = known_properties().collect();
@@ -155,6 +155,21 @@ fn checked(
         }
     }
     Ok((set, asked))
+}
+
+/// The error of a value that a property cannot have, by the name that delta-spark has for it, if any.
+fn wrong(name: &str, kind: Value, value: &str, error: Error) -> Error {
+    match (name, kind) {
+        (_, Value::Interval) => error.named(&condition::INVALID_INTERVAL, [("interval", value)]),
+        (_, Value::Kept) if name.starts_with("delta.rowTracking.") => {
+            error.of_condition(&condition::UNKNOWN_CONFIGURATION)
+        }
+        (_, Value::Kept) => error.named(&condition::CANNOT_MODIFY_TABLE_PROPERTY, [("prop", name)]),
+        ("delta.isolationLevel", _) => {
+            error.named(&condition::INVALID_ISOLATION_LEVEL, [("isolationLevel", value)])
+        }
+        _ => error,
+    }
 }
 
 fn feature_named(key: &str, name: &str, value: &str) -> Result<&'static str> {

@@ -104,6 +104,14 @@ fn refers_to(expression: &str, path: &[String]) -> bool {
         .any(|name| [path, &short].iter().any(|path| begins_with(path, name) || begins_with(name, path)))
 }
 
+/// The first generated column whose expression refers to a column, and the expression.
+pub(crate) fn generated_by<'a>(schema: &'a StructType, path: &[String]) -> Option<(&'a str, &'a str)> {
+    schema.fields.iter().find_map(|field| {
+        let text = field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str())?;
+        refers_to(text, path).then_some((field.name.as_str(), text))
+    })
+}
+
 /// A CHECK constraint or a generated column whose expression refers to a column.
 enum User {
     Constraint { name: String, expression: String },

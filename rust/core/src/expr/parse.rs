@@ -301,6 +301,12 @@ fn is(expr: &sql::Expr, truth: bool, negated: bool) -> Converted {
 }
 
 fn like(expr: &sql::Expr, pattern: &sql::Expr, escape: Option<&sql::Expr>, ignore_case: bool) -> Converted {
+    // `ALL (…)` and `SOME (…)` are several patterns, and no calls
+    if let sql::Expr::Function(call) = pattern
+        && ["all", "some"].contains(&call.name.to_string().to_ascii_lowercase().as_str())
+    {
+        return unknown(pattern);
+    }
     let escape = match escape {
         None => '\\',
         Some(sql::Expr::Value(value)) => {
@@ -387,6 +393,9 @@ fn call(function: &sql::Function) -> Converted {
         && function.null_treatment.is_none()
         && matches!(function.parameters, sql::FunctionArguments::None);
     let name = function.name.to_string().to_lowercase();
+    if has_unit(&name, &function.args) {
+        return unknown(function);
+    }
     let args = match &function.args {
         sql::FunctionArguments::None => Vec::new(),
         sql::FunctionArguments::List(list)
@@ -404,6 +413,20 @@ fn call(function: &sql::Function) -> Converted {
         return literal::suffixed(number).map(Expr::Literal);
     }
     Ok(Expr::Call(name, args))
+}
+
+/// Whether the first argument is no column, but the name of a unit of time.
+fn has_unit(name: &str, args: &sql::FunctionArguments) -> bool {
+    let sql::FunctionArguments::List(list) = args else { return false };
+    let first = list.args.first();
+    let is_word = matches!(
+        first,
+        Some(sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(sql::Expr::Identifier(word))))
+            if word.quote_style.is_none()
+    );
+    let of_units =
+        ["timestampadd", "timestampdiff", "dateadd", "date_add", "datediff", "date_diff"].contains(&name);
+    is_word && of_units && list.args.len() == 3
 }
 
 /// The number of a [`TYPED_NUMBER`].

@@ -24,6 +24,8 @@ use super::deletion_vector::Shared as SharedVectors;
 use super::row_ids::RowIds;
 use super::spark_schema::{schema_json, unprinted_defaults};
 use crate::actions::{Add, DeletionVectorDescriptor, LogPath, ObjectPath, Protocol};
+use crate::alter::generated::expression;
+use crate::alter::identity::START;
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::{FileBatch, FilesRequest};
@@ -35,8 +37,8 @@ use crate::txn::row_ids::num_records_of;
 
 /// What Spark must know before it plans, without a look at the files: URI, version, an identity that differs whenever
 /// the content may differ, logical schema, physical schema (null where they are the same), partition columns,
-/// properties, those by which the protocol is shown, whether files may have deletion vectors, and the defaults that only
-/// Spark knows.
+/// properties, those by which the protocol is shown, whether files may have deletion vectors, the defaults that only
+/// Spark knows, and the columns that the table makes itself.
 pub fn describe(snapshot: &Snapshot) -> Value {
     let mode = snapshot.column_mapping();
     let metadata = snapshot.metadata();
@@ -66,7 +68,14 @@ pub fn describe(snapshot: &Snapshot) -> Value {
         "protocolProperties": protocol_properties(snapshot.protocol()),
         "deletionVectors": vectors,
         "unprintedDefaults": unprinted_defaults(snapshot.schema()),
+        "made": made(snapshot.schema()),
     })
+}
+
+/// The generated columns with their expressions, and the identity columns with null.
+fn made(schema: &StructType) -> BTreeMap<&str, Option<&str>> {
+    let made = schema.fields.iter().filter(|f| expression(f).is_some() || f.metadata.contains_key(START));
+    made.map(|field| (field.name.as_str(), expression(field))).collect()
 }
 
 /// A schema as Spark is told it: without what is only ours, and with no SQL that the core did not print.

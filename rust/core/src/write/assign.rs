@@ -3,6 +3,7 @@
 use crate::alter::CURRENT_DEFAULT;
 use crate::alter::generated::GENERATION_EXPRESSION;
 use crate::alter::identity::START;
+use crate::alter::references::generated_by;
 use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField, StructType};
@@ -23,8 +24,21 @@ pub(crate) fn check_assignable(path: &str, data: &StructType, table: &StructType
         reason: format!("{}. Table: {}. Data: {}", problems.said.join("; "), show(table), show(data)),
     };
     Err(match problems.other_type {
-        None => error,
+        None => match problems.missing.first() {
+            Some(column) if problems.missing.len() == problems.said.len() => {
+                error.named(&condition::MISSING_NOT_NULL_COLUMN_VALUE, [("columnName", column.as_str())])
+            }
+            _ => error,
+        },
         Some(column) => {
+            let path: Vec<String> = column.split('.').map(str::to_owned).collect();
+            if let Some((generated, expression)) = generated_by(table, &path) {
+                let by = format!("{generated} -> {expression}");
+                return Err(error.named(
+                    &condition::GENERATED_COLUMNS_DATA_TYPE_MISMATCH,
+                    [("columnName", column.as_str()), ("generatedColumns", by.as_str())],
+                ));
+            }
             let column = column.split('.').next().unwrap_or_default();
             error.named(
                 &condition::FAILED_TO_MERGE_FIELDS,
@@ -40,6 +54,8 @@ struct Problems {
     said: Vec<String>,
     /// The first column whose type is another one.
     other_type: Option<String>,
+    /// The columns that are missing and must not be null.
+    missing: Vec<String>,
 }
 
 impl Problems {
@@ -89,7 +105,10 @@ fn compare(data: &StructType, table: &StructType, parent: &str, problems: &mut P
         match data.field(&field.name) {
             Some(given) => compare_type(&given.data_type, &field.data_type, &path, problems),
             None if parent.is_empty() && is_computed(field) => {}
-            None if !field.nullable => problems.push(format!("`{path}` is missing and must not be null")),
+            None if !field.nullable => {
+                problems.push(format!("`{path}` is missing and must not be null"));
+                problems.missing.push(path);
+            }
             None => {}
         }
     }

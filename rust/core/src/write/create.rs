@@ -10,7 +10,7 @@ use super::rules::condition_of;
 use super::schema::as_nullable;
 use crate::actions::{Format, Metadata, Protocol};
 use crate::alter::constraints::taken_out;
-use crate::alter::{Asked, Change, Definition, check_partition_columns, properties, settle};
+use crate::alter::{Asked, Change, Definition, check_partition_columns, generated, properties, settle};
 use crate::error::{Error, Result};
 use crate::schema::StructType;
 
@@ -20,7 +20,7 @@ use crate::schema::StructType;
 /// # Errors
 /// [`Error::InvalidSchema`], [`Error::InvalidArgument`] and [`Error::InvalidFeatureChange`] for names, partition columns,
 /// properties and features that cannot be; [`Error::InvalidExpression`] for a CHECK constraint that is no condition on the
-/// columns.
+/// columns, and for a generated column that nobody can compute.
 pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(Protocol, Metadata)> {
     let (new, asked) = wanted(schema, options)?;
     let table = settle(None, new, &asked, Change::Create)?;
@@ -42,6 +42,7 @@ pub(super) fn wanted(schema: &StructType, options: &WriteOptions) -> Result<(Def
     if schema.fields.is_empty() {
         return Err(Error::InvalidSchema { reason: "there are no columns".into() });
     }
+    generated::check_new(schema)?;
     let metadata = Metadata {
         id: Uuid::new_v4().to_string(),
         name: options.name.clone(),

@@ -94,10 +94,10 @@ impl Rules {
         for (place, field) in plan.schema.fields.iter().enumerate() {
             if let Some(text) = field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str()) {
                 rules.generation(place, field, text, changed(place))?;
-            } else if changed(place) && Identity::of(field)?.is_some_and(|i| !i.allow_explicit_insert) {
+            } else if changed(place) && Identity::of(field)?.is_some() {
                 return Err(Error::SchemaMismatch {
                     path: rules.path,
-                    reason: format!("`{}` is GENERATED ALWAYS AS IDENTITY: it cannot be updated", field.name),
+                    reason: format!("`{}` is an identity column: it cannot be updated", field.name),
                 }
                 .named(
                     &condition::IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED,

@@ -1,0 +1,7 @@
+"""Generated columns are what they are in delta-spark: definitions, and the rows of each statement."""
+
+from areas.generated_columns import AREA
+from recorded import answers_of, recorded_of
+
+test_delta_spark_answered_the_same = answers_of(AREA)
+test_delta_spark_answers_as_is_recorded = recorded_of(AREA)
