@@ -415,3 +415,23 @@ def test_looking_for_a_table_makes_no_folder(tmp_path: Path) -> None:
     with pytest.raises(deltaic.exceptions.DeltaError):
         deltaic.write(path, pa.table({"id": [1]}), mode="of no kind")
     assert not path.exists()
+
+
+def test_rows_of_later_appends_stay_behind_older_ones(engine: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    for number in range(4):
+        engine.write(path, pa.table({"id": pa.array(range(number * 100, number * 100 + 100), pa.int64())}))
+    engine.optimize(path)
+    (file,) = adds(path)
+    found = pq.read_table(path / file["path"])["id"].to_pylist()
+    runs = [found[at : at + 100] for at in range(0, 400, 100)]
+    assert all(run == list(range(run[0], run[0] + 100)) for run in runs)
+    assert sorted(found) == list(range(400))
+
+
+def test_what_may_be_null_already_is_no_change(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    deltaic.write(path, pa.table({"a": pa.array([1], pa.int64())}))
+    before = deltaic.Table(path).version
+    assert deltaic.Table(path).change_column("a", nullable=True) == before
+    assert DeltaTable(path).version() == before
