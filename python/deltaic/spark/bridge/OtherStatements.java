@@ -17,26 +17,31 @@ import scala.Function1;
  * refused, with what to write instead. A resolution rule.
  */
 public final class OtherStatements extends Rule {
+  private static final String COMMAND = "NOT_SUPPORTED_COMMAND_FOR_V2_TABLE";
+  private static final String PARTITIONS = "INVALID_PARTITION_OPERATION.PARTITION_MANAGEMENT_IS_UNSUPPORTED";
   private static final Map REFUSED = new HashMap();
 
   static {
-    refuse("LoadData", "LOAD DATA", "INSERT INTO … SELECT * FROM parquet.`path`");
-    refuse("RepairTable", "MSCK REPAIR TABLE", "nothing is to be repaired: the log knows the partitions");
-    refuse("RecoverPartitions", "ALTER TABLE … RECOVER PARTITIONS", "nothing is to be recovered: the log knows the partitions");
-    refuse("AddPartitions", "ALTER TABLE … ADD PARTITION", "INSERT INTO makes the partitions of its rows");
-    refuse("DropPartitions", "ALTER TABLE … DROP PARTITION", "DELETE FROM … WHERE");
-    refuse("RenamePartitions", "ALTER TABLE … RENAME TO PARTITION", "UPDATE … SET");
-    refuse("TruncatePartition", "TRUNCATE TABLE … PARTITION", "DELETE FROM … WHERE");
-    refuse("AnalyzeTable", "ANALYZE TABLE", "nothing is to be done: every write keeps statistics in the log");
-    refuse("AnalyzeColumn", "ANALYZE TABLE", "nothing is to be done: every write keeps statistics in the log");
-    refuse("SetTableSerDeProperties", "ALTER TABLE … SET SERDE", "ALTER TABLE … SET TBLPROPERTIES");
-    refuse("SetTableLocation", "ALTER TABLE … PARTITION … SET LOCATION", "DROP TABLE and CREATE TABLE … LOCATION");
-    refuse("CreateIndex", "CREATE INDEX", "OPTIMIZE … ZORDER BY, or ALTER TABLE … CLUSTER BY");
-    refuse("DropIndex", "DROP INDEX", "a table has no indexes");
+    refuse("LoadData", COMMAND, "LOAD DATA", "INSERT INTO … SELECT * FROM parquet.`path`");
+    refuse("RepairTable", COMMAND, "MSCK REPAIR TABLE", "nothing is to be repaired: the log knows the partitions");
+    refuse("RecoverPartitions", COMMAND, "ALTER TABLE … RECOVER PARTITIONS",
+        "nothing is to be recovered: the log knows the partitions");
+    refuse("AddPartitions", PARTITIONS, "ALTER TABLE … ADD PARTITION", "INSERT INTO makes the partitions of its rows");
+    refuse("DropPartitions", PARTITIONS, "ALTER TABLE … DROP PARTITION", "DELETE FROM … WHERE");
+    refuse("RenamePartitions", PARTITIONS, "ALTER TABLE … RENAME TO PARTITION", "UPDATE … SET");
+    refuse("TruncatePartition", "DELTA_TRUNCATE_TABLE_PARTITION_NOT_SUPPORTED", "TRUNCATE TABLE … PARTITION",
+        "DELETE FROM … WHERE");
+    refuse("AnalyzeTable", COMMAND, "ANALYZE TABLE", "nothing is to be done: every write keeps statistics in the log");
+    refuse("AnalyzeColumn", COMMAND, "ANALYZE TABLE", "nothing is to be done: every write keeps statistics in the log");
+    refuse("SetTableSerDeProperties", COMMAND, "ALTER TABLE … SET SERDE", "ALTER TABLE … SET TBLPROPERTIES");
+    refuse("SetTableLocation", null, "ALTER TABLE … PARTITION … SET LOCATION", "DROP TABLE and CREATE TABLE … LOCATION");
+    refuse("CreateIndex", null, "CREATE INDEX", "OPTIMIZE … ZORDER BY, or ALTER TABLE … CLUSTER BY");
+    refuse("DropIndex", null, "DROP INDEX", "a table has no indexes");
   }
 
-  private static void refuse(String node, String statement, String instead) {
-    REFUSED.put(node, new String[] {statement, instead});
+  /** The condition of the error is delta-spark's, or null. */
+  private static void refuse(String node, String condition, String statement, String instead) {
+    REFUSED.put(node, new String[] {statement, instead, condition});
   }
 
   public TreeNode apply(TreeNode plan) {
@@ -54,9 +59,14 @@ public final class OtherStatements extends Rule {
         if (table == null) return otherwise.apply(node);
         if (node instanceof ShowPartitions) return partitions((ShowPartitions) node, table);
         String[] told = (String[]) REFUSED.get(node.getClass().getSimpleName());
-        throw Refusal.of(told[0], told[1], table.path);
+        throw Refusal.of(told[0], told[1], table.path, told[2], parameters(told[0], told[2], table.path));
       }
     });
+  }
+
+  private static String[] parameters(String statement, String condition, String path) {
+    if (COMMAND.equals(condition)) return new String[] {"cmd", statement};
+    return PARTITIONS.equals(condition) ? new String[] {"name", path} : new String[0];
   }
 
   /** The table of ours that such a statement is about, or null. */

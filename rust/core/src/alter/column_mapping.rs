@@ -271,7 +271,7 @@ pub(super) fn check_kept(old: &Definition, new: &Definition, change: Change) -> 
 
 /// Takes ids and physical names over from columns of the same path and type, so that overwriting a table with the same
 /// columns keeps them.
-pub(super) fn reuse(old: &StructType, new: &mut StructType) {
+pub(crate) fn reuse(old: &StructType, new: &mut StructType) {
     let lower = |path: &mut dyn Iterator<Item = &str>| path.map(str::to_lowercase).collect::<Vec<_>>();
     let olds: HashMap<Vec<String>, &StructField> =
         old.explode().into_iter().map(|(path, f)| (lower(&mut path.into_iter()), f)).collect();

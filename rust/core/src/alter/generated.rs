@@ -134,7 +134,7 @@ mod tests {
         let of_another_type = Err(Some("DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH"));
         assert_eq!(made("a long, g long", "CAST(a AS STRING)"), of_another_type);
         assert_eq!(made("a long, g integer", "a + 10"), of_another_type);
-        assert_eq!(made("a integer, g integer", "CAST(a AS SHORT)"), of_another_type);
+        assert_eq!(made("a integer, g integer", "CAST(a AS SMALLINT)"), of_another_type);
         let not_allowed = Err(Some("DELTA_UNSUPPORTED_EXPRESSION_GENERATED_COLUMN"));
         assert_eq!(made("a long, g timestamp", "current_timestamp()"), not_allowed);
         assert_eq!(made("a long, g long", "z + 1"), Err(Some("UNRESOLVED_COLUMN.WITH_SUGGESTION")));

@@ -64,7 +64,7 @@ pub(crate) use byte_size::parse_byte_size;
 pub use change_column::{ColumnChange, change_columns};
 pub use clustering::{CLUSTERING_DOMAIN, cluster_by};
 pub use column_mapping::without_mapping;
-pub(crate) use column_mapping::{MAX_COLUMN_ID, nested_id};
+pub(crate) use column_mapping::{MAX_COLUMN_ID, nested_id, reuse};
 pub use constraints::{add_constraint, constraints, drop_constraint};
 pub use defaults::{CURRENT_DEFAULT, set_default};
 pub use definition::{Definition, columns_from_json};

@@ -15,12 +15,12 @@ use super::plan::{Target, plan};
 use super::schema::as_nullable;
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::{
-    Asked, CLUSTERING_DOMAIN, Change, Definition, SetOptions, cluster_by, joined_protocol, settle,
+    Asked, CLUSTERING_DOMAIN, Change, Definition, SetOptions, cluster_by, joined_protocol, reuse, settle,
     without_mapping,
 };
 use crate::condition;
 use crate::error::{Error, Result};
-use crate::schema::StructType;
+use crate::schema::{ColumnMappingMode, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction, retried};
@@ -185,7 +185,7 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
     // a table that is replaced gets what a new one would get without being asked
     let (protocol, _) = new_table(&spec.schema, &options)?;
     let (wanted, _) = wanted(&spec.schema, &options)?;
-    let new = Definition {
+    let mut new = Definition {
         protocol: joined_protocol(&old.protocol, &protocol),
         metadata: Metadata {
             id: Uuid::new_v4().to_string(),
@@ -195,6 +195,10 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
         schema: without_mapping(&wanted.schema),
         clustering: Vec::new(),
     };
+    if new.column_mapping() != ColumnMappingMode::None && new.column_mapping() == old.column_mapping() {
+        // columns that stay what they are keep their ids, as for an overwrite of the schema
+        reuse(&old.schema, &mut new.schema);
+    }
     let new = settle(Some(&old), new, &Asked::default(), Change::Replace)?;
     let (mut new, domain) = spec.clustered(new)?;
     // a schema that did not change is not written again by `settle`, and this metadata is new

@@ -375,3 +375,60 @@ def frames_that_are_overtaken(p: Player, case: tuple[tuple[str, ...], str]) -> N
             )
         )
     p.rows("SELECT * FROM {u}")
+
+
+# -- values that properties cannot have, and what is about folders
+
+WRONG_VALUES = {
+    "an interval without a unit": "'delta.logRetentionDuration' = '30'",
+    "a mapping mode": "'delta.columnMapping.mode' = 'other'",
+    "the highest id": "'delta.columnMapping.maxColumnId' = '5'",
+    "a column of row tracking": "'delta.rowTracking.materializedRowIdColumnName' = 'x'",
+}
+
+
+@AREA.grid(WRONG_VALUES, "CREATE TABLE {t} (a INT) USING delta")
+def values_that_properties_cannot_have(p: Player, value: str) -> None:
+    p.attempt(
+        f"ALTER TABLE {{t}} SET TBLPROPERTIES ({value})",
+        f"CREATE TABLE {{u}} (a INT) USING delta TBLPROPERTIES ({value})",
+    )
+
+
+WRONG_AT_FIRST = {
+    "an interval of months": "'delta.deletedFileRetentionDuration' = 'interval 2 months'",
+    "an isolation level": "'delta.isolationLevel' = 'SnapshotIsolation'",
+}
+
+
+@AREA.grid(WRONG_AT_FIRST)
+def values_that_new_tables_cannot_have(p: Player, value: str) -> None:
+    p.attempt(f"CREATE TABLE {{u}} (a INT) USING delta TBLPROPERTIES ({value})")
+
+
+FOLDERS = {
+    "SET LOCATION": "ALTER TABLE {t} SET LOCATION '{at}/u'",
+    "ADD PARTITION": "ALTER TABLE {t} ADD PARTITION (k = 5)",
+    "DROP PARTITION": "ALTER TABLE {t} DROP PARTITION (k = 1)",
+    "RENAME PARTITION": "ALTER TABLE {t} PARTITION (k = 1) RENAME TO PARTITION (k = 2)",
+    "RECOVER PARTITIONS": "ALTER TABLE {t} RECOVER PARTITIONS",
+    "TRUNCATE PARTITION": "TRUNCATE TABLE {t} PARTITION (k = 1)",
+    "MSCK": "MSCK REPAIR TABLE {t}",
+    "SET SERDE": "ALTER TABLE {t} SET SERDE 'x'",
+    "ANALYZE": "ANALYZE TABLE {t} COMPUTE STATISTICS",
+    "ANALYZE COLUMNS": "ANALYZE TABLE {t} COMPUTE STATISTICS FOR ALL COLUMNS",
+    "LOAD DATA": "LOAD DATA INPATH '{at}/x' INTO TABLE {t}",
+}
+
+
+@AREA.grid(
+    FOLDERS, "CREATE TABLE {t} (a INT, k INT) USING delta PARTITIONED BY (k)", "INSERT INTO {t} VALUES (1, 1)"
+)
+def what_is_about_folders(p: Player, statement: str) -> None:
+    """By path, and by name."""
+    p.attempt(statement)
+    p.rows()
+    if "LOCATION" not in statement:
+        p.sql("CREATE TABLE {name} USING delta LOCATION '{at}/t'")
+        p.attempt(statement.replace("{t}", "{name}"))
+        p.rows()

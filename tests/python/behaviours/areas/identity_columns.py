@@ -414,3 +414,116 @@ def a_frame_that_is_overtaken(p: Player, statement: str) -> None:
     kept = p.read().selectExpr("a + 10 AS a")
     p.attempt(statement, lambda: p.write(kept))
     p.rows("SELECT count(*), count(DISTINCT id), sum(a) FROM {t}")
+
+
+# -- what changes it
+
+CHANGES_OF_IT = {
+    "UPDATE": "UPDATE {t} SET id = 7",
+    "UPDATE of no row": "UPDATE {t} SET id = 7 WHERE a = 70",
+    "UPDATE of it and another": "UPDATE {t} SET a = 5, ID = 7",
+    "MERGE UPDATE": STATEMENTS["MERGE UPDATE of it"],
+    "MERGE INSERT": GIVEN["MERGE INSERT of it"],
+    "MERGE INSERT *": GIVEN["MERGE * with it"],
+    "MERGE INSERT, evolving": GIVEN["MERGE * with it"].replace(
+        "MERGE INTO", "MERGE WITH SCHEMA EVOLUTION INTO"
+    ),
+}
+
+
+@AREA.grid(CHANGES_OF_IT, *_filled(BY_DEFAULT), long=True)
+def values_of_one_by_default(p: Player, statement: str) -> None:
+    _changed(p, statement)
+
+
+@AREA.grid(CHANGES_OF_IT, *_filled(ALWAYS))
+def values_of_one_always(p: Player, statement: str) -> None:
+    _changed(p, statement)
+
+
+def _changed(p: Player, statement: str) -> None:
+    p.attempt(statement)
+    p.rows("SELECT * FROM {t} WHERE id > 5 OR a > 3")
+
+
+@AREA.grid({"always": ALWAYS, "by default": BY_DEFAULT})
+def a_command_of_the_api(p: Player, kind: str) -> None:
+    p.sql(f"CREATE TABLE {{t}} (id BIGINT {kind}, a INT) USING delta", "INSERT INTO {t} (a) VALUES (1)")
+    source = p.sql("SELECT 1 AS k")
+    p.attempt(
+        lambda: p.table().update(set={"id": "7"}),
+        lambda: p.table().merge(source, "a = k").whenMatchedUpdate(set={"id": "7"}).execute(),
+        lambda: (
+            p.table().merge(source, "a <> k").whenNotMatchedInsert(values={"id": "77", "a": "5"}).execute()
+        ),
+    )
+    p.rows()
+
+
+@AREA.grid({"always": ALWAYS, "by default": BY_DEFAULT}, long=True)
+def an_overwritten_schema_with_it(p: Player, kind: str) -> None:
+    p.sql(f"CREATE TABLE {{t}} (id BIGINT {kind}, a INT) USING delta", "INSERT INTO {t} (a) VALUES (1)")
+    p.attempt(
+        lambda: p.write("SELECT 6L AS id, 7 AS a, 8 AS n", mode="overwrite", overwriteSchema="true"),
+        lambda: p.write("SELECT 6L AS id, 7 AS a", mode="overwrite"),
+        lambda: p.write("SELECT 9 AS a", mode="overwrite"),
+    )
+    _mark(p)
+    p.rows("SELECT a FROM {t}")
+
+
+# -- marks behind the start
+
+_BEHIND = {"up": (10, 1, 5), "down": (10, -3, 16), "far": (100, 10, -20)}
+
+
+@AREA.grid(_BEHIND)
+def a_mark_before_the_start(p: Player, case: tuple[int, int, int]) -> None:
+    _with_a_mark(p, *case)
+    p.attempt("INSERT INTO {t} (a) VALUES (1)", "INSERT INTO {t} (a) VALUES (2)")
+    p.rows()
+    _mark(p)
+
+
+MENDS = {
+    "an update": "UPDATE {t} SET a = 5",
+    "a merge": "MERGE INTO {t} USING (SELECT 9 AS k) ON a = k WHEN NOT MATCHED THEN INSERT (a) VALUES (k)",
+    "a value": "INSERT INTO {t} VALUES (50, 5)",
+    "a sync": "ALTER TABLE {t} ALTER COLUMN id SYNC IDENTITY",
+    "an append": "INSERT INTO {t} (a) VALUES (6)",
+}
+
+
+@AREA.grid(
+    {f"{mend}, mark {mark}": (mark, MENDS[mend]) for mend in MENDS for mark in (-5, 5, 30)},
+    long=True,
+)
+def a_wrong_mark_is_met(p: Player, case: tuple[int, str]) -> None:
+    """The start is 10, and rows have 10 and 11."""
+    mark, statement = case
+    _with_a_mark(p, 10, 1, 11)
+    p.sql("INSERT INTO {t} VALUES (10, 1), (11, 2)")
+    _put_mark(p, mark)
+    p.attempt(statement, "INSERT INTO {t} (a) VALUES (70)")
+    p.rows()
+    _mark(p)
+
+
+def _put_mark(p: Player, mark: int) -> None:
+    """One more commit, which only moves the mark."""
+    log = Path(p.path, "_delta_log")
+    for commit in sorted(log.glob("*.json"), reverse=True):
+        for line in map(json.loads, commit.read_text().splitlines()):
+            if "metaData" in line:
+                schema = json.loads(line["metaData"]["schemaString"])
+                schema["fields"][0]["metadata"]["delta.identity.highWaterMark"] = mark
+                line["metaData"]["schemaString"] = json.dumps(schema)
+                newest = max(int(one.stem) for one in log.glob("*.json"))
+                (log / f"{newest + 1:020}.json").write_text(json.dumps(line) + "\n")
+                return
+
+
+@AREA.situation()
+def sync_identity_of_a_column_that_is_not_there(p: Player) -> None:
+    p.sql(MADE)
+    p.attempt("ALTER TABLE {t} ALTER COLUMN zzz SYNC IDENTITY")
