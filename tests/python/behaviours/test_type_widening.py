@@ -1,0 +1,7 @@
+"""Types become wider by ALTER TABLE as in delta-spark, and the feature goes as there."""
+
+from areas.type_widening import AREA
+from recorded import answers_of, recorded_of
+
+test_delta_spark_answered_the_same = answers_of(AREA)
+test_delta_spark_answers_as_is_recorded = recorded_of(AREA)
