@@ -275,10 +275,34 @@ def a_constraint_and_the_way_back(p: Player) -> None:
     p.rows()
 
 
-STATISTICS = {"texts": ("", "true", "false"), "structs": ("", "false", "true")}
+@AREA.situation()
+def under_generated_columns(p: Player) -> None:
+    p.sql(
+        f"""CREATE TABLE {{t}} (a SHORT, b SHORT, s STRUCT<x: SHORT, y: SHORT>, g INT GENERATED ALWAYS AS (hash(a)),
+        h INT GENERATED ALWAYS AS (hash(s.x))) USING delta {ON}"""
+    )
+    p.attempt(
+        "ALTER TABLE {t} ALTER COLUMN a TYPE INT",
+        "ALTER TABLE {t} ALTER COLUMN b TYPE INT",
+        "ALTER TABLE {t} ALTER COLUMN s.x TYPE INT",
+        "ALTER TABLE {t} ALTER COLUMN s.y TYPE INT",
+    )
+    p.schema()
 
 
-@AREA.family(STATISTICS, quick={"structs"})
+STATISTICS = {
+    f"{name}{', partitioned' if by else ''}": (by, json_too, struct)
+    for by in ("", "PARTITIONED BY (a)")
+    for name, json_too, struct in (
+        ("texts", "true", "false"),
+        ("structs", "false", "true"),
+        ("both", "true", "true"),
+        ("neither", "false", "false"),
+    )
+}
+
+
+@AREA.family(STATISTICS, quick={"structs", "neither, partitioned"})
 def statistics_of_before(p: Player, case: tuple[str, str, str]) -> None:
     """Filters find their rows, from commits and from checkpoints before and after the change."""
     by, as_json, as_struct = case
