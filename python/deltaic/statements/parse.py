@@ -239,7 +239,7 @@ def _alter(words: Words) -> Statement | None:
         column = words.name("the name of a column")
         return SyncIdentity(name, column) if words.take("SYNC", "IDENTITY") else None
     if words.take("DROP", "FEATURE"):
-        feature = [words.string()] if words.is_text() else words.name("the name of a table feature")
+        feature = [words.string()] if words.is_text else words.name("the name of a table feature")
         truncates = words.take("TRUNCATE")
         if truncates:
             words.need("HISTORY")

@@ -46,6 +46,9 @@ READ = {
     "ALTER TABLE t DROP FEATURE deletionVectors TRUNCATE HISTORY": S.DropFeature(
         ["t"], "deletionVectors", truncate_history=True
     ),
+    "ALTER TABLE t DROP FEATURE 'deletionVectors' TRUNCATE HISTORY": S.DropFeature(
+        ["t"], "deletionVectors", truncate_history=True
+    ),
 }
 SPARKS = [
     "SELECT 1",
