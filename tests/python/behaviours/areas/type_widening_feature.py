@@ -40,9 +40,90 @@ def on_and_off(p: Player) -> None:
     p.attempt("ALTER TABLE {u} ALTER COLUMN a TYPE BYTE", "ALTER TABLE {u} ALTER COLUMN a TYPE SHORT")
 
 
+def _dropped(p: Player, feature: str = "typeWidening") -> None:
+    """Tells what a drop of the feature does: the answer, how many files go, the schema, the features and the rows."""
+    before = _files(p)
+    p.attempt(f"ALTER TABLE {{t}} DROP FEATURE '{feature}'")
+    p.tell(len(before - _files(p)))
+    p.logged_schema()
+    p.tell(sorted(p.sql("DESCRIBE DETAIL {t}").first().tableFeatures))
+    p.rows()
+
+
 def _files(p: Player) -> set[str]:
     """The files of the table, as its reader tells them."""
     return set(p.read().inputFiles())
+
+
+DROPS = {
+    "unused": (),
+    "a file before": ("INSERT INTO {t} VALUES (1)", "ALTER TABLE {t} ALTER COLUMN a TYPE INT"),
+    "files before and after": (
+        "INSERT INTO {t} VALUES (1)",
+        "ALTER TABLE {t} ALTER COLUMN a TYPE INT",
+        "INSERT INTO {t} VALUES (70000)",
+    ),
+    "only files after": ("ALTER TABLE {t} ALTER COLUMN a TYPE INT", "INSERT INTO {t} VALUES (70000)"),
+    "files that were rewritten": (
+        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ explode(array(1, 2, 3))",
+        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ explode(array(4, 5, 6))",
+        "ALTER TABLE {t} ALTER COLUMN a TYPE INT",
+        "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'false')",
+        "UPDATE {t} SET a = a + 10 WHERE a < 4",
+    ),
+    "two changes": (
+        "INSERT INTO {t} VALUES (1)",
+        "ALTER TABLE {t} ALTER COLUMN a TYPE SHORT",
+        "INSERT INTO {t} VALUES (2)",
+        "ALTER TABLE {t} ALTER COLUMN a TYPE INT",
+        "INSERT INTO {t} VALUES (70000)",
+    ),
+    "restored to before": (
+        "INSERT INTO {t} VALUES (1)",
+        "ALTER TABLE {t} ALTER COLUMN a TYPE INT",
+        "UPDATE {t} SET a = -70000 WHERE a = 1",
+        "RESTORE TABLE {t} TO VERSION AS OF 1",
+    ),
+    "restored to after": (
+        "INSERT INTO {t} VALUES (1)",
+        "INSERT INTO {t} VALUES (2)",
+        "ALTER TABLE {t} ALTER COLUMN a TYPE INT",
+        "DELETE FROM {t} WHERE a = 1",
+        "INSERT INTO {t} VALUES (-70000)",
+        "RESTORE TABLE {t} TO VERSION AS OF 3",
+    ),
+}
+
+
+@AREA.grid(DROPS, f"CREATE TABLE {{t}} (a BYTE) USING delta {ON}", long=True)
+def the_feature_is_dropped(p: Player, before: tuple[str, ...]) -> None:
+    p.sql(*before)
+    _dropped(p)
+
+
+@AREA.situation()
+def the_feature_of_a_clone_is_dropped(p: Player) -> None:
+    p.sql(
+        f"CREATE TABLE {{u}} (a BYTE) USING delta {ON}",
+        "INSERT INTO {u} VALUES (1)",
+        "INSERT INTO {u} VALUES (2)",
+        "ALTER TABLE {u} ALTER COLUMN a TYPE INT",
+        "INSERT INTO {u} VALUES (200)",
+        "CREATE OR REPLACE TABLE {t} SHALLOW CLONE {u}",
+    )
+    p.rows()
+    _dropped(p)
+
+
+@AREA.situation(long=True)
+def void_is_no_change(p: Player) -> None:
+    p.sql(
+        f"CREATE TABLE {{t}} (a INT, v VOID) USING delta {ON}",
+        "INSERT INTO {t} (a) VALUES (1)",
+        "ALTER TABLE {t} ALTER COLUMN v TYPE INT",
+        "INSERT INTO {t} VALUES (2, 2)",
+    )
+    _dropped(p)
 
 
 # -- with column mapping
