@@ -256,6 +256,67 @@ def replaced(p: Player, definition: str) -> None:
     p.rows(p.read(versionAsOf=1))
 
 
+KEPT = {
+    "the same": "(a INT, b STRING) USING delta {}",
+    "another type": "(a STRING, b STRING) USING delta {}",
+    "one goes": "(a INT) USING delta {}",
+    "one joins, first": "(n INT, a INT, b STRING) USING delta {}",
+    "another case": "(A INT, B STRING) USING delta {}",
+    "NOT NULL": "(a INT NOT NULL, b STRING) USING delta {}",
+    "AS SELECT": "USING delta {} AS SELECT 5 AS a, 'y' AS b",
+}
+
+
+@AREA.grid(
+    {f"{name}, {mode}": (definition, mode) for name, definition in KEPT.items() for mode in ("name", "id")},
+    long=True,
+)
+def replaced_by_a_table_of_the_same_mode(p: Player, case: tuple[str, str]) -> None:
+    definition, mode = case
+    mapped = f"TBLPROPERTIES ('delta.columnMapping.mode' = '{mode}')"
+    p.sql(
+        f"CREATE TABLE {{t}} (a INT, b STRING, c INT) USING delta {mapped}",
+        "INSERT INTO {t} VALUES (1, 'x', 2)",
+    )
+    p.sql("CREATE TABLE {name} USING delta LOCATION '{at}/t'")
+    rest, _, query = definition.format(mapped).partition(" AS S")
+    where = "LOCATION '{at}/t'" + (f" AS S{query}" if query else "")
+    p.attempt(f"CREATE OR REPLACE TABLE {{name}} {rest} {where}")
+    _ids(p)
+    p.rows()
+    p.rows(p.read(versionAsOf=1))
+
+
+ODD = {
+    "an unknown column": "ALTER TABLE {t} DROP COLUMN zzz",
+    "a rename to the same": "ALTER TABLE {t} RENAME COLUMN a TO a",
+    "a rename to another case": "ALTER TABLE {t} RENAME COLUMN a TO A",
+    "a rename to one that is there": "ALTER TABLE {t} RENAME COLUMN a TO B",
+    "a rename of the change feed": "ALTER TABLE {t} RENAME COLUMN a TO _change_type",
+}
+
+
+@AREA.grid(
+    ODD,
+    f"CREATE TABLE {{t}} (a INT, b STRING, c INT) USING delta {BY_NAME}",
+    "INSERT INTO {t} VALUES (1, 'x', 2)",
+)
+def odd_changes(p: Player, statement: str) -> None:
+    p.attempt(statement)
+    p.schema()
+
+
+@AREA.situation()
+def names_with_dots_and_statistics(p: Player) -> None:
+    p.sql(f"CREATE TABLE {{t}} (a INT, `b.c` INT, s STRUCT<`x.y`: INT>) USING delta {BY_NAME}")
+    p.sql("INSERT INTO {t} VALUES (1, 2, struct(3))", "INSERT INTO {t} VALUES (10, 20, struct(30))")
+    p.sql("ALTER TABLE {t} RENAME COLUMN a TO `a.,;{}()b`")
+    for condition in ("`b.c` > 5", "s.`x.y` > 5", "`a.,;{}()b` < 5", "`b.c` IS NULL"):
+        p.rows(f"SELECT * FROM {{t}} WHERE {condition}")
+    p.attempt("DELETE FROM {t} WHERE `b.c` = 2", "UPDATE {t} SET `a.,;{}()b` = 5 WHERE s.`x.y` = 30")
+    p.rows()
+
+
 @AREA.situation()
 def restored_to_before_changes(p: Player) -> None:
     p.sql(

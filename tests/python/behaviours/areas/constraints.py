@@ -150,6 +150,23 @@ def texts(p: Player, case: tuple[str, str, str]) -> None:
     p.rows()
 
 
+OF_PATTERNS = {
+    "LIKE ALL": ("s LIKE ALL ('a%', '%b')", "'axb'", "'ax'"),
+    "NOT LIKE ALL": ("s NOT LIKE ALL ('a%', '%b')", "'x'", "'xb'"),
+    "LIKE SOME": ("s LIKE SOME ('a%', 'b%')", "'bx'", "'cx'"),
+    "a unit of time": (
+        "timestampdiff(DAY, CAST(s AS TIMESTAMP), TIMESTAMP '2020-01-10') > 5",
+        "'2020-01-01'",
+        "'2020-01-08'",
+    ),
+}
+
+
+@AREA.grid(OF_PATTERNS, "CREATE TABLE {t} (s STRING) USING delta")
+def what_only_spark_computes(p: Player, case: tuple[str, str, str]) -> None:
+    texts(p, case)
+
+
 ARRAYS = {
     "array_size": ("array_size(a) = 2", "array(1, 2)", "array(1)"),
     "array_compact": ("array_size(array_compact(a)) = 1", "array(1, NULL)", "array(1, 2)"),
