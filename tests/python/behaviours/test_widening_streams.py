@@ -1,0 +1,7 @@
+"""Streams make the columns of a table wider as in delta-spark."""
+
+from areas.widening_streams import AREA
+from recorded import answers_of, recorded_of
+
+test_delta_spark_answered_the_same = answers_of(AREA)
+test_delta_spark_answers_as_is_recorded = recorded_of(AREA)
