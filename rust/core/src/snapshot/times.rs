@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::log::{Listing, LogFile};
 use crate::store::Location;
 
-/// The commits that can be rebuilt, with the time at which each counts as committed.
+/// Commits, with the time at which each counts as committed.
 pub(crate) struct CommitTimes<'a> {
     location: &'a Location,
     commits: Vec<&'a LogFile>,
@@ -16,16 +16,30 @@ pub(crate) struct CommitTimes<'a> {
 }
 
 impl<'a> CommitTimes<'a> {
-    /// Of a listing of the whole log, by the metadata of the newest version.
+    /// The commits of a listing of the whole log whose versions can be rebuilt, by the metadata of the newest one.
     ///
     /// # Errors
     /// [`Error::InvalidTimeTravel`] when no commit is left.
     pub(crate) fn new(location: &'a Location, listing: &'a Listing, metadata: &Metadata) -> Result<Self> {
-        let times = monotonic(listing.commits());
         // a version can be rebuilt from commit 0 or from the first checkpoint on
         let first_commit = listing.commits().next().map(|c| c.version);
         let first_checkpoint = listing.files.iter().find(|f| f.is_checkpoint()).map(|f| f.version);
         let earliest = if first_commit == Some(0) { 0 } else { first_checkpoint.unwrap_or(0) };
+        Self::since_version(earliest, location, listing, metadata)
+    }
+
+    /// As [`CommitTimes::new`], all commits that are there.
+    pub(crate) fn of_all(location: &'a Location, listing: &'a Listing, metadata: &Metadata) -> Result<Self> {
+        Self::since_version(0, location, listing, metadata)
+    }
+
+    fn since_version(
+        earliest: u64,
+        location: &'a Location,
+        listing: &'a Listing,
+        metadata: &Metadata,
+    ) -> Result<Self> {
+        let times = monotonic(listing.commits());
         let commits: Vec<&LogFile> = listing.commits().filter(|c| c.version >= earliest).collect();
         if commits.is_empty() {
             let reason = "the log holds no commit with a time, only a checkpoint".to_owned();

@@ -101,16 +101,14 @@ impl SourceOptions {
         Ok(SourceOptions {
             start: start(find("startingVersion"), find("startingTimestamp"), start_time)?,
             max_files: find("maxFilesPerTrigger").map(most_files).transpose()?,
-            max_bytes: find("maxBytesPerTrigger")
-                .map(|v| parse_byte_size(v).map_err(|reason| invalid("maxBytesPerTrigger", reason)))
-                .transpose()?,
+            max_bytes: find("maxBytesPerTrigger").map(most_bytes).transpose()?,
             ignore_deletes: switch("ignoreDeletes", find("ignoreDeletes"), false)?,
             ignore_changes: switch("ignoreChanges", find("ignoreChanges"), false)?
                 || switch("ignoreFileDeletion", find("ignoreFileDeletion"), false)?,
             skip_change_commits: switch("skipChangeCommits", find("skipChangeCommits"), false)?,
             fail_on_data_loss: switch("failOnDataLoss", find("failOnDataLoss"), true)?,
             exclude: find("excludeRegex")
-                .map(|v| java_regex(v).map_err(|reason| invalid("excludeRegex", reason)))
+                .map(|v| java_regex(v).map_err(|reason| no_pattern("excludeRegex", reason)))
                 .transpose()?,
             allow_out_of_range: false,
             tracking: TrackingOptions::parse(find),
@@ -150,16 +148,16 @@ fn start(version: Option<&str>, timestamp: Option<&str>, millis: Option<i64>) ->
         }
         (Some(v), None, _) if v.eq_ignore_ascii_case("latest") => Ok(Start::Latest),
         (Some(v), None, _) => v.parse().map(Start::Version).map_err(|_| {
-            invalid(
-                "startingVersion",
-                format!("`{v}` is neither a version (a whole number from 0) nor `latest`"),
-            )
+            let reason = format!("`{v}` is neither a version (a whole number from 0) nor `latest`");
+            let parameters = [("input", v), ("explain", "must be greater than or equal to zero")];
+            invalid("startingVersion", reason).named(&condition::ILLEGAL_OPTION, parameters)
         }),
         (None, Some(_), Some(millis)) => Ok(Start::Timestamp(millis)),
         (None, Some(text), None) => Err(invalid(
             "startingTimestamp",
             format!("`{text}` is not a timestamp: write 2026-01-31 or 2026-01-31 12:30:00"),
-        )),
+        )
+        .named(&condition::TIMESTAMP_INVALID, [("expr", format!("'{text}'"))])),
         (None, None, _) => Ok(Start::Table),
     }
 }
@@ -170,6 +168,18 @@ fn most_files(text: &str) -> Result<u64> {
         invalid("maxFilesPerTrigger", format!("`{text}` is not a whole number of at least 1"))
             .named(&condition::ILLEGAL_OPTION, parameters)
     })
+}
+
+fn most_bytes(text: &str) -> Result<u64> {
+    let wrong = |reason| {
+        let parameters = [("input", text), ("explain", "must be a size configuration such as '10g'")];
+        invalid("maxBytesPerTrigger", reason).named(&condition::ILLEGAL_OPTION, parameters)
+    };
+    parse_byte_size(text).map_err(wrong)
+}
+
+fn no_pattern(option: &str, reason: String) -> Error {
+    invalid(option, reason).named(&condition::REGEX_OPT_SYNTAX_ERROR, [("regExpOption", option)])
 }
 
 fn switch(name: &str, text: Option<&str>, unless: bool) -> Result<bool> {

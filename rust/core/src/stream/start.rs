@@ -56,7 +56,7 @@ impl Source {
     fn first_since(&self, millis: i64) -> Result<u64> {
         let newest = self.newest()?;
         let listing = Listing::read(&self.location, 0)?;
-        let times = CommitTimes::new(&self.location, &listing, newest.metadata())?;
+        let times = CommitTimes::of_all(&self.location, &listing, newest.metadata())?;
         match times.first_since(millis)? {
             Some(version) => Ok(version),
             None if self.options.allow_out_of_range => Ok(newest.version() + 1),
