@@ -1,0 +1,7 @@
+"""A batch of other types than the table has is cast, or widens them, as for delta-spark."""
+
+from areas.streams_casts import AREA
+from recorded import answers_of, recorded_of
+
+test_delta_spark_answered_the_same = answers_of(AREA)
+test_delta_spark_answers_as_is_recorded = recorded_of(AREA)
