@@ -321,6 +321,9 @@ class WritePlan:
         storage_options: dict[str, str] | None = None,
         defines: tuple[str, list[list[str]], bool] | None = None,
         description: str | None = None,
+        at_version: int | None = None,
+        streams: bool = False,
+        saved_as_table: bool | None = None,
     ) -> WritePlan: ...
     @staticmethod
     def from_bytes(data: bytes) -> WritePlan: ...

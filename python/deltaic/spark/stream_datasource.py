@@ -22,6 +22,7 @@ from pyspark.sql.types import StructType
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError, UnsupportedError
 from deltaic.spark import writer
 from deltaic.spark.change_stream import open_stream
+from deltaic.spark.command_reads import StreamBatch
 from deltaic.spark.names import local
 from deltaic.spark.routes.arrow import Task
 
@@ -134,7 +135,8 @@ class DeltaStreamWriter(_Writer):  # type: ignore[misc]  # pyspark has no types
     def _make_plan(self, txn: tuple[str, int] | None) -> Any:
         options = self._options.for_batch(txn)
         given = (self._path, self._mode, self._schema.json(), options.partition_by, options)
-        return writer.make_plan(*given, pyspark.__version__, options.store, rules_held=False)
+        spark = (pyspark.__version__, options.store)
+        return writer.make_plan(*given, *spark, rules_held=False, batch=StreamBatch())
 
     def write(self, iterator: Iterator[Any]) -> StreamWritten:
         """Writes the rows of one task, for the table as it is now."""

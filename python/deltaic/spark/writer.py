@@ -24,6 +24,7 @@ from deltaic.spark.zoned import TIME_ZONE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from deltaic.spark.command_reads import StreamBatch
     from deltaic.spark.definition import Definition
 
 
@@ -38,13 +39,16 @@ def save(
     storage_options: Mapping[str, str] | None = None,
     *,
     definition: Definition | None = None,
+    batch: StreamBatch | None = None,
+    saved_as_table: bool | None = None,
 ) -> int | None:
     """Writes the rows of `df` into the table at `path`, which is created where there is none.
 
     All or nothing: until the commit, and after any failure, the table is as it was. Returns the new version,
     or `None` where there was nothing to do: mode `ignore` and a table that exists, an append of no rows, a
     txnVersion that is already recorded. With a `definition` the write makes or replaces the table, as its mode says,
-    and `mode` is not asked.
+    and `mode` is not asked. With a `batch` the rows are those of a stream, and what it reads of the table cannot be
+    read again here. `saved_as_table` says of an overwrite by `saveAsTable` whether a catalog owns the files.
 
     Raises:
         TableAlreadyExistsError: in mode `errorifexists`.
@@ -54,14 +58,16 @@ def save(
         InvalidExpressionError: when Spark cannot resolve a rule of the table.
         PackageNotOnServerError: when a Python worker of Spark cannot import deltaic.
         UnsupportedError: for a mode, option or type that is not supported, by its name.
-        CommitConflictError: when another writer changed what the write relied on, again and again.
+        CommitConflictError: when another writer changed what the write relied on, again and again; once for a `batch`
+            that reads the table.
         CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
     """
     del spark  # the frame knows its session
-    return _save(df.sparkSession, df, path, mode, partition_by, options, storage_options, definition)
+    given = (df.sparkSession, df, path, mode, partition_by, options, storage_options, definition)
+    write = _save if batch is not None and batch.reads else replayed(_save)
+    return write(*given, batch=batch, saved_as_table=saved_as_table)
 
 
-@replayed
 def _save(
     session: Any,
     df: Any,
@@ -71,6 +77,9 @@ def _save(
     options: Mapping[str, str] | None,
     storage_options: Mapping[str, str] | None,
     definition: Definition | None,
+    *,
+    batch: StreamBatch | None,
+    saved_as_table: bool | None,
 ) -> int | None:
     settings = Settings.of(session)
     storage_options = settings.storage(storage_options)
@@ -99,6 +108,8 @@ def _save(
         storage_options,
         rules_held=True,
         definition=definition,
+        batch=batch,
+        saved_as_table=saved_as_table,
     )
     if given.replace_where is not None and not settings.replace_data_columns:
         _check_partitions_only(plan, given.replace_where)
@@ -113,7 +124,9 @@ def _save(
     elif not plan.skip:
         folder = str(uuid.uuid4())
         rows = command_reads.bind(df, plan, storage_options)
-        reads = [] if rows is df else [predicate for _, predicate in command_reads.scans_of(rows)]
+        reads: Sequence[str | None] = () if batch is None else batch.reads
+        if rows is not df:
+            reads = [predicate for _, predicate in command_reads.scans_of(rows)]
         version = commit(plan, write_rows(rows, plan, path, folder, given), folder, reads)
         committed(session, plan.uri, version)
     if asked.txn_app_id is None:
@@ -166,6 +179,8 @@ def make_plan(
     *,
     rules_held: bool,
     definition: Definition | None = None,
+    batch: StreamBatch | None = None,
+    saved_as_table: bool | None = None,
 ) -> Any:
     """Every check of the core that needs no data. `schema` is the JSON of the frame's.
 
@@ -200,6 +215,9 @@ def make_plan(
         storage_options=dict(storage_options or {}),
         defines=None if definition is None else (definition.mode, definition.cluster_by, definition.managed),
         description=None if definition is None else definition.description,
+        at_version=None if batch is None else batch.version,
+        streams=batch is not None,
+        saved_as_table=saved_as_table,
     )
 
 

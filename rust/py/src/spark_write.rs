@@ -40,7 +40,7 @@ impl WritePlan {
 #[pymethods]
 impl WritePlan {
     #[new]
-    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, shown=None, user_metadata=None, txn=None, files=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, arbitrary_properties=false, engine=None, storage_options=None, defines=None, description=None))]
+    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, shown=None, user_metadata=None, txn=None, files=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, arbitrary_properties=false, engine=None, storage_options=None, defines=None, description=None, at_version=None, streams=false, saved_as_table=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -68,6 +68,9 @@ impl WritePlan {
         storage_options: Option<BTreeMap<String, String>>,
         defines: Option<(String, Vec<Vec<String>>, bool)>,
         description: Option<String>,
+        at_version: Option<u64>,
+        streams: bool,
+        saved_as_table: Option<bool>,
     ) -> PyResult<Self> {
         read(py, move || {
             let data = StructType::from_json(&schema)?;
@@ -107,6 +110,9 @@ impl WritePlan {
                 engine,
                 defines,
                 description,
+                at_version,
+                streams,
+                saved_as_table,
                 ..WriteOptions::default()
             };
             let inner = SpreadWrite::plan(&path, storage_options.unwrap_or_default(), &data, options)?;

@@ -61,52 +61,95 @@ public final class CommandReads {
    * which it reads, or null for all rows. The values come from the optimized plan; nothing runs.
    */
   public static String of(Dataset data) {
-    ArrayList found = new ArrayList();
     // most frames that a command writes claim nothing: they are not optimized for this alone
-    if (data.queryExecution().analyzed().collectWithSubqueries(CLAIMED).isEmpty()) return Python.write(found);
-    LogicalPlan plan = data.queryExecution().optimizedPlan();
-    collect(plan, found);
-    List subqueries = Scala.list(plan.subqueriesAll());
-    for (int i = 0; i < subqueries.size(); i++) collect((LogicalPlan) subqueries.get(i), found);
+    if (CLAIMED.in(data.queryExecution().analyzed()) == 0) return Python.write(new ArrayList());
+    return Python.write(CLAIMED.read(data.queryExecution().optimizedPlan()));
+  }
+
+  /**
+   * As `of`, what a batch of a stream reads of the table at this path, with the version of each scan, or null where it is a
+   * source of the query. Spark has planned the batch already.
+   */
+  public static String ofBatch(Dataset batch, String path) {
+    final String place = OpenTable.place(Committed.uriOf(path));
+    Scans ofTable = new Scans() {
+      boolean takes(LogicalRelation scan, OpenTable table) {
+        return table.place().equals(place) && (scan.isStreaming() || !table.timeTravel && table.changeType == null);
+      }
+    };
+    int all = ofTable.in(batch.queryExecution().analyzed());
+    if (all == 0) return Python.write(new ArrayList());
+    ArrayList found = ofTable.read(batch.queryExecution().optimizedPlan());
+    // rows that Spark has cached are those of some version
+    for (int i = found.size(); i < all; i++) found.add(Scans.described(null, null, null));
     return Python.write(found);
   }
 
-  private static final scala.runtime.AbstractPartialFunction CLAIMED = new scala.runtime.AbstractPartialFunction() {
+  /** Scans of a kind. */
+  private abstract static class Scans extends scala.runtime.AbstractPartialFunction {
+    abstract boolean takes(LogicalRelation scan, OpenTable table);
+
     public boolean isDefinedAt(Object node) {
-      return claimed(node) != null;
+      LogFileIndex index = node instanceof LogicalRelation ? DeletionVectorRule.indexOf((LogicalRelation) node) : null;
+      return index != null && takes((LogicalRelation) node, index.table);
     }
 
     public Object applyOrElse(Object node, Function1 otherwise) {
       return isDefinedAt(node) ? node : otherwise.apply(node);
     }
-  };
 
-  private static LogFileIndex claimed(Object node) {
-    LogFileIndex index = node instanceof LogicalRelation ? DeletionVectorRule.indexOf((LogicalRelation) node) : null;
-    return index != null && index.table.claimed ? index : null;
-  }
-
-  /** The scans of a plan with the filters above each; plans within expressions are others. */
-  private static void collect(LogicalPlan plan, ArrayList into) {
-    Option operation = PhysicalOperation$.MODULE$.unapply(plan);
-    LogicalPlan under = plan;
-    List filters = new ArrayList();
-    if (operation.isDefined()) {
-      Tuple3 parts = (Tuple3) operation.get();
-      filters = Scala.list((scala.collection.Seq) parts._2());
-      under = (LogicalPlan) parts._3();
+    /** How many a plan has, with those of its subqueries. */
+    int in(LogicalPlan plan) {
+      return plan.collectWithSubqueries(this).size();
     }
-    LogFileIndex index = claimed(under);
-    if (index != null) {
+
+    /** What those of an optimized plan read. */
+    ArrayList read(LogicalPlan plan) {
+      ArrayList found = new ArrayList();
+      collect(plan, found);
+      List subqueries = Scala.list(plan.subqueriesAll());
+      for (int i = 0; i < subqueries.size(); i++) collect((LogicalPlan) subqueries.get(i), found);
+      return found;
+    }
+
+    /** The scans of a plan with the filters above each; plans within expressions are others. */
+    private void collect(LogicalPlan plan, ArrayList into) {
+      Option operation = PhysicalOperation$.MODULE$.unapply(plan);
+      LogicalPlan under = plan;
+      List filters = new ArrayList();
+      if (operation.isDefined()) {
+        Tuple3 parts = (Tuple3) operation.get();
+        filters = Scala.list((scala.collection.Seq) parts._2());
+        under = (LogicalPlan) parts._3();
+      }
+      if (isDefinedAt(under)) {
+        LogicalRelation scan = (LogicalRelation) under;
+        LogFileIndex index = DeletionVectorRule.indexOf(scan);
+        String predicate = Predicates.both(Predicates.translate(filters, index.table), index.mixed);
+        // a source has rows of some commits, and its batches follow from all of them
+        into.add(scan.isStreaming()
+            ? described(index.table.identity, null, null)
+            : described(index.table.identity, predicate, Long.valueOf(index.table.version)));
+        return;
+      }
+      List children = Scala.list(under.children());
+      for (int i = 0; i < children.size(); i++) collect((LogicalPlan) children.get(i), into);
+    }
+
+    static HashMap described(String identity, String predicate, Long version) {
       HashMap scan = new HashMap();
-      scan.put("identity", index.table.identity);
-      scan.put("predicate", Predicates.both(Predicates.translate(filters, index.table), index.mixed));
-      into.add(scan);
-      return;
+      scan.put("identity", identity);
+      scan.put("predicate", predicate);
+      scan.put("version", version);
+      return scan;
     }
-    List children = Scala.list(under.children());
-    for (int i = 0; i < children.size(); i++) collect((LogicalPlan) children.get(i), into);
   }
+
+  private static final Scans CLAIMED = new Scans() {
+    boolean takes(LogicalRelation scan, OpenTable table) {
+      return table.claimed;
+    }
+  };
 
   private static Map mapOf(String json) {
     HashMap out = new HashMap();

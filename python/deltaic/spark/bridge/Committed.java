@@ -28,8 +28,13 @@ public final class Committed {
 
   /** As `to`, of a table at a path as Hadoop takes it: nothing is escaped. */
   public static void toPath(SparkSession session, String path, long version) {
+    to(session, uriOf(path), version);
+  }
+
+  /** Percent-encoded, as Spark spells it. */
+  static String uriOf(String path) {
     java.net.URI uri = new Path(path).toUri();
-    to(session, uri.getScheme() == null ? "file:" + uri.getRawPath() : uri.toString(), version);
+    return uri.getScheme() == null ? "file:" + uri.getRawPath() : uri.toString();
   }
 
   /** Null where Spark cannot read: then it has cached nothing of it. */

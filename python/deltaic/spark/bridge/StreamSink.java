@@ -31,7 +31,10 @@ final class StreamSink implements Sink {
     // the thread of a query carries its id, which is the same after a restart
     request.put("query", session.sparkContext().getLocalProperty("sql.streaming.queryId"));
     // the frame is a stream still and cannot be written: its rows, as Spark plans them for this batch, can
-    Python.call(request, session.internalCreateDataFrame(rows.queryExecution().toRdd(), rows.schema(), false));
+    HashMap frames = new HashMap();
+    frames.put("rows", session.internalCreateDataFrame(rows.queryExecution().toRdd(), rows.schema(), false));
+    frames.put("batch", rows);
+    Python.call(request, frames);
   }
 
   public String toString() {

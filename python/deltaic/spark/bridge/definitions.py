@@ -114,7 +114,8 @@ def create_as(asked: dict[str, Any], data: Any) -> None:
     rest, _ = split_storage(given)
     rows, path = DataFrame(data["query"], spark), asked["path"]
     if wanted.mode == "overwrite":
-        save(spark, rows, path, "overwrite", wanted.partition_by or None, rest, storage or None)
+        by = wanted.partition_by or None
+        save(spark, rows, path, "overwrite", by, rest, storage or None, saved_as_table=wanted.managed)
         return
     said = {key: value for key, value in rest.items() if key.lower().startswith("delta.")}
     wanted = dataclasses.replace(wanted, properties={**wanted.properties, **said})

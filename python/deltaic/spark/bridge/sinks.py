@@ -12,6 +12,7 @@ from deltaic.exceptions import (
 )
 from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import java_method, session_of
+from deltaic.spark.command_reads import StreamBatch
 from deltaic.spark.frame import has_void
 from deltaic.spark.names import local
 from deltaic.spark.options import WriteOptions
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 # what Spark itself puts among the options of a query
 _SPARKS_OWN = frozenset({"path", "checkpointlocation", "queryname"})
+_GENERATED = "delta.generationExpression"
 _MODES = {"append": "append", "complete": "overwrite"}
 
 
@@ -53,10 +55,14 @@ def check(asked: dict[str, Any]) -> None:
 
 
 def add_batch(asked: dict[str, Any], data: Any) -> None:
-    """Writes a batch, unless it was committed before. `data` is a Java Dataset.
+    """Writes a batch, unless it was committed before.
+
+    `data` has Java Datasets: the `rows`, and the `batch` as Spark planned it. A batch that reads the table claims what
+    it read.
 
     Raises:
-        InvalidSchemaError: when a column of the batch is void, at any depth.
+        InvalidSchemaError: when a column of the batch is void, at any depth, or one that the table generates.
+        CommitConflictError: when another writer changed what the batch read: only the query can plan it again.
     """
     from pyspark.sql.classic.dataframe import DataFrame
 
@@ -67,28 +73,36 @@ def add_batch(asked: dict[str, Any], data: Any) -> None:
     if asked["mode"] == "complete":
         # every batch is the whole result
         options["partitionoverwritemode"] = "static"
-    spark = session_of({"session": data.sparkSession()})
+    spark = session_of({"session": data["rows"].sparkSession()})
     by = asked["partitioning"] or None
-    rows = DataFrame(data, spark)
+    rows = DataFrame(data["rows"], spark)
     if has_void(rows.schema):
-        reason = "a stream has a void column, which holds only nulls of no type: leave it out, or cast it to a type"
-        error = InvalidSchemaError(f"`{path}`: {reason}", reason=reason)
-        raise error.named("DELTA_NULL_SCHEMA_IN_STREAMING_WRITE")
-    rows = _fitted(rows, path, options, storage)
-    save(spark, rows, path, _MODES[asked["mode"]], by, options, storage or None)
-
-
-def _fitted(rows: DataFrame, path: str, options: dict[str, str], storage: dict[str, str]) -> DataFrame:
-    """The rows with the types that the table has, cast as Spark stores values."""
-    from pyspark.sql.classic.dataframe import DataFrame
-
-    settings = Settings.of(rows.sparkSession)
-    given = WriteOptions.parse(path, options).in_session(settings)
-    if given.overwrite_schema:
-        return rows
+        raise _void(path, "a stream has a void column")
+    settings = Settings.of(spark)
+    batch = StreamBatch()
     try:
         table = Table(path, storage_options=settings.storage(storage))
     except TableNotFoundError:
+        pass
+    else:
+        if any(f.type == "void" and _GENERATED in f.metadata for f in table.schema):
+            raise _void(path, "the table has a void column that it generates")
+        rows = _fitted(rows, table, WriteOptions.parse(path, options).in_session(settings))
+        batch = StreamBatch.of(data["batch"], spark, table.uri)
+    save(spark, rows, path, _MODES[asked["mode"]], by, options, storage or None, batch=batch)
+
+
+def _void(path: str, what: str) -> InvalidSchemaError:
+    reason = f"{what}, which holds only nulls of no type: leave it out, or give it a type"
+    error = InvalidSchemaError(f"`{path}`: {reason}", reason=reason)
+    return error.named("DELTA_NULL_SCHEMA_IN_STREAMING_WRITE")
+
+
+def _fitted(rows: DataFrame, table: Table, given: WriteOptions) -> DataFrame:
+    """The rows with the types that the table has, cast as Spark stores values."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    if given.overwrite_schema:
         return rows
     widens = given.merge_schema is True and table.properties.get("delta.enableTypeWidening") == "true"
     fitted = java_method(rows.sparkSession, "FittedRows", "of")(rows._jdf, table.schema.json(), widens)

@@ -7,7 +7,7 @@ use arrow::array::RecordBatchReader;
 
 use super::define::{DefineMode, TableSpec};
 use super::fitted::{FittedWriter, fit_rows};
-use super::mode::{WriteMode, WriteOptions, WriteResult};
+use super::mode::{Defines, WriteMode, WriteOptions, WriteResult};
 use super::overwrite::{Replaced, check_rows, stage};
 use super::parquet_writer::WrittenData;
 use super::plan::{Target, WritePlan, plan_write};
@@ -20,7 +20,7 @@ use crate::alter::identity::Identity;
 use crate::conflict::{Conflict, ConflictKind, IdentityValues};
 use crate::dml::Condition;
 use crate::error::{Error, Result};
-use crate::maintain::AutoCompact;
+use crate::maintain::{AutoCompact, clustering_columns};
 use crate::schema::{ColumnMappingMode, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -348,9 +348,19 @@ pub(super) fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
         };
         return TableSpec::of(plan.schema.clone(), options, defines).operation(name, &plan.metadata);
     }
-    let mut operation = Operation::new("WRITE")
-        .with("mode", options.mode.name())
-        .with_encoded("partitionBy", options.partition_by.clone());
+    if let (true, Some((query, batch))) = (options.streams, &options.app_transaction) {
+        let complete = options.mode == WriteMode::Overwrite;
+        return Operation::new("STREAMING UPDATE")
+            .with("outputMode", if complete { "Complete" } else { "Append" })
+            .with("queryId", query.as_str())
+            .with("epochId", batch.to_string());
+    }
+    let mut operation = match options.saved_as_table {
+        Some(managed) if options.shown.is_empty() => saved_as_table(plan, managed),
+        _ => Operation::new("WRITE")
+            .with("mode", options.mode.name())
+            .with_encoded("partitionBy", options.partition_by.clone()),
+    };
     if let Some(predicate) = &options.replace_where {
         operation = operation.with("predicate", predicate.as_str());
     }
@@ -370,6 +380,15 @@ pub(super) fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
 
 /// The metrics of delta-spark: what was copied is in the output, too. Rows are not counted where some of them cannot be.
 fn measure(txn: &mut Transaction, result: &WriteResult, replaced: &Replaced, options: &WriteOptions) {
+    if options.streams {
+        txn.operation_mut().set_metrics([
+            ("numAddedFiles", result.files),
+            ("numRemovedFiles", replaced.files),
+            ("numOutputRows", result.rows),
+            ("numOutputBytes", result.bytes),
+        ]);
+        return;
+    }
     let removed = replaced.rows.as_ref().map(|rows| rows.removed).unwrap_or_default();
     let mut metrics = vec![
         ("numFiles", result.files + removed.added_files),
@@ -395,4 +414,16 @@ fn measure(txn: &mut Transaction, result: &WriteResult, replaced: &Replaced, opt
         metrics.push(("numOutputRows", rows));
     }
     txn.operation_mut().set_metrics(metrics);
+}
+
+/// An overwrite by `saveAsTable`: shown as a definition, although the table stays what it is.
+fn saved_as_table(plan: &WritePlan, managed: bool) -> Operation {
+    let cluster_by = plan.snapshot().and_then(|snapshot| clustering_columns(snapshot).ok());
+    let (mode, cluster_by) = (DefineMode::CreateOrReplace, cluster_by.unwrap_or_default());
+    let defines = Defines { mode, cluster_by, managed };
+    let description = plan.metadata.description.clone();
+    let options = WriteOptions { description, ..WriteOptions::default() };
+    TableSpec::of(plan.schema.clone(), &options, &defines)
+        .operation("CREATE OR REPLACE TABLE AS SELECT", &plan.metadata)
+        .with_json("isV1SaveAsTableOverwrite", true)
 }

@@ -122,6 +122,14 @@ pub struct WriteOptions {
     pub commit_budget: Duration,
     /// The write says what the table is, too. [`WriteOptions::mode`] follows from it.
     pub defines: Option<Defines>,
+    /// The version of the table that the rows were read from, which the write is planned for: it loses against later
+    /// commits that changed what it read. None is the newest one.
+    pub at_version: Option<u64>,
+    /// The write is a batch of a stream, which the history shows: [`WriteOptions::app_transaction`] names the query and the
+    /// batch.
+    pub streams: bool,
+    /// The write is an overwrite by `saveAsTable`, which the history shows, and whether a catalog owns the files.
+    pub saved_as_table: Option<bool>,
 }
 
 /// CREATE TABLE … AS SELECT and REPLACE TABLE … AS SELECT: the table gets the columns of the data, and partition columns,
@@ -179,6 +187,9 @@ impl Default for WriteOptions {
             engine: None,
             commit_budget: Duration::from_secs(300),
             defines: None,
+            at_version: None,
+            streams: false,
+            saved_as_table: None,
         }
     }
 }

@@ -95,7 +95,8 @@ pub struct WritePlan {
 ///   files where the write defines the table, and for partition
 ///   columns or properties that are not the table's own.
 pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions) -> Result<WritePlan> {
-    let snapshot = match Snapshot::open(location.clone(), At::Latest) {
+    let at = options.at_version.map_or(At::Latest, At::Version);
+    let snapshot = match Snapshot::open(location.clone(), at) {
         Ok(snapshot) => snapshot,
         Err(Error::TableNotFound { .. }) => {
             check_no_definition(options, "create a table")?;
