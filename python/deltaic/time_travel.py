@@ -25,17 +25,19 @@ def check_version(path: str, version: int | None) -> None:
         refuse(path, f"version {version} is below 0")
 
 
-def version_of(path: str, text: str, option: str = "versionAsOf") -> int:
-    """The version that a text says, as the value of an option.
+def version_of(path: str, text: str, *, of_changes: bool = False) -> int:
+    """The version that a text says, as the value of `versionAsOf`, or of an end of a range of changes.
 
     Raises:
         InvalidTimeTravelError: it says none.
     """
     text = text.strip()
-    if not (text.isascii() and text.isdigit()):
-        error = refusal(path, f"`{text}` is not a version: a whole number from 0")
-        raise error.named("DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE", timeTravelKey=option)
-    return int(text)
+    if text.isascii() and text.isdigit():
+        return int(text)
+    error = refusal(path, f"`{text}` is not a version: a whole number from 0")
+    if of_changes:
+        raise error.named("DELTA_VERSION_INVALID", version=text)
+    raise error.named("DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE", timeTravelKey="versionAsOf")
 
 
 def may_name_a_time(path: str) -> bool:

@@ -28,7 +28,8 @@ def wanted(options: Mapping[str, str]) -> bool:
     for name in _SWITCHES:
         text = options.get(name, "false")
         if text.lower() not in ("true", "false"):
-            raise InvalidArgumentError.of("readChangeFeed", f"`{text}` is neither true nor false")
+            error = InvalidArgumentError.of("readChangeFeed", f"`{text}` is neither true nor false")
+            raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain="must be 'true' or 'false'")
         found |= text.lower() == "true"
     return found
 
@@ -69,7 +70,7 @@ class Feed:
         for name, at in zip(("starting", "ending"), millis, strict=True):
             version, timestamp = options.get(f"{name}version"), options.get(f"{name}timestamp")
             if version is not None:
-                ends.append((time_travel.version_of(path, version, f"{name}Version"), None))
+                ends.append((time_travel.version_of(path, version, of_changes=True), None))
             elif timestamp is None:
                 ends.append((None, None))
             elif at is None:

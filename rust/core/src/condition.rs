@@ -276,6 +276,7 @@ conditions! {
     VACUUM_RETENTION_PERIOD_NEGATIVE = "DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE", "22003", IllegalArgument, [];
     VACUUM_RETENTION_PERIOD_TOO_SHORT = "DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT", "22003", IllegalArgument, [configuredRetentionHours];
     VERSIONS_NOT_CONTIGUOUS = "DELTA_VERSIONS_NOT_CONTIGUOUS", "KD00C", Other, [versionList, startVersion, endVersion, versionToLoad];
+    VERSION_INVALID = "DELTA_VERSION_INVALID", "42815", Analysis, [version];
     VERSION_NOT_FOUND = "DELTA_VERSION_NOT_FOUND", "22003", Analysis, [userVersion = version, earliest = earliest, latest = latest];
     VIOLATE_CONSTRAINT_WITH_VALUES = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "23001", Other, [constraintName = rule, expression = expression, values = row];
     ZORDERING_COLUMN_DOES_NOT_EXIST = "DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST", "42703", IllegalArgument, [columnName];

@@ -200,6 +200,36 @@ def options_in_any_case(p: Player) -> None:
         told(p, lambda o=options: p.read(**o))
 
 
+NO_BOUNDS: dict[str, dict[str, Any]] = {
+    "text": {"startingVersion": "x"},
+    "fraction": {"startingVersion": "1.5"},
+    "nothing": {"startingVersion": ""},
+    "latest": {"startingVersion": "latest"},
+    "text as an end": {"startingVersion": 0, "endingVersion": "x"},
+    "no switch": {"readChangeFeed": "yes", "startingVersion": 0},
+}
+
+
+@AREA.situation()
+def bounds_that_are_none(p: Player) -> None:
+    four_versions(p)
+    for name, options in NO_BOUNDS.items():
+        p.tell({"case": name})
+        told(p, lambda options=options: p.read(**{"readChangeFeed": "true", **options}))
+
+
+@AREA.situation(long=True)
+def instants_in_each_zone(p: Player) -> None:
+    """`_commit_timestamp` is the same instant, whatever zone shows it."""
+    four_versions(p)
+    for zone in ("UTC", "Asia/Tokyo", "America/Los_Angeles"):
+        p.conf("spark.sql.session.timeZone", zone)
+        feed = p.read(readChangeFeed="true", startingVersion=0)
+        p.rows(
+            feed.selectExpr("_commit_version", "unix_millis(_commit_timestamp)", "string(_commit_timestamp)")
+        )
+
+
 # -- functions
 
 _FUNCTIONS = {
