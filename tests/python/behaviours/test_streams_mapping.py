@@ -1,0 +1,7 @@
+"""A stream goes on, or ends, where column mapping comes and goes, as for delta-spark."""
+
+from areas.streams_mapping import AREA
+from recorded import answers_of, recorded_of
+
+test_delta_spark_answered_the_same = answers_of(AREA)
+test_delta_spark_answers_as_is_recorded = recorded_of(AREA)
