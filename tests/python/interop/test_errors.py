@@ -83,8 +83,6 @@ DIFFERENT: dict[str, tuple[str | None, str | None]] = {
     "create_with_another_property": ("SchemaMismatchError", "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY"),
     # Spark's analysis comes first
     "read_with_a_schema": (SPARKS, "USER_SPECIFIED_AND_ACTUAL_SCHEMA_MISMATCH"),
-    "insert_of_too_few_columns": (SPARKS, "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS"),
-    "insert_of_too_many_columns": (SPARKS, "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS"),
     "delete_by_an_aggregate": (SPARKS, "INVALID_WHERE_CONDITION"),
     "create_clustered_by_no_column": (SPARKS, "_LEGACY_ERROR_TEMP_3060"),
 }

@@ -322,13 +322,12 @@ class TestSpark43:
         assert len(found) == rows
         assert found[9].a == 1
 
-    def test_what_is_refused(self, spark: SparkSession, path: Path) -> None:
-        before = everything(path)
-        statement = "INSERT WITH SCHEMA EVOLUTION INTO {t} PARTITION (p = '1') SELECT 1L, 1.5D, 2 AS n"
-        for by in ("name", "path"):
-            with pytest.raises(UnsupportedError, match="PARTITION is not supported"):
-                spark.sql(written(statement, path, by))
-        assert everything(path) == before
+    @pytest.mark.parametrize("by", ["name", "path"])
+    def test_columns_join_in_a_partition(self, spark: SparkSession, path: Path, by: str) -> None:
+        statement = "INSERT WITH SCHEMA EVOLUTION INTO {t} PARTITION (p = '1') SELECT 9L, 1.5D, 2 AS n"
+        spark.sql(written(statement, path, by))
+        assert_explained(path, 1)
+        assert [tuple(r) for r in spark.table("target").where("id = 9").collect()] == [(9, "1", 1.5, 2)]
 
 
 class TestShowPartitions:

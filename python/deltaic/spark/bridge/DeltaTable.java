@@ -27,12 +27,18 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
   /** Null for the provider's placeholder, which has no capabilities and sends Spark to the V1 interfaces. */
   final OpenTable table;
   private final StructType schema;
+  /** Whether it is where rows go, which come as they are given: InsertedRows makes them fit. */
+  final boolean takesRows;
+  /** Whether the statement that writes says that columns join. */
+  final boolean evolves;
 
   DeltaTable(String label, Identifier id, OpenTable table) {
     this.label = label;
     this.id = id;
     this.table = table;
     this.schema = unasked(table);
+    this.takesRows = false;
+    this.evolves = false;
   }
 
   /** The columns, where those that the table makes may be left out: whether they may be null is for its writer to say. */
@@ -46,12 +52,14 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     return new StructType(fields);
   }
 
-  /** The table, as if it had only these of its columns: a write gives no others. */
-  DeltaTable(DeltaTable whole, StructType some) {
-    this.label = whole.label;
-    this.id = whole.id;
-    this.table = whole.table;
-    this.schema = some;
+  /** The table where rows of a write go. */
+  DeltaTable(DeltaTable read, boolean evolves) {
+    this.label = read.label;
+    this.id = read.id;
+    this.table = read.table;
+    this.schema = read.schema;
+    this.takesRows = true;
+    this.evolves = evolves;
   }
 
   DeltaTable(StructType schema) {
@@ -59,6 +67,8 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     this.id = null;
     this.table = null;
     this.schema = schema;
+    this.takesRows = false;
+    this.evolves = false;
   }
 
   public String name() {
@@ -72,8 +82,13 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
   public Transform[] partitioning() {
     if (table == null) return new Transform[0];
     Transform[] out = new Transform[table.partitionColumns.size()];
-    for (int i = 0; i < out.length; i++) out[i] = Expressions.identity((String) table.partitionColumns.get(i));
+    for (int i = 0; i < out.length; i++) out[i] = Expressions.identity(quoted((String) table.partitionColumns.get(i)));
     return out;
+  }
+
+  /** A name with dots is one name, too. */
+  private static String quoted(String name) {
+    return "`" + name.replace("`", "``") + "`";
   }
 
   public Map properties() {
@@ -95,6 +110,7 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     out.add(TableCapability.OVERWRITE_BY_FILTER);
     out.add(TableCapability.OVERWRITE_DYNAMIC);
     out.add(TableCapability.TRUNCATE);
+    if (takesRows) out.add(TableCapability.ACCEPT_ANY_SCHEMA);
     return out;
   }
 

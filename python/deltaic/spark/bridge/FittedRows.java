@@ -23,12 +23,18 @@ import org.apache.spark.sql.catalyst.expressions.NamedLambdaVariable;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.ByteType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataType$;
 import org.apache.spark.sql.types.DateType;
+import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.sql.types.DoubleType;
+import org.apache.spark.sql.types.FloatType;
+import org.apache.spark.sql.types.IntegerType;
+import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.NullType;
-import org.apache.spark.sql.types.NumericType;
+import org.apache.spark.sql.types.ShortType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -36,7 +42,7 @@ import org.apache.spark.sql.types.TimestampNTZType;
 import scala.Option;
 
 /**
- * Rows by name whose values are cast to the types that the table has, as Spark stores values: by
+ * Rows by name, or by place, whose values are cast to the types that the table has, as Spark stores values: by
  * `spark.sql.storeAssignmentPolicy`. What the table does not have stays as it is, and so does what no cast makes fit: the write
  * tells of that.
  */
@@ -44,11 +50,14 @@ public final class FittedRows {
   private final String policy, zone;
   /** Whether columns become wider, so that wider values stay as they are. */
   private final boolean widens;
+  /** The table where fields of structs go by place; null where they go by name. */
+  private final DeltaTable placed;
 
-  private FittedRows(SparkSession session, boolean widens) {
+  private FittedRows(SparkSession session, boolean widens, DeltaTable placed) {
     policy = session.conf().get("spark.sql.storeAssignmentPolicy", "ANSI").toUpperCase();
     zone = session.conf().get("spark.sql.session.timeZone");
     this.widens = widens;
+    this.placed = placed;
   }
 
   /** `schema` is JSON. */
@@ -60,7 +69,7 @@ public final class FittedRows {
 
   /** A query that is analyzed; itself where nothing is cast. */
   static LogicalPlan of(SparkSession session, LogicalPlan query, StructType table, boolean widens) {
-    FittedRows fit = new FittedRows(session, widens);
+    FittedRows fit = new FittedRows(session, widens, null);
     List given = Scala.list(query.output());
     ArrayList columns = new ArrayList();
     boolean same = true;
@@ -77,6 +86,26 @@ public final class FittedRows {
           Scala.none(), Scala.nothing(), Scala.none()));
     }
     return same ? query : new Project(Scala.seq(columns), query);
+  }
+
+  /**
+   * A query that is analyzed, whose columns and fields of structs go to those of a table by their places. More columns and
+   * fields stay.
+   */
+  static LogicalPlan byPlace(SparkSession session, LogicalPlan query, DeltaTable table, boolean widens) {
+    FittedRows fit = new FittedRows(session, widens, table);
+    List given = Scala.list(query.output());
+    StructField[] fields = table.table.schema.fields();
+    ArrayList columns = new ArrayList();
+    for (int i = 0; i < given.size(); i++) {
+      Expression value = (Expression) given.get(i);
+      if (i < fields.length) {
+        value = new Alias(fit.fitted(value, fields[i].dataType(), fields[i].name()), fields[i].name(),
+            NamedExpression.newExprId(), Scala.none(), Scala.nothing(), Scala.none());
+      }
+      columns.add(value);
+    }
+    return new Project(Scala.seq(columns), query);
   }
 
   /** By its name in any case, or null. */
@@ -97,41 +126,70 @@ public final class FittedRows {
       MapType given = (MapType) from, there = (MapType) to;
       return differs(given.keyType(), there.keyType()) || differs(given.valueType(), there.valueType());
     }
-    if (from instanceof StructType && to instanceof StructType) {
-      StructField[] fields = ((StructType) from).fields();
-      for (int i = 0; i < fields.length; i++) {
-        StructField there = field((StructType) to, fields[i].name());
-        if (there != null && differs(fields[i].dataType(), there.dataType())) return true;
-      }
-      return false;
-    }
+    if (from instanceof StructType && to instanceof StructType) return differs((StructType) from, (StructType) to);
     if (from instanceof NullType || to instanceof NullType || from.equals(to)) return false;
     if (from instanceof StringType && to instanceof StringType) return false;
-    if (widens && mayWiden(to, from)) return false;
+    if (widens && widens(to, from)) return false;
+    if (placed != null) return true;
     return policy.equals("LEGACY") ? Cast$.MODULE$.canCast(from, to) : Cast$.MODULE$.canAnsiCast(from, to);
   }
 
-  /** Whether evolution may make a type the other one; the core decides. */
-  private static boolean mayWiden(DataType table, DataType rows) {
-    return table instanceof NumericType && rows instanceof NumericType
-            && !Cast$.MODULE$.canUpCast(rows, table)
-        || table instanceof DateType && rows instanceof TimestampNTZType;
+  private boolean differs(StructType from, StructType to) {
+    StructField[] fields = from.fields();
+    if (placed != null && fields.length < to.fields().length) return true;
+    for (int i = 0; i < fields.length; i++) {
+      StructField there = target(fields[i], i, to);
+      if (there == null) continue;
+      if (placed != null && !there.name().equals(fields[i].name())) return true;
+      if (differs(fields[i].dataType(), there.dataType())) return true;
+    }
+    return false;
+  }
+
+  /** The field to which one goes, or null. */
+  private StructField target(StructField field, int place, StructType to) {
+    if (placed == null) return field(to, field.name());
+    return place < to.fields().length ? to.fields()[place] : null;
+  }
+
+  /** Whether a column may get a wider type: the changes of the protocol, "Type Widening". */
+  static boolean widens(DataType from, DataType to) {
+    int given = rank(from), wider = rank(to);
+    if (given > 0 && wider > 0) return given < wider;
+    if (to instanceof DecimalType) {
+      DecimalType there = (DecimalType) to;
+      if (from instanceof DecimalType) {
+        DecimalType here = (DecimalType) from;
+        return !from.equals(to) && there.scale() >= here.scale()
+            && there.precision() - there.scale() >= here.precision() - here.scale();
+      }
+      return given > 0 && there.precision() - there.scale() >= (given < 4 ? 10 : 20);
+    }
+    if (to instanceof DoubleType) return given > 0 && given < 4 || from instanceof FloatType;
+    return from instanceof DateType && to instanceof TimestampNTZType;
+  }
+
+  private static int rank(DataType type) {
+    if (type instanceof ByteType) return 1;
+    if (type instanceof ShortType) return 2;
+    if (type instanceof IntegerType) return 3;
+    return type instanceof LongType ? 4 : 0;
   }
 
   private Expression fitted(Expression value, DataType to, String name) {
     DataType from = value.dataType();
     if (!differs(from, to)) return value;
-    if (from instanceof ArrayType) {
+    if (from instanceof ArrayType && to instanceof ArrayType) {
       ArrayType given = (ArrayType) from;
       return each(value, given.elementType(), given.containsNull(), ((ArrayType) to).elementType(), name);
     }
-    if (from instanceof MapType) {
+    if (from instanceof MapType && to instanceof MapType) {
       MapType given = (MapType) from, there = (MapType) to;
       Expression keys = each(new MapKeys(value), given.keyType(), false, there.keyType(), name);
       return new MapFromArrays(
           keys, each(new MapValues(value), given.valueType(), given.valueContainsNull(), there.valueType(), name));
     }
-    if (from instanceof StructType) return struct(value, (StructType) from, (StructType) to);
+    if (from instanceof StructType && to instanceof StructType) return struct(value, (StructType) from, (StructType) to, name);
     return StoreCasts.cast(value, from, to, name, policy, zone);
   }
 
@@ -142,13 +200,16 @@ public final class FittedRows {
     return new ArrayTransform(array, new LambdaFunction(fitted(one, to, name), Scala.one(one), false));
   }
 
-  private Expression struct(Expression value, StructType from, StructType to) {
+  private Expression struct(Expression value, StructType from, StructType to, String name) {
     StructField[] fields = from.fields();
+    if (placed != null && fields.length < to.fields().length) {
+      throw Refusal.ofFewRows(placed, "not enough nested fields in " + name, to.fields().length, fields.length);
+    }
     ArrayList parts = new ArrayList();
     for (int i = 0; i < fields.length; i++) {
       Expression part = new GetStructField(value, i, Option.apply(fields[i].name()));
-      StructField there = field(to, fields[i].name());
-      parts.add(Literal$.MODULE$.apply(fields[i].name()));
+      StructField there = target(fields[i], i, to);
+      parts.add(Literal$.MODULE$.apply(placed == null || there == null ? fields[i].name() : there.name()));
       parts.add(there == null ? part : fitted(part, there.dataType(), there.name()));
     }
     Expression made = new CreateNamedStruct(Scala.seq(parts));

@@ -26,14 +26,30 @@ final class Refusal {
 
   /** An argument that makes no sense, raised as `InvalidArgumentError` of a condition, whose parameters come as name and value in turn. */
   static RuntimeException ofArgument(String argument, String reason, String condition, String[] parameters) {
+    return raise("refuseArgument", argument, reason, condition, parameters);
+  }
+
+  /** Rows that do not fit a table, raised as `SchemaMismatchError` of a condition. */
+  static RuntimeException ofRows(String path, String reason, String condition, String[] parameters) {
+    return raise("refuseRows", path, reason, condition, parameters);
+  }
+
+  /** Rows of too few columns or fields; `what` says of which. */
+  static RuntimeException ofFewRows(DeltaTable table, String what, int there, int given) {
+    String reason = what + ": the table has " + there + ", the rows have " + given;
+    return ofRows(table.table.path, reason, "DELTA_INSERT_COLUMN_ARITY_MISMATCH", new String[] {"tableName", table.name(),
+        "columnName", what, "numColumns", String.valueOf(there), "insertColumns", String.valueOf(given)});
+  }
+
+  private static RuntimeException raise(String op, String of, String reason, String condition, String[] parameters) {
     HashMap request = new HashMap();
-    request.put("op", "refuseArgument");
-    request.put("argument", argument);
+    request.put("op", op);
+    request.put("of", of);
     request.put("reason", reason);
     request.put("condition", condition);
     request.put("parameters", named(parameters));
     Python.call(request, null);
-    return new IllegalArgumentException(argument + ": " + reason);
+    return new IllegalArgumentException(of + ": " + reason);
   }
 
   private static HashMap named(String[] parameters) {

@@ -1,22 +1,17 @@
 package deltaic.spark;
 
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
-import org.apache.spark.sql.catalyst.expressions.Alias;
+import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
-import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
-import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.plans.logical.AppendData;
 import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
 import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
 import org.apache.spark.sql.catalyst.plans.logical.OverwritePartitionsDynamic;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
@@ -126,7 +121,7 @@ public final class RouteWrites extends Rule {
     return RowChanges.merge((MergeIntoTable) node, table);
   }
 
-  static LogicalPlan write(V2WriteCommand node, OpenTable table) {
+  private static LogicalPlan write(V2WriteCommand node, OpenTable table) {
     if (table.timeTravel) throw Refusal.of("INSERT into an old version", "name the table without a version", table.path);
     HashMap options = new HashMap();
     String mode = "overwrite";
@@ -142,38 +137,19 @@ public final class RouteWrites extends Rule {
       else options.put("partitionOverwriteMode", "static");
       if (PlacedRows.isMarked((LogicalPlan) node.query())) options.remove("replaceWhere");
     }
-    options.putAll(Scala.map(optionsOf(node)));
-    return write(table, mode, options, FieldNames.restored((LogicalPlan) node.query(), table.schema));
-  }
-
-  /** A write of the rows of a query into a table. */
-  static LogicalPlan write(OpenTable table, String mode, HashMap options, LogicalPlan query) {
     checkWhole(table);
+    Map given = Scala.map(optionsOf(node));
+    DeltaTable target = (DeltaTable) ((DataSourceV2Relation) node.table()).table();
+    LogicalPlan rows = InsertedRows.of(node, target, given);
+    options.putAll(given);
+    if (target.evolves) options.put("mergeSchema", "true");
     options.put("path", table.path);
     HashMap request = new HashMap();
     request.put("op", "insert");
     request.put("path", table.path);
     request.put("mode", mode);
     request.put("options", options);
-    request.put("nulls", nulls(query));
-    return DeltaCommand.write(request, query);
-  }
-
-  /** The columns that are null in every row: Spark makes those so that a statement leaves out. */
-  private static List nulls(LogicalPlan query) {
-    ArrayList out = new ArrayList();
-    if (!(query instanceof Project)) return out;
-    List columns = Scala.list(((Project) query).projectList());
-    for (int i = 0; i < columns.size(); i++) {
-      if (isNull(columns.get(i))) out.add(((NamedExpression) columns.get(i)).name());
-    }
-    return out;
-  }
-
-  private static boolean isNull(Object column) {
-    Object at = column instanceof Alias ? ((Alias) column).child() : null;
-    while (at instanceof Cast) at = ((Cast) at).child();
-    return at instanceof Literal && ((Literal) at).value() == null;
+    return DeltaCommand.write(request, rows);
   }
 
   private static scala.collection.Map optionsOf(V2WriteCommand node) {

@@ -7,7 +7,7 @@ import hmac
 import json
 from typing import TYPE_CHECKING, Any
 
-from deltaic.exceptions import InvalidArgumentError, UnsupportedError
+from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError, UnsupportedError
 from deltaic.spark.bridge import (
     definitions,
     errors,
@@ -71,7 +71,12 @@ def _refuse(asked: dict[str, Any], data: None) -> None:
 
 
 def _refuse_argument(asked: dict[str, Any], data: None) -> None:
-    error = InvalidArgumentError.of(asked["argument"], asked["reason"])
+    error = InvalidArgumentError.of(asked["of"], asked["reason"])
+    raise error.named(asked["condition"], **asked["parameters"])
+
+
+def _refuse_rows(asked: dict[str, Any], data: None) -> None:
+    error = SchemaMismatchError.of(asked["of"], asked["reason"])
     raise error.named(asked["condition"], **asked["parameters"])
 
 
@@ -88,7 +93,7 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "createAs": definitions.create_as,
     "alter": definitions.alter,
     "save": writes.save,
-    "insert": writes.insert,
+    "insert": lambda asked, data: writes.save(asked, data["query"]),
     "delete": rows.delete,
     "update": rows.update,
     "merge": rows.merge,
@@ -108,4 +113,5 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "sinkAdd": sinks.add_batch,
     "refuse": _refuse,
     "refuseArgument": _refuse_argument,
+    "refuseRows": _refuse_rows,
 }

@@ -8,13 +8,10 @@ from typing import Any
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.bridge import options as reading
 from deltaic.spark.bridge.sessions import session_of
-from deltaic.table import Table
-
-_MADE = {"delta.generationExpression", "delta.identity.start"}
 
 
 def save(asked: dict[str, Any], data: Any) -> None:
-    """A write of `data`, a Java Dataset. Modes are Spark's names in lower case.
+    """A write of `data`, a Java Dataset, or of the rows of a statement. Modes are Spark's names in lower case.
 
     Raises:
         InvalidArgumentError: without a path.
@@ -33,19 +30,3 @@ def save(asked: dict[str, Any], data: Any) -> None:
     spark = session_of({"session": data.sparkSession()})
     rest, storage = reading.split_storage(given)
     write(spark, DataFrame(data, spark), path, asked["mode"], partition_by, rest, storage or None)
-
-
-def insert(asked: dict[str, Any], data: Any) -> None:
-    """A write that is a statement: INSERT, `writeTo`, `insertInto`.
-
-    Columns that the table makes values of are left to it where the statement leaves them out: Spark sends nulls.
-    """
-    rows, path = data["query"], asked["path"]
-    if asked["nulls"]:
-        _, storage = reading.split_storage(asked["options"])
-        nulls = {name.lower() for name in asked["nulls"]}
-        fields = Table(path, storage_options=storage).schema
-        made = [f.name for f in fields if f.name.lower() in nulls and _MADE & f.metadata.keys()]
-        for name in made:
-            rows = rows.drop(name)
-    save(asked, rows)

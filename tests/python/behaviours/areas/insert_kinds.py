@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,6 +141,11 @@ def _match(into: Into) -> Any:
 def by_door(cases: dict[str, Case]) -> dict[str, tuple[str, Case]]:
     """Each case by each door."""
     return {f"{name}, {door}": (door, case) for name, case in cases.items() for door in case.doors}
+
+
+def evolving_and_not(cases: dict[str, Case]) -> dict[str, Case]:
+    """Each case twice: where the schema stays, and where it may evolve."""
+    return cases | {f"{name}, evolving": replace(case, evolves=True) for name, case in cases.items()}
 
 
 def play_kinds(p: Player, door: str, case: Case) -> None:
