@@ -31,6 +31,8 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
   final boolean takesRows;
   /** Whether the statement that writes says that columns join. */
   final boolean evolves;
+  /** How deep in the query of the statement is Spark's projection of its list of columns; 0 without a list. */
+  final int listed;
 
   DeltaTable(String label, Identifier id, OpenTable table) {
     this.label = label;
@@ -39,6 +41,7 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     this.schema = unasked(table);
     this.takesRows = false;
     this.evolves = false;
+    this.listed = 0;
   }
 
   /** The columns, where those that the table makes may be left out: whether they may be null is for its writer to say. */
@@ -53,13 +56,14 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
   }
 
   /** The table where rows of a write go. */
-  DeltaTable(DeltaTable read, boolean evolves) {
+  DeltaTable(DeltaTable read, boolean evolves, int listed) {
     this.label = read.label;
     this.id = read.id;
     this.table = read.table;
     this.schema = read.schema;
     this.takesRows = true;
     this.evolves = evolves;
+    this.listed = listed;
   }
 
   DeltaTable(StructType schema) {
@@ -69,6 +73,7 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     this.schema = schema;
     this.takesRows = false;
     this.evolves = false;
+    this.listed = 0;
   }
 
   public String name() {

@@ -1,6 +1,7 @@
 package deltaic.spark;
 
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.SparkSession;
@@ -66,13 +67,15 @@ public final class EvolveWrites extends Rule {
     Object[] parts = new Object[insert.productArity()];
     for (int i = 0; i < parts.length; i++) parts[i] = insert.productElement(i);
     boolean evolves = evolves(insert);
-    parts[0] = relation(table, evolves);
+    int listed = insert.userSpecifiedCols().isEmpty() ? 0 : hasValue(insert.partitionSpec()) ? 2 : 1;
+    parts[0] = relation(table, evolves, listed);
     if (parts.length > 8) parts[8] = Boolean.FALSE;
     if (evolves && lacks(table.schema(), insert.userSpecifiedCols())) {
       // Spark knows the names of a list only where the table has them
       parts[2] = Scala.none();
       parts[3] = named((LogicalPlan) insert.query(), Scala.list(insert.userSpecifiedCols()));
       parts[6] = Boolean.TRUE;
+      parts[0] = relation(table, evolves, 0);
     }
     return (LogicalPlan) insert.makeCopy(parts);
   }
@@ -106,11 +109,19 @@ public final class EvolveWrites extends Rule {
     boolean marks = replaces || !write.isByName() && write instanceof OverwriteByExpression && PlacedRows.replaces(options)
         && !PlacedRows.isMarked((LogicalPlan) write.query());
     if (marks) write = write.withNewQuery(PlacedRows.marked((LogicalPlan) write.query(), write.isByName()));
-    return (LogicalPlan) write.withNewTable(relation(table, false));
+    return (LogicalPlan) write.withNewTable(relation(table, false, 0));
   }
 
-  private static DataSourceV2Relation relation(DeltaTable table, boolean evolves) {
-    return DataSourceV2Relation.create(new DeltaTable(table, evolves), Scala.nothing(), Scala.nothing());
+  private static DataSourceV2Relation relation(DeltaTable table, boolean evolves, int listed) {
+    return DataSourceV2Relation.create(new DeltaTable(table, evolves, listed), Scala.nothing(), Scala.nothing());
+  }
+
+  /** Whether a PARTITION clause has a value, which Spark adds to the rows as a column. */
+  private static boolean hasValue(scala.collection.Map spec) {
+    for (Iterator values = Scala.map(spec).values().iterator(); values.hasNext(); ) {
+      if (((Option) values.next()).isDefined()) return true;
+    }
+    return false;
   }
 
   /** The options of a write of a DataFrame, or null. */

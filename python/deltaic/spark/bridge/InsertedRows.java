@@ -30,6 +30,7 @@ final class InsertedRows {
     SparkSession session = SparkSession.active();
     StructType table = target.table.schema;
     LogicalPlan query = (LogicalPlan) write.query();
+    if (target.listed > 0) query = ListedRows.of(query, table, target.listed);
     boolean evolves = evolves(session, target, options);
     boolean widens = evolves && "true".equals(target.table.properties.get("delta.enableTypeWidening"));
     if (!write.isByName()) return byPlace(session, query, target, widens);
@@ -68,7 +69,7 @@ final class InsertedRows {
   }
 
   /** Whether values of one type need no cast to be those of another, fields of structs by their names. */
-  private static boolean fits(DataType given, DataType there, boolean widens) {
+  static boolean fits(DataType given, DataType there, boolean widens) {
     if (given instanceof ArrayType && there instanceof ArrayType) {
       return fits(((ArrayType) given).elementType(), ((ArrayType) there).elementType(), widens);
     }

@@ -29,7 +29,6 @@ _OTHER = '[{"a": 1, "s": {"y": 5, "x": 4}}]'
 _OTHER_ARRAY = '[{"a": 1, "s": {"l": [{"y": 5, "x": 4}]}}]'
 _OTHER_MAP = '[{"a": 1, "s": {"m": {"k": {"y": 5, "x": 4}}}}]'
 _OTHER_DEEP = '[{"a": 1, "s": [{"k": {"y": 5, "x": 4}}]}]'
-_FRAMES = ("frames",)
 _CASES = {
     "columns": Case(*_COLUMNS, "a INT, c INT, b INT", _TURNED),
     "columns and a cast": Case(*_COLUMNS, "a LONG, c INT, b INT", _TURNED),
@@ -37,17 +36,11 @@ _CASES = {
     "fields and a cast": Case(*_STRUCT, "a LONG, s STRUCT<y: INT, x: INT>", _OTHER),
     "fields, a null struct": Case(*_STRUCT, "a INT, s STRUCT<y: INT, x: INT>", '[{"a": 1, "s": null}]'),
     "fields with casts": Case(*_STRUCT, "a INT, s STRUCT<y: LONG, x: INT>", _OTHER),
-    "array": Case(
-        *_IN_ARRAY, "a INT, s STRUCT<l: ARRAY<STRUCT<y: INT, x: INT>>>", _OTHER_ARRAY, doors=_FRAMES
-    ),
+    "array": Case(*_IN_ARRAY, "a INT, s STRUCT<l: ARRAY<STRUCT<y: INT, x: INT>>>", _OTHER_ARRAY),
     "array and a cast": Case(*_IN_ARRAY, "a INT, s STRUCT<l: ARRAY<STRUCT<y: LONG, x: INT>>>", _OTHER_ARRAY),
-    "map": Case(
-        *_IN_MAP, "a INT, s STRUCT<m: MAP<STRING, STRUCT<y: INT, x: INT>>>", _OTHER_MAP, doors=_FRAMES
-    ),
+    "map": Case(*_IN_MAP, "a INT, s STRUCT<m: MAP<STRING, STRUCT<y: INT, x: INT>>>", _OTHER_MAP),
     "map and a cast": Case(*_IN_MAP, "a INT, s STRUCT<m: MAP<STRING, STRUCT<y: LONG, x: INT>>>", _OTHER_MAP),
-    "array of maps": Case(
-        *_DEEP, "a INT, s ARRAY<MAP<STRING, STRUCT<y: INT, x: INT>>>", _OTHER_DEEP, doors=_FRAMES
-    ),
+    "array of maps": Case(*_DEEP, "a INT, s ARRAY<MAP<STRING, STRUCT<y: INT, x: INT>>>", _OTHER_DEEP),
     "array of maps and a cast": Case(
         *_DEEP, "a INT, s ARRAY<MAP<STRING, STRUCT<y: LONG, x: INT>>>", _OTHER_DEEP
     ),
