@@ -64,3 +64,41 @@ def partitions(p: Player) -> None:
     p.conf("spark.databricks.delta.replaceWhere.dataColumns.enabled", "false")
     _replace(p, "t", "t.part = 'q'", "SELECT 6 AS id, 'q' AS part")
     _replace(p, "t", "t.id = 6", "SELECT 6 AS id, 'q' AS part")
+
+
+_CHECK = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
+_SENSITIVE = "spark.sql.caseSensitive"
+_OTHERS: dict[str, tuple[str | None, str, str, dict[str, str], dict[str, str]]] = {
+    "a new column": (
+        "t",
+        "t.id = 1",
+        "SELECT 1 AS id, 'n' AS data, 'p' AS part, 7 AS more",
+        {"mergeSchema": "true"},
+        {},
+    ),
+    "data where none changes": ("t", "t.id = 1", "", {"dataChange": "false"}, {}),
+    "both where none changes": ("t", "t.part = 'p' AND t.id = 1", "", {"dataChange": "false"}, {}),
+    "forgotten": (None, "t.id = 1", "", {}, {}),
+    "another one": ("t", "wrong.id = 1", "", {}, {}),
+    "no column": ("t", "t >= 1", "", {}, {}),
+    "a row outside, unchecked": ("t", "t.id = 2", "", {}, {_CHECK: "false"}),
+    "in another case": ("T", "t.id = 1", "", {}, {}),
+    "in another case that tells": ("T", "t.id = 1", "", {}, {_SENSITIVE: "true"}),
+    "in": ("t", "t.id IN (1, 3)", "", {}, {_CHECK: "false"}),
+    "or": ("t", "t.id = 1 OR t.id = 3", "", {}, {_CHECK: "false"}),
+    "not": ("t", "NOT (t.id = 2)", "", {}, {_CHECK: "false"}),
+    "with the catalog": ("t", "spark_catalog.default.t.id = 1", "", {}, {}),
+}
+
+
+@AREA.grid(
+    _OTHERS,
+    "CREATE TABLE {t} (id INT, data STRING, part STRING) USING delta PARTITIONED BY (part)",
+    "INSERT INTO {t} VALUES (1, 'a', 'p'), (2, 'b', 'p'), (3, 'c', 'q')",
+)
+def by_other_aliases(p: Player, case: tuple[str | None, str, str, dict[str, str], dict[str, str]]) -> None:
+    """Aliases that fit and that do not, with other options beside them."""
+    alias, condition, rows, options, settings = case
+    for name, value in settings.items():
+        p.conf(name, value)
+    _replace(p, alias, condition, rows or "SELECT 1 AS id, 'n' AS data, 'p' AS part", **options)
