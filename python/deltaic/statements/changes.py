@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from deltaic.spark.dml.assignments import Assigned
     from deltaic.spark.dml.ref import TableRef
 
 _COUNTS = "num_affected_rows long"
@@ -54,8 +55,8 @@ class Change:
         def condition(text: str | None) -> str | None:
             return None if text is None else of(text)
 
-        def values(given: Mapping[str, str]) -> dict[str, str]:
-            return {column: of(value) for column, value in given.items()}
+        def values(given: Assigned) -> dict[str, str]:
+            return {str(column): of(value) for column, value in given.items()}
 
         clauses = [
             replace(

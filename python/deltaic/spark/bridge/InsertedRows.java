@@ -43,7 +43,12 @@ final class InsertedRows {
 
   private static boolean evolves(SparkSession session, DeltaTable target, Map options) {
     String said = option(options, "mergeSchema");
-    return target.evolves || "true".equalsIgnoreCase(said == null ? session.conf().get(AUTO_MERGE, "false") : said);
+    return target.evolves || (said == null ? autoMerge(session) : "true".equalsIgnoreCase(said));
+  }
+
+  /** Whether the session lets columns join. */
+  static boolean autoMerge(SparkSession session) {
+    return "true".equalsIgnoreCase(session.conf().get(AUTO_MERGE, "false"));
   }
 
   private static String option(Map options, String wanted) {

@@ -16,8 +16,9 @@ import org.apache.spark.sql.catalyst.trees.TreeNode;
 import scala.Function1;
 
 /**
- * Keeps `UPDATE SET *` and `INSERT *` of a MERGE into one of our tables from Spark, which would ask the source for every
- * column of the table, also where it is computed or the schema evolves. A rule that runs before resolution.
+ * Keeps what a MERGE into one of our tables sets from Spark, where it would refuse it. For `UPDATE SET *` and `INSERT *` it asks
+ * the source for every column of the table, also where it is computed or the schema evolves; and it knows no column or field
+ * that joins. A rule that runs before resolution.
  */
 public final class KeepStars extends Rule {
   private final SparkSession session;
@@ -29,17 +30,27 @@ public final class KeepStars extends Rule {
   public TreeNode apply(TreeNode plan) {
     return (TreeNode) ((LogicalPlan) plan).resolveOperators(new scala.runtime.AbstractPartialFunction() {
       public boolean isDefinedAt(Object node) {
-        return node instanceof MergeIntoTable && hasStar((MergeIntoTable) node) && isOurs((MergeIntoTable) node);
+        return node instanceof MergeIntoTable && kept((MergeIntoTable) node) != node;
       }
 
       public Object applyOrElse(Object node, Function1 otherwise) {
-        if (!isDefinedAt(node)) return otherwise.apply(node);
-        MergeIntoTable merge = (MergeIntoTable) node;
-        return new MergeIntoTable(merge.targetTable(), merge.sourceTable(), merge.mergeCondition(),
-            kept(merge.matchedActions()), kept(merge.notMatchedActions()), merge.notMatchedBySourceActions(),
-            merge.withSchemaEvolution());
+        return node instanceof MergeIntoTable ? kept((MergeIntoTable) node) : otherwise.apply(node);
       }
     });
+  }
+
+  /** The statement itself where there is nothing to keep. */
+  private MergeIntoTable kept(MergeIntoTable merge) {
+    boolean stars = hasStar(merge);
+    if (!stars && !MergeKeys.mayLack(merge)) return merge;
+    LogicalPlan target = targetOf(merge);
+    if (target == null) return merge;
+    MergeIntoTable out = merge;
+    if (stars) {
+      out = new MergeIntoTable(merge.targetTable(), merge.sourceTable(), merge.mergeCondition(), kept(merge.matchedActions()),
+          kept(merge.notMatchedActions()), merge.notMatchedBySourceActions(), merge.withSchemaEvolution());
+    }
+    return new MergeKeys(session, out, target).kept();
   }
 
   private static boolean hasStar(MergeIntoTable merge) {
@@ -53,13 +64,14 @@ public final class KeepStars extends Rule {
     return false;
   }
 
-  private boolean isOurs(MergeIntoTable merge) {
+  /** The target, resolved, where it is a table of ours, else null. */
+  private LogicalPlan targetOf(MergeIntoTable merge) {
     try {
       LogicalPlan target = DeltaCommand.rows(session, merge.targetTable()).queryExecution().analyzed();
-      return RouteWrites.scanOf(target) != null || ViewTarget.indexOf(target) != null;
+      return RouteWrites.scanOf(target) != null || ViewTarget.indexOf(target) != null ? target : null;
     } catch (Exception e) {
       // the statement itself will say it
-      return false;
+      return null;
     }
   }
 
@@ -68,18 +80,18 @@ public final class KeepStars extends Rule {
     for (int i = 0; i < out.size(); i++) {
       MergeAction action = (MergeAction) out.get(i);
       if (action instanceof InsertStarAction) out.set(i, new InsertAction(action.condition(), Scala.none()));
-      if (action instanceof UpdateStarAction) out.set(i, update(action.condition()));
+      if (action instanceof UpdateStarAction) out.set(i, update(action.condition(), Scala.none(), true));
     }
     return Scala.seq(out);
   }
 
-  /** Spark 4.1 added an argument. */
-  private static Object update(scala.Option condition) {
+  /** Spark 4.1 added whether it was a star. */
+  static Object update(scala.Option condition, scala.collection.immutable.Seq assignments, boolean star) {
     Constructor made = UpdateAction.class.getConstructors()[0];
     try {
       return made.getParameterCount() == 2
-          ? made.newInstance(new Object[] {condition, Scala.none()})
-          : made.newInstance(new Object[] {condition, Scala.none(), Boolean.TRUE});
+          ? made.newInstance(new Object[] {condition, assignments})
+          : made.newInstance(new Object[] {condition, assignments, Boolean.valueOf(star)});
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }

@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Cast$;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.objects.AssertNotNull;
 import org.apache.spark.sql.catalyst.plans.logical.Assignment;
 import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
 import org.apache.spark.sql.catalyst.plans.logical.InsertAction;
@@ -85,16 +86,27 @@ final class RowChanges {
     for (int i = 0; i < all.size(); i++) {
       Assignment a = (Assignment) all.get(i);
       HashMap one = new HashMap();
-      one.put("column", ColumnNames.pathOf(a.key()));
+      List path = MergeKeys.pathOf(a.key());
+      if (path == null) path = ColumnNames.pathOf(a.key());
+      if (path == null) {
+        throw Refusal.ofArgument("set", a.key().sql() + " is no column and no field of a struct: set what it is in",
+            "DELTA_UNSUPPORTED_NESTED_FIELD_IN_UPDATE", new String[] {"optionalPrefixMessage", ""});
+      }
+      one.put("column", path);
       one.put("value", add(given(a.value())));
       out.add(one);
     }
     return out;
   }
 
-  /** The value as it was given: Spark casts whatever the session says, and structs by the position of their fields. */
+  /**
+   * The value as it was given: Spark casts whatever the session says, structs by the position of their fields, and refuses null
+   * before the table does.
+   */
   private static Expression given(Expression value) {
-    return isInserted(value) ? ((Cast) value).child() : value;
+    Expression at = value;
+    while (isInserted(at) || at instanceof AssertNotNull) at = (Expression) at.children().apply(0);
+    return at;
   }
 
   private static boolean isInserted(Object value) {

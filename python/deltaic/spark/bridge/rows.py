@@ -76,8 +76,10 @@ def _columns(data: Any) -> list[Any]:
     return [Column(column) for column in data["columns"]]
 
 
-def _assigned(given: list[dict[str, Any]], columns: list[Any], *, inserts: bool = False) -> dict[str, Any]:
-    assigned = {".".join(map(quoted, a["column"])): columns[a["value"]] for a in given}
+def _assigned(
+    given: list[dict[str, Any]], columns: list[Any], *, inserts: bool = False
+) -> dict[tuple[str, ...], Any]:
+    assigned = {tuple(a["column"]): columns[a["value"]] for a in given}
     if len(assigned) < len(given):
         names = [".".join(map(quoted, a["column"])) for a in given]
         error = InvalidArgumentError.of("set", f"a column is set twice: {', '.join(names)}")

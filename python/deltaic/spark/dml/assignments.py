@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 
     from deltaic.spark.dml.operation import Operation
 
+    Target = str | tuple[str, ...]
+    Assigned = Mapping[str, Any] | Mapping[tuple[str, ...], Any]
+
 GENERATION = "delta.generationExpression"
 DEFAULT = "CURRENT_DEFAULT"
+_CASE = "spark.sql.caseSensitive"
 IDENTITY, _EXPLICIT = "delta.identity.start", "delta.identity.allowExplicitInsert"
 
 
@@ -29,11 +33,14 @@ class Assignment:
     path: tuple[str, ...]
     value: Any
     data_type: DataType
+    spelled: tuple[str, ...]
+    """The path as it was given."""
 
 
 class Assignments:
     """What an update sets, or an insert with `argument` `values`; with `may_be_none`, perhaps nothing.
 
+    A target is a name as SQL writes it, or the path of a column or a field that Spark found.
     Those of a merge are of a `clause`. Without `new_columns` columns that join with the operation are not there.
 
     Raises:
@@ -44,7 +51,7 @@ class Assignments:
     def __init__(
         self,
         op: Operation,
-        given: Mapping[str, Any],
+        given: Assigned,
         argument: str = "set",
         clause: str | None = None,
         *,
@@ -55,26 +62,32 @@ class Assignments:
             raise InvalidArgumentError.of(argument, "nothing is set: give columns and their values")
         self._op = op
         self.all: list[Assignment] = []
+        by_case = str(op.spark.conf.get(_CASE, "false")).lower() == "true"
         for target, value in given.items():
-            path, field = _resolve(op, target, argument, clause, new_columns=new_columns)
+            path, field, spelled = _resolve(
+                op, target, argument, clause, new_columns=new_columns, by_case=by_case
+            )
             clash = next((a for a in self.all if _overlap(a.path, path)), None)
+            if clash is not None and argument != "set" and clash.spelled != spelled and not _makes_values(op):
+                continue  # of a name in two cases delta-spark takes the first
             if clash is not None:
-                reason = f"`{'.'.join(clash.path)}` and `{target}` set the same value"
+                reason = f"`{'.'.join(clash.path)}` and `{named(target)}` set the same value"
                 both = ", ".join(f"`{'.'.join(names)}`" for names in (clash.path, path))
                 error = InvalidArgumentError.of(argument, reason)
                 if argument != "set":
                     raise error.named("DELTA_DUPLICATE_COLUMNS_ON_INSERT")
                 raise error.named("DELTA_CONFLICT_SET_COLUMN", columnList=f"[{both}]")
             if argument != "set" and len(path) > 1:
-                raise InvalidArgumentError.of(
-                    argument, f"`{target}` is a field: a new row is given whole columns"
-                )
+                reason = f"`{named(target)}` is a field: a new row is given whole columns"
+                facts = {"operation": "INSERT clause of MERGE operation", "fieldName": named(target)}
+                error = InvalidArgumentError.of(argument, reason)
+                raise error.named("DELTA_UNSUPPORTED_NESTED_FIELD_IN_OPERATION", **facts)
             top = op.written[path[0]]
             if IDENTITY in top.metadata:
                 _check_identity(op.ref.path, top, inserts=argument != "set")
             if isinstance(value, str) and value.strip().upper() == "DEFAULT" and len(path) == 1:
                 value = op.default(field.name) if DEFAULT in field.metadata else "NULL"
-            self.all.append(Assignment(path, value, field.dataType))
+            self.all.append(Assignment(path, value, field.dataType, spelled))
 
     def values(self) -> list[Any]:
         """The values, as they were given."""
@@ -170,31 +183,35 @@ def _check_identity(path: str, column: StructField, *, inserts: bool) -> None:
 
 
 def _resolve(
-    op: Operation, target: str, argument: str, clause: str | None, *, new_columns: bool
-) -> tuple[tuple[str, ...], StructField]:
-    """The names of a column, or of a field of a struct, as the table spells them."""
-    for parts in _readings(op, target):
-        found = _at(op.written, parts)
-        if found is not None and (new_columns or _at(op.schema, parts) is not None):
-            return found
+    op: Operation, target: Target, argument: str, clause: str | None, *, new_columns: bool, by_case: bool
+) -> tuple[tuple[str, ...], StructField, tuple[str, ...]]:
+    """The names of a column, or of a field of a struct, as the table spells them, and as they were given."""
+    for parts in readings(op, target):
+        found = _at(op.written, parts, by_case=by_case)
+        if found is not None and (new_columns or _at(op.schema, parts, by_case=by_case) is not None):
+            return *found, tuple(parts)
     error = InvalidArgumentError.of(
-        argument, f"no column `{target}`. The table has {', '.join(op.written.names)}"
+        argument, f"no column `{named(target)}`. The table has {', '.join(op.written.names)}"
     )
     if clause is not None:
         there = ", ".join(op.written.names)
-        of_merge = {"sqlExpr": target, "clause": f"{clause} clause", "cols": there}
+        of_merge = {"sqlExpr": named(target), "clause": f"{clause} clause", "cols": there}
         raise error.named("DELTA_MERGE_UNRESOLVED_EXPRESSION", **of_merge)
     proposal = ", ".join(quoted(name) for name in op.written.names)
-    raise error.named("UNRESOLVED_COLUMN.WITH_SUGGESTION", objectName=quoted(target), proposal=proposal)
+    raise error.named(
+        "UNRESOLVED_COLUMN.WITH_SUGGESTION", objectName=quoted(named(target)), proposal=proposal
+    )
 
 
-def _at(schema: StructType, parts: list[str]) -> tuple[tuple[str, ...], StructField] | None:
+def _at(schema: StructType, parts: list[str], *, by_case: bool) -> tuple[tuple[str, ...], StructField] | None:
     path: list[str] = []
     level: DataType = schema
     found: StructField | None = None
     for part in parts:
         fields = level.fields if isinstance(level, StructType) else []
-        found = next((f for f in fields if f.name.lower() == part.lower()), None)
+        found = next((f for f in fields if f.name == part), None)
+        if found is None and not by_case:
+            found = next((f for f in fields if f.name.lower() == part.lower()), None)
         if found is None:
             return None
         path.append(found.name)
@@ -202,12 +219,25 @@ def _at(schema: StructType, parts: list[str]) -> tuple[tuple[str, ...], StructFi
     return None if found is None else (tuple(path), found)
 
 
-def _readings(op: Operation, target: str) -> Iterator[list[str]]:
-    yield [target]
+def readings(op: Operation, target: Target) -> Iterator[list[str]]:
+    """What a target can mean, the likeliest first: the first part of a name may be the alias of the table."""
+    if not isinstance(target, str):
+        yield [*target]
+        return
     parts = name_parts(target)
-    yield parts
     if op.ref.alias is not None and len(parts) > 1 and parts[0].lower() == op.ref.alias.lower():
         yield parts[1:]
+    yield parts
+    yield [target]
+
+
+def _makes_values(op: Operation) -> bool:
+    return any(GENERATION in f.metadata or IDENTITY in f.metadata for f in op.written.fields)
+
+
+def named(target: Target) -> str:
+    """A target as errors show it."""
+    return target if isinstance(target, str) else ".".join(target)
 
 
 def _overlap(a: tuple[str, ...], b: tuple[str, ...]) -> bool:

@@ -10,7 +10,9 @@ from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.dml.operation import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
+
+    from deltaic.spark.dml.assignments import Assigned
 
 MATCHED, NOT_MATCHED, NOT_MATCHED_BY_SOURCE = "whenMatched", "whenNotMatched", "whenNotMatchedBySource"
 UPDATE, DELETE, INSERT = "update", "delete", "insert"
@@ -33,8 +35,8 @@ class Clause:
     when: str
     action: str
     condition: Any = None
-    values: Mapping[str, Any] | None = None
-    """None sets every column to that of the source with its name."""
+    values: Assigned | None = None
+    """By target, as `Assignments` takes them. None sets every column to that of the source with its name."""
 
     @property
     def is_star(self) -> bool:

@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 )
 
 from deltaic.exceptions import SchemaMismatchError
-from deltaic.predicates import name_parts
+from deltaic.spark.dml.assignments import readings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,8 @@ def evolve(op: Operation, source: StructType, clauses: Clauses) -> None:
     setting = clauses.of_source
     new = source
     if not any(c.is_star for c in setting):
-        paths = [path for c in setting for target in c.values or () for path in _readings(op, target)]
+        named = (path for c in setting for target in c.values or () for path in readings(op, target))
+        paths = [[part.lower() for part in path] for path in named]
         new = StructType(_named(source, [], paths))
     for ours, theirs in _common(op.schema, new):
         if not _joins(ours.dataType, theirs.dataType):
@@ -55,14 +56,6 @@ def evolve(op: Operation, source: StructType, clauses: Clauses) -> None:
     op.evolve(new)
 
 
-def _readings(op: Operation, target: str) -> Iterator[list[str]]:
-    """What a name can mean: the first part may be the alias of the table."""
-    parts = [part.lower() for part in name_parts(target)]
-    yield parts
-    if len(parts) > 1 and parts[0] == str(op.ref.alias).lower():
-        yield parts[1:]
-
-
 def _named(fields: StructType, within: list[str], paths: list[list[str]]) -> list[StructField]:
     """The fields at these paths, and of structs that have some of them these."""
     found = []
@@ -71,7 +64,8 @@ def _named(fields: StructType, within: list[str], paths: list[list[str]]) -> lis
         if path in paths:
             found.append(field)
         elif isinstance(field.dataType, StructType) and any(p[: len(path)] == path for p in paths):
-            found.append(StructField(field.name, StructType(_named(field.dataType, path, paths))))
+            within_it = _named(field.dataType, path, paths)
+            found += [StructField(field.name, StructType(within_it))] if within_it else []
     return found
 
 

@@ -188,9 +188,15 @@ class Matches:
 
 def update_of(op: Operation, clause: Clause, source: Source) -> Assignments:
     """What an update sets."""
-    given = star_values(op, clause, source) if clause.is_star else dict(clause.values or {})
+    given = star_values(op, clause, source) if clause.is_star else clause.values or {}
     new_columns = clause.when != NOT_MATCHED_BY_SOURCE
     return Assignments(op, given, clause="UPDATE", may_be_none=True, new_columns=new_columns)
+
+
+def insert_of(op: Operation, clause: Clause, source: Source) -> Assignments:
+    """What an insert gives a new row."""
+    given = star_values(op, clause, source) if clause.is_star else clause.values or {}
+    return Assignments(op, given, "values", clause="INSERT")
 
 
 def star_values(op: Operation, clause: Clause, source: Source) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import SchemaMismatchError
 from deltaic.spark.dml import metrics
-from deltaic.spark.dml.assignments import DEFAULT, GENERATION, IDENTITY, Assignments
+from deltaic.spark.dml.assignments import DEFAULT, GENERATION, IDENTITY
 from deltaic.spark.dml.change_data import changes
 from deltaic.spark.dml.clauses import DELETE, MATCHED, NOT_MATCHED_BY_SOURCE, UPDATE, Clauses, first_true
 from deltaic.spark.dml.evolution import evolve
-from deltaic.spark.dml.matches import CLAUSE, OLD, Matches, star_values
+from deltaic.spark.dml.matches import CLAUSE, OLD, Matches, insert_of
+from deltaic.spark.dml.merge_checks import check_expressions
 from deltaic.spark.dml.operation import Operation
 from deltaic.spark.dml.rewriting import rewrite
 from deltaic.spark.dml.source import SOURCE_ROW, Source
@@ -23,10 +24,11 @@ from deltaic.spark.replay import replayed
 from deltaic.spark.rules import NUMBER, identity_value, numbered, task_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql.types import StructField
 
+    from deltaic.spark.dml.assignments import Assignments
     from deltaic.spark.dml.clauses import Clause
     from deltaic.spark.dml.ref import TableRef
 
@@ -101,8 +103,10 @@ def merge(
             )
             raise refusal.named("DELTA_MERGE_INTO_EMPTY_SCHEMA_TARGET")
         rows = Source(op, source, condition, by_name=any(c.is_star for c in clauses.all.values()))
+        inserts = {i: insert_of(op, c, rows) for i, c in clauses.inserts.items()}
         materialized, begun = op.millis(), time.monotonic()
         with naming_clauses(op, rows, clauses):
+            check_expressions(op, rows, condition, clauses)
             matches = Matches(op, rows, condition, clauses)
         if clauses.only_inserts:
             matches.settle()
@@ -118,7 +122,7 @@ def merge(
             _write_changes(op, matches)
         if clauses.inserts:
             with naming_clauses(op, rows, clauses):
-                _insert(op, matches, as_changes=touched and bool(op.dml.has_change_feed))
+                _insert(op, matches, inserts, as_changes=touched and bool(op.dml.has_change_feed))
         counts = op.counts()
         measured = _measured(matches, kept, (counts["addedRows"] or 0) - kept)
         measured = metrics.of_merge(counts, measured, by_vectors=by_vectors)
@@ -185,7 +189,7 @@ def _write_changes(op: Operation, matches: Matches) -> None:
     op.write_changes(_in_full_files(op, rows, number))
 
 
-def _insert(op: Operation, matches: Matches, *, as_changes: bool) -> None:
+def _insert(op: Operation, matches: Matches, inserts: Mapping[int, Assignments], *, as_changes: bool) -> None:
     """Writes the rows of the source that match no row of the table, and that a clause is about."""
     F, clauses = op.functions, matches.clauses.inserts  # noqa: N806 (its usual name)
     seen = matches.rows.select(F.col(SOURCE_ROW).alias(_SEEN)).where(F.col(_SEEN).isNotNull())
@@ -193,10 +197,8 @@ def _insert(op: Operation, matches: Matches, *, as_changes: bool) -> None:
     conditions = ((i, None if c.condition is None else op.column(c.condition)) for i, c in clauses.items())
     rows = rows.select("*", first_true(F, conditions).alias(CLAUSE)).where(F.col(CLAUSE).isNotNull())
     values = {}
-    for i, clause in clauses.items():
-        given = star_values(op, clause, matches.source) if clause.is_star else dict(clause.values or {})
-        stored = Assignments(op, given, "values", clause="INSERT").stored(rows)
-        values[i] = {path[0]: value for path, value in stored.items()}
+    for i, insert in inserts.items():
+        values[i] = {path[0]: value for path, value in insert.stored(rows).items()}
     lacking = {f.name: [i for i in clauses if f.name not in values[i]] for f in op.written.fields}
     made = [f for f in op.written.fields if _is_made(f) and 0 < len(lacking[f.name]) < len(clauses)]
     computes = any(GENERATION in f.metadata for f in made)

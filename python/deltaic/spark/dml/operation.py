@@ -125,8 +125,10 @@ class Operation:
             self.settings.end_txn(self.spark)
 
     def evolve(self, schema: StructType) -> None:
-        """The table gets the columns and fields of this schema that it lacks, with the commit."""
+        """The table gets the columns and fields of this schema that it lacks, if any, with the commit."""
         self.evolving = True
+        if not schema.fields:
+            return
         self.dml.evolve(schema.json())
         self.written = StructType.fromJson(json.loads(self.dml.new_schema))
 

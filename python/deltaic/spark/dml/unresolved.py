@@ -30,11 +30,11 @@ def naming_clauses(op: Operation, source: Source, clauses: Clauses) -> Iterator[
     except AnalysisException as error:
         if _is_unresolved(error):
             for clause in clauses.all.values():
-                _check(op, _rows_of(op, source, clause), clause)
+                _check(op, rows_of(op, source, clause), clause)
         raise
 
 
-def _rows_of(op: Operation, source: Source, clause: Clause) -> Any:
+def rows_of(op: Operation, source: Source, clause: Clause) -> Any:
     """What a clause sees."""
     if clause.when == NOT_MATCHED:
         return source.rows

@@ -17,13 +17,12 @@ from deltaic.spark.dml.touched import take_matches
 from deltaic.spark.replay import replayed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from deltaic.spark.dml.assignments import Assigned
     from deltaic.spark.dml.ref import TableRef
 
 
 @replayed
-def update(ref: TableRef, assigned: Mapping[str, Any], condition: Any = None) -> dict[str, int]:
+def update(ref: TableRef, assigned: Assigned, condition: Any = None) -> dict[str, int]:
     """Sets columns, or fields of structs, of the rows for which a condition is true; the metrics of the commit.
 
     Without a condition of all rows. All or nothing, in one commit; nothing is committed where no row matches, and

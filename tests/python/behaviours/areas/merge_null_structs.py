@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (a statement reads best in one line)
-"""Merges of structs that are null on either side: without evolution, and of structs within structs."""
+"""Merges of structs that are null on either side: without evolution, by several clauses, and of structs within structs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 AREA = Area("merge_null_structs")
 
+Y_Z = ["null", '{"y":null,"z":null}', '{"y":2,"z":3}']
 DEEP = ['{"x":{"a":1,"b":2},"y":{"c":3,"d":4}}', '{"x":{"a":null,"b":null},"y":{"c":null,"d":null}}', '{"x":null,"y":null}', "null"]  # fmt: skip
 DEEP_TYPE = "STRUCT<x: STRUCT<a: INT, b: INT>, y: STRUCT<c: INT, d: INT>>"
 # as `SHAPES` of the other area: type and values of the source, then of the table
@@ -87,3 +88,38 @@ def merged(p: Player, source: str, clauses: str, evolution: str) -> None:
     p.attempt(f"MERGE {evolution}INTO {{t}} AS t USING ({source}) AS s ON s.key = t.key {clauses}")
     p.rows()
     p.schema()
+
+
+SOURCE = f"""SELECT CAST(id AS INT) AS key, {value("STRUCT<x: INT, y: INT>", ["null", '{"x":null,"y":null}', '{"x":5,"y":6}'], "id % 3")} AS col,
+    {value("STRUCT<val: INT, val2: INT>", ["null", '{"val":null,"val2":null}', '{"val":7,"val2":8}'], "id DIV 3 % 3")} AS extra FROM range(45)"""
+ROWS = f"""CREATE TABLE {{t}} USING delta AS SELECT CAST(id AS INT) AS key, {value("STRUCT<y: INT, z: INT>", Y_Z, "id DIV 9")} AS col FROM range(27)"""
+EVEN, ODD = "WHEN MATCHED AND s.key % 2 = 0 THEN UPDATE SET", "WHEN MATCHED AND s.key % 2 = 1 THEN UPDATE SET"
+SEVERAL = {
+    "a struct, a new column": f"{EVEN} col = s.col {ODD} extra = s.extra",
+    "a struct, a field of a new column": f"{EVEN} col = s.col {ODD} extra.val = s.extra.val",
+    "a struct, stars": f"{EVEN} col = s.col {ODD} *",
+    "a struct, an insert by name": f"{EVEN} col = s.col WHEN NOT MATCHED THEN INSERT (key, col, extra) VALUES (s.key, s.col, s.extra)",
+    "a struct, an insert by stars": f"{EVEN} col = s.col WHEN NOT MATCHED THEN INSERT *",
+}
+
+
+@AREA.grid(SEVERAL, ROWS)
+def several_clauses(p: Player, clauses: str) -> None:
+    """One sets the struct whole, the other adds what it does not set."""
+    merged(p, SOURCE, clauses, "WITH SCHEMA EVOLUTION ")
+
+
+@AREA.grid(SEVERAL, ROWS)
+def several_clauses_without_evolution(p: Player, clauses: str) -> None:
+    merged(p, SOURCE, clauses, "")
+
+
+@AREA.grid({"evolution": "WITH SCHEMA EVOLUTION ", "as it is": ""}, "CREATE TABLE {t} (key INT, col STRUCT<y: INT, z: INT> NOT NULL) USING delta",
+           "INSERT INTO {t} VALUES (1, named_struct('y', 2, 'z', 2))")  # fmt: skip
+def a_struct_that_must_not_be_null(p: Player, evolution: str) -> None:
+    merged(
+        p,
+        "SELECT 1 AS key, CAST(NULL AS STRUCT<x: INT, y: INT>) AS col",
+        CLAUSES["update by name"],
+        evolution,
+    )
