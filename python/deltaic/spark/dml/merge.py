@@ -13,9 +13,9 @@ from deltaic.spark.dml.change_data import changes
 from deltaic.spark.dml.clauses import DELETE, MATCHED, NOT_MATCHED_BY_SOURCE, UPDATE, Clauses, first_true
 from deltaic.spark.dml.evolution import evolve
 from deltaic.spark.dml.matches import CLAUSE, OLD, Matches, insert_of
-from deltaic.spark.dml.merge_checks import check_expressions
 from deltaic.spark.dml.operation import Operation
 from deltaic.spark.dml.rewriting import rewrite
+from deltaic.spark.dml.row_expressions import check_expressions
 from deltaic.spark.dml.source import SOURCE_ROW, Source
 from deltaic.spark.dml.storing import refusing_overflows
 from deltaic.spark.dml.unresolved import naming_clauses

@@ -1,4 +1,4 @@
-"""What conditions and values of a merge may not be: rows are looked at one by one, and more than once."""
+"""What conditions and values may not be: rows are looked at one by one, and more than once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from deltaic.spark.dml.operation import shown
 from deltaic.spark.dml.unresolved import rows_of
 
 if TYPE_CHECKING:
-    from deltaic.spark.dml.clauses import Clause, Clauses
+    from collections.abc import Iterable
+
+    from deltaic.spark.dml.clauses import Clauses
     from deltaic.spark.dml.operation import Operation
     from deltaic.spark.dml.source import Source
 
@@ -40,20 +42,25 @@ def check_expressions(op: Operation, source: Source, condition: Any, clauses: Cl
     _check_condition(op, both, condition, "search")
     for clause in clauses.all.values():
         rows = both if clause.when == MATCHED else rows_of(op, source, clause)
-        values = _written(clause)
         if clause.condition is not None:
             _check_condition(op, rows, clause.condition, clause.action.upper())
-        # all at once, as a merge of many columns has them; one by one where that is not right
-        if values and _kinds_of_all(op, rows, values) - {_RANDOM}:
-            for value in values:
-                for kind in _kinds(rows, op.column(value)) - {_RANDOM}:
-                    raise _refused(value, kind)
+        check_values(op, rows, (clause.values or {}).values())
 
 
-def _written(clause: Clause) -> list[Any]:
-    """The values that may be anything."""
-    given = (clause.values or {}).values()
-    return [v for v in given if not (isinstance(v, str) and v.strip().upper() == "DEFAULT")]
+def check_values(op: Operation, rows: Any, given: Iterable[Any]) -> None:
+    """Checks that values, SQL text or Columns, are of one row.
+
+    Raises:
+        InvalidPredicateError: for an aggregate, a window function or a generator.
+        AnalysisException: of Spark, for what is none on these rows.
+    """
+    values = [v for v in given if not (isinstance(v, str) and v.strip().upper() == "DEFAULT")]
+    # all at once, as many columns may be set; one by one where that is not right
+    if op.connect or not values or not _kinds_of_all(op, rows, values) - {_RANDOM}:
+        return
+    for value in values:
+        for kind in _kinds(rows, op.column(value)) - {_RANDOM}:
+            raise _refused(value, kind)
 
 
 def _kinds_of_all(op: Operation, rows: Any, values: list[Any]) -> set[str]:
@@ -79,10 +86,10 @@ def _check_condition(op: Operation, rows: Any, condition: Any, kind: str) -> Non
 
 
 def _refused(expression: Any, what: str) -> InvalidPredicateError:
-    text, reason = shown(expression), f"{_WHAT[what]}, which a merge does not take"
+    text, reason = shown(expression), f"{_WHAT[what]}, and rows are looked at one by one"
     error = InvalidPredicateError(f"`{text}`: {reason}", predicate=text, reason=reason)
     if what == _GENERATE:
-        return error.named("UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", plan="MERGE")
+        return error.named("UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", plan=text)
     return error.named("UNSUPPORTED_EXPR_FOR_OPERATOR", invalidExprSqls=text)
 
 
