@@ -94,6 +94,70 @@ def without_evolution(p: Player, source: str) -> None:
     merged(p, "", source, CLAUSES["stars"], NAMES)
 
 
+# a table whose struct lacks `b`, `c` and `n.y`
+FIELD = "CREATE TABLE {t} USING delta AS SELECT key, named_struct('a', key, 'n', named_struct('x', key)) AS value, array(named_struct('a', key)) AS list, map('k', named_struct('a', key)) AS map FROM VALUES (1), (2), (3) AS v(key)"
+FIELDS = """SELECT key, named_struct('c', key * 10, 'b', key * 20, 'a', key * 30, 'n', named_struct('y', key * 40, 'x', key * 50)) AS value,
+    array(named_struct('a', key * 10, 'b', key)) AS list, map('k', named_struct('a', key * 10, 'b', key)) AS map, named_struct('p', 1, 'q', 2) AS extra
+    FROM VALUES (1), (2), (4) AS v(key)"""
+SETTING = {
+    "a field that joins": "value.b = s.value.b",
+    "a field within that joins": "value.n.y = s.value.n.y",
+    "two fields that join": "value.b = s.value.b, value.n.y = s.value.n.y",
+    "a field that joins and one that is there": "value.a = -1, value.b = s.key",
+    "a field from another": "value.b = s.value.c",
+    "a field from a text": "value.b = '5'",
+    "a struct within": "value.n = s.value.n",
+    "a field of a new column": "extra.p = s.extra.p",
+    "a new column": "extra = s.extra",
+    "a field and the whole": "value = s.value, value.b = 5",
+    "a field of no name": "value.nope = 5",
+    "a field of no column": "nope.a = 5",
+    "a field of a list that is there": "list.a = array(1)",
+    "a field of a map": "map.b = 1",
+    "a value of a map": "map.k = named_struct('a', 5)",
+    "a text for a struct": "value = 'x'",
+    "a text for a struct within": "value.n = 'x'",
+    "a field of a number": "value.a.b = 5",
+}
+
+
+@AREA.grid(SETTING, FIELD)
+def fields(p: Player, setting: str) -> None:
+    """Which fields join by an update, and which cannot be set."""
+    for evolution in ("", "WITH SCHEMA EVOLUTION "):
+        p.beside().play(lambda p, e=evolution: one(p, e, f"WHEN MATCHED THEN UPDATE SET {setting}"))
+
+
+@AREA.grid(
+    {
+        "a field": "(key, value.b) VALUES (s.key, s.value.b)",
+        "a field that is there": "(key, value.a) VALUES (s.key, s.value.a)",
+    },
+    FIELD,
+)
+def fields_of_inserts(p: Player, inserted: str) -> None:
+    for evolution in ("", "WITH SCHEMA EVOLUTION "):
+        p.beside().play(lambda p, e=evolution: one(p, e, f"WHEN NOT MATCHED THEN INSERT {inserted}"))
+
+
+def one(p: Player, evolution: str, clauses: str) -> None:
+    p.attempt(f"MERGE {evolution}INTO {{t}} AS t USING ({FIELDS}) AS s ON s.key = t.key {clauses}")
+    p.rows()
+    p.schema()
+
+
+BUILT = ("a field that joins", "a field within that joins", "a field of a new column")
+
+
+@AREA.grid({name: SETTING[name] for name in BUILT}, FIELD)
+def fields_by_the_builder(p: Player, setting: str) -> None:
+    name, value = setting.split(" = ")
+    merge = p.table().alias("t").merge(p.sql(FIELDS).alias("s"), "s.key = t.key").withSchemaEvolution()
+    p.attempt(lambda: merge.whenMatchedUpdate(set={name: value}).execute())
+    p.rows()
+    p.schema()
+
+
 @AREA.situation()
 def a_struct_for_a_list_in_a_map(p: Player) -> None:
     p.sql("CREATE TABLE {t} USING delta AS SELECT 1 AS key, map('k', array(1, 2)) AS map")
