@@ -137,6 +137,15 @@ def test_what_cannot_be_set_is_refused(door: Any, tmp_path: Path) -> None:
     assert versions(path) == 1
 
 
+@pytest.mark.parametrize("value", ["row_number() OVER (ORDER BY id)", "max(n)", "n + max(n)"])
+def test_a_value_of_several_rows_is_refused(spark: Any, tmp_path: Path, value: str) -> None:
+    path = make(spark, tmp_path / "t", "vectors")
+    with pytest.raises(exceptions.InvalidPredicateError, match="one by one") as raised:
+        DeltaTable.forPath(spark, path).update(set={"n": value})
+    assert raised.value.condition == "UNSUPPORTED_EXPR_FOR_OPERATOR"
+    assert versions(path) == 1
+
+
 @pytest.mark.parametrize("kind", ["vectors", "rewrite"])
 def test_an_update_that_sets_nothing_writes_its_rows_anew(door: Any, kind: str, tmp_path: Path) -> None:
     # as delta-spark does

@@ -12,6 +12,7 @@ from deltaic.spark.dml.change_data import changes
 from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
 from deltaic.spark.dml.rewriting import rewrite
+from deltaic.spark.dml.row_expressions import check_values
 from deltaic.spark.dml.storing import refusing_overflows
 from deltaic.spark.dml.touched import take_matches
 from deltaic.spark.replay import replayed
@@ -46,6 +47,7 @@ def update(ref: TableRef, assigned: Assigned, condition: Any = None) -> dict[str
         op.dml.check_removable()
         assignments = Assignments(op, assigned, may_be_none=True)
         by_vectors = bool(op.dml.uses_vectors)
+        check_values(op, op.rows(), assignments.values())
         check_deterministic(op, "true" if condition is None else condition, assignments.values())
         by_rows = take_matches(op, condition)
         if not op.counts()["touchedFiles"]:
