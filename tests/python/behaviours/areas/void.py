@@ -633,11 +633,8 @@ def _situation(play: Callable[[Player], None]) -> Callable[[playing.Player], Non
     return go
 
 
-ANALYSIS = "Spark's analysis refuses the cast, with its own condition, before deltaic is asked"
 DIFFERENT = {
-    "a_table_by_sql": ANALYSIS,
-    "types_that_are_changed": ANALYSIS,
-    "not_null": f"{ANALYSIS}; a column that is not null is held against the rows, and not against their type",
+    "not_null": "a column that is not null is held against the rows, and not against their type",
     "rules": "a column that is not null is held against the rows, and not against their type",
     "maintenance": "Z-order by a void column is refused: it has no order",
     "a_table_as_select": "a void partition column has one condition, for SQL and for DataFrames",
