@@ -73,7 +73,7 @@ def printed(folder: Path, schema: str, text: str) -> str | None:
     log = Log(folder)
     metadata = log.metadata([])
     metadata["metaData"] |= {"schemaString": schema, "configuration": {"delta.constraints.c": text}}
-    features = ["checkConstraints", "timestampNtz"]
+    features = ["checkConstraints", "invariants", "timestampNtz"]
     reader = {"minReaderVersion": 3, "readerFeatures": ["timestampNtz"]}
     log.commit({"protocol": {**reader, "minWriterVersion": 7, "writerFeatures": features}}, metadata)
     try:

@@ -46,7 +46,8 @@ def create(asked: dict[str, Any], _: Any) -> None:
     _check_place(asked)
     path, schema = asked["path"], stored_columns(asked["schema"])
     if asked["mayBeThere"] and tables.exists(path):
-        tables.check_registration(path, asked["name"], asked["schema"], _definition(asked))
+        expressions = tables.generated(_source(asked)) if "like" in asked else None
+        tables.check_registration(path, asked["name"], asked["schema"], _definition(asked), expressions)
         return
     if "like" in asked:
         _create_like(asked)
@@ -77,6 +78,13 @@ def create(asked: dict[str, Any], _: Any) -> None:
             arbitrary_properties=settings.arbitrary_properties,
         )
     committed_at(spark, path, version)
+
+
+def _source(asked: dict[str, Any]) -> Any:
+    """The table that CREATE TABLE … LIKE names, as a `SparkTable`."""
+    _, storage = split_storage(asked["like"]["options"])
+    settings = Settings.of(session_of(None), "create")
+    return _core.SparkTable(asked["like"]["path"], None, None, settings.storage(storage))
 
 
 def _create_like(asked: dict[str, Any]) -> None:

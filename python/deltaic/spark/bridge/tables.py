@@ -153,24 +153,35 @@ def exists(path: str) -> bool:
     return True
 
 
-def check_registration(path: str, name: str, schema: str, wanted: Definition) -> None:
+def generated(table: Any) -> dict[str, str]:
+    """The expressions of generated columns, by column, of a `SparkTable`."""
+    made = json.loads(table.describe())["made"]
+    return {name: text for name, text in made.items() if text is not None}
+
+
+def check_registration(
+    path: str, name: str, schema: str, wanted: Definition, expressions: dict[str, str] | None
+) -> None:
     """Checks CREATE TABLE … LOCATION against the table that is there.
 
     Where columns are given, all that is given must be the table's; where properties are, they must be all that it has.
+    Generated columns are those of the schema, unless `expressions` has them by name.
 
     Raises:
         TableNotFoundError: when none is there.
         SchemaMismatchError: when columns, partitioning, clustering or properties are given and differ.
     """
-    facts = json.loads(_core.SparkTable(path, None, None, storage(session_of(None), {})).describe())
+    table = _core.SparkTable(path, None, None, storage(session_of(None), {}))
+    facts = json.loads(table.describe())
     columns = _columns(json.loads(schema))
     there = _columns(facts["schema"])
     gives = f"CREATE TABLE {name} gives"
     if columns and columns != there:
         reason = f"{gives} the columns {columns}, the table has {there}"
         raise SchemaMismatchError.of(path, reason).named("DELTA_CREATE_TABLE_SCHEME_MISMATCH")
-    expressions = _expressions(stored_columns(schema))
-    own_expressions = {name: text for name, text in facts["made"].items() if text is not None}
+    if expressions is None:
+        expressions = _expressions(stored_columns(schema))
+    own_expressions = generated(table)
     if columns and expressions != own_expressions:
         reason = f"{gives} the generated columns {expressions}, the table has {own_expressions}"
         raise SchemaMismatchError.of(path, reason).named("DELTA_CREATE_TABLE_SCHEME_MISMATCH")

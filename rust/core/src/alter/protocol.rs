@@ -187,6 +187,7 @@ mod tests {
 
     use super::*;
     use crate::alter::testing::{protocol, schema};
+    use crate::features::FEATURES;
 
     fn facts(p: &Protocol) -> (i32, i32, Vec<String>, Vec<String>) {
         (
