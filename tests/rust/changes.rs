@@ -55,10 +55,11 @@ fn without(add: &Value, rows: &[u64]) -> Value {
 /// A table of `id` with the feed on and the features of deletion vectors and column mapping.
 fn table(configuration: &[(&str, &str)]) -> TableBuilder {
     let mut table = TableBuilder::temp();
-    let features = ["deletionVectors", "columnMapping"];
+    let reads = ["deletionVectors", "columnMapping"];
+    let writes = ["deletionVectors", "columnMapping", "changeDataFeed", "inCommitTimestamp"];
     let configuration: Vec<_> = configuration.iter().copied().chain([FEED]).collect();
     table.commit(&[
-        actions::protocol_features(&features, &features),
+        actions::protocol_features(&reads, &writes),
         actions::metadata(&actions::schema(&[("id", "long")]), &[], &configuration),
     ]);
     table

@@ -108,8 +108,9 @@ pub(super) fn metadata_rule(old: &Metadata, new: &Metadata) -> Option<Rule> {
     if before == after {
         return Some(Rule::PropertiesSet);
     }
-    if maps_by_name(old, new) && drop_mapping(&mut after) && before == after {
-        return Some(Rule::PropertiesSet);
+    if maps_by_name(old, new) {
+        let same = drop_mapping(&mut after) && before == after;
+        return Some(if same { Rule::PropertiesSet } else { Rule::MetadataChanged });
     }
     drop_marks(&mut before);
     drop_marks(&mut after);

@@ -439,7 +439,7 @@ mod tests {
         let error =
             read_file(&folder.scan(&numbers_schema(), &[], ReadRequest::default()), &add).unwrap_err();
         assert!(
-            matches!(&error, Error::DeletionVector { reason, .. }
+            matches!(error.plain(), Error::DeletionVector { reason, .. }
             if reason == "it deletes row 10, but the data file has 10 rows"),
             "{error}"
         );
