@@ -104,7 +104,7 @@ final class InsertedRows {
       StructField given = FittedRows.field(rows, fields[i].name());
       if (given != null) {
         checkFields(given.dataType(), fields[i].dataType(), fields[i].name(), target);
-      } else if (!nulls && !isMade(fields[i])) {
+      } else if (!nulls && !hasValue(fields[i], target)) {
         throw Refusal.ofRows(target.table.path, "the rows lack `" + fields[i].name() + "`, which has no default",
             "DELTA_INSERT_COLUMN_MISMATCH", new String[] {"columnName", fields[i].name()});
       }
@@ -118,9 +118,8 @@ final class InsertedRows {
   }
 
   /** Whether a column has values of its own where rows have none. */
-  private static boolean isMade(StructField field) {
-    return field.metadata().contains("CURRENT_DEFAULT") || field.metadata().contains("delta.generationExpression")
-        || field.metadata().contains("delta.identity.start");
+  private static boolean hasValue(StructField field, DeltaTable target) {
+    return target.table.made.contains(field.name()) || field.metadata().contains("CURRENT_DEFAULT");
   }
 
   private static void checkFields(DataType given, DataType there, String name, DeltaTable table) {

@@ -30,7 +30,7 @@ public final class KeepStars extends Rule {
   public TreeNode apply(TreeNode plan) {
     return (TreeNode) ((LogicalPlan) plan).resolveOperators(new scala.runtime.AbstractPartialFunction() {
       public boolean isDefinedAt(Object node) {
-        return node instanceof MergeIntoTable && kept((MergeIntoTable) node) != node;
+        return node instanceof MergeIntoTable;
       }
 
       public Object applyOrElse(Object node, Function1 otherwise) {

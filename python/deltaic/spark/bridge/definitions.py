@@ -19,6 +19,7 @@ from deltaic.spark.alterations import stored_columns
 from deltaic.spark.bridge import tables
 from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.columns import GENERATION
 from deltaic.spark.committed import altered, committed_at
 from deltaic.spark.definition import Definition
 from deltaic.spark.options import CATALOGS_OWN
@@ -46,7 +47,7 @@ def create(asked: dict[str, Any], _: Any) -> None:
     _check_place(asked)
     path, schema = asked["path"], stored_columns(asked["schema"])
     if asked["mayBeThere"] and tables.exists(path):
-        expressions = tables.generated(_source(asked)) if "like" in asked else None
+        expressions = _source_expressions(asked) if "like" in asked else None
         tables.check_registration(path, asked["name"], asked["schema"], _definition(asked), expressions)
         return
     if "like" in asked:
@@ -80,20 +81,24 @@ def create(asked: dict[str, Any], _: Any) -> None:
     committed_at(spark, path, version)
 
 
-def _source(asked: dict[str, Any]) -> Any:
-    """The table that CREATE TABLE … LIKE names, as a `SparkTable`."""
+def _source(asked: dict[str, Any], settings: Settings) -> Table:
+    """The table that CREATE TABLE … LIKE names."""
     _, storage = split_storage(asked["like"]["options"])
-    settings = Settings.of(session_of(None), "create")
-    return _core.SparkTable(asked["like"]["path"], None, None, settings.storage(storage))
+    return Table(asked["like"]["path"], storage_options=settings.storage(storage))
+
+
+def _source_expressions(asked: dict[str, Any]) -> dict[str, str]:
+    """The expressions of generated columns of that table, by column."""
+    fields = _source(asked, Settings.of(session_of(None), "create")).schema
+    return {f.name: f.metadata[GENERATION] for f in fields if GENERATION in f.metadata}
 
 
 def _create_like(asked: dict[str, Any]) -> None:
-    _, storage = split_storage(asked["like"]["options"])
     spark = session_of(None)
     settings = Settings.of(spark, "create")
     with names.told(_name(asked), asked["path"], "create"):
         version = _core.create_like(
-            Table(asked["like"]["path"], storage_options=settings.storage(storage))._core,
+            _source(asked, settings)._core,
             asked["path"],
             _storage(asked["properties"]),
             configuration=_properties(asked["properties"]),

@@ -12,6 +12,7 @@ from deltaic.exceptions import (
 )
 from deltaic.spark.bridge.options import split_storage
 from deltaic.spark.bridge.sessions import java_method, session_of
+from deltaic.spark.columns import GENERATION
 from deltaic.spark.command_reads import StreamBatch
 from deltaic.spark.frame import has_void
 from deltaic.spark.names import local
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 # what Spark itself puts among the options of a query
 _SPARKS_OWN = frozenset({"path", "checkpointlocation", "queryname"})
-_GENERATED = "delta.generationExpression"
 _MODES = {"append": "append", "complete": "overwrite"}
 
 
@@ -85,7 +85,7 @@ def add_batch(asked: dict[str, Any], data: Any) -> None:
     except TableNotFoundError:
         pass
     else:
-        if any(f.type == "void" and _GENERATED in f.metadata for f in table.schema):
+        if any(f.type == "void" and GENERATION in f.metadata for f in table.schema):
             raise _void(path, "the table has a void column that it generates")
         rows = _fitted(rows, table, WriteOptions.parse(path, options).in_session(settings))
         batch = StreamBatch.of(data["batch"], spark, table.uri)

@@ -14,6 +14,7 @@ from deltaic.spark.alterations import stored_columns
 from deltaic.spark.bridge import change_feed
 from deltaic.spark.bridge.options import split_storage, time_travel, verify_level
 from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.columns import GENERATION
 from deltaic.spark.names import is_url
 from deltaic.spark.partition_folders import PartOfTable, partition_folder
 from deltaic.spark.partition_values import partition_values
@@ -153,12 +154,6 @@ def exists(path: str) -> bool:
     return True
 
 
-def generated(table: Any) -> dict[str, str]:
-    """The expressions of generated columns, by column, of a `SparkTable`."""
-    made = json.loads(table.describe())["made"]
-    return {name: text for name, text in made.items() if text is not None}
-
-
 def check_registration(
     path: str, name: str, schema: str, wanted: Definition, expressions: dict[str, str] | None
 ) -> None:
@@ -171,8 +166,7 @@ def check_registration(
         TableNotFoundError: when none is there.
         SchemaMismatchError: when columns, partitioning, clustering or properties are given and differ.
     """
-    table = _core.SparkTable(path, None, None, storage(session_of(None), {}))
-    facts = json.loads(table.describe())
+    facts = json.loads(_core.SparkTable(path, None, None, storage(session_of(None), {})).describe())
     columns = _columns(json.loads(schema))
     there = _columns(facts["schema"])
     gives = f"CREATE TABLE {name} gives"
@@ -181,7 +175,7 @@ def check_registration(
         raise SchemaMismatchError.of(path, reason).named("DELTA_CREATE_TABLE_SCHEME_MISMATCH")
     if expressions is None:
         expressions = _expressions(stored_columns(schema))
-    own_expressions = generated(table)
+    own_expressions = {made: text for made, text in facts["made"].items() if text is not None}
     if columns and expressions != own_expressions:
         reason = f"{gives} the generated columns {expressions}, the table has {own_expressions}"
         raise SchemaMismatchError.of(path, reason).named("DELTA_CREATE_TABLE_SCHEME_MISMATCH")
@@ -253,8 +247,8 @@ def take_back(identity: str) -> None:
 
 def _expressions(schema: dict[str, Any]) -> dict[str, str]:
     """Those of generated columns."""
-    key = "delta.generationExpression"
-    return {field["name"]: field["metadata"][key] for field in schema["fields"] if key in field["metadata"]}
+    fields = ((field["name"], field["metadata"].get(GENERATION)) for field in schema["fields"])
+    return {name: text for name, text in fields if text is not None}
 
 
 def _columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -9,6 +9,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError
 from deltaic.predicates import name_parts
+from deltaic.spark.columns import GENERATION
 from deltaic.spark.dml.storing import Storing, casting_of, plainly
 from deltaic.spark.frame import quoted
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     Target = str | tuple[str, ...]
     Assigned = Mapping[str, Any] | Mapping[tuple[str, ...], Any]
 
-GENERATION = "delta.generationExpression"
 DEFAULT = "CURRENT_DEFAULT"
 _CASE = "spark.sql.caseSensitive"
 IDENTITY, _EXPLICIT = "delta.identity.start", "delta.identity.allowExplicitInsert"
@@ -231,8 +231,13 @@ def readings(op: Operation, target: Target) -> Iterator[list[str]]:
     yield [target]
 
 
+def is_made(field: StructField) -> bool:
+    """Whether the table makes the values of a column."""
+    return GENERATION in field.metadata or IDENTITY in field.metadata
+
+
 def _makes_values(op: Operation) -> bool:
-    return any(GENERATION in f.metadata or IDENTITY in f.metadata for f in op.written.fields)
+    return any(is_made(f) for f in op.written.fields)
 
 
 def named(target: Target) -> str:

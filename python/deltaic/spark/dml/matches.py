@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from deltaic.exceptions import InvalidArgumentError, MultipleMatchesError
-from deltaic.spark.dml.assignments import Assignments, old_value
+from deltaic.spark.dml.assignments import Assignments, is_made, old_value
 from deltaic.spark.dml.clauses import MATCHED, NOT_MATCHED_BY_SOURCE, first_true
 from deltaic.spark.dml.operation import shown
 from deltaic.spark.dml.source import SOURCE_ROW
@@ -210,10 +210,9 @@ def star_values(op: Operation, clause: Clause, source: Source) -> dict[str, Any]
     values = {}
     for field in op.written.fields:
         column = source.column(field.name)
-        made = {"delta.generationExpression", "delta.identity.start"} & field.metadata.keys()
         if column is not None:
             values[quoted(field.name)] = column
-        elif not op.evolving and not made:
+        elif not op.evolving and not is_made(field):
             name = f"{clause.when}{clause.action.capitalize()}All"
             error = InvalidArgumentError.of(name, f"the source has no column `{field.name}`")
             of_merge = {"clause": f"{clause.action.upper()} clause", "cols": ", ".join(source.names)}

@@ -7,8 +7,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import SchemaMismatchError
+from deltaic.spark.columns import GENERATION
 from deltaic.spark.dml import metrics
-from deltaic.spark.dml.assignments import DEFAULT, GENERATION, IDENTITY
+from deltaic.spark.dml.assignments import DEFAULT, IDENTITY, is_made
 from deltaic.spark.dml.change_data import changes
 from deltaic.spark.dml.clauses import DELETE, MATCHED, NOT_MATCHED_BY_SOURCE, UPDATE, Clauses, first_true
 from deltaic.spark.dml.evolution import evolve
@@ -200,11 +201,11 @@ def _insert(op: Operation, matches: Matches, inserts: Mapping[int, Assignments],
     for i, insert in inserts.items():
         values[i] = {path[0]: value for path, value in insert.stored(rows).items()}
     lacking = {f.name: [i for i in clauses if f.name not in values[i]] for f in op.written.fields}
-    made = [f for f in op.written.fields if _is_made(f) and 0 < len(lacking[f.name]) < len(clauses)]
+    made = [f for f in op.written.fields if is_made(f) and 0 < len(lacking[f.name]) < len(clauses)]
     computes = any(GENERATION in f.metadata for f in made)
     columns = []
     for field in op.written.fields:
-        if len(lacking[field.name]) == len(clauses) and (_is_made(field) or not computes):
+        if len(lacking[field.name]) == len(clauses) and (is_made(field) or not computes):
             continue  # the rules of the table fill it
         value = F.lit(None)
         for i in clauses:
@@ -216,15 +217,10 @@ def _insert(op: Operation, matches: Matches, inserts: Mapping[int, Assignments],
     op.write_inserts(rows.drop(CLAUSE), as_changes=as_changes)
 
 
-def _is_made(field: StructField) -> bool:
-    """Whether the table makes the values of a column."""
-    return GENERATION in field.metadata or IDENTITY in field.metadata
-
-
 def _default(op: Operation, field: StructField) -> Any:
     """What a row has in a column that its clause does not set, where another does."""
     return (
-        op.functions.lit(None) if _is_made(field) or DEFAULT not in field.metadata else op.default(field.name)
+        op.functions.lit(None) if is_made(field) or DEFAULT not in field.metadata else op.default(field.name)
     )
 
 

@@ -6,5 +6,5 @@ mod table;
 mod usage;
 
 pub use reader::{MAX_READER_VERSION, check_reader, check_uses};
-pub use table::{FEATURES, Feature, Removal, feature};
-pub use usage::{Use, used_features};
+pub use table::{FEATURES, Feature, Removal, feature, used_features};
+pub use usage::Use;

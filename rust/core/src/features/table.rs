@@ -1,7 +1,8 @@
 //! Every feature that deltaic knows, as data. What reads, writes, enables, upgrades or drops a feature looks here.
 
 use super::Use;
-use crate::schema::DataType;
+use crate::actions::Metadata;
+use crate::schema::{DataType, StructType};
 
 /// A table feature.
 #[derive(Debug)]
@@ -234,6 +235,19 @@ pub static FEATURES: &[Feature] = &[
 /// The feature of this name, in any case.
 pub fn feature(name: &str) -> Option<&'static Feature> {
     FEATURES.iter().find(|f| f.name.eq_ignore_ascii_case(name))
+}
+
+/// The features that the metadata makes use of, and how.
+pub fn used_features(
+    metadata: &Metadata,
+    schema: &StructType,
+    has: impl Fn(&str) -> bool,
+) -> Vec<(&'static Feature, String)> {
+    let used = |f: &'static Feature| {
+        let what = f.used_by.iter().find_map(|usage| usage.find(metadata, schema))?;
+        (!f.instead.is_some_and(&has)).then_some((f, what))
+    };
+    FEATURES.iter().filter_map(used).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Where the metadata of a table makes use of a feature.
 
-use super::{FEATURES, Feature};
 use crate::actions::Metadata;
 use crate::schema::{DataType, StructType};
 
@@ -50,17 +49,4 @@ impl Use {
             }
         }
     }
-}
-
-/// The features that the metadata makes use of, and how.
-pub fn used_features(
-    metadata: &Metadata,
-    schema: &StructType,
-    has: impl Fn(&str) -> bool,
-) -> Vec<(&'static Feature, String)> {
-    let used = |f: &'static Feature| {
-        let what = f.used_by.iter().find_map(|usage| usage.find(metadata, schema))?;
-        (!f.instead.is_some_and(&has)).then_some((f, what))
-    };
-    FEATURES.iter().filter_map(used).collect()
 }
