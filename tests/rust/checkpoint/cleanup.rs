@@ -142,8 +142,10 @@ fn logs_older_than_their_retention_go_up_to_a_checkpoint() {
         let (table, now) = fifty_days(properties);
         let snapshot = open(&table, At::Latest).unwrap();
         let sidecars = names(&table, "_sidecars").len();
+        let all = || (names(&table, ""), names(&table, "_sidecars"));
+        let before = all();
         let dry = cleanup_at(&snapshot, now, true).unwrap();
-        assert_eq!(names(&table, "").iter().filter(|n| n.ends_with("0.json")).count(), 51 / 10 + 1);
+        assert_eq!((all(), dry.failed), (before, Vec::new()));
         let done = cleanup_at(&snapshot, now, false).unwrap();
         assert_eq!(done.failed, Vec::new());
         assert_eq!(dry.deleted.iter().collect::<BTreeSet<_>>(), done.deleted.iter().collect::<BTreeSet<_>>());
@@ -164,6 +166,35 @@ fn logs_older_than_their_retention_go_up_to_a_checkpoint() {
             assert!(names(&table, "").contains(&"00000000000000000020.checkpoint.parquet".to_owned()));
         }
         assert_eq!(cleanup_at(&snapshot, now, false).unwrap().deleted, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn sidecars_stay_for_a_day_because_a_checkpoint_in_the_making_links_them_last() {
+    for (age, goes) in [(DAY / 2, false), (DAY, false), (DAY + 1, true)] {
+        let (table, now) = fifty_days(&[V2[0], ("delta.logRetentionDuration", "interval 0 days")]);
+        for name in names(&table, "_sidecars") {
+            set_time(&table, &format!("_sidecars/{name}"), now - age);
+        }
+        let before = names(&table, "_sidecars").len();
+        let done = cleanup_at(&open(&table, At::Latest).unwrap(), now, false).unwrap();
+        assert!(done.deleted.iter().any(|n| n.ends_with("49.json")));
+        assert_eq!(names(&table, "_sidecars").len() < before, goes, "{age}");
+        assert_eq!(files(&open(&table, At::Latest).unwrap()).unwrap(), expected(&table, 50));
+    }
+}
+
+#[test]
+fn a_checkpoint_with_a_classic_name_is_left_where_there_is_none_any_more() {
+    let classic = "00000000000000000020.checkpoint.parquet".to_owned();
+    for (version, is_made) in [(10, true), (30, false)] {
+        let (table, now) = fifty_days(V2);
+        table.checkpoint(version, &CheckpointSpec::of(CheckpointForm::Single));
+        cleanup_at(&open(&table, At::Latest).unwrap(), now, false).unwrap();
+        let left = names(&table, "");
+        assert!(left.contains(&"00000000000000000020.json".to_owned()));
+        assert!(!left.contains(&"00000000000000000019.json".to_owned()));
+        assert_eq!(left.contains(&classic), is_made, "{version}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writing checkpoints and keeping the log short: nothing that a version says is lost, whenever the writer dies.
 
 mod cleanup;
+mod columns;
 mod crash;
 mod equal;
 mod histories;

@@ -69,6 +69,22 @@ fn other_columns_are_other_sidecars() {
 }
 
 #[test]
+fn as_many_columns_of_another_name_or_type_are_other_sidecars() {
+    let other_name = [("id", "long"), ("p", "string"), ("u", "timestamp")];
+    // both without a logical type, and both of eight bytes
+    let other_kind = [("id", "double"), ("p", "string"), ("t", "timestamp")];
+    let other_meaning = [("id", "long"), ("p", "string"), ("t", "long")];
+    for columns in [other_name, other_kind, other_meaning] {
+        let mut table = create(V2);
+        table.commit(&(0..10).map(add).collect::<Vec<_>>());
+        write(&table);
+        table.commit(&[actions::metadata(&actions::schema(&columns), &["p"], V2)]);
+        let done = write(&table);
+        assert_eq!((done.sidecars_reused, done.sidecars_written), (0, 1), "{columns:?}");
+    }
+}
+
+#[test]
 fn a_checkpoint_is_not_made_of_sidecars_that_a_cleanup_took() {
     let mut table = create(V2);
     table.commit(&(0..10).map(add).collect::<Vec<_>>());

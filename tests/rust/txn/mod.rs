@@ -2,6 +2,7 @@
 
 mod compactions;
 mod create;
+mod explained;
 mod idempotent;
 mod outcomes;
 mod races;

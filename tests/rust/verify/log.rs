@@ -247,6 +247,15 @@ fn a_checkpoint_without_its_tombstones_is_found() {
 }
 
 #[test]
+fn a_checkpoint_of_any_form_with_a_tombstone_is_whole() {
+    for form in FORMS {
+        let table = create_filled();
+        table.checkpoint(6, &CheckpointSpec::of(form));
+        assert_eq!(found(&table), [], "{form:?}");
+    }
+}
+
+#[test]
 fn a_damaged_or_wrong_compacted_file_is_found() {
     let table = whole(CheckpointForm::Single);
     edit(&table, COMPACTED, |text| text[..text.len() - 20].to_owned());

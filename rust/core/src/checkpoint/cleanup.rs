@@ -224,3 +224,73 @@ fn delete_sidecars(
     done.failed.extend(sidecars.failed.into_iter().map(|(n, e)| (format!("_sidecars/{n}"), e)));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, size: u64, modified: i64) -> LogFile {
+        LogFile::classify(FileMeta { name: name.into(), size, modified }).unwrap()
+    }
+
+    /// Commits of these times, from version 0 on, and checkpoints of these versions and sizes.
+    fn listing(times: &[i64], checkpoints: &[(u64, u64)]) -> Listing {
+        let commits = times.iter().enumerate().map(|(v, at)| file(&format!("{v:020}.json"), 1, *at));
+        let checkpoints =
+            checkpoints.iter().map(|(v, size)| file(&format!("{v:020}.checkpoint.parquet"), *size, 0));
+        let mut files: Vec<LogFile> = commits.chain(checkpoints).collect();
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        Listing { files, from: 0 }
+    }
+
+    fn base(listing: &Listing, cutoff: i64, protected_before: u64) -> Option<u64> {
+        deletable(listing, cutoff, protected_before).base.map(|c| c.version)
+    }
+
+    #[test]
+    fn the_version_of_the_cutoff_is_kept_and_a_checkpoint_of_it_is_built_on() {
+        let all = listing(&[10, 20, 30, 40], &[(1, 1), (2, 1)]);
+        // committed at the cutoff, one before it, one after it
+        assert_eq!((base(&all, 30, 0), base(&all, 29, 0), base(&all, 31, 0)), (Some(2), Some(1), Some(2)));
+        assert_eq!((base(&all, 20, 0), base(&all, 19, 0), base(&all, 9, 0)), (Some(1), None, None));
+        // the protected versions begin below it
+        assert_eq!((base(&all, 30, 2), base(&all, 30, 3), base(&all, 20, 2)), (Some(2), None, None));
+        let gone = deletable(&all, 30, 0).files;
+        let names: Vec<&str> = gone.iter().map(|f| &f.name[18..]).collect();
+        assert_eq!(names, ["00.json", "01.checkpoint.parquet", "01.json"]);
+    }
+
+    #[test]
+    fn an_empty_checkpoint_is_not_built_on_nor_one_whose_time_is_not_its_own() {
+        assert_eq!(base(&listing(&[10, 20, 30], &[(1, 1), (2, 0)]), 40, 0), Some(1));
+        // version 2 was written at 15, and counts as committed behind version 1
+        assert_eq!(base(&listing(&[10, 20, 15], &[(1, 1), (2, 1)]), 40, 0), Some(1));
+        assert_eq!(base(&listing(&[10, 20, 21], &[(1, 1), (2, 1)]), 40, 0), Some(2));
+    }
+
+    #[test]
+    fn compacted_files_up_to_the_base_go() {
+        let mut all = listing(&[10, 20, 30, 40], &[(2, 1)]);
+        for (from, to) in [(0, 1), (1, 2), (2, 3)] {
+            all.files.push(file(&format!("{from:020}.{to:020}.compacted.json"), 1, 0));
+        }
+        let gone = deletable(&all, 40, 0).files;
+        let compacted = gone.iter().filter(|f| matches!(f.kind, LogFileKind::Compacted { .. }));
+        let names: Vec<&str> = compacted.map(|f| &f.name[19..41]).collect();
+        assert_eq!(names, ["0.00000000000000000001", "1.00000000000000000002", "2.00000000000000000003"]);
+    }
+
+    #[test]
+    fn sidecars_go_that_are_older_and_not_linked() {
+        let sidecar = |name: &str, modified| FileMeta { name: name.into(), size: 1, modified };
+        let all = [sidecar("older", 9), sidecar("as old", 10), sidecar("younger", 11), sidecar("linked", 9)];
+        assert_eq!(deletable_sidecars(&all, &BTreeSet::from(["linked".to_owned()]), 10), all[..1]);
+    }
+
+    #[test]
+    fn midnight_is_the_one_before() {
+        for (at, expected) in [(0, 0), (1, 0), (DAY - 1, 0), (DAY, DAY), (-1, -DAY), (3 * DAY + 5, 3 * DAY)] {
+            assert_eq!(midnight(at), expected, "{at}");
+        }
+    }
+}

@@ -130,4 +130,48 @@ mod tests {
         let error = settings(None, &[("delta.checkpointInterval", "often")]).unwrap_err();
         assert!(error.to_string().starts_with("delta.checkpointInterval"), "{error}");
     }
+
+    #[test]
+    fn each_property_is_read() {
+        let all = settings(
+            None,
+            &[
+                ("delta.checkpointInterval", " 7 "),
+                ("delta.checkpoint.writeStatsAsJson", "False"),
+                ("delta.checkpoint.writeStatsAsStruct", "FALSE"),
+                ("delta.enableExpiredLogCleanup", "false"),
+                ("delta.deletedFileRetentionDuration", "interval 2 days"),
+                ("delta.setTransactionRetentionDuration", "interval 3 days"),
+                ("delta.logRetentionDuration", "interval 4 days"),
+                ("delta.dropFeatureTruncateHistory.retentionDuration", "interval 5 days"),
+                ("delta.checkpointPolicy", "classic"),
+            ],
+        );
+        let expected = LogSettings {
+            policy: CheckpointPolicy::Classic,
+            interval: 7,
+            stats_as_json: false,
+            stats_as_struct: false,
+            tombstone_retention: 2 * DAY,
+            txn_retention: Some(3 * DAY),
+            log_retention: 4 * DAY,
+            truncated_retention: 5 * DAY,
+            cleanup: false,
+            protected_before: 0,
+        };
+        assert_eq!(all.unwrap(), expected);
+        assert_eq!(settings(None, &[("delta.checkpointInterval", "0")]).unwrap().interval, 1);
+        assert!(settings(None, &[("delta.enableExpiredLogCleanup", "True")]).unwrap().cleanup);
+        assert_eq!(settings(None, &[]).unwrap().truncated_retention, DAY);
+        for (key, text) in [
+            ("delta.enableExpiredLogCleanup", "yes"),
+            ("delta.checkpoint.writeStatsAsJson", ""),
+            ("delta.checkpointPolicy", "v3"),
+            ("delta.logRetentionDuration", "long"),
+        ] {
+            let error = settings(None, &[(key, text)]).unwrap_err().to_string();
+            assert!(error.starts_with(key), "{error}");
+            assert!(key.ends_with("Duration") || error.contains(&format!("`{text}` is not")), "{error}");
+        }
+    }
 }

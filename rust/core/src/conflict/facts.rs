@@ -97,3 +97,38 @@ impl fmt::Display for Conflict {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fact_stands_under_its_name() {
+        let conflict = Conflict {
+            path: "t".into(),
+            version: 7,
+            winner: Some("DELETE".into()),
+            files: vec!["a".into(), "b".into()],
+            predicate: None,
+            rule: "rule",
+            level: Some("Serializable"),
+            reason: "why".into(),
+            advice: "again",
+            transaction: Some("{}".into()),
+        };
+        let text = |text: &str| Fact::Text(text.into());
+        let facts = [
+            ("path", text("t")),
+            ("version", Fact::Number(7)),
+            ("winner", text("DELETE")),
+            ("files", Fact::Names(vec!["a".into(), "b".into()])),
+            ("predicate", Fact::Absent),
+            ("rule", text("rule")),
+            ("level", text("Serializable")),
+            ("reason", text("why")),
+            ("advice", text("again")),
+            ("transaction", text("{}")),
+        ];
+        assert_eq!(conflict.facts(), facts);
+    }
+}

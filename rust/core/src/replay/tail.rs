@@ -262,3 +262,66 @@ impl JsonCheckpoint {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::FileMeta;
+
+    fn place() -> (LogFile, ObjectPath) {
+        let name = "00000000000000000003.json".to_owned();
+        let file = LogFile::classify(FileMeta { name, size: 1, modified: 1 }).unwrap();
+        (file, ObjectPath::new("memory://", "/t/_delta_log"))
+    }
+
+    const INFO: &str = r#"{"commitInfo":{"txnId":"one"}}"#;
+    const ADD: &str =
+        r#"{"add":{"path":"a","partitionValues":{},"size":1,"modificationTime":1,"dataChange":true}}"#;
+    const REMOVE: &str = r#"{"remove":{"path":"b","dataChange":true}}"#;
+    const TXN: &str = r#"{"txn":{"appId":"app","version":1}}"#;
+    const PROTOCOL: &str = r#"{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}"#;
+    const METADATA: &str = r#"{"metaData":{"id":"i","format":{"provider":"parquet","options":{}},"schemaString":"{}","partitionColumns":[],"configuration":{}}}"#;
+
+    #[test]
+    fn a_commit_may_be_there_twice_if_it_adds_files_and_nothing_else() {
+        let (file, dir) = place();
+        let transaction = |lines: &[&str]| {
+            let body = lines.join("\n");
+            let parsed = parse(body.as_bytes(), &file, &dir).unwrap();
+            parsed.transaction_of(3).map(|t| (t.version, t.may_repeat))
+        };
+        assert_eq!(transaction(&[ADD]), None);
+        assert_eq!(transaction(&[INFO, ADD, ADD]), Some((3, true)));
+        for other in [REMOVE, TXN, PROTOCOL, METADATA] {
+            assert_eq!(transaction(&[INFO, ADD, other]), Some((3, false)), "{other}");
+        }
+    }
+
+    #[test]
+    fn an_add_without_a_path_is_refused() {
+        let (file, dir) = place();
+        let body = ADD.replace("\"a\"", "\"\"");
+        let error = parse(body.as_bytes(), &file, &dir).err().unwrap().to_string();
+        assert!(error.contains("it has no path"), "{error}");
+    }
+
+    #[test]
+    fn a_checkpoint_has_one_version_at_most_and_it_is_its_own() {
+        assert_eq!(check_heads(&[], 3), Ok(()));
+        assert_eq!(check_heads(&[3], 3), Ok(()));
+        assert!(check_heads(&[2], 3).unwrap_err().contains("version 2"));
+        assert!(check_heads(&[-1], u64::MAX).is_err());
+        assert!(check_heads(&[3, 3], 3).unwrap_err().contains("2 times"));
+    }
+
+    #[test]
+    fn a_checkpoint_in_json_without_adds_has_no_batch() {
+        let (file, dir) = place();
+        let adds = |lines: &[&str]| {
+            let parsed = JsonCheckpoint::parse(lines.join("\n").as_bytes(), &file, &dir).unwrap();
+            parsed.adds.map(|batch| batch.num_files())
+        };
+        assert_eq!(adds(&[PROTOCOL, METADATA, REMOVE]), None);
+        assert_eq!(adds(&[PROTOCOL, METADATA, ADD, REMOVE, ADD]), Some(2));
+    }
+}

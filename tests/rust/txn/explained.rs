@@ -1,0 +1,151 @@
+//! What a transaction would meet, asked without committing it.
+
+use deltaic::Error;
+use deltaic::conflict::{Changes, IsolationLevel, Outcome, TransactionRecord};
+use deltaic::txn::{Explanation, explain_conflicts};
+
+use super::*;
+
+/// An append of `ours` that began at a version.
+fn append_at(read_version: u64) -> TransactionRecord {
+    let changes = Changes { adds: vec![file("ours", "x", 7)], ..Changes::default() };
+    TransactionRecord { read_version, changes, ..TransactionRecord::default() }
+}
+
+fn told(location: &Location, record: &TransactionRecord) -> Explanation {
+    explain_conflicts(location, record).unwrap()
+}
+
+fn versions(told: &Explanation) -> Vec<u64> {
+    told.winners.iter().map(|w| w.version).collect()
+}
+
+/// Whether a rule applies to a winner of this version.
+fn applies(told: &Explanation, version: u64, rule: &str) -> bool {
+    let winner = told.winners.iter().find(|w| w.version == version).unwrap();
+    winner.rules.iter().any(|r| r.rule == rule && r.applies)
+}
+
+fn set(location: &Location, properties: &[(&str, &str)]) {
+    let mut txn = begin(location);
+    txn.set_metadata(metadata(properties));
+    txn.commit().unwrap();
+}
+
+#[test]
+fn the_winners_are_those_after_its_version_up_to_the_last() {
+    let (_, location) = table(&FEATURES, &[]);
+    for n in 1..=3 {
+        append(&location, &[file(&format!("f{n}"), "y", n)]);
+    }
+    let all = |read_version| versions(&told(&location, &append_at(read_version)));
+    assert_eq!((all(0), all(2), all(3)), (vec![1, 2, 3], vec![3], vec![]));
+    let up_to = |read_version, last| TransactionRecord { last_winner: Some(last), ..append_at(read_version) };
+    assert_eq!(versions(&told(&location, &up_to(0, 2))), [1, 2]);
+    assert_eq!(versions(&told(&location, &up_to(1, 2))), [2]);
+    assert_eq!(versions(&told(&location, &up_to(2, 2))), [] as [u64; 0]);
+    assert_eq!(versions(&told(&location, &up_to(0, 3))), [1, 2, 3]);
+    // a commit that is not there cannot have won
+    match explain_conflicts(&location, &up_to(1, 4)) {
+        Err(Error::NotFound { path }) => assert!(path.ends_with("00000000000000000004.json"), "{path}"),
+        other => panic!("{other:?}"),
+    }
+    assert!(explain_conflicts(&location, &append_at(4)).is_err());
+}
+
+#[test]
+fn what_becomes_of_it_is_the_worst_of_its_winners() {
+    let (_, location) = table(&FEATURES, &[]);
+    append(&location, &[file("a", "x", 0)]);
+    let nothing = told(&location, &append_at(1));
+    assert_eq!((nothing.outcome, nothing.version, nothing.read_version), (Outcome::Pass, None, 1));
+    append(&location, &[file("b", "x", 1)]);
+    let passes = told(&location, &append_at(1));
+    assert_eq!((passes.outcome, passes.version), (Outcome::Pass, None));
+    assert_eq!(passes.isolation_level, IsolationLevel::WriteSerializable);
+    // other rows of one file: both vectors become one
+    let before = live(&location, "a");
+    let replaced = |deleted: &[u64]| {
+        let mut txn = begin(&location);
+        delete_rows(&mut txn, &before, deleted);
+        txn
+    };
+    let ours = replaced(&[1, 2]).changes().clone();
+    replaced(&[3]).commit().unwrap();
+    let record = TransactionRecord { changes: ours, ..append_at(2) };
+    let rebased = told(&location, &record);
+    assert_eq!((rebased.outcome, rebased.version), (Outcome::Rebase, None));
+    assert!(applies(&rebased, 3, "other-rows"));
+    // the rows that it has after that are no longer free
+    let mut txn = begin(&location);
+    delete_rows(&mut txn, &live(&location, "a"), &[2, 3]);
+    txn.commit().unwrap();
+    let lost = told(&location, &record);
+    assert_eq!((lost.outcome, lost.version), (Outcome::Conflict, Some(4)));
+    assert_eq!(lost.winners[0].outcome, Outcome::Rebase);
+}
+
+#[test]
+fn work_that_another_commit_did_is_told_before_a_conflict() {
+    let (_, location) = table(&FEATURES, &[]);
+    let mut ours = begin(&location);
+    ours.app_transaction("app", 4);
+    ours.domain(domain("d"));
+    let mut txn = begin(&location);
+    txn.domain(domain("d"));
+    txn.commit().unwrap();
+    let mut txn = begin(&location);
+    txn.app_transaction("app", 4);
+    txn.commit().unwrap();
+    let record = TransactionRecord { changes: ours.changes().clone(), ..append_at(0) };
+    let recorded = told(&location, &record);
+    assert_eq!((recorded.outcome, recorded.version), (Outcome::Recorded, Some(2)));
+    let outcomes: Vec<Outcome> = recorded.winners.iter().map(|w| w.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Conflict, Outcome::Recorded]);
+}
+
+#[test]
+fn each_winner_is_held_against_the_table_that_the_ones_before_left() {
+    let (_, location) = table(&FEATURES, &[]);
+    // there and back again: against the version that it began at, the second one changes nothing
+    set(&location, &[("delta.logRetentionDuration", "interval 1 day")]);
+    set(&location, &[]);
+    let there_and_back = told(&location, &append_at(0));
+    assert!(applies(&there_and_back, 1, "properties-set") && applies(&there_and_back, 2, "properties-set"));
+
+    let (_, location) = table(&FEATURES, &[]);
+    let mut txn = begin(&location);
+    let before = open(&location).protocol().clone();
+    let mut with = before.clone();
+    with.writer_features.as_mut().unwrap().push("vacuumProtocolCheck".into());
+    with.reader_features.as_mut().unwrap().push("vacuumProtocolCheck".into());
+    txn.set_protocol(with);
+    txn.commit().unwrap();
+    let mut txn = begin(&location);
+    txn.drops_feature("vacuumProtocolCheck");
+    txn.set_protocol(before);
+    txn.commit().unwrap();
+    let there_and_back = told(&location, &append_at(0));
+    assert!(applies(&there_and_back, 1, "features-added"));
+    assert!(applies(&there_and_back, 2, "protocol-changed"));
+    assert_eq!((there_and_back.outcome, there_and_back.version), (Outcome::Conflict, Some(2)));
+}
+
+#[test]
+fn vectors_that_only_the_record_holds_are_followed_too() {
+    let (_, location) = table(&FEATURES, &[("delta.enableDeletionVectors", "true")]);
+    append(&location, &[file("a", "x", 0), file("b", "x", 1)]);
+    let mut ours = begin(&location);
+    delete_rows(&mut ours, &live(&location, "a"), &[1]);
+    let record = TransactionRecord { changes: ours.changes().clone(), ..append_at(1) };
+    for deleted in [&[2][..], &[2, 3]] {
+        let mut txn = begin(&location);
+        delete_rows(&mut txn, &live(&location, "a"), deleted);
+        txn.commit().unwrap();
+    }
+    // what became of it behind the first is what the second meets
+    let told = told(&location, &record);
+    let outcomes: Vec<Outcome> = told.winners.iter().map(|w| w.outcome).collect();
+    assert_eq!((outcomes, told.outcome), (vec![Outcome::Rebase; 2], Outcome::Rebase));
+    assert!(told.winners.iter().all(|w| w.rules.iter().all(|r| r.rule != "same-rows" || !r.applies)));
+}
