@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use deltaic::checkpoint::{checkpoint, cleanup_at, deletable};
+use deltaic::commit::winners_from;
 use deltaic::log::{Listing, LogFile, LogSegment};
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{FileMeta, LocalStore, Location};
-use deltaic_testkit::{CheckpointForm, CheckpointSpec, Fault, FaultStore, Op, Rule, TableBuilder};
+use deltaic::txn::{Operation, Transaction};
+use deltaic_testkit::{CheckpointForm, CheckpointSpec, Fault, FaultStore, Op, Rule, TableBuilder, actions};
 use proptest::prelude::*;
 
 use super::{V1, V2, add, create, names};
@@ -263,4 +265,23 @@ fn checkpoints_of_others_are_as_good_to_build_on() {
             );
         }
     }
+}
+
+#[test]
+fn the_first_timestamp_in_a_commit_follows_the_time_of_the_commit_before() {
+    let mut table = TableBuilder::temp();
+    let schema = actions::schema(&[("id", "long")]);
+    let protocol = actions::protocol_features(&[], &["inCommitTimestamp"]);
+    table.commit(&[protocol, actions::metadata(&schema, &[], &[])]);
+    let ahead = super::now() + DAY;
+    set_time(&table, "00000000000000000000.json", ahead);
+    let before = open(&table, At::Latest).unwrap();
+    let mut txn = Transaction::begin(&before, Operation::new("SET TBLPROPERTIES"));
+    let mut metadata = before.metadata().clone();
+    metadata.configuration.insert("delta.enableInCommitTimestamps".into(), "true".into());
+    txn.set_metadata(metadata);
+    txn.commit().unwrap();
+    let made = winners_from(before.location(), 1).unwrap();
+    let at = made[0].info().unwrap().in_commit_timestamp;
+    assert!(at.is_some_and(|at| at > ahead), "{at:?}");
 }

@@ -2,13 +2,16 @@
 
 use std::fs::File;
 
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::Int32Type;
 use deltaic::checkpoint::checkpoint;
 use deltaic::snapshot::At;
-use deltaic_testkit::{TableBuilder, actions};
+use deltaic_testkit::{CheckpointForm, CheckpointSpec, TableBuilder, actions};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{add, names};
+use super::{V2, add, create, names, path, remove};
 use crate::load::open;
 
 /// The paths of all leaves of a V1 checkpoint of a table with one file.
@@ -64,4 +67,107 @@ fn the_properties_choose_the_columns_of_statistics_and_partition_values() {
             "nullCount.t"
         ]
     );
+}
+
+/// The rows of all files of the newest checkpoint that have an action.
+fn rows(table: &TableBuilder, action: &str) -> usize {
+    let mut files = names(table, "");
+    files.retain(|n| n.contains(".checkpoint."));
+    let newest = files.pop().unwrap();
+    let all =
+        [newest].into_iter().chain(names(table, "_sidecars").into_iter().map(|n| format!("_sidecars/{n}")));
+    let count = |name: String| {
+        let file = File::open(table.root().join("_delta_log").join(name)).unwrap();
+        let batches = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+        batches.map(|b| b.unwrap()).map(|b| b[action].len() - b[action].logical_null_count()).sum::<usize>()
+    };
+    all.map(count).sum()
+}
+
+#[test]
+fn each_partition_column_has_its_own_value() {
+    let mut table = TableBuilder::temp();
+    table.create(&actions::schema(&[("id", "long"), ("p", "string"), ("q", "integer")]), &["p", "q"], &[]);
+    table.commit(&[
+        actions::add_in("a", &[("p", Some("7")), ("q", Some("8"))]),
+        actions::add_in("b", &[("p", None), ("q", Some("9"))]),
+    ]);
+    checkpoint(&open(&table, At::Latest).unwrap()).unwrap();
+    let name = names(&table, "").into_iter().find(|n| n.ends_with(".checkpoint.parquet")).unwrap();
+    let file = File::open(table.root().join("_delta_log").join(name)).unwrap();
+    let mut found = Vec::new();
+    for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap().map(Result::unwrap)
+    {
+        let add = batch["add"].as_struct();
+        let values = add.column_by_name("partitionValues_parsed").unwrap().as_struct();
+        let (p, q) = (values.column(0).as_string::<i32>(), values.column(1).as_primitive::<Int32Type>());
+        let rows = (0..batch.num_rows()).filter(|r| add.is_valid(*r));
+        found.extend(rows.map(|r| (p.is_valid(r).then(|| p.value(r).to_owned()), q.value(r))));
+    }
+    found.sort();
+    assert_eq!(found, [(None, 9), (Some("7".into()), 8)]);
+}
+
+#[test]
+fn a_file_that_came_back_has_no_tombstone() {
+    let mut table = create(&[]);
+    table.commit(&[add(1), add(2)]);
+    table.commit(&[remove(1), remove(2)]);
+    table.commit(&[add(1)]);
+    checkpoint(&open(&table, At::Latest).unwrap()).unwrap();
+    assert_eq!((rows(&table, "add"), rows(&table, "remove")), (1, 1));
+}
+
+#[test]
+fn tombstones_of_the_checkpoint_before_go_when_they_have_expired() {
+    let write = |table: &TableBuilder| checkpoint(&open(table, At::Latest).unwrap()).unwrap();
+    let schema = actions::schema(&[("id", "long"), ("p", "string"), ("t", "timestamp")]);
+    for properties in [&[][..], V2] {
+        let mut table = create(properties);
+        table.commit(&(0..10).map(add).collect::<Vec<_>>());
+        let old = actions::with(actions::remove(&path(3)), "deletionTimestamp", super::now() - 86_400_000);
+        table.commit(&[old]);
+        write(&table);
+        assert_eq!((rows(&table, "add"), rows(&table, "remove")), (9, 1));
+        let short = ("delta.deletedFileRetentionDuration", "interval 1 hour");
+        let properties: Vec<_> = properties.iter().copied().chain([short]).collect();
+        table.commit(&[actions::metadata(&schema, &["p"], &properties)]);
+        let done = write(&table);
+        match properties.len() {
+            1 => {
+                table.remove_log_file("00000000000000000002.checkpoint.parquet");
+                assert_eq!((rows(&table, "add"), rows(&table, "remove")), (9, 0));
+            }
+            // the sidecar of the tombstone is neither linked nor written again
+            _ => assert_eq!((done.sidecars_reused, done.sidecars_written), (1, 0)),
+        }
+    }
+}
+
+#[test]
+fn the_sizes_that_are_told_are_those_of_the_files() {
+    let mut table = create(V2);
+    table.commit(&(0..10).map(add).collect::<Vec<_>>());
+    let size = |table: &TableBuilder| {
+        let below = |folder: &str, name: &String| table.root().join("_delta_log").join(folder).join(name);
+        let top = names(table, "").into_iter().filter(|n| n.contains(".checkpoint.")).map(|n| below("", &n));
+        let all = top.chain(names(table, "_sidecars").into_iter().map(|n| below("_sidecars", &n)));
+        all.map(|p| p.metadata().unwrap().len()).sum::<u64>()
+    };
+    let done = checkpoint(&open(&table, At::Latest).unwrap()).unwrap();
+    assert_eq!((done.size, done.written), (size(&table), size(&table)));
+}
+
+#[test]
+fn the_hint_of_a_checkpoint_that_is_there_already_tells_its_parts() {
+    for (form, parts) in [(CheckpointForm::Single, Value::Null), (CheckpointForm::MultiPart(2), json!(2))] {
+        let mut table = create(&[]);
+        table.commit(&(0..10).map(add).collect::<Vec<_>>());
+        table.checkpoint(1, &CheckpointSpec::of(form));
+        let done = checkpoint(&open(&table, At::Latest).unwrap()).unwrap();
+        assert!(done.existed);
+        let hint = std::fs::read(table.root().join("_delta_log/_last_checkpoint")).unwrap();
+        let hint: Value = serde_json::from_slice(&hint).unwrap();
+        assert_eq!((&hint["version"], &hint["parts"]), (&json!(1), &parts), "{form:?}");
+    }
 }

@@ -149,3 +149,71 @@ fn vectors_that_only_the_record_holds_are_followed_too() {
     assert_eq!((outcomes, told.outcome), (vec![Outcome::Rebase; 2], Outcome::Rebase));
     assert!(told.winners.iter().all(|w| w.rules.iter().all(|r| r.rule != "same-rows" || !r.applies)));
 }
+
+#[test]
+fn timestamps_that_a_winner_turns_on_are_no_rule_of_a_table_without_them() {
+    let (_, location) = table(&FEATURES, &[]);
+    set(&location, &[("delta.enableInCommitTimestamps", "true")]);
+    append(&location, &[file("a", "x", 0)]);
+    let told = told(&location, &append_at(0));
+    assert!(!applies(&told, 1, "in-commit-timestamps") && applies(&told, 2, "in-commit-timestamps"));
+}
+
+#[test]
+fn a_lost_race_names_the_application_or_the_domain() {
+    let (_, location) = table(&FEATURES, &[]);
+    let claims: [(fn(&mut Transaction), &str); 2] = [
+        (|txn| txn.domain(domain("d")), "domain `d`"),
+        (|txn| txn.app_transaction("app", 1), "application `app`"),
+    ];
+    for (claim, name) in claims {
+        let (mut winner, mut ours) = (begin(&location), begin(&location));
+        claim(&mut winner);
+        claim(&mut ours);
+        ours.add(file(name, "x", 0));
+        winner.add(file("theirs", "y", 0));
+        winner.commit().unwrap();
+        if let Err(error) = ours.commit() {
+            assert!(error.to_string().contains(name), "{error}");
+            assert_eq!(error.conflict().unwrap().predicate, None);
+        } else {
+            assert!(name.starts_with("application"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_stated_again_keeps_what_it_was_given() {
+    let (_, location) = table(&FEATURES, &[]);
+    append(&location, &[file("a", "x", 0), file("b", "x", 1)]);
+    let (mut winner, mut ours) = (begin(&location), begin(&location));
+    let restated = Add {
+        data_change: false,
+        base_row_id: Some(40),
+        default_row_commit_version: Some(1),
+        ..live(&location, "a")
+    };
+    winner.add(restated);
+    delete_rows(&mut ours, &live(&location, "a"), &[1]);
+    ours.add(file("new", "x", 9));
+    winner.commit().unwrap();
+    ours.commit().unwrap();
+    let ids = |name: &str| live(&location, name).base_row_id;
+    assert_eq!((ids("a"), ids("b"), ids("new")), (Some(40), None, None));
+}
+
+#[test]
+fn a_rule_is_told_once_for_each_domain() {
+    let (_, location) = table(&FEATURES, &[]);
+    let (mut winner, mut ours) = (begin(&location), begin(&location));
+    for name in ["d", "e"] {
+        winner.domain(domain(name));
+        ours.domain(domain(name));
+    }
+    let record = TransactionRecord { changes: ours.changes().clone(), ..append_at(0) };
+    winner.commit().unwrap();
+    let told = told(&location, &record);
+    let rules = told.winners[0].rules.iter().filter(|r| r.rule == "metadata-domain");
+    let subjects: Vec<_> = rules.map(|r| r.subject.as_deref()).collect();
+    assert_eq!(subjects, [Some("d"), Some("e")]);
+}

@@ -368,4 +368,31 @@ mod tests {
         assert_eq!(known(MOST_TXNS).unwrap().len(), MOST_TXNS);
         assert_eq!(known(MOST_TXNS + 1), None);
     }
+
+    #[test]
+    fn a_checksum_has_the_fields_that_its_table_has() {
+        let with = |properties: &[&str], features: &[&str]| {
+            let mut checksum = Checksum {
+                in_commit_timestamp_opt: Some(7),
+                set_transactions: Some(Vec::new()),
+                num_deletion_vectors_opt: Some(1),
+                ..first()
+            };
+            let metadata = checksum.metadata.as_mut().unwrap();
+            metadata.configuration =
+                properties.iter().map(|p| ((*p).to_owned(), "true".to_owned())).collect();
+            let features = features.iter().map(|f| (*f).to_owned()).collect();
+            checksum.protocol.as_mut().unwrap().reader_features = Some(features);
+            let done = finish_checksum(checksum).unwrap();
+            (done.in_commit_timestamp_opt, done.set_transactions.is_some(), done.num_deletion_vectors_opt)
+        };
+        assert_eq!(with(&[], &[]), (None, true, None));
+        assert_eq!(with(&["delta.enableInCommitTimestamps"], &[]), (Some(7), true, None));
+        assert_eq!(with(&["delta.setTransactionRetentionDuration"], &[]), (None, false, None));
+        assert_eq!(with(&[], &["deletionVectors"]), (None, true, Some(1)));
+        for absurd in [(-1, 0), (0, -1)] {
+            let checksum = Checksum { num_files: absurd.0, table_size_bytes: absurd.1, ..first() };
+            assert_eq!(finish_checksum(checksum), None);
+        }
+    }
 }

@@ -147,6 +147,24 @@ mod tests {
         assert_eq!(moves.sources["a"].len(), 2);
     }
 
+    #[test]
+    fn a_target_that_is_forgotten_has_no_rows() {
+        let mut moves = RowMoves::default();
+        moves.run("a", 0..3, "x");
+        moves.run("b", 0..2, "y");
+        moves.forget("x");
+        assert_eq!((moves.rows_of("x"), moves.rows_of("y")), (None, Some(2)));
+    }
+
+    #[test]
+    fn a_run_goes_on_only_where_the_last_one_ended() {
+        let mut moves = RowMoves::default();
+        moves.run("a", 5..6, "x");
+        moves.run("b", 0..10, "x");
+        moves.run("a", 6..7, "x");
+        assert_eq!(places(&moves, "a", &[5, 6]), Some(vec![("x".into(), vec![0, 11])]));
+    }
+
     proptest! {
         #[test]
         fn moved_rows_are_those_of_a_copy(

@@ -186,3 +186,44 @@ fn quoted(raw: &str) -> Option<Cow<'_, str>> {
     }
     serde_json::from_str(raw).ok().map(Cow::Owned)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_many(value: Scalar<'static>, data_type: DataType, side: Side) -> Scalar<'static> {
+        let name = vec!["x".to_owned()];
+        let column = BoundColumn {
+            logical: name.clone(),
+            physical: name,
+            data_type,
+            partition: false,
+            was_float: false,
+        };
+        match bound_of_many(value, &column, side) {
+            Some(Scalar::Decimal(v)) => Scalar::Decimal(v),
+            Some(Scalar::Bytes(text)) => Scalar::Bytes(text.into_owned().into()),
+            _ => Scalar::Boolean(false),
+        }
+    }
+
+    #[test]
+    fn bounds_of_many_files_are_as_wide_as_one_may_need() {
+        let kind = || DataType::Decimal(38, 2);
+        let decimal = |value: i128, side| match of_many(Scalar::Decimal(value), kind(), side) {
+            Scalar::Decimal(v) => v,
+            _ => 0,
+        };
+        // what a double holds is exact
+        assert_eq!(decimal(999_999_999_999_999, Side::Upper), 999_999_999_999_999);
+        let long = 12_345_678_901_234_567_890_i128;
+        assert!(decimal(long, Side::Upper) > long && decimal(long, Side::Lower) < long);
+        assert!(decimal(-long, Side::Upper) > -long && decimal(-long, Side::Lower) < -long);
+        let text = |length: usize, side| {
+            let value = Scalar::Bytes(vec![b'a'; length].into());
+            matches!(of_many(value, DataType::String, side), Scalar::Bytes(text) if text.last() == Some(&255))
+        };
+        assert!(text(UNCUT_BYTES, Side::Upper) && text(UNCUT_BYTES + 9, Side::Upper));
+        assert!(!text(UNCUT_BYTES - 1, Side::Upper) && !text(UNCUT_BYTES, Side::Lower));
+    }
+}

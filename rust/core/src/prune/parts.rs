@@ -200,4 +200,34 @@ mod tests {
         let part = Part::of(&predicate, &StructType { fields }, &[], ColumnMappingMode::None).unwrap();
         assert_eq!(part.undecided(), [&unknown]);
     }
+
+    #[test]
+    fn parts_within_parts_are_taken_apart_by_what_joins_them() {
+        let p = |value: &str| compare("p", CompareOp::Eq, Literal::String(value.into()));
+        let x = |op, value| compare("x", op, Literal::Long(value));
+        let (and, or) = (Predicate::And, Predicate::Or);
+        let told = |predicate: &Predicate| ruled_out(predicate, "a", STATS);
+        let one = |predicate: &str, by_values| vec![(predicate.to_owned(), by_values)];
+        // of ANDs in ANDs the one that partition values decide, wherever it stands
+        let deep = and(vec![x(CompareOp::Lt, 10), and(vec![x(CompareOp::Gt, 19), p("b")])]);
+        assert_eq!(told(&deep), one("p = 'b'", true));
+        let both = or(vec![p("b"), or(vec![p("c"), x(CompareOp::Gt, 19)])]);
+        let every =
+            [("p = 'b'".to_owned(), true), ("p = 'c'".to_owned(), true), ("x > 19".to_owned(), false)];
+        assert_eq!(told(&both), every);
+        // an OR within an AND stays one part of it, and rules out by all of its own
+        let mixed = and(vec![x(CompareOp::Gt, 0), or(vec![p("b"), x(CompareOp::Gt, 19)])]);
+        assert_eq!(told(&mixed), [("p = 'b'".to_owned(), true), ("x > 19".to_owned(), false)]);
+        let mixed = or(vec![p("b"), and(vec![x(CompareOp::Gt, 0), x(CompareOp::Gt, 19)])]);
+        assert_eq!(told(&mixed), [("p = 'b'".to_owned(), true), ("x > 19".to_owned(), false)]);
+        // negations go down to the tests
+        let not = |inner| Predicate::Not(Box::new(inner));
+        let negated = not(and(vec![x(CompareOp::Ge, 10), p("a")]));
+        assert_eq!(told(&negated), [("NOT (x >= 10)".to_owned(), false), ("NOT (p = 'a')".to_owned(), true)]);
+        assert_eq!(told(&not(not(p("b")))), one("p = 'b'", true));
+        assert_eq!(told(&not(Predicate::Constant(Some(true)))), one("FALSE", true));
+        // a joint of one is no joint
+        assert_eq!(told(&and(vec![p("b")])), one("p = 'b'", true));
+        assert_eq!(told(&p("a")), []);
+    }
 }

@@ -218,6 +218,7 @@ mod tests {
         assert!(plan(Bound::Or(vec![p(), x()])).can_drop(&|_| true));
         assert!(!plan(Bound::Or(vec![p(), Bound::Unknown(String::new())])).can_drop(&|_| true));
         assert!(plan(Bound::Not(Box::new(Bound::Or(vec![p(), x()])))).can_drop(&partition));
+        assert!(!plan(Bound::Not(Box::new(Bound::And(vec![p(), x()])))).can_drop(&partition));
         assert!(!plan(Bound::And(vec![])).can_drop(&|_| true));
         assert!(plan(Bound::Constant(None)).can_drop(&|_| false));
     }

@@ -46,4 +46,11 @@ mod tests {
         assert_eq!(widened(-1000, Side::Lower), -1999 - 60_000_000);
         assert_eq!(widened(i64::MAX / 1000 * 1000, Side::Upper), i64::MAX);
     }
+
+    #[test]
+    fn bounds_of_many_are_widened_by_the_most_that_one_is() {
+        assert_eq!(widened_most(1, Side::Upper), 1 + 999 + 60_000_000);
+        assert_eq!(widened_most(1, Side::Lower), 1 - 999 - 60_000_000);
+        assert_eq!(in_any_zone(0, Side::Upper), 57_600_000_000);
+    }
 }

@@ -94,3 +94,60 @@ fn in_commit(
     })?;
     Ok((protocol, metadata))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::actions::ObjectPath;
+    use crate::store::{FileMeta, ObjectAdapter};
+
+    const PROTOCOL: &str = r#""protocol":{"minReaderVersion":1,"minWriterVersion":2}"#;
+    const METADATA: &str = r#""metaData":{"id":"i","format":{"provider":"parquet","options":{}},"schemaString":"{}","partitionColumns":[],"configuration":{}}"#;
+    const INFO: &str = r#""commitInfo":{"operation":"WRITE"}"#;
+
+    /// A log in memory of commits with these bodies.
+    fn log(bodies: &[String]) -> (Location, Vec<LogFile>) {
+        let root = ObjectPath::new("memory://", "/t");
+        let location = Location::with_store(root, Arc::new(ObjectAdapter::memory()));
+        let commits = bodies.iter().enumerate().map(|(version, body)| {
+            let name = format!("{version:020}.json");
+            location.store().put(&location.log_dir().join(&name), body.clone().into()).unwrap();
+            LogFile::classify(FileMeta { name, size: 1, modified: 1 }).unwrap()
+        });
+        let commits = commits.collect();
+        (location, commits)
+    }
+
+    #[test]
+    fn both_are_found_however_far_back_and_in_lines_with_other_actions() {
+        let other = || format!("{{{INFO}}}");
+        let mut bodies = vec![format!("{{{INFO},{PROTOCOL},{METADATA}}}")];
+        bodies.extend((0..300).map(|_| other()));
+        let (location, commits) = log(&bodies);
+        let (protocol, metadata) = scan_for_protocol_and_metadata(&location, &commits).unwrap();
+        assert_eq!((protocol.unwrap().min_writer_version, metadata.unwrap().id.as_str()), (2, "i"));
+        let found = scan_for_metadata(&location, &commits).unwrap();
+        assert_eq!(found.iter().map(|(version, _)| *version).collect::<Vec<_>>(), [0]);
+        // the newest of each, wherever the other one is
+        let newer = METADATA.replace("\"i\"", "\"j\"");
+        bodies.push(format!("{{{newer}}}"));
+        let (location, commits) = log(&bodies);
+        let (protocol, metadata) = scan_for_protocol_and_metadata(&location, &commits).unwrap();
+        assert_eq!((protocol.is_some(), metadata.unwrap().id.as_str()), (true, "j"));
+        let (location, commits) = log(&[bodies[0].clone(), format!("{{{newer}}}"), other()]);
+        let (protocol, metadata) = scan_for_protocol_and_metadata(&location, &commits).unwrap();
+        assert_eq!((protocol.is_some(), metadata.unwrap().id.as_str()), (true, "j"));
+        let found = scan_for_metadata(&location, &commits).unwrap();
+        assert_eq!(found.iter().map(|(version, _)| *version).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
+    fn a_torn_line_of_any_action_is_refused() {
+        for torn in [r#"{"commitInfo":{"operation":"}"#, r#"{"txn":[}"#, r#"{"add":{"path":"#] {
+            let (location, commits) = log(&[torn.to_owned()]);
+            assert!(scan_for_protocol_and_metadata(&location, &commits).is_err(), "{torn}");
+        }
+    }
+}

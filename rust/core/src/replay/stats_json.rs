@@ -85,4 +85,36 @@ mod tests {
         let texts = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.5].map(|v| float(v).to_string());
         assert_eq!(texts, ["\"NaN\"", "\"Infinity\"", "\"-Infinity\"", "1.5"]);
     }
+
+    #[test]
+    fn each_type_of_a_statistic_is_as_a_writer_prints_it() {
+        use std::sync::Arc;
+
+        use arrow::array::{
+            BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array, Int16Array,
+            Int32Array, Int64Array, StringArray, StringViewArray, TimestampMicrosecondArray,
+        };
+        let decimal = Decimal128Array::from(vec![1250]).with_precision_and_scale(10, 2).unwrap();
+        let local = TimestampMicrosecondArray::from(vec![1_500_000]);
+        let arrays: [(ArrayRef, &str); 13] = [
+            (Arc::new(BooleanArray::from(vec![true])), "true"),
+            (Arc::new(Int8Array::from(vec![-8])), "-8"),
+            (Arc::new(Int16Array::from(vec![16])), "16"),
+            (Arc::new(Int32Array::from(vec![32])), "32"),
+            (Arc::new(Int64Array::from(vec![64])), "64"),
+            (Arc::new(Float32Array::from(vec![0.5])), "0.5"),
+            (Arc::new(Float64Array::from(vec![0.25])), "0.25"),
+            (Arc::new(decimal), "12.50"),
+            (Arc::new(StringArray::from(vec!["a"])), "\"a\""),
+            (Arc::new(StringViewArray::from(vec!["b"])), "\"b\""),
+            (Arc::new(Date32Array::from(vec![1])), "\"1970-01-02\""),
+            (Arc::new(local.clone()), "\"1970-01-01T00:00:01.500000\""),
+            (Arc::new(local.with_timezone("UTC")), "\"1970-01-01T00:00:01.500000Z\""),
+        ];
+        for (array, text) in arrays {
+            let number = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+            assert_eq!(value(&array, 0), Some(number(text)), "{text}");
+            assert_eq!(value(&arrow::array::new_null_array(array.data_type(), 1), 0), None);
+        }
+    }
 }

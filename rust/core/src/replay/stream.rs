@@ -508,4 +508,19 @@ mod tests {
             assert!(!same_type(&base, &other) && !same_type(&other, &base), "{other}");
         }
     }
+
+    #[test]
+    fn statistics_that_are_an_object_are_taken_as_their_text() {
+        let raw = StringViewArray::from(vec![
+            Some(r#""{\"numRecords\":1}""#),
+            Some(r#"{"numRecords":2}"#),
+            Some("3"),
+            None,
+            Some(r#""{}""#),
+        ]);
+        let keep = BooleanBuffer::from(vec![true, true, true, true, false]);
+        let texts: Vec<_> = unescape(&raw, &keep).iter().map(|t| t.map(str::to_owned)).collect();
+        let text = |t: &str| Some(t.to_owned());
+        assert_eq!(texts, [text(r#"{"numRecords":1}"#), text(r#"{"numRecords":2}"#), None, None, None]);
+    }
 }

@@ -334,3 +334,23 @@ impl Pending {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::{Add, LogPath, Remove};
+
+    #[test]
+    fn the_files_that_winners_removed_are_touched() {
+        let remove = |path: &str| Action::from(Remove { path: LogPath::encode(path), ..Remove::default() });
+        let add = Action::from(Add { path: LogPath::encode("c"), ..Add::default() });
+        let winners = [
+            Winner { version: 1, actions: vec![remove("a"), add] },
+            Winner { version: 2, actions: vec![remove("b")] },
+        ];
+        let root = ObjectPath::new("memory://", "/t");
+        let identity = |path: &str| LogPath::encode(path).identity(&root).unwrap();
+        let expected: HashSet<String> = [identity("a"), identity("b")].into();
+        assert_eq!(touched(&winners, &root).unwrap(), expected);
+    }
+}
