@@ -256,6 +256,8 @@ class Runner:
         reaching: dict[int, list[tuple[float, str, str]]] = defaultdict(list)
         for name, test in known.items():
             binary, test_name = name.split(" ", 1)
+            if binary not in self.binaries:
+                continue
             for number in test["mutants"]:
                 reaching[number].append((test["seconds"], binary, test_name))
         results = self.scratch / "results.jsonl"

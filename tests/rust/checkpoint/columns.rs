@@ -164,6 +164,8 @@ fn the_hint_of_a_checkpoint_that_is_there_already_tells_its_parts() {
         let mut table = create(&[]);
         table.commit(&(0..10).map(add).collect::<Vec<_>>());
         table.checkpoint(1, &CheckpointSpec::of(form));
+        // as if its writer had died before it
+        table.remove_log_file("_last_checkpoint");
         let done = checkpoint(&open(&table, At::Latest).unwrap()).unwrap();
         assert!(done.existed);
         let hint = std::fs::read(table.root().join("_delta_log/_last_checkpoint")).unwrap();

@@ -331,6 +331,28 @@ fn t29_other_types() {
     assert_eq!(by_stats(array, &compare("x.element", Eq, Literal::Long(1)), &[&truth]), "+");
 }
 
+#[test]
+fn fields_of_the_same_name_in_two_structs_have_their_own_bounds() {
+    let structure = |fields: Vec<(&str, DataType)>| {
+        let fields = fields.into_iter().map(|(name, kind)| StructField::new(name, kind, true)).collect();
+        DataType::Struct(Box::new(StructType { fields }))
+    };
+    let inner = || structure(vec![("a", DataType::Long)]);
+    let kind = || structure(vec![("s", inner()), ("t", inner())]);
+    let bounds = json!({"x": {"s": {"a": 1}, "t": {"a": 2}}});
+    let nulls = json!({"x": {"s": {"a": 0}, "t": {"a": 0}}});
+    let file =
+        json!({"numRecords": 3, "minValues": bounds, "maxValues": bounds, "nullCount": nulls}).to_string();
+    let is = |column: &str, value| compare(column, CompareOp::Eq, Literal::Long(value));
+    let kept = |s: i64, t: i64| {
+        by_stats(kind(), &Predicate::And(vec![is("x.s.a", s), is("x.t.a", t)]), std::slice::from_ref(&file))
+    };
+    assert_eq!(
+        (kept(1, 2), kept(2, 1), kept(1, 1), kept(2, 2)),
+        ("+".into(), "-".into(), "-".into(), "-".into())
+    );
+}
+
 /// A struct `S` (physical `c1`) with a field `X` (physical `c2`).
 fn mapped_schema() -> StructType {
     let physical = |mut field: StructField, name: &str| {
