@@ -308,6 +308,7 @@ class WritePlan:
         check_replaced: bool = True,
         data_change: bool = True,
         rules_held: bool = False,
+        whole_partitions: bool = False,
         shown: dict[str, str] | None = None,
         user_metadata: str | None = None,
         txn: tuple[str, int] | None = None,

@@ -41,6 +41,7 @@ def save(
     definition: Definition | None = None,
     batch: StreamBatch | None = None,
     saved_as_table: bool | None = None,
+    whole_partitions: bool = True,
 ) -> int | None:
     """Writes the rows of `df` into the table at `path`, which is created where there is none.
 
@@ -48,7 +49,8 @@ def save(
     or `None` where there was nothing to do: mode `ignore` and a table that exists, an append of no rows, a
     txnVersion that is already recorded. With a `definition` the write makes or replaces the table, as its mode says,
     and `mode` is not asked. With a `batch` the rows are those of a stream, and what it reads of the table cannot be
-    read again here. `saved_as_table` says of an overwrite by `saveAsTable` whether a catalog owns the files.
+    read again here. `saved_as_table` says of an overwrite by `saveAsTable` whether a catalog owns the files. Rows that
+    lack a partition column of the table are refused unless `whole_partitions` is false: it is null then.
 
     Raises:
         TableAlreadyExistsError: in mode `errorifexists`.
@@ -65,7 +67,7 @@ def save(
     del spark  # the frame knows its session
     given = (df.sparkSession, df, path, mode, partition_by, options, storage_options, definition)
     write = _save if batch is not None and batch.reads else replayed(_save)
-    return write(*given, batch=batch, saved_as_table=saved_as_table)
+    return write(*given, batch=batch, saved_as_table=saved_as_table, whole_partitions=whole_partitions)
 
 
 def _save(
@@ -80,6 +82,7 @@ def _save(
     *,
     batch: StreamBatch | None,
     saved_as_table: bool | None,
+    whole_partitions: bool,
 ) -> int | None:
     settings = Settings.of(session)
     storage_options = settings.storage(storage_options)
@@ -110,6 +113,7 @@ def _save(
         definition=definition,
         batch=batch,
         saved_as_table=saved_as_table,
+        whole_partitions=whole_partitions,
     )
     if given.replace_where is not None and not settings.replace_data_columns:
         _check_partitions_only(plan, given.replace_where)
@@ -181,6 +185,7 @@ def make_plan(
     definition: Definition | None = None,
     batch: StreamBatch | None = None,
     saved_as_table: bool | None = None,
+    whole_partitions: bool = True,
 ) -> Any:
     """Every check of the core that needs no data. `schema` is the JSON of the frame's.
 
@@ -202,6 +207,7 @@ def make_plan(
         check_replaced=options.check_replaced,
         data_change=options.data_change,
         rules_held=rules_held,
+        whole_partitions=whole_partitions,
         shown=options.shown,
         user_metadata=options.user_metadata,
         txn=txn,

@@ -40,7 +40,7 @@ impl WritePlan {
 #[pymethods]
 impl WritePlan {
     #[new]
-    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, shown=None, user_metadata=None, txn=None, files=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, arbitrary_properties=false, engine=None, storage_options=None, defines=None, description=None, at_version=None, streams=false, saved_as_table=None))]
+    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, whole_partitions=false, shown=None, user_metadata=None, txn=None, files=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, arbitrary_properties=false, engine=None, storage_options=None, defines=None, description=None, at_version=None, streams=false, saved_as_table=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -55,6 +55,7 @@ impl WritePlan {
         check_replaced: bool,
         data_change: bool,
         rules_held: bool,
+        whole_partitions: bool,
         shown: Option<BTreeMap<String, String>>,
         user_metadata: Option<String>,
         txn: Option<(String, i64)>,
@@ -93,6 +94,7 @@ impl WritePlan {
                 check_replaced,
                 data_change,
                 rules_held,
+                whole_partitions,
                 partition_by: partition_by.unwrap_or_default(),
                 configuration: configuration.unwrap_or_default(),
                 defaults: defaults.unwrap_or_default(),

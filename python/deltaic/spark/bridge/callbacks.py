@@ -93,7 +93,7 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "createAs": definitions.create_as,
     "alter": definitions.alter,
     "save": writes.save,
-    "insert": lambda asked, data: writes.save(asked, data["query"]),
+    "insert": writes.insert,
     "delete": rows.delete,
     "update": rows.update,
     "merge": rows.merge,

@@ -10,8 +10,13 @@ from deltaic.spark.bridge import options as reading
 from deltaic.spark.bridge.sessions import session_of
 
 
-def save(asked: dict[str, Any], data: Any) -> None:
-    """A write of `data`, a Java Dataset, or of the rows of a statement. Modes are Spark's names in lower case.
+def insert(asked: dict[str, Any], data: Any) -> None:
+    """The rows of a statement, or of a `DataFrame` for a name: columns that it leaves out are null."""
+    save(asked, data["query"], whole_partitions=False)
+
+
+def save(asked: dict[str, Any], data: Any, *, whole_partitions: bool = True) -> None:
+    """A write of `data`, a Java Dataset. Modes are Spark's names in lower case.
 
     Raises:
         InvalidArgumentError: without a path.
@@ -29,4 +34,5 @@ def save(asked: dict[str, Any], data: Any) -> None:
     partition_by = json.loads(columns) if columns else None
     spark = session_of({"session": data.sparkSession()})
     rest, storage = reading.split_storage(given)
-    write(spark, DataFrame(data, spark), path, asked["mode"], partition_by, rest, storage or None)
+    rows, whole = DataFrame(data, spark), whole_partitions
+    write(spark, rows, path, asked["mode"], partition_by, rest, storage or None, whole_partitions=whole)

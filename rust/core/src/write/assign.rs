@@ -48,6 +48,38 @@ pub(crate) fn check_assignable(path: &str, data: &StructType, table: &StructType
     })
 }
 
+/// Checks that the data has each partition column that the table does not compute, and another column, too: nobody means
+/// null by a column that a `DataFrame` leaves out, and all its rows would be in another partition.
+///
+/// # Errors
+/// [`Error::SchemaMismatch`] with the column.
+pub(super) fn check_partitions_given(
+    path: &str,
+    data: &StructType,
+    table: &StructType,
+    partition_columns: &[String],
+) -> Result<()> {
+    let error = |reason: String| Error::SchemaMismatch { path: path.to_owned(), reason };
+    let computed = |name: &str| table.field(name).is_some_and(is_computed);
+    for column in partition_columns {
+        if data.field(column).is_none() && !computed(column) {
+            let names: Vec<_> = data.fields.iter().map(|f| f.name.as_str()).collect();
+            let columns = names.join(", ");
+            let error = error(format!("the partition column `{column}` is missing; the data has {columns}"));
+            let parameters = [("columnName", format!("`{column}`")), ("schemaMap", columns)];
+            return Err(error.named(&condition::PARTITION_COLUMN_NOT_FOUND, parameters));
+        }
+    }
+    let given = |f: &&StructField| data.field(&f.name).is_some() || is_computed(f);
+    if !partition_columns.is_empty()
+        && table.fields.iter().filter(given).all(|f| partition_columns.contains(&f.name))
+    {
+        let error = error("all columns of the data are partition columns".into());
+        return Err(error.of_condition(&condition::NON_PARTITION_COLUMN_ABSENT));
+    }
+    Ok(())
+}
+
 /// What keeps data out of a table.
 #[derive(Default)]
 struct Problems {
@@ -245,6 +277,28 @@ mod tests {
              long in the data and integer in the table. Table: struct<id long not null, name string, n integer>. Data: \
              struct<Name string, n long, x long>"
         );
+    }
+
+    #[test]
+    fn a_partition_column_that_is_not_computed_must_be_given() {
+        let column = |name: &str| (name.to_owned(), DataType::Long, true);
+        let of = |names: &[&str]| {
+            let fields: Vec<_> = names.iter().map(|n| column(n)).collect();
+            schema(&fields.iter().map(|(n, t, null)| (n.as_str(), t.clone(), *null)).collect::<Vec<_>>())
+        };
+        let mut table = of(&["p", "q", "n"]);
+        let by = ["p".to_owned(), "q".to_owned()];
+        let check = |table: &StructType, names: &[&str]| match check_partitions_given("t", &of(names), table, &by)
+        {
+            Ok(()) => None,
+            Err(error) => error.condition().map(|c| c.name),
+        };
+        assert_eq!(check(&table, &["P", "q", "n"]), None);
+        assert_eq!(check(&table, &["p", "n"]), Some("DELTA_PARTITION_COLUMN_NOT_FOUND"));
+        assert_eq!(check(&table, &["p", "q"]), Some("DELTA_NON_PARTITION_COLUMN_ABSENT"));
+        table.fields[1].metadata.insert("delta.generationExpression".into(), "p".into());
+        assert_eq!(check(&table, &["p", "n"]), None);
+        assert!(check_partitions_given("t", &of(&["n"]), &of(&["n"]), &[]).is_ok());
     }
 
     #[test]

@@ -77,6 +77,9 @@ pub struct WriteOptions {
     /// Whether who makes the rows fills the columns that the table computes, and has checked the rows by the table's rules
     /// ([`super::RowRules`]): they are written as they come.
     pub rules_held: bool,
+    /// Whether data that lack a partition column of the table are refused. Otherwise it is null, as where INSERT does not
+    /// name a column.
+    pub whole_partitions: bool,
     /// Partition columns. They are set at creation; on an existing table they may be left out, and must be its own.
     pub partition_by: Vec<String>,
     /// Table properties for creation. On an existing table they must be its own.
@@ -166,6 +169,7 @@ impl Default for WriteOptions {
             check_replaced: true,
             data_change: true,
             rules_held: false,
+            whole_partitions: false,
             partition_by: Vec::new(),
             configuration: BTreeMap::new(),
             defaults: BTreeMap::new(),

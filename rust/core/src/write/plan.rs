@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 
-use super::assign::check_assignable;
+use super::assign::{check_assignable, check_partitions_given};
 use super::create::new_table;
 use super::define::{DefineMode, TableSpec, made, replaced};
 use super::evolution::{check_no_definition, evolved};
@@ -158,6 +158,9 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     check_same_partitioning(&plan, options)?;
     check_same_properties(&plan.metadata, options)?;
     check_assignable(&path, data, &plan.schema)?;
+    if options.whole_partitions {
+        check_partitions_given(&path, data, &plan.schema, &plan.partition_columns)?;
+    }
     Rules::of(&plan, data)?;
     check_options(&plan, options)?;
     plan.check_storable()?;
