@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def detail(table: Table, features: list[str], clustering: list[list[str]]) -> di
         "createdAt": metadata.created_time,
         "lastModified": table.timestamp,
         "partitionColumns": list(metadata.partition_columns),
-        "clusteringColumns": [".".join(path) for path in clustering],
+        "clusteringColumns": [".".join(map(_quoted, path)) for path in clustering],
         "numFiles": totals.files,
         "sizeInBytes": totals.bytes,
         "properties": metadata.configuration,
@@ -28,3 +29,9 @@ def detail(table: Table, features: list[str], clustering: list[list[str]]) -> di
         "minWriterVersion": protocol.min_writer_version,
         "tableFeatures": features,
     }
+
+
+def _quoted(part: str) -> str:
+    """A part of a column's name as Spark shows it."""
+    plain = re.fullmatch(r"[A-Za-z0-9_]+", part) and not part.isdigit()
+    return part if plain else "`" + part.replace("`", "``") + "`"

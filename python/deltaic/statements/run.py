@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from deltaic import maintain
-from deltaic.exceptions import TableNotFoundError, UnsupportedError
+from deltaic.exceptions import InvalidArgumentError, TableNotFoundError, UnsupportedError
 from deltaic.spark import frames, names, reports
 from deltaic.spark.as_sparks import raises_sparks
 from deltaic.spark.committed import altered, committed_at
@@ -164,20 +164,16 @@ def _generate(spark: Any, statement: S.Generate) -> list[dict[str, Any]]:
 
 
 def _clone(spark: Any, statement: S.Clone) -> list[dict[str, Any]]:
-    source = ref_of(spark, statement.source)
+    source = _source_of_clone(spark, statement.source)
     if not statement.shallow:
         what = "a deep clone, which copies files,"
         message = f"`{source.path}`: {what} is not supported: write SHALLOW CLONE"
         raise UnsupportedError(message, path=source.path, what=what)
     target = ".".join(f"`{part.replace('`', '``')}`" for part in statement.name)
-    if statement.location is not None:
-        what = "a clone with a name and a LOCATION"
-        message = (
-            f"`{source.path}`: {what} is not supported: clone to delta.`/path`, then CREATE TABLE … LOCATION"
-        )
-        raise UnsupportedError(message, path=source.path, what=what)
     if statement.if_not_exists and _is_there(spark, statement.name):
         return []
+    if statement.location is not None:
+        target = _place_of_clone(spark, statement.name, statement.location)
     how = (target, True, statement.replaces, statement.properties)
     table = _delta_table(spark, statement.source)
     if statement.version is not None:
@@ -186,6 +182,8 @@ def _clone(spark: Any, statement: S.Clone) -> list[dict[str, Any]]:
         made = table.cloneAtTimestamp(statement.timestamp, *how)
     else:
         made = table.clone(*how)
+    if statement.location is not None:
+        names.register(spark, statement.name, target)
     totals = Table(made._ref.path, storage_options=storage(spark, {})).totals()  # noqa: SLF001 (one package)
     nothing = dict.fromkeys(
         ("num_removed_files", "num_copied_files", "removed_files_size", "copied_files_size"), 0
@@ -193,7 +191,39 @@ def _clone(spark: Any, statement: S.Clone) -> list[dict[str, Any]]:
     return [{"source_table_size": totals.bytes, "source_num_of_files": totals.files, **nothing}]
 
 
+def _source_of_clone(spark: Any, name: list[str]) -> TableRef:
+    try:
+        return ref_of(spark, name)
+    except TableNotFoundError as error:
+        text = names.sql(name)
+        is_view = names.path_of(name) is None and spark.catalog.tableExists(text)
+        if is_view and spark.catalog.getTable(text).tableType in ("VIEW", "TEMPORARY"):
+            error.named("DELTA_CLONE_UNSUPPORTED_SOURCE", name=text, format="View")
+        raise
+
+
+def _place_of_clone(spark: Any, name: list[str], location: str) -> str:
+    """Where a clone by a name that the catalog does not know yet goes.
+
+    Raises:
+        InvalidArgumentError: the name is a path, is there, or the place is not absolute.
+    """
+    place, text = names.local(location), names.sql(name)
+    if names.path_of(name) is not None:
+        error = InvalidArgumentError.of("LOCATION", f"{text} is a place already")
+        raise error.named("DELTA_CLONE_AMBIGUOUS_TARGET", externalLocation=location, targetIdentifier=text)
+    if not names.is_absolute(place):
+        raise InvalidArgumentError.of("LOCATION", f"`{location}` is not absolute")
+    if spark.catalog.tableExists(text):
+        raise InvalidArgumentError.of(
+            "LOCATION", f"{text} is there, and stays where it is: leave LOCATION out"
+        )
+    return place
+
+
 def _is_there(spark: Any, name: list[str]) -> bool:
+    if names.path_of(name) is None:
+        return bool(spark.catalog.tableExists(names.sql(name)))
     try:
         Table(ref_of(spark, name).path, storage_options=storage(spark, {}))
     except TableNotFoundError:

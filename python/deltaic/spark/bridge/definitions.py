@@ -126,6 +126,9 @@ def create_as(asked: dict[str, Any], data: Any) -> None:
     storage = _storage(asked["properties"])
     rest, _ = split_storage(given)
     rows, path = DataFrame(data["query"], spark), asked["path"]
+    # `saveAsTable` of a table that is there has a mode of its own
+    if wanted.mode == "replace" or asked["named"] or (asked["byPath"] and tables.exists(path)):
+        _check_replaced_schema(wanted.mode, rest)
     if wanted.mode == "overwrite":
         by = wanted.partition_by or None
         save(spark, rows, path, "overwrite", by, rest, storage or None, saved_as_table=wanted.managed)
@@ -135,6 +138,20 @@ def create_as(asked: dict[str, Any], data: Any) -> None:
     rest = {key: value for key, value in rest.items() if key not in said}
     with names.told(_name(asked), path, wanted.mode):
         save(spark, rows, path, None, wanted.partition_by, rest, storage or None, definition=wanted)
+
+
+def _check_replaced_schema(mode: str, options: dict[str, str]) -> None:
+    """Refuses a table that is replaced and is to keep its schema, which nothing would see to.
+
+    Raises:
+        InvalidArgumentError: `overwriteSchema` is false.
+    """
+    said = next((value for key, value in options.items() if key.lower() == "overwriteschema"), "true")
+    if mode in ("replace", "create_or_replace") and said.lower() == "false":
+        error = InvalidArgumentError.of(
+            "overwriteSchema", "a table that is replaced gets the schema of the rows"
+        )
+        raise error.named("DELTA_ILLEGAL_USAGE", option="overwriteSchema", operation="replacing")
 
 
 def alter(asked: dict[str, Any], data: Any) -> None:
@@ -192,7 +209,12 @@ def _definition(asked: dict[str, Any]) -> Definition:
         else:
             path, what = asked["path"], f"partitioning by {transform['text']}"
             message = f"`{path}`: {what} is not supported: add a generated column and partition by that"
-            raise UnsupportedError(message, path=path, what=what)
+            error = UnsupportedError(message, path=path, what=what)
+            if transform["name"].endswith("bucket"):
+                error.named("DELTA_OPERATION_NOT_ALLOWED_DETAIL", operation="Bucketing", tableName=path)
+            else:
+                error.named("DELTA_OPERATION_NOT_ALLOWED", operation="Partitioning by expressions")
+            raise error
     properties = asked["properties"]
     return Definition(
         mode=asked["mode"],

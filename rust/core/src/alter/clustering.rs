@@ -9,6 +9,7 @@ use super::settle::{Change, settle};
 use crate::actions::DomainMetadata;
 use crate::condition;
 use crate::error::{Error, Result};
+use crate::schema::{DataType, StructType};
 use crate::write::{StatsColumns, has_bounds};
 
 /// The domain of the clustering columns.
@@ -76,9 +77,7 @@ pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Defini
     let mut new = table.clone();
     new.clustering = Vec::with_capacity(columns.len());
     for column in columns {
-        let path = resolve(&table.schema, column).map_err(|error| {
-            error.named(&condition::COLUMN_NOT_FOUND_IN_SCHEMA, [("columnName", column.join("."))])
-        })?;
+        let path = resolve(&table.schema, column).map_err(|error| not_there(&table.schema, column, error))?;
         let data_type = field(&table.schema, &path).map(|f| &f.data_type);
         if path.iter().any(|part| part == "element" || part == "key" || part == "value")
             && data_type.is_none()
@@ -108,6 +107,38 @@ pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Defini
         removed: false,
     };
     Ok((settle(Some(table), new, &Default::default(), Change::Alter)?, domain))
+}
+
+/// The error of a column that is not there: that of a field of what is no struct has a name of its own.
+fn not_there(schema: &StructType, column: &[String], error: Error) -> Error {
+    let parent = column.split_last().and_then(|(_, parent)| field(schema, &resolve(schema, parent).ok()?));
+    match parent.map(|f| &f.data_type) {
+        None | Some(DataType::Struct(_)) => {
+            error.named(&condition::COLUMN_NOT_FOUND_IN_SCHEMA, [("columnName", column.join("."))])
+        }
+        Some(other) => error.named(
+            &condition::COLUMN_PATH_NOT_NESTED,
+            [
+                ("columnPath", column[..column.len() - 1].join(".")),
+                ("other", other.name()),
+                ("column", column.last().cloned().unwrap_or_default()),
+                ("schema", schema.to_json()),
+            ],
+        ),
+    }
+}
+
+/// A column as the history and the detail of a table show it: parts that are no plain names are quoted.
+pub(crate) fn shown(path: &[String]) -> String {
+    let plain = |part: &str| {
+        part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !part.chars().all(|c| c.is_ascii_digit())
+    };
+    let part = |name: &String| match plain(name) {
+        true => name.clone(),
+        false => format!("`{}`", name.replace('`', "``")),
+    };
+    path.iter().map(part).collect::<Vec<_>>().join(".")
 }
 
 /// Whether a column is a clustering column, or has one in it.
@@ -162,6 +193,14 @@ mod tests {
     }
 
     #[test]
+    fn parts_that_are_no_plain_names_are_quoted() {
+        let shown = |parts: &[&str]| shown(&parts.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>());
+        assert_eq!(shown(&["a_1", "b c"]), "a_1.`b c`");
+        assert_eq!(shown(&["7"]), "`7`");
+        assert_eq!(shown(&["a`.b"]), "`a``.b`");
+    }
+
+    #[test]
     fn what_cannot_be_clustered_by_is_refused() {
         let t = table(
             "a long, b array<long>, c long, d long, e long",
@@ -179,6 +218,8 @@ mod tests {
             let error = cluster_by(&t, &columns).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
+        let error = cluster_by(&t, &[path("a.x")]).unwrap_err();
+        assert_eq!(error.condition().map(|c| c.name), Some("DELTA_COLUMN_PATH_NOT_NESTED"));
         let error = cluster_by(&partitioned(t.clone(), &["a"]), &[path("c")]).unwrap_err();
         assert_eq!(error.kind(), "InvalidFeatureChange");
         // a move that takes the statistics away

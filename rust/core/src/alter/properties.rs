@@ -139,7 +139,8 @@ fn checked(
             return Err(invalid(key, "add it as a constraint: existing rows must be checked")
                 .of_condition(&condition::ADD_CONSTRAINTS));
         } else if lower == "clusteringcolumns" {
-            return Err(invalid(key, "set the clustering columns instead"));
+            return Err(invalid(key, "set the clustering columns instead")
+                .named(&condition::CANNOT_MODIFY_TABLE_PROPERTY, [("prop", "clusteringColumns")]));
         } else if let Some((name, kind)) = known(key) {
             let value = kind.check(value).map_err(|reason| wrong(name, kind, value, invalid(key, reason)))?;
             set.insert(name.to_owned(), value);

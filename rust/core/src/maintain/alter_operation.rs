@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::alter_table::Alteration;
 use super::detail::logical;
+use crate::alter::clustering::shown;
 use crate::alter::{ColumnChange, Definition, Position, constraints};
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField, StructType};
@@ -72,7 +73,7 @@ pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definit
             Operation::new("ADD CONSTRAINT").with("name", name).with("expr", expression)
         }
         Alteration::ClusterBy(columns) => {
-            let shown = |paths: &[Vec<String>]| paths.iter().map(|p| dotted(p)).collect::<Vec<_>>().join(",");
+            let shown = |paths: &[Vec<String>]| paths.iter().map(|p| shown(p)).collect::<Vec<_>>().join(",");
             let before = old.clustering.iter().filter_map(|p| logical(&old.schema, p, old.column_mapping()));
             Operation::new("CLUSTER BY")
                 .with("oldClusteringColumns", shown(&before.collect::<Vec<_>>()))

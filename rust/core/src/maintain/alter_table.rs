@@ -225,7 +225,11 @@ pub(super) fn altered(table: &Definition, alteration: &Alteration) -> Result<Def
         Alteration::AddConstraint { name, expression, .. } => add_constraint(table, name, expression),
         // read from the rows before
         Alteration::SyncIdentity { .. } => Ok(table.clone()),
-        Alteration::ClusterBy(columns) if columns.is_empty() && table.clustering.is_empty() => {
+        Alteration::ClusterBy(columns)
+            if columns.is_empty()
+                && table.clustering.is_empty()
+                && table.metadata.partition_columns.is_empty() =>
+        {
             Ok(table.clone())
         }
         Alteration::ClusterBy(columns) => Ok(cluster_by(table, columns)?.0),

@@ -20,6 +20,9 @@ use crate::txn::timestamps::{SINCE_TIMESTAMP, SINCE_VERSION};
 use crate::txn::{Operation, Transaction};
 use crate::write::{check_place, check_writer};
 
+/// Whether statements may mark rows of files as deleted.
+const VECTORS: &str = "delta.enableDeletionVectors";
+
 /// Properties of a table that say something of its own history or place, and nothing of a clone.
 const OWN: [&str; 4] = [
     SINCE_VERSION,
@@ -101,6 +104,14 @@ pub fn shallow_clone(
     let from = source.location();
     let stated = |add| if own { Ok(fresh(add)) } else { absolute(add, from) };
     let adds = source.adds(None)?.into_iter().map(stated).collect::<Result<Vec<_>>>()?;
+    let (on, was) = (metadata.is_true(VECTORS), source.metadata().is_true(VECTORS));
+    if was && !on && adds.iter().any(|add| add.deletion_vector.is_some()) {
+        return Err(refused(
+            target,
+            "files of the source have deletion vectors; a clone cannot turn them off",
+        )
+        .of_condition(&condition::ADDING_DELETION_VECTORS_DISALLOWED));
+    }
     let files = adds.len() as u64;
     let bytes = adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum();
     let operation = Operation::new("CLONE")

@@ -288,11 +288,11 @@ mod tests {
         };
         let mut table = of(&["p", "q", "n"]);
         let by = ["p".to_owned(), "q".to_owned()];
-        let check = |table: &StructType, names: &[&str]| match check_partitions_given("t", &of(names), table, &by)
-        {
-            Ok(()) => None,
-            Err(error) => error.condition().map(|c| c.name),
-        };
+        let check =
+            |table: &StructType, names: &[&str]| match check_partitions_given("t", &of(names), table, &by) {
+                Ok(()) => None,
+                Err(error) => error.condition().map(|c| c.name),
+            };
         assert_eq!(check(&table, &["P", "q", "n"]), None);
         assert_eq!(check(&table, &["p", "n"]), Some("DELTA_PARTITION_COLUMN_NOT_FOUND"));
         assert_eq!(check(&table, &["p", "q"]), Some("DELTA_NON_PARTITION_COLUMN_ABSENT"));

@@ -14,6 +14,7 @@ use super::place::check_place;
 use super::plan::{Target, plan};
 use super::schema::as_nullable;
 use crate::actions::{DomainMetadata, Metadata, Protocol};
+use crate::alter::clustering::shown;
 use crate::alter::{
     Asked, CLUSTERING_DOMAIN, Change, Definition, SetOptions, cluster_by, joined_protocol, reuse, settle,
     without_mapping,
@@ -279,7 +280,7 @@ impl TableSpec {
 
     /// The operation, as the history shows it.
     pub(crate) fn operation(&self, name: &str, metadata: &Metadata) -> Operation {
-        let clustering: Vec<String> = self.cluster_by.iter().map(|path| path.join(".")).collect();
+        let clustering: Vec<String> = self.cluster_by.iter().map(|path| shown(path)).collect();
         Operation::new(name)
             .with("isManaged", self.managed.to_string())
             .with_json("description", self.description.clone())

@@ -1,0 +1,307 @@
+"""Copies of tables: clones with other properties and row ids, restores beside vectors, and folders that convert."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from playing import FEED, VECTORS, Area
+from pyspark.sql import functions as f
+
+if TYPE_CHECKING:
+    from playing import Player
+
+AREA = Area("copies")
+
+TRACKED = "delta.enableRowTracking"
+
+
+def row_ids(p: Player, of: str = "u") -> None:
+    """Tells of each file whether it has a first row id, and of the table whether rows are tracked."""
+    adds = [a["add"] for a in p.actions(path=f"{p.at}/{of}") if "add" in a]
+    p.tell([len(adds), all("baseRowId" in add for add in adds), any("baseRowId" in add for add in adds)])
+    row = p.sql(f"DESCRIBE DETAIL delta.`{{at}}/{of}`").first()
+    p.tell(["rowTracking" in row.tableFeatures, row.properties.get(TRACKED)])
+
+
+def made(p: Player, of: str, *, tracked: bool, rows: bool) -> None:
+    p.sql(f"CREATE TABLE {of} (id INT) USING delta TBLPROPERTIES ('{TRACKED}' = '{str(tracked).lower()}')")
+    if rows:
+        p.sql(f"INSERT INTO {of} SELECT /*+ COALESCE(1) */ explode(sequence(1, 4))")
+
+
+# -- row ids of clones: whether the source is tracked and has rows, whether the target is, and the properties
+
+FEATURE = "'delta.feature.rowTracking' = 'supported'"
+CLONED: dict[str, tuple[bool, bool, bool | None, str]] = {
+    "the feature": (False, True, None, FEATURE),
+    "the feature, onto an empty one": (False, True, False, FEATURE),
+    "of tracked rows": (True, True, None, ""),
+    "of tracked rows, onto an empty one": (True, True, False, ""),
+    "of no rows": (False, False, None, ""),
+    "of no tracked rows": (True, False, None, ""),
+    "of no rows, onto an empty one": (False, False, False, ""),
+    "of no tracked rows, onto an empty one": (True, False, False, ""),
+    "of no rows, by a property": (False, False, None, f"'{TRACKED}' = true"),
+    "of no rows, onto an empty one, by a property": (False, False, False, f"'{TRACKED}' = true"),
+    "by a property, onto an empty one": (False, True, False, f"'{TRACKED}' = true"),
+    "turned off": (True, True, True, f"'{TRACKED}' = false"),
+}
+
+
+def cloned(p: Player, case: tuple[bool, bool, bool | None, str]) -> None:
+    tracked, rows, target, properties = case
+    made(p, "{t}", tracked=tracked, rows=rows)
+    if target is not None:
+        made(p, "{u}", tracked=target, rows=False)
+    p.attempt(
+        "CREATE OR REPLACE TABLE {u} SHALLOW CLONE {t}"
+        + (f" TBLPROPERTIES ({properties})" if properties else "")
+    )
+    row_ids(p)
+    p.rows("SELECT * FROM {u}")
+
+
+@AREA.grid(CLONED, long=True)
+def row_ids_of_clones(p: Player, case: tuple[bool, bool, bool | None, str]) -> None:
+    cloned(p, case)
+
+
+@AREA.situation()
+def row_ids_of_a_clone_onto_a_tracked_table(p: Player) -> None:
+    cloned(p, (False, True, True, ""))
+
+
+@AREA.situation()
+def a_clone_onto_rows_that_are_tracked(p: Player) -> None:
+    made(p, "{t}", tracked=False, rows=True)
+    made(p, "{u}", tracked=True, rows=True)
+    p.attempt("CREATE OR REPLACE TABLE {u} SHALLOW CLONE {t}")
+
+
+@AREA.grid({"tracked": "yes", "not tracked": "no"})
+def a_table_without_rows_that_is_its_own_source(p: Player, tracked: str) -> None:
+    made(p, "{u}", tracked=tracked == "yes", rows=False)
+    p.attempt("CREATE OR REPLACE TABLE {u} SHALLOW CLONE {u}")
+    row_ids(p)
+
+
+# -- properties of clones
+
+GIVEN = {
+    "the feed": f"'{FEED}' = 'true'",
+    "vectors": f"'{VECTORS}' = 'true'",
+    "the highest id": "'delta.columnMapping.maxColumnId' = '123'",
+    "a mode": "'delta.columnMapping.mode' = 'id'",
+    "one of the user": "'abc' = '123'",
+}
+
+
+@AREA.grid(
+    GIVEN,
+    "CREATE TABLE {t} (id INT, p INT) USING delta PARTITIONED BY (p) TBLPROPERTIES ('k' = 'v')",
+    "INSERT INTO {t} VALUES (1, 1)",
+)
+def properties_of_clones(p: Player, properties: str) -> None:
+    p.attempt(f"CREATE TABLE {{name}} SHALLOW CLONE {{t}} TBLPROPERTIES ({properties})")
+    if properties == GIVEN["the highest id"] or "mode" in properties:
+        return
+    p.detail("{name}")
+    p.tell(sorted(r.key for r in p.sql("SHOW TBLPROPERTIES {name}").collect() if r.key in ("abc", "k")))
+
+
+@AREA.situation()
+def vectors_are_turned_off(p: Player) -> None:
+    p.sql(
+        f"CREATE TABLE {{t}} (id INT) USING delta TBLPROPERTIES ('{VECTORS}' = 'true')",
+        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ explode(sequence(1, 10))",
+        "DELETE FROM {t} WHERE id = 1",
+    )
+    p.attempt(f"CREATE TABLE {{u}} SHALLOW CLONE {{t}} TBLPROPERTIES ('{VECTORS}' = 'false')")
+    p.attempt(
+        f"CREATE TABLE delta.`{{at}}/v` SHALLOW CLONE {{t}} VERSION AS OF 1 TBLPROPERTIES ('{VECTORS}' = 'false')"
+    )
+
+
+# -- statements that clone
+
+STATEMENTS = {
+    "REPLACE IF NOT EXISTS": "REPLACE TABLE IF NOT EXISTS {u} SHALLOW CLONE {t}",
+    "CREATE OR REPLACE IF NOT EXISTS": "CREATE OR REPLACE TABLE IF NOT EXISTS {u} SHALLOW CLONE {t}",
+    "IF NOT EXISTS by name": "CREATE TABLE IF NOT EXISTS {name} SHALLOW CLONE {t}",
+    "CREATE OR REPLACE of none": "CREATE OR REPLACE TABLE {u} SHALLOW CLONE {t}",
+    "a name that is not there": "CREATE TABLE {u} SHALLOW CLONE not_exists",
+    "a version of one": "CREATE TABLE {u} SHALLOW CLONE not_exists VERSION AS OF 0",
+    "a place and another": "CREATE TABLE {u} SHALLOW CLONE {t} LOCATION '{at}/v'",
+    "a name and a place": "CREATE TABLE {name}_2 SHALLOW CLONE {t} LOCATION '{at}/v'",
+}
+
+
+@AREA.grid(STATEMENTS, "CREATE TABLE {t} (id INT) USING delta", "INSERT INTO {t} VALUES (1)")
+def statements_that_clone(p: Player, statement: str) -> None:
+    p.sql(
+        "CREATE TABLE {name} USING parquet LOCATION '{at}/p' TBLPROPERTIES ('abc' = 'def') AS SELECT 7 AS x"
+    )
+    p.attempt(statement)
+    p.rows("SELECT * FROM {name}")
+    p.tell([Path(p.at, name, "_delta_log").exists() for name in "uv"])
+    p.sql("DROP TABLE IF EXISTS {name}_2")
+
+
+@AREA.grid(
+    {"RESTORE": "RESTORE TABLE {name} TO VERSION AS OF 0", "CLONE": "CREATE TABLE {u} SHALLOW CLONE {name}"},
+    "CREATE TABLE {t} (id INT) USING delta",
+)
+def views(p: Player, statement: str) -> None:
+    p.sql("CREATE TEMPORARY VIEW {name} AS SELECT * FROM range(2)")
+    p.attempt(statement)
+    p.sql("DROP VIEW {name}", "CREATE VIEW {name} AS SELECT * FROM {t}")
+    p.attempt(statement, "RESTORE TABLE not_exists TO VERSION AS OF 0")
+
+
+# -- restores beside vectors
+
+RESTORED = {
+    "to none": (True, ["id > 5"], 1),
+    "to some": (True, ["id > 7", "id > 5"], 2),
+    "before they were turned on": (False, ["id > 5"], 1),
+}
+
+
+@AREA.grid(RESTORED)
+def restored_beside_vectors(p: Player, case: tuple[bool, list[str], int]) -> None:
+    on, deleted, version = case
+    p.sql(
+        f"CREATE TABLE {{t}} (id INT) USING delta TBLPROPERTIES ('{VECTORS}' = '{str(on).lower()}')",
+        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ explode(sequence(1, 10))",
+    )
+    if not on:
+        p.sql(f"ALTER TABLE {{t}} SET TBLPROPERTIES ('{VECTORS}' = 'true')")
+    for condition in deleted:
+        p.sql(f"DELETE FROM {{t}} WHERE {condition}")
+    before = p.sql("DESCRIBE HISTORY {t} LIMIT 1").first().version
+    stamp = p.sql("DESCRIBE HISTORY {t}").where(f.col("version") == version).first().timestamp
+    for to in (f"VERSION AS OF {version}", f"TIMESTAMP AS OF '{stamp}'"):
+        p.sql(f"RESTORE TABLE {{t}} TO {to}")
+        p.rows()
+        p.tell(sorted("deletionVector" in a["add"] for a in p.actions() if "add" in a))
+        p.detail()
+        p.rows(p.read(versionAsOf=before))
+        p.sql(f"RESTORE TABLE {{t}} TO VERSION AS OF {before}")
+        p.rows()
+
+
+@AREA.situation()
+def the_feed_of_restores_beside_vectors(p: Player) -> None:
+    p.sql(
+        f"CREATE TABLE {{t}} (id INT) USING delta TBLPROPERTIES ('{FEED}' = 'true', '{VECTORS}' = 'true')",
+        "INSERT INTO {t} SELECT /*+ COALESCE(1) */ explode(sequence(0, 9))",
+        "INSERT INTO {t} VALUES (12)",
+        "DELETE FROM {t} WHERE id < 1",
+        "UPDATE {t} SET id = 14 WHERE id > 11",
+    )
+    for version in (3, 2, 1):
+        p.sql(f"RESTORE TABLE {{t}} TO VERSION AS OF {version}")
+        p.changes()
+        p.rows()
+
+
+# -- conversions
+
+
+def files(p: Player, rows: str, by: tuple[str, ...] = (), at: str = "t", kind: str = "parquet") -> None:
+    writer = p.sql(rows).coalesce(1).write.mode("append").format(kind)
+    (writer.partitionBy(*by) if by else writer).save(f"{p.at}/{at}")
+
+
+@AREA.grid(
+    {
+        f"{kind}, {how}": (kind, how)
+        for kind in ("orc", "json", "csv")
+        for how in ("said to be parquet", "said", "named so")
+    },
+    long=True,
+)
+def files_of_other_kinds(p: Player, case: tuple[str, str]) -> None:
+    kind, how = case
+    files(p, "SELECT 1 AS id", kind=kind)
+    if how == "named so":
+        (file,) = Path(p.path).glob(f"*.{kind}")
+        file.rename(file.with_suffix(".parquet"))
+    p.attempt(f"CONVERT TO DELTA {kind if how == 'said' else 'parquet'}.`{{at}}/t`")
+    p.tell(Path(p.path, "_delta_log").exists())
+
+
+NAMES = {
+    **{f"{name}, refused": text for name, text in {"comma": ",", "semicolon": ";", "equals": "="}.items()},
+    **{f"{name}, refused": text for name, text in {"brace": "{", "parenthesis": ")", "blank": " "}.items()},
+    "taken 1": "%!@#$%^&*-",
+    "taken 2": "?.+<_>|/",
+    "underline": "_p",
+    "dot": ".p",
+}
+
+
+@AREA.grid(NAMES, long=True)
+def names_of_partition_columns(p: Player, text: str) -> None:
+    name = text if text in ("_p", ".p") else f"a{text}b"
+    rows = p.spark.range(2).withColumn(name, f.lit(text)).withColumn("k", f.lit(1))
+    rows.coalesce(1).write.partitionBy(name).parquet(p.path)
+    p.attempt(f"CONVERT TO DELTA parquet.`{{at}}/t` PARTITIONED BY (`{name}` STRING)")
+    if Path(p.path, "_delta_log").exists():
+        p.rows()
+        p.rows("SELECT id FROM {t} WHERE `%s` = '%s'" % (name, text))  # noqa: UP031 the text has braces
+
+
+@AREA.situation()
+def a_table_is_converted_again(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (id INT) USING delta", "INSERT INTO {t} VALUES (1)")
+    p.attempt("CONVERT TO DELTA {t}", "CONVERT TO DELTA parquet.`{at}/t`")
+    p.attempt("CONVERT TO DELTA delta.`{at}/none`")
+    p.tell(p.sql("DESCRIBE HISTORY {t}").count())
+    p.rows()
+
+
+@AREA.situation()
+def a_conversion_with_default_properties(p: Player) -> None:
+    files(p, "SELECT 1 AS id")
+    p.conf("spark.databricks.delta.properties.defaults.logRetentionDuration", "interval 9 days")
+    p.conf(f"spark.databricks.delta.properties.defaults.{FEED.removeprefix('delta.')}", "true")
+    p.sql("CONVERT TO DELTA parquet.`{at}/t`")
+    p.detail()
+    p.sql("INSERT INTO {t} VALUES (2)", "DELETE FROM {t} WHERE id = 1")
+    p.changes()
+
+
+@AREA.situation(differs="`numRecords` is counted all the same: it costs a footer that is read anyway")
+def a_conversion_without_statistics(p: Player) -> None:
+    files(p, "SELECT 1 AS id, 'x' AS s")
+    p.sql("CONVERT TO DELTA parquet.`{at}/t` NO STATISTICS")
+    p.tell([a["add"].get("stats") for a in p.actions() if "add" in a])
+    p.rows("SELECT count(*) FROM {t} WHERE id > 0")
+    p.sql("DELETE FROM {t} WHERE id = 1")
+    p.rows()
+
+
+@AREA.situation()
+def a_conversion_by_its_default_of_statistics(p: Player) -> None:
+    files(p, "SELECT 1 AS id, 'x' AS s")
+    p.conf("spark.databricks.delta.stats.collect", "false")
+    p.sql("CONVERT TO DELTA parquet.`{at}/t`")
+    p.rows("SELECT count(*) FROM {t} WHERE id > 0")
+    p.rows()
+
+
+def history(p: Player, **more: Any) -> None:
+    last = p.sql("DESCRIBE HISTORY {t} LIMIT 1").first()
+    p.tell([last.operation, last.operationMetrics.get("numConvertedFiles"), *more.values()])
+
+
+@AREA.grid({"none": 0, "one": 1, "three": 3})
+def files_that_are_converted_are_counted(p: Player, number: int) -> None:
+    Path(p.path).mkdir(exist_ok=True)
+    for n in range(number):
+        files(p, f"SELECT {n} AS id")
+    p.attempt("CONVERT TO DELTA parquet.`{at}/t`")
+    if number:
+        history(p)
