@@ -117,3 +117,32 @@ def empty_texts_of_partition_columns(p: Player, case: tuple[str, str, str]) -> N
     p.sql(f"CREATE TABLE {{t}} (id INT, {columns}) USING delta PARTITIONED BY ({by})")
     p.attempt(f"INSERT INTO {{t}} SELECT 1, {values}")
     p.rows()
+
+
+@AREA.grid(
+    WITHIN,
+    differs="NOT NULL holds in arrays and maps, too: such a table is made, and its rows are checked",
+)
+def not_null_within(p: Player, kind: str) -> None:
+    p.attempt(f"CREATE TABLE {{t}} (a {kind}) USING delta")
+
+
+@AREA.situation(differs="rows without columns are no rows of the table: nothing changes")
+def a_frame_without_columns(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (value INT) USING delta")
+    p.attempt(lambda: p.write(p.spark.createDataFrame([], "struct<>")))
+    p.tell(p.sql("DESCRIBE HISTORY {t}").count())
+
+
+@AREA.situation()
+def a_frame_without_columns_where_one_must_not_be_null(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (key STRING NOT NULL, value INT) USING delta")
+    p.attempt(lambda: p.write(p.spark.createDataFrame([], "struct<>")))
+    p.rows()
+
+
+@AREA.situation(differs="a struct that is null has no fields that could be null, as the protocol says")
+def a_null_struct_with_fields_that_must_not_be(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (id INT, s STRUCT<x: INT NOT NULL>) USING delta")
+    p.attempt("INSERT INTO {t} SELECT 1, NULL")
+    p.rows()

@@ -438,3 +438,53 @@ def in_a_database_that_is_called_delta(p: Player) -> None:
         p.rows("SELECT * FROM {t}")
     finally:
         p.sql(f"DROP TABLE IF EXISTS {name}", "DROP DATABASE delta")
+
+
+# -- tables without columns
+
+
+@AREA.situation()
+def what_has_no_columns(p: Player) -> None:
+    empty = p.spark.createDataFrame([], "struct<>")
+    empty.createOrReplaceTempView("empty_frame")
+    p.attempt(
+        "CREATE OR REPLACE TABLE {name} USING delta",
+        "CREATE TABLE {name} USING delta AS SELECT * FROM empty_frame",
+        lambda: empty.write.format("delta").saveAsTable(p.name),
+        lambda: empty.writeTo(p.name).using("delta").create(),
+        lambda: p.tables.createOrReplace(p.spark).tableName(p.name).execute(),
+        lambda: p.tables.replace(p.spark).tableName(p.name).execute(),
+    )
+    p.sql("DROP VIEW empty_frame")
+
+
+@AREA.situation(differs="a table without columns cannot be read by anyone: it is refused where it is made")
+def a_table_without_columns(p: Player) -> None:
+    p.attempt(
+        "CREATE TABLE {name} USING delta",
+        "SELECT * FROM {name}",
+        "INSERT INTO {name} VALUES (1, 2)",
+        "OPTIMIZE {name}",
+        "ALTER TABLE {name} ADD COLUMN (id BIGINT)",
+        "INSERT INTO {name} VALUES (1)",
+    )
+
+
+# -- what differs of settings
+
+
+@AREA.grid(
+    {"options": GIVEN["options"], "both": GIVEN["both"].replace("{place}", "")},
+    differs="options of CREATE TABLE are the catalog's alone",
+)
+def options_of_create(p: Player, given: str) -> None:
+    p.sql(f"CREATE TABLE {{name}} (id INT) USING delta {given}")
+    properties(p, "{name}")
+
+
+@AREA.situation(differs="a table is replaced by path as by name")
+def the_builder_replaces_other_columns_by_path(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (bar STRING) USING delta")
+    builder = p.tables.createOrReplace(p.spark).addColumn("foo", "STRING").location(p.path)
+    p.attempt(builder.execute)
+    p.tell(p.read().columns)
