@@ -8,6 +8,7 @@ use super::convert_files::{Found, data_files, inferred, partition_values};
 use super::convert_schema::merge;
 use crate::actions::{Add, LogPath, Metadata, Protocol};
 use crate::alter::{SetOptions, properties::for_new_table};
+use crate::condition;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::snapshot::{At, Snapshot};
@@ -147,14 +148,17 @@ fn table_of(
             ..Default::default()
         },
     )?;
-    if ColumnMappingMode::of(&metadata) != ColumnMappingMode::None {
+    let mode = ColumnMappingMode::of(&metadata);
+    if mode != ColumnMappingMode::None {
+        let said = [("config", "delta.columnMapping.mode"), ("mode", mode.name())];
         return Err(Error::InvalidArgument {
             argument: "configuration".into(),
             reason:
                 "column mapping cannot be converted to, as the files have neither its names nor its ids; set \
                      `delta.columnMapping.mode` afterwards"
                     .into(),
-        });
+        }
+        .named(&condition::CONVERSION_UNSUPPORTED_COLUMN_MAPPING, said));
     }
     check_writer(&location.root().to_string(), &protocol)?;
     Ok((protocol, metadata))
