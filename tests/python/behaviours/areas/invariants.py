@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from playing import Area
+from pyspark.sql.types import StructType
 
 if TYPE_CHECKING:
     from playing import Player
@@ -130,14 +131,14 @@ def not_null_within(p: Player, kind: str) -> None:
 @AREA.situation(differs="rows without columns are no rows of the table: nothing changes")
 def a_frame_without_columns(p: Player) -> None:
     p.sql("CREATE TABLE {t} (value INT) USING delta")
-    p.attempt(lambda: p.write(p.spark.createDataFrame([], "struct<>")))
+    p.attempt(lambda: p.write(p.spark.createDataFrame([], StructType([]))))
     p.tell(p.sql("DESCRIBE HISTORY {t}").count())
 
 
 @AREA.situation()
 def a_frame_without_columns_where_one_must_not_be_null(p: Player) -> None:
     p.sql("CREATE TABLE {t} (key STRING NOT NULL, value INT) USING delta")
-    p.attempt(lambda: p.write(p.spark.createDataFrame([], "struct<>")))
+    p.attempt(lambda: p.write(p.spark.createDataFrame([], StructType([]))))
     p.rows()
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from playing import Area
 from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -322,15 +323,16 @@ def an_overwrite_keeps_the_place(p: Player) -> None:
 @AREA.grid({"blank": "a b", "colon": "a:b", "percent": "a%b", "hash": "a#b", "escaped": "a%3Ab"})
 def names_of_places(p: Player, folder: str) -> None:
     where = f"{p.at}/{folder}"
-    p.sql(f"CREATE TABLE {{name}} (a STRING, b STRING) USING delta PARTITIONED BY (b) LOCATION '{where}'")
     p.attempt(
+        f"CREATE TABLE {{name}} (a STRING, b STRING) USING delta PARTITIONED BY (b) LOCATION '{where}'",
         "INSERT INTO {name} SELECT '1', '2'",
         "INSERT INTO {name} SELECT '1', '2017-03-03 12:13%3A14'",
         "DELETE FROM {name} WHERE b = '2'",
     )
-    p.rows("SELECT * FROM {name}")
+    p.answers("SELECT * FROM {name}")
     p.tell(Path(where, "_delta_log").exists())
-    p.tell(sorted(entry.name for entry in Path(where).iterdir() if entry.name[0] not in "._"))
+    if Path(where).is_dir():
+        p.tell(sorted(entry.name for entry in Path(where).iterdir() if entry.name[0] not in "._"))
 
 
 @AREA.situation()
@@ -392,10 +394,13 @@ def columns_that_differ_by_case(p: Player) -> None:
 @AREA.situation()
 def what_the_builder_refuses(p: Player) -> None:
     def made(**how: Any) -> Callable[[], Any]:
-        builder = p.tables.create(p.spark).addColumn("c1", "INT")
-        for name, value in how.items():
-            builder = getattr(builder, name)(value)
-        return lambda: builder.execute()
+        def make() -> Any:
+            builder = p.tables.create(p.spark).addColumn("c1", "INT")
+            for name, value in how.items():
+                builder = getattr(builder, name)(value)
+            return builder.execute()
+
+        return make
 
     p.attempt(
         made(tableName=p.name, partitionedBy="c2"),
@@ -445,7 +450,7 @@ def in_a_database_that_is_called_delta(p: Player) -> None:
 
 @AREA.situation()
 def what_has_no_columns(p: Player) -> None:
-    empty = p.spark.createDataFrame([], "struct<>")
+    empty = p.spark.createDataFrame([], StructType([]))
     empty.createOrReplaceTempView("empty_frame")
     p.attempt(
         "CREATE OR REPLACE TABLE {name} USING delta",
