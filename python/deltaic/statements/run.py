@@ -125,7 +125,11 @@ def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
 
 
 def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
-    table = _table(spark, statement.name)
+    try:
+        table = _table(spark, statement.name)
+    except TableNotFoundError as error:
+        _tell_view(spark, statement.name, error, "DELTA_ONLY_OPERATION", operation="RESTORE")
+        raise
     at = None if statement.timestamp is None else moment(spark, table.uri, statement.timestamp)
     done = table.restore(statement.version, timestamp=at, user_metadata=user_metadata(spark, "restore"))
     committed_at(spark, table.uri, done.version)
@@ -195,11 +199,21 @@ def _source_of_clone(spark: Any, name: list[str]) -> TableRef:
     try:
         return ref_of(spark, name)
     except TableNotFoundError as error:
-        text = names.sql(name)
-        is_view = names.path_of(name) is None and spark.catalog.tableExists(text)
-        if is_view and spark.catalog.getTable(text).tableType in ("VIEW", "TEMPORARY"):
-            error.named("DELTA_CLONE_UNSUPPORTED_SOURCE", name=text, format="View")
+        _tell_view(spark, name, error, "DELTA_CLONE_UNSUPPORTED_SOURCE", name=names.sql(name), format="View")
         raise
+
+
+def _tell_view(
+    spark: Any, name: list[str], error: TableNotFoundError, condition: str, **parameters: str
+) -> None:
+    """Says of a name that is no table of ours whether nothing has it, or, by the condition, a view."""
+    text = names.sql(name)
+    if names.path_of(name) is not None:
+        return
+    if not spark.catalog.tableExists(text):
+        error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
+    elif spark.catalog.getTable(text).tableType in ("VIEW", "TEMPORARY"):
+        error.named(condition, **parameters)
 
 
 def _place_of_clone(spark: Any, name: list[str], location: str) -> str:

@@ -194,7 +194,9 @@ fn definition(
             .flatten()
             .all(|table| table.column_mapping() == after.column_mapping());
     if !modes {
-        return Err(refused(target, "a clone has the column mapping of its source; change it afterwards"));
+        let modes = [("oldMode", before.column_mapping().name()), ("newMode", after.column_mapping().name())];
+        return Err(refused(target, "a clone has the column mapping of its source; change it afterwards")
+            .named(&condition::UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE, modes));
     }
     Ok((after.protocol, after.metadata))
 }
