@@ -204,7 +204,7 @@ def _source_of_clone(spark: Any, name: list[str]) -> TableRef:
 
 
 def _tell_view(
-    spark: Any, name: list[str], error: TableNotFoundError, condition: str, **parameters: str
+    spark: Any, name: list[str], error: TableNotFoundError, condition: str, /, **parameters: str
 ) -> None:
     """Says of a name that is no table of ours whether nothing has it, or, by the condition, a view."""
     text = names.sql(name)

@@ -106,18 +106,6 @@ def no_partitions_for_a_clustered_table(p: Player, statement: str) -> None:
     columns(p, "{name}")
 
 
-@AREA.situation()
-def a_data_frame_overwrites_the_schema(p: Player) -> None:
-    p.sql(BEFORE["another column"], "INSERT INTO {name} VALUES (1)")
-    rows = p.sql("SELECT 1 AS i, 'x' AS s")
-    rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true").saveAsTable(p.name)
-    columns(p, "{name}")
-    p.rows("SELECT * FROM {name}")
-    p.sql("CREATE TABLE {t} (a INT) USING delta CLUSTER BY (a)")
-    p.write(rows, mode="overwrite", overwriteSchema="true")
-    columns(p)
-
-
 # -- what cannot be
 
 FEW = "TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '2')"
@@ -195,51 +183,6 @@ def tables_that_cannot_be(p: Player, statement: str) -> None:
 
 # -- ALTER
 
-ALTERED = {
-    "fewer": ["CLUSTER BY (name)"],
-    "another order": ["CLUSTER BY (name, id)"],
-    "a field": ["CLUSTER BY (s.b, id)"],
-    "in other case": ["CLUSTER BY (NAME)"],
-    "none": ["CLUSTER BY NONE", "CLUSTER BY (id)"],
-    "no column": ["CLUSTER BY (zzz)"],
-    "no field": ["CLUSTER BY (s.zzz)"],
-    "a field of none": ["CLUSTER BY (id.b)"],
-    "twice": ["CLUSTER BY (id, id)"],
-    "twice, in other case": ["CLUSTER BY (id, ID)"],
-    "five": ["CLUSTER BY (id, name, s.b, x, y)"],
-    "a struct": ["CLUSTER BY (s)"],
-    "the property": ["SET TBLPROPERTIES ('clusteringColumns' = '[[\"name\"]]')"],
-    "dropped": ["DROP COLUMN id"],
-    "two dropped": ["DROP COLUMNS (id, name)"],
-    "one and another dropped": ["DROP COLUMNS (id, x)"],
-    "another dropped": ["DROP COLUMN x"],
-    "renamed": ["RENAME COLUMN id TO `i d`", "CLUSTER BY (`i d`)"],
-}
-
-
-@AREA.grid(
-    ALTERED,
-    "CREATE TABLE {t} (id INT, s STRUCT<b: INT, c: STRING>, name STRING, x INT, y INT) USING delta "
-    "CLUSTER BY (id, name) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
-)
-def a_table_is_altered(p: Player, changes: list[str]) -> None:
-    for change in changes:
-        p.attempt(f"ALTER TABLE {{t}} {change}")
-        columns(p)
-    last = p.sql("DESCRIBE HISTORY {t} LIMIT 1").first()
-    p.tell([last.version, last.operation, last.operationParameters if last.version else None])
-
-
-@AREA.grid(
-    {"the same": "CLUSTER BY (a)", "none again": "CLUSTER BY NONE"},
-    "CREATE TABLE {t} (a INT) USING delta CLUSTER BY (a)",
-    differs="what changes nothing makes no commit",
-)
-def a_change_that_changes_nothing(p: Player, change: str) -> None:
-    p.sql(f"ALTER TABLE {{t}} {change}", f"ALTER TABLE {{t}} {change}")
-    columns(p)
-    p.tell(p.sql("DESCRIBE HISTORY {t}").count())
-
 
 @AREA.grid(
     {
@@ -263,7 +206,7 @@ def a_table_with_partitions(p: Player, statement: str) -> None:
     p.attempt(statement)
 
 
-@AREA.situation()
+@AREA.situation(differs="a clustering column does not lose its statistics by the first move either")
 def statistics_that_go_away(p: Player) -> None:
     p.sql(f"CREATE TABLE {{t}} (c1 INT, c2 INT, c3 INT, c4 INT) USING delta CLUSTER BY (c1, c2) {FEW}")
     p.sql("INSERT INTO {t} VALUES (1, 2, 3, 4), (5, 6, 7, 8)")
@@ -304,7 +247,11 @@ BY_HAND = {
 }
 
 
-@AREA.grid(BY_HAND, "CREATE TABLE {t} (a INT) USING delta")
+@AREA.grid(
+    BY_HAND,
+    "CREATE TABLE {t} (a INT) USING delta",
+    differs="the feature alone changes nothing: CLUSTER BY says by which columns",
+)
 def the_feature_by_hand(p: Player, statement: str) -> None:
     p.attempt(statement)
     columns(p)

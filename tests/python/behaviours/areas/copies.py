@@ -1,9 +1,10 @@
-"""Copies of tables: clones with other properties and row ids, restores beside vectors, and folders that convert."""
+"""Copies of tables: clones with other properties and row ids, and restores beside vectors."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from playing import FEED, VECTORS, Area
 from pyspark.sql import functions as f
@@ -108,6 +109,10 @@ def properties_of_clones(p: Player, properties: str) -> None:
         return
     p.detail("{name}")
     p.tell(sorted(r.key for r in p.sql("SHOW TBLPROPERTIES {name}").collect() if r.key in ("abc", "k")))
+    # a clone by name keeps its folder, where another situation may make a table
+    place = p.sql("DESCRIBE DETAIL {name}").first().location
+    p.sql("DROP TABLE {name}")
+    shutil.rmtree(place.removeprefix("file:"), ignore_errors=True)
 
 
 @AREA.situation()
@@ -204,104 +209,3 @@ def the_feed_of_restores_beside_vectors(p: Player) -> None:
         p.sql(f"RESTORE TABLE {{t}} TO VERSION AS OF {version}")
         p.changes()
         p.rows()
-
-
-# -- conversions
-
-
-def files(p: Player, rows: str, by: tuple[str, ...] = (), at: str = "t", kind: str = "parquet") -> None:
-    writer = p.sql(rows).coalesce(1).write.mode("append").format(kind)
-    (writer.partitionBy(*by) if by else writer).save(f"{p.at}/{at}")
-
-
-@AREA.grid(
-    {
-        f"{kind}, {how}": (kind, how)
-        for kind in ("orc", "json", "csv")
-        for how in ("said to be parquet", "said", "named so")
-    },
-    long=True,
-)
-def files_of_other_kinds(p: Player, case: tuple[str, str]) -> None:
-    kind, how = case
-    files(p, "SELECT 1 AS id", kind=kind)
-    if how == "named so":
-        (file,) = Path(p.path).glob(f"*.{kind}")
-        file.rename(file.with_suffix(".parquet"))
-    p.attempt(f"CONVERT TO DELTA {kind if how == 'said' else 'parquet'}.`{{at}}/t`")
-    p.tell(Path(p.path, "_delta_log").exists())
-
-
-NAMES = {
-    **{f"{name}, refused": text for name, text in {"comma": ",", "semicolon": ";", "equals": "="}.items()},
-    **{f"{name}, refused": text for name, text in {"brace": "{", "parenthesis": ")", "blank": " "}.items()},
-    "taken 1": "%!@#$%^&*-",
-    "taken 2": "?.+<_>|/",
-    "underline": "_p",
-    "dot": ".p",
-}
-
-
-@AREA.grid(NAMES, long=True)
-def names_of_partition_columns(p: Player, text: str) -> None:
-    name = text if text in ("_p", ".p") else f"a{text}b"
-    rows = p.spark.range(2).withColumn(name, f.lit(text)).withColumn("k", f.lit(1))
-    rows.coalesce(1).write.partitionBy(name).parquet(p.path)
-    p.attempt(f"CONVERT TO DELTA parquet.`{{at}}/t` PARTITIONED BY (`{name}` STRING)")
-    if Path(p.path, "_delta_log").exists():
-        p.rows()
-        p.rows("SELECT id FROM {t} WHERE `%s` = '%s'" % (name, text))  # noqa: UP031 the text has braces
-
-
-@AREA.situation()
-def a_table_is_converted_again(p: Player) -> None:
-    p.sql("CREATE TABLE {t} (id INT) USING delta", "INSERT INTO {t} VALUES (1)")
-    p.attempt("CONVERT TO DELTA {t}", "CONVERT TO DELTA parquet.`{at}/t`")
-    p.attempt("CONVERT TO DELTA delta.`{at}/none`")
-    p.tell(p.sql("DESCRIBE HISTORY {t}").count())
-    p.rows()
-
-
-@AREA.situation()
-def a_conversion_with_default_properties(p: Player) -> None:
-    files(p, "SELECT 1 AS id")
-    p.conf("spark.databricks.delta.properties.defaults.logRetentionDuration", "interval 9 days")
-    p.conf(f"spark.databricks.delta.properties.defaults.{FEED.removeprefix('delta.')}", "true")
-    p.sql("CONVERT TO DELTA parquet.`{at}/t`")
-    p.detail()
-    p.sql("INSERT INTO {t} VALUES (2)", "DELETE FROM {t} WHERE id = 1")
-    p.changes()
-
-
-@AREA.situation(differs="`numRecords` is counted all the same: it costs a footer that is read anyway")
-def a_conversion_without_statistics(p: Player) -> None:
-    files(p, "SELECT 1 AS id, 'x' AS s")
-    p.sql("CONVERT TO DELTA parquet.`{at}/t` NO STATISTICS")
-    p.tell([a["add"].get("stats") for a in p.actions() if "add" in a])
-    p.rows("SELECT count(*) FROM {t} WHERE id > 0")
-    p.sql("DELETE FROM {t} WHERE id = 1")
-    p.rows()
-
-
-@AREA.situation()
-def a_conversion_by_its_default_of_statistics(p: Player) -> None:
-    files(p, "SELECT 1 AS id, 'x' AS s")
-    p.conf("spark.databricks.delta.stats.collect", "false")
-    p.sql("CONVERT TO DELTA parquet.`{at}/t`")
-    p.rows("SELECT count(*) FROM {t} WHERE id > 0")
-    p.rows()
-
-
-def history(p: Player, **more: Any) -> None:
-    last = p.sql("DESCRIBE HISTORY {t} LIMIT 1").first()
-    p.tell([last.operation, last.operationMetrics.get("numConvertedFiles"), *more.values()])
-
-
-@AREA.grid({"none": 0, "one": 1, "three": 3})
-def files_that_are_converted_are_counted(p: Player, number: int) -> None:
-    Path(p.path).mkdir(exist_ok=True)
-    for n in range(number):
-        files(p, f"SELECT {n} AS id")
-    p.attempt("CONVERT TO DELTA parquet.`{at}/t`")
-    if number:
-        history(p)
