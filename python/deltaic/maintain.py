@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core, time_travel, times
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.handle import Handle
+from deltaic.places import place
 from deltaic.schema import columns_json
 from deltaic.verify import VerifyReport, verify
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
     from datetime import date, datetime
 
@@ -380,9 +381,7 @@ class Maintenance(Handle):
             TableAlreadyExistsError: the target is a table, unless `replace`.
             InvalidArgumentError: the target is this table or has files, or the properties change column mapping.
         """
-        found = _core.shallow_clone(
-            self._core, os.fspath(target), replace, dict(properties or {}), user_metadata
-        )
+        found = _core.shallow_clone(self._core, place(target), replace, dict(properties or {}), user_metadata)
         return CloneResult(**json.loads(found))
 
     def verify(self, *, deep: bool = False) -> VerifyReport:
@@ -433,6 +432,6 @@ def convert(
     given = columns_json({} if partition_by is None else partition_by)
     options, properties = dict(storage_options or {}), dict(configuration or {})
     schema = None if infer_partitions and not partition_by else given
-    told = _core.convert(os.fspath(uri), options, schema, statistics, properties, user_metadata)
+    told = _core.convert(place(uri), options, schema, statistics, properties, user_metadata)
     found: dict[str, Any] = json.loads(told)
     return ConvertResult(**found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from typing import Protocol as Interface
@@ -15,11 +14,13 @@ from deltaic.detail import detail
 from deltaic.dml import RowChanges
 from deltaic.facts import Checkpoint, CleanedLog, CompactedLog, FileTotals, Metadata, Protocol
 from deltaic.maintain import Maintenance
+from deltaic.places import place
 from deltaic.predicates import from_sql
 from deltaic.schema import Schema
 from deltaic.verify import LEVELS, VerifyLevel
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
@@ -84,7 +85,7 @@ class Table(RowChanges, Alterations, Maintenance):
         allowed_locations: str | Iterable[str | os.PathLike[str]] | None = None,
         verify: VerifyLevel | bool = "checked",
     ) -> None:
-        path, options = os.fspath(uri), with_allowed(storage_options, allowed_locations)
+        path, options = place(uri), with_allowed(storage_options, allowed_locations)
         time_travel.check_version(path, version)
         at = time_travel.millis(path, timestamp)
         level = verify if isinstance(verify, str) else LEVELS[verify]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from deltaic import _core
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.places import place
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
 
 VerifyLevel = Literal["fast", "checked", "full"]
@@ -100,6 +101,6 @@ def verify(
         raise InvalidArgumentError(
             f"version {version} is below 0", argument="version", reason=f"{version} is below 0"
         )
-    report = json.loads(_core.verify(os.fspath(uri), dict(storage_options or {}), version, deep))
+    report = json.loads(_core.verify(place(uri), dict(storage_options or {}), version, deep))
     findings = [Finding(**finding) for finding in report.pop("findings")]
     return VerifyReport(findings=findings, **report)

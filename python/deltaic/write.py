@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core, ddl
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.places import place
 from deltaic.schema import Schema
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
 
 
@@ -92,7 +93,7 @@ def create(
     if isinstance(partition_by, str):
         partition_by = [partition_by]
     done = _core.create(
-        os.fspath(uri),
+        place(uri),
         _schema_json(schema),
         dict(storage_options or {}),
         mode=mode,
@@ -168,7 +169,7 @@ def write(
     if isinstance(partition_by, str):
         partition_by = [partition_by]
     written = _core.write(
-        os.fspath(uri),
+        place(uri),
         data,
         dict(storage_options or {}),
         mode=mode,

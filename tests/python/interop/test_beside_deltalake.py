@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable
+from deltalake_engines import Ours, Theirs, adds, rows
 
 import deltaic
 
@@ -20,72 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Ours:
-    """What is played, by deltaic."""
-
-    @staticmethod
-    def write(path: Path, data: pa.Table, by: list[str] | None = None, **properties: str) -> None:
-        deltaic.write(path, data, partition_by=by, configuration=properties or None)
-
-    @staticmethod
-    def replace(path: Path, data: pa.Table, where: str) -> None:
-        deltaic.write(path, data, mode="overwrite", replace_where=where)
-
-    @staticmethod
-    def checkpoint(path: Path) -> None:
-        deltaic.Table(path).checkpoint()
-
-    @staticmethod
-    def optimize(path: Path, by: str | None = None, value: str = "", zorder: list[str] | None = None) -> None:
-        where = None if by is None else f"{by} = '{value}'"
-        deltaic.Table(path).optimize(where, zorder_by=zorder or ())
-
-
-class Theirs:
-    """The same by `deltalake`."""
-
-    @staticmethod
-    def write(path: Path, data: pa.Table, by: list[str] | None = None, **properties: str) -> None:
-        write_deltalake(path, data, mode="append", partition_by=by, configuration=properties or None)
-
-    @staticmethod
-    def replace(path: Path, data: pa.Table, where: str) -> None:
-        write_deltalake(path, data, mode="overwrite", predicate=where.replace("`", '"'))
-
-    @staticmethod
-    def checkpoint(path: Path) -> None:
-        DeltaTable(path).create_checkpoint()
-
-    @staticmethod
-    def optimize(path: Path, by: str | None = None, value: str = "", zorder: list[str] | None = None) -> None:
-        filters = None if by is None else [(by, "=", value)]
-        optimize = DeltaTable(path).optimize
-        if zorder:
-            optimize.z_order(zorder, partition_filters=filters)
-        else:
-            optimize.compact(partition_filters=filters)
-
-
 @pytest.fixture(params=[Ours, Theirs], ids=["deltaic", "deltalake"])
 def engine(request: pytest.FixtureRequest) -> Any:
     return request.param
-
-
-def rows(path: Path, where: str | None = None) -> list[dict[str, Any]]:
-    """Rows as deltaic reads them; without a condition, as `deltalake` does, too."""
-    ours = pa.table(deltaic.Table(path).to_arrow(where=where)).to_pylist()
-    if where is None:
-        theirs = pa.table(DeltaTable(path).to_pyarrow_table()).to_pylist()
-        assert sorted(map(repr, theirs)) == sorted(map(repr, ours))
-    return sorted(ours, key=repr)
-
-
-def adds(path: Path, version: int | None = None) -> list[dict[str, Any]]:
-    """The files that a commit adds, by the log."""
-    commits = sorted(Path(path, "_delta_log").glob("*.json"))
-    text = commits[-1 if version is None else version].read_text(encoding="utf-8")
-    actions = [json.loads(line) for line in text.splitlines()]
-    return [action["add"] for action in actions if "add" in action]
 
 
 def test_names_keep_their_case_where_rows_are_replaced(engine: Any, tmp_path: Path) -> None:
