@@ -50,8 +50,10 @@ final class ViewTarget {
       Attribute column = (Attribute) columns.get(i);
       Attribute from = sourceOf(target, column.exprId());
       if (from == null || !from.name().equalsIgnoreCase(column.name())) {
-        throw Refusal.of(statement + " through a view whose column `" + column.name()
-            + "` is not that of the table of this name", "name the table itself", path);
+        String what = statement + " through a view whose column `" + column.name() + "` is not that of the table of this name";
+        boolean more = whole && from == null && !hasColumn(scan, column.name());
+        throw Refusal.of(what, "name the table itself", path, more ? "DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS" : null,
+            more ? new String[] {"schemaDiff", "the table has no column " + column.name(), "legacyFlagMessage", ""} : new String[0]);
       }
     }
     if (whole && columns.size() != scan.output().size()) {
@@ -59,12 +61,21 @@ final class ViewTarget {
     }
   }
 
+  private static boolean hasColumn(LogicalRelation scan, String name) {
+    List columns = Scala.list(scan.output());
+    for (int i = 0; i < columns.size(); i++) {
+      if (((Attribute) columns.get(i)).name().equalsIgnoreCase(name)) return true;
+    }
+    return false;
+  }
+
   private static LogicalRelation scanOf(LogicalPlan target, String statement, String path) {
     LogicalPlan at = target;
     while (!(at instanceof LogicalRelation)) {
       if (at instanceof Filter) {
         throw Refusal.of(statement + " through a view of some of the rows",
-            "name the table itself, with the condition in the statement", path);
+            "name the table itself, with the condition in the statement", path, "DELTA_UNEXPECTED_PARTIAL_SCAN",
+            new String[] {"path", path});
       }
       boolean passes = at instanceof SubqueryAlias || at instanceof Project || at instanceof View && ((View) at).isTempView();
       if (!passes) {

@@ -91,7 +91,9 @@ class Clauses:
     def may_match_often(self) -> bool:
         """Whether it is the same how many rows of the source a row of the table matches: it goes, or stays."""
         matched = [*self.of(MATCHED).values()]
-        return self.only_inserts or (len(matched) == 1 and matched[0] == Clause(MATCHED, DELETE))
+        # a condition may be a Column, which has no truth
+        deletes = [c for c in matched if c.action == DELETE and c.condition is None]
+        return self.only_inserts or len(matched) == len(deletes) == 1
 
     def parameters(self, condition: Any) -> dict[str, str]:
         """As the history shows them."""
