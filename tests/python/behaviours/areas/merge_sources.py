@@ -181,21 +181,6 @@ def a_column_of_the_user_named_as_the_feeds(p: Player, by: str) -> None:
     p.rows("SELECT _change_type, count(*), sum(id), sum(part) FROM {t} GROUP BY 1")
 
 
-@AREA.grid(
-    {
-        "without evolution": ("", "ON false WHEN NOT MATCHED THEN INSERT *"),
-        "with evolution": ("WITH SCHEMA EVOLUTION ", "ON false WHEN NOT MATCHED THEN INSERT *"),
-        "without evolution, a delete": ("", "ON false WHEN MATCHED THEN DELETE"),
-    },
-    "CREATE OR REPLACE TEMPORARY VIEW one AS SELECT * FROM VALUES (1, 'a'), (2, 'b') AS v(id, name)",
-)
-def a_table_without_columns(p: Player, case: tuple[str, str]) -> None:
-    p.sql("CREATE TABLE {name} USING delta")
-    p.attempt(f"MERGE {case[0]}INTO {{name}} USING one AS s {case[1]}")
-    p.schema("SELECT * FROM {name}")
-    p.rows("SELECT * FROM {name}")
-
-
 @AREA.situation()
 def metadata_of_columns(p: Player) -> None:
     p.sql(
