@@ -15,7 +15,6 @@ from deltaic.spark.dml.clauses import (
     UPDATE,
     Clause,
 )
-from deltaic.spark.dml.frame_columns import check_columns
 from deltaic.spark.dml.merge import merge
 
 if TYPE_CHECKING:
@@ -130,7 +129,6 @@ class DeltaMergeBuilder:
             InvariantViolationError, SchemaMismatchError: for a row that breaks a rule of the table.
             CommitConflictError: when another writer changed rows that the condition reads.
         """
-        check_columns(self._ref, self._source, self._condition, self._clauses)
         done = merge(
             self._ref, self._source, self._condition, self._clauses, with_schema_evolution=self._evolves
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +9,6 @@ from deltaic.exceptions import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-# more of them are not kept alive
-_FRAMES = 16
 
 
 @dataclass(frozen=True)
@@ -28,8 +24,6 @@ class TableRef:
     """Qualified name by which a catalog knows it."""
     folder: str | None = None
     """The folder of a partition by which it was asked for: its rows alone are read, and none are changed."""
-    frames: deque[Any] = field(default_factory=lambda: deque(maxlen=_FRAMES), repr=False, compare=False)
-    """DataFrames that the table's user was given of it: their columns may come back in conditions."""
 
     def check_whole(self) -> None:
         """Checks that rows may be changed.

@@ -326,26 +326,3 @@ def a_merge_of_a_table_with_its_frame(p: Player) -> None:
         )
     )
     p.rows()
-
-
-@AREA.situation()
-def columns_that_both_sides_have(p: Player) -> None:
-    """The source is made of the table's frame: its columns are those of the table, but not in an insert."""
-    p.write("SELECT id AS key, id AS value FROM range(5)")
-    table = p.table()
-    target = table.toDF()
-    source = target.where("key = 4")
-    named = table.alias("t").merge(source.alias("s"), "t.key = s.key")
-    p.attempt(lambda: table.merge(source, target["key"] == source["key"]).whenMatchedDelete().execute())
-    p.attempt(lambda: named.whenMatchedUpdateAll(target["key"] == 4).execute())
-    named = table.alias("t").merge(source.alias("s"), "t.key = s.key")
-    p.attempt(lambda: named.whenMatchedUpdate(set={"value": target["value"] + 1}).execute())
-    again = table.alias("t").merge(source.alias("s"), "t.key = s.key")
-    p.attempt(lambda: again.whenMatchedDelete(target["key"] == 4).execute())
-    p.rows()
-    merge = table.alias("t").merge(source.alias("s"), "t.key = s.key")
-    merge = merge.whenNotMatchedInsert(
-        (source["value"] > 0) & (target["key"] > 0), {"key": source["key"], "value": target["value"]}
-    )
-    p.attempt(lambda: merge.whenMatchedUpdate(set={"key": F.col("s.key")}).execute())
-    p.rows()
