@@ -151,7 +151,6 @@ SQL = {
     "delete": ("DELETE FROM {t} WHERE v < 3",),
     "deletes": ("DELETE FROM {t} WHERE v % 20 = 0", "DELETE FROM {t} WHERE v % 20 = 1"),
     "delete of a file": ("DELETE FROM {t} WHERE v < 10",),
-    "delete of all, then rows": ("DELETE FROM {t}", "INSERT INTO {t} VALUES (1, 1, 1), (1, 2, 2)"),
     "update": ("UPDATE {t} SET w = 0 WHERE v < 3",),
     "updates": ("UPDATE {t} SET w = 0 WHERE v < 3", "UPDATE {t} SET w = 1 WHERE v IN (1, 25)"),
     "update of a file": ("UPDATE {t} SET w = 0 WHERE v < 10",),
@@ -186,8 +185,8 @@ SQL |= {
 }
 
 
-def kept(p: Player, statements: tuple[str, ...], *, exact: bool = True) -> None:
-    """Tells which rows keep their id, and the version of each row; the marks of new rows."""
+def kept(p: Player, statements: tuple[str, ...]) -> None:
+    """Tells which rows keep their id, and the version of each row."""
     before = {r.v: r for r in p.sql(KEPT.replace("*", "v")).collect()}
     highest = max(r.row_id for r in before.values())
     p.sql(*statements)
@@ -198,8 +197,6 @@ def kept(p: Player, statements: tuple[str, ...], *, exact: bool = True) -> None:
         found.append([row.v, row.w, "known" if known else "new", same, row.row_commit_version])
     p.tell(sorted(found))
     preserved(p)
-    if exact:
-        mark(p)
 
 
 @AREA.grid(SQL, *table())
@@ -212,22 +209,12 @@ def changes_with_vectors_and_the_feed(p: Player, case: tuple[str, ...]) -> None:
     kept(p, case)
 
 
-@AREA.grid(SQL, *table(by=BY), long=True)
-def changes_of_partitions(p: Player, case: tuple[str, ...]) -> None:
-    kept(p, case, exact=False)
-
-
-@AREA.grid(SQL, *LATER)
-def changes_of_a_table_that_got_ids_later(p: Player, case: tuple[str, ...]) -> None:
-    kept(p, case)
-
-
 GATHERED = {name: SQL[name] for name in ("delete", "update", "merge, all")}
 
 
 @AREA.grid(GATHERED, *table(by=BY, **{"delta.autoOptimize.optimizeWrite": "true"}))
 def changes_with_optimized_writes(p: Player, case: tuple[str, ...]) -> None:
-    kept(p, case, exact=False)
+    kept(p, case)
 
 
 @AREA.grid(GATHERED, *table(**{"delta.autoOptimize.optimizeWrite": "true"}))
