@@ -1,5 +1,6 @@
 //! Other writers that come first.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use deltaic::store::{Location, ObjectAdapter};
@@ -10,6 +11,16 @@ pub(crate) fn overtaken(
     store: &FaultStore,
     location: &Location,
     version: u64,
+    rival: impl FnOnce(&Location),
+) {
+    overtaken_by(store, location, version..=version, rival);
+}
+
+/// Lets a writer's commits of these versions land right before the next one.
+pub(crate) fn overtaken_by(
+    store: &FaultStore,
+    location: &Location,
+    versions: RangeInclusive<u64>,
     rival: impl FnOnce(&Location),
 ) {
     // the rival commits to a copy, and its body then comes first
@@ -27,7 +38,9 @@ pub(crate) fn overtaken(
             location.store().put(&path, copy.store().get(&path).unwrap()).unwrap();
         }
     }
-    let name = format!("{version:020}.json");
-    let body = copy.store().get(&copy.root().join(&format!("_delta_log/{name}"))).unwrap();
-    store.rule(Rule::new(Fault::Overtaken(body)).on(Op::PutIfAbsent).named(&name));
+    for version in versions {
+        let name = format!("{version:020}.json");
+        let body = copy.store().get(&copy.root().join(&format!("_delta_log/{name}"))).unwrap();
+        store.rule(Rule::new(Fault::Overtaken(body)).on(Op::PutIfAbsent).named(&name));
+    }
 }

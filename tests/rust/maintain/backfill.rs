@@ -11,10 +11,10 @@ use super::alter::set;
 use super::*;
 use crate::rivals::overtaken;
 
-const VECTORS: (&str, &str) = ("delta.enableDeletionVectors", "true");
+pub(super) const VECTORS: (&str, &str) = ("delta.enableDeletionVectors", "true");
 
 /// Versions 0 and 1: three files of six rows, without row ids.
-fn table(properties: &[(&str, &str)]) -> (FaultStore, Location) {
+pub(super) fn table(properties: &[(&str, &str)]) -> (FaultStore, Location) {
     let (store, location) = place();
     write(&location, &[("a", 1), ("a", 2), ("b", 3)], &with_properties(properties)).unwrap();
     write(&location, &[("a", 4), ("a", 5), ("a", 6)], &partitioned()).unwrap();
@@ -22,14 +22,14 @@ fn table(properties: &[(&str, &str)]) -> (FaultStore, Location) {
 }
 
 /// What another writer commits first.
-type Rival<'a> = &'a dyn Fn(&Location);
+pub(super) type Rival<'a> = &'a dyn Fn(&Location);
 
-fn enable(location: &Location) -> Result<u64> {
+pub(super) fn enable(location: &Location) -> Result<u64> {
     alter_table(location, &set(&[("delta.enableRowTracking", "true")]), None)
 }
 
 /// Stops where a version would be committed.
-fn stopped_at(store: &FaultStore, location: &Location, version: u64) {
+pub(super) fn stopped_at(store: &FaultStore, location: &Location, version: u64) {
     store.rule(Rule::new(Fault::Crash).on(Op::PutIfAbsent).named(&format!("{version:020}.json")));
     enable(location).unwrap_err();
     store.heal();
@@ -38,20 +38,20 @@ fn stopped_at(store: &FaultStore, location: &Location, version: u64) {
 }
 
 /// Nothing of the table contradicts itself.
-fn whole(location: &Location, context: &str) {
+pub(super) fn whole(location: &Location, context: &str) {
     let report = verify(location, &VerifyOptions { deep: true, ..Default::default() }).unwrap();
     assert_eq!(report.findings, Vec::new(), "{context}");
 }
 
 /// Row tracking is on, and every file has ids.
-fn tracked(location: &Location, context: &str) {
+pub(super) fn tracked(location: &Location, context: &str) {
     assert!(open(location).metadata().is_true("delta.enableRowTracking"), "{context}");
     let known = |add: &Add| add.base_row_id.is_some() && add.default_row_commit_version.is_some();
     assert!(adds(location).iter().all(known), "{context}");
     whole(location, context);
 }
 
-fn operations(location: &Location) -> Vec<String> {
+pub(super) fn operations(location: &Location) -> Vec<String> {
     let winners = winners_from(location, 2).unwrap();
     winners.iter().map(|w| w.info().unwrap().operation.clone().unwrap()).collect()
 }

@@ -3,6 +3,7 @@
 mod alter;
 mod auto_compact;
 mod backfill;
+mod backfill_races;
 mod clone;
 #[cfg(unix)]
 mod containment;
