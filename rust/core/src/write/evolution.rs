@@ -2,14 +2,15 @@
 
 use super::mode::{WriteMode, WriteOptions};
 use super::schema::as_nullable;
-use crate::actions::{Metadata, Protocol};
-use crate::alter::{merge_schema, overwrite_schema};
+use crate::actions::{DomainMetadata, Metadata, Protocol};
+use crate::alter::{cluster_by, merge_schema, overwrite_schema};
 use crate::error::{Error, Result};
 use crate::maintain::definition;
 use crate::schema::StructType;
 use crate::snapshot::Snapshot;
 
-/// Protocol and metadata of the table that the data is written into: its own, or those that the options ask for.
+/// Protocol and metadata of the table that the data is written into: its own, or those that the options ask for, and the
+/// action that ends the clustering of a table whose columns are replaced.
 ///
 /// # Errors
 /// As [`merge_schema`] and [`overwrite_schema`]; [`Error::InvalidArgument`] for options that contradict each other.
@@ -17,7 +18,8 @@ pub(super) fn evolved(
     snapshot: &Snapshot,
     data: &StructType,
     options: &WriteOptions,
-) -> Result<(Protocol, Metadata)> {
+) -> Result<(Protocol, Metadata, Option<DomainMetadata>)> {
+    let mut unclustered = None;
     let own = (snapshot.protocol().clone(), snapshot.metadata().clone());
     let new = if options.replaces_schema() {
         if options.dynamic_partitions && !own.1.partition_columns.is_empty() {
@@ -27,17 +29,21 @@ pub(super) fn evolved(
             });
         }
         let data = if options.all_nullable { as_nullable(data) } else { data.clone() };
-        overwrite_schema(&definition(snapshot)?, &data, &options.partition_by)?
+        let table = definition(snapshot)?;
+        if !table.clustering.is_empty() {
+            unclustered = Some(cluster_by(&table, &[])?.1);
+        }
+        overwrite_schema(&table, &data, &options.partition_by)?
     } else if options.merge_schema && matches!(options.mode, WriteMode::Append | WriteMode::Overwrite) {
         merge_schema(&definition(snapshot)?, data)?
     } else {
-        return Ok(own);
+        return Ok((own.0, own.1, None));
     };
     let new = (new.protocol, new.metadata);
-    if new != own {
+    if new != own || unclustered.is_some() {
         check_no_definition(options, "change the columns of a table")?;
     }
-    Ok(new)
+    Ok((new.0, new.1, unclustered))
 }
 
 /// Refuses what a write that changes no rows cannot do.

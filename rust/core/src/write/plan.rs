@@ -152,8 +152,9 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
         plan.snapshot = Some(snapshot);
         return Ok(plan);
     }
-    let (protocol, metadata) = evolved(&snapshot, data, options)?;
+    let (protocol, metadata, unclustered) = evolved(&snapshot, data, options)?;
     let mut plan = plan(location, target, protocol, metadata, options)?;
+    plan.domains.extend(unclustered);
     check_writer(&path, &plan.protocol)?;
     check_same_partitioning(&plan, options)?;
     check_same_properties(&plan.metadata, options)?;
