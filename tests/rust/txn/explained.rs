@@ -162,7 +162,8 @@ fn timestamps_that_a_winner_turns_on_are_no_rule_of_a_table_without_them() {
 #[test]
 fn a_lost_race_names_the_application_or_the_domain() {
     let (_, location) = table(&FEATURES, &[]);
-    let claims: [(fn(&mut Transaction), &str); 2] = [
+    type Claim = fn(&mut Transaction);
+    let claims: [(Claim, &str); 2] = [
         (|txn| txn.domain(domain("d")), "domain `d`"),
         (|txn| txn.app_transaction("app", 1), "application `app`"),
     ];
