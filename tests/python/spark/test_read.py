@@ -139,6 +139,10 @@ def test_a_filter_that_the_core_cannot_read_keeps_files_and_rows(spark: SparkSes
         "i not in (1, 2, 3)",
         "i between 3 and 5",
         "coalesce(i, 0) = 0",
+        "(i > 3 and s > 'v5') is null",
+        "(i > 3 or (flag and i > 2)) is null",
+        "not ((i > 3 or s like 'v1%') is null)",
+        "(i > 3 and l % 2 = 0) is not null",
     ],
 )
 def test_filters_of_every_type_agree_with_plain_parquet(

@@ -35,6 +35,8 @@ import org.apache.spark.unsafe.types.UTF8String;
  * keeps files; it is never left out of an OR or a NOT.
  */
 final class Predicates {
+  private static final int MOST_TURNS = 3;
+
   private final OpenTable table;
   private final boolean utc;
 
@@ -144,7 +146,61 @@ final class Predicates {
 
   private Map nullTest(String kind, Expression operand, Expression whole) {
     List column = column(operand);
-    return column == null ? unknown(whole) : tagged(kind, Collections.singletonMap("column", column));
+    if (column != null) return tagged(kind, Collections.singletonMap("column", column));
+    if (!(operand instanceof And || operand instanceof Or)) return unknown(whole);
+    Map made = isNull(operand, MOST_TURNS);
+    if (made.containsKey("unknown")) return unknown(whole);
+    return kind.equals("isnull") ? made : tagged("not", made);
+  }
+
+  /**
+   * Where a condition is null, exactly: Spark itself asks the operands of comparisons, but not those of AND and OR.
+   *
+   * @param turns how often AND and OR may follow upon each other: each turn doubles what is made.
+   */
+  private Map isNull(Expression e, int turns) {
+    if (e instanceof Not) return isNull(((Not) e).child(), turns);
+    if (e instanceof IsNull || e instanceof IsNotNull || e instanceof EqualNullSafe) return tagged("constant", Boolean.FALSE);
+    if (e instanceof And || e instanceof Or) return turns == 0 ? unknown(e) : isNullOfMany(e, turns - 1);
+    List column = e instanceof AttributeReference || e instanceof GetStructField ? column(e) : compared(predicate(e));
+    return column == null ? unknown(e) : tagged("isnull", Collections.singletonMap("column", column));
+  }
+
+  /** AND is null where a part is, and no part is false; OR where a part is, and none is true. */
+  private Map isNullOfMany(Expression e, int turns) {
+    ArrayList parts = new ArrayList();
+    flatten(e, e instanceof And, parts);
+    ArrayList nulls = new ArrayList();
+    ArrayList all = new ArrayList();
+    for (int i = 0; i < parts.size(); i++) {
+      Map none = isNull((Expression) parts.get(i), turns);
+      if (none.containsKey("unknown")) return none;
+      Map part = predicate((Expression) parts.get(i));
+      nulls.add(none);
+      all.add(tagged("or", Arrays.asList(new Object[] {e instanceof And ? part : tagged("not", part), none})));
+    }
+    all.add(tagged("or", nulls));
+    return tagged("and", all);
+  }
+
+  private static void flatten(Expression e, boolean ands, List parts) {
+    if (ands && e instanceof And) {
+      flatten(((And) e).left(), true, parts);
+      flatten(((And) e).right(), true, parts);
+    } else if (!ands && e instanceof Or) {
+      flatten(((Or) e).left(), false, parts);
+      flatten(((Or) e).right(), false, parts);
+    } else {
+      parts.add(e);
+    }
+  }
+
+  /** The column of a condition that is null where, and only where, that column is; else null. */
+  private static List compared(Map predicate) {
+    Map body = (Map) predicate.get(predicate.containsKey("compare") ? "compare" : "startswith");
+    if (body == null) return null;
+    Map value = (Map) body.get("value");
+    return value != null && "null".equals(value.get("type")) ? null : (List) body.get("column");
   }
 
   private Map startsWith(StartsWith e) {
