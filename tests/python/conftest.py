@@ -31,9 +31,9 @@ SPARK_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-# most queries run once over a few rows, and compiling them takes a quarter of the time. Everything compiles, as users'
-# sessions do, in the full tier and on the oldest PySpark.
-INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
+# most queries run once over a few rows: compiling whole stages costs more than it gains. They are compiled, as in users'
+# sessions, in the full tier and on the oldest PySpark.
+NO_WHOLE_STAGES = {"spark.sql.codegen.wholeStage": "false"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -67,7 +67,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     warehouse: Path = tmp_path_factory.mktemp("warehouse")
     compiles = os.environ.get("DELTAIC_TESTS") == tiers.FULL or version("pyspark").startswith("4.0.")
     settings = {**SPARK_SETTINGS, "spark.sql.warehouse.dir": warehouse.as_uri()}
-    for key, value in (settings if compiles else settings | INTERPRETED).items():
+    for key, value in (settings if compiles else settings | NO_WHOLE_STAGES).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     deltaic.enable(session)
