@@ -65,6 +65,21 @@ fn each_mode_does_what_its_name_says() {
 }
 
 #[test]
+fn an_overwrite_of_the_columns_ends_the_clustering() {
+    let (_, location) = place();
+    let clustered = TableSpec { cluster_by: vec![vec!["id".into()]], ..configured(&["id"], &[]) };
+    define_table(&location, &clustered, DefineMode::Create).unwrap();
+    write(&location, &one("id"), &append()).unwrap();
+    let replacing =
+        WriteOptions { mode: WriteMode::Overwrite, overwrite_schema: true, ..WriteOptions::default() };
+    write(&location, &one("other"), &replacing).unwrap();
+    let now = open(&location);
+    assert_eq!(now.schema().fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["other"]);
+    assert_eq!(clustering_columns(&now).unwrap(), Vec::<Vec<String>>::new());
+    assert!(now.protocol().supports("clustering"));
+}
+
+#[test]
 fn a_replaced_table_has_nothing_of_the_old_one_but_its_versions_and_features() {
     let (_, location) = place();
     let old = TableSpec {

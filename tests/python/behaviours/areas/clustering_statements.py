@@ -339,3 +339,19 @@ def a_name_for_a_table(p: Player, case: tuple[bool, str]) -> None:
     defined, _, by = definition.partition(" CLUSTER")
     p.attempt(f"CREATE TABLE {{name}} {defined} {PLACE} {'CLUSTER' + by if by else ''}")
     columns(p)
+
+
+@AREA.grid(
+    {
+        "other columns": "SELECT 2 AS x, 'y' AS y",
+        "the same columns": "SELECT 2 AS a, 'y' AS b",
+        "the column that it was clustered by": "SELECT 2 AS a",
+    },
+    "CREATE TABLE {t} (a INT, b STRING) USING delta CLUSTER BY (a)",
+    "INSERT INTO {t} VALUES (1, 'x')",
+)
+def overwrites_of_the_columns(p: Player, rows: str) -> None:
+    p.write(rows, mode="overwrite", overwriteSchema=True)
+    columns(p)
+    p.write(rows)
+    p.rows()
