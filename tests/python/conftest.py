@@ -31,8 +31,8 @@ SPARK_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-# most queries run once over a few rows: compiling whole stages costs more than it gains. They are compiled, as in users'
-# sessions, in the full tier and on the oldest PySpark.
+# most queries run once over a few rows: compiling whole stages costs more than it gains. They are compiled, as in
+# sessions of users, in the full tier and on the oldest PySpark.
 NO_WHOLE_STAGES = {"spark.sql.codegen.wholeStage": "false"}
 
 
