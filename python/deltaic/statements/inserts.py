@@ -75,7 +75,8 @@ def run_insert(spark: Any, text: str) -> DataFrame | None:
         table = Table(ref.path, storage_options=storage(spark, {}))
         rows = _placed(query(spark, insert.rows), insert, ref.path, table.schema.names)
         options = _options(spark, insert, table.partition_columns)
-        save(spark, rows, ref.path, "overwrite" if insert.overwrites else "append", None, options)
+        mode = "overwrite" if insert.overwrites else "append"
+        save(spark, rows, ref.path, mode, None, options, whole_partitions=False)
     nothing: DataFrame = frames.frame(spark, frames.NOTHING, [])
     return nothing
 

@@ -228,7 +228,7 @@ def test_a_frame_of_a_table_that_is_partitioned_otherwise_now_is_refused(
     with pytest.raises(SchemaChangedError, match="partition columns"):
         df.where("id > 0").count()
     with pytest.raises(SchemaChangedError, match="partition columns"):
-        df.write.format("delta").mode("overwrite").save(path)
+        df.selectExpr("id", "1 AS p").write.format("delta").mode("overwrite").save(path)
     assert ids(spark.read.format("delta").load(path)) == [7]
 
 
