@@ -108,7 +108,7 @@ def counted(p: Player, merges: dict[str, Any], kind: tuple[bool, bool], *, copie
             p.tell(told)
 
 
-@AREA.family(KINDS, quick=["partitioned, feed"])
+@AREA.family(KINDS, quick=[])
 def merges(p: Player, kind: tuple[bool, bool]) -> None:
     counted(p, MERGES, kind, copied=True)
 

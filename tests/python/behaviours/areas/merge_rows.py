@@ -96,7 +96,7 @@ KINDS = {
 }
 
 
-@AREA.family(KINDS, quick=["partitioned, feed"])
+@AREA.family(KINDS, quick=[])
 def rows_without_a_match_in_the_source(p: Player, kind: Kind) -> None:
     played(p, WITHOUT_SOURCE, kind)
 
@@ -199,6 +199,6 @@ SEVERAL = {
 }  # fmt: skip
 
 
-@AREA.family({"": Kind(), "partitioned": Kind(partitioned=True), "feed": Kind(feed=True)}, quick=["feed"])
+@AREA.family({"": Kind(), "partitioned": Kind(partitioned=True), "feed": Kind(feed=True)}, quick=[])
 def several_matches(p: Player, kind: Kind) -> None:
     played(p, SEVERAL, kind)

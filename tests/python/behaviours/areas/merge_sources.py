@@ -32,6 +32,7 @@ ON = f"ON src.key1 = trg.key2 {MOVE}"
         "a view": f"MERGE INTO {{t}} AS trg USING {{name}} AS src {ON}",
     },
     TABLE,
+    long=True,
 )
 def sources(p: Player, statement: str) -> None:
     p.sql(f"CREATE TEMPORARY VIEW {{name}} AS SELECT * FROM {ROWS}")
@@ -52,7 +53,7 @@ BUILT: dict[str, Any] = {
 }  # fmt: skip
 
 
-@AREA.grid(BUILT, PAIRS)
+@AREA.grid(BUILT, PAIRS, long=True)
 def clauses_by_the_builder(p: Player, clauses: Any) -> None:
     p.answers(lambda: clauses(p.table().merge(p.sql(NEW), "srcKey = trgKey")).execute())
     p.rows()

@@ -199,12 +199,12 @@ def kept(p: Player, statements: tuple[str, ...]) -> None:
     preserved(p)
 
 
-@AREA.grid(SQL, *table())
+@AREA.grid(SQL, *table(), long=True)
 def changes(p: Player, case: tuple[str, ...]) -> None:
     kept(p, case)
 
 
-@AREA.grid(SQL, *table(**{VECTORS: "true", FEED: "true"}))
+@AREA.grid(SQL, *table(**{VECTORS: "true", FEED: "true"}), long=True)
 def changes_with_vectors_and_the_feed(p: Player, case: tuple[str, ...]) -> None:
     kept(p, case)
 
