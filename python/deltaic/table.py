@@ -312,7 +312,7 @@ class Table(RowChanges, Alterations, Maintenance):
 
         The features are all that the protocol has, those that its versions imply included.
         """
-        return detail(self, self._core.features(), self._core.clustering_columns())
+        return detail(self, self._core.features(), self._core.shown_clustering_columns())
 
     def file_list(self, where: str | None = None, *, stats: bool = False) -> Iterator[dict[str, Any]]:
         """The files of `files()` one by one as dictionaries, for programs without an Arrow library."""

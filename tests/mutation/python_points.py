@@ -72,16 +72,12 @@ class File(ast.NodeTransformer):
         return node
 
     def visit_If(self, node: ast.If) -> Any:
-        if "TYPE_CHECKING" in ast.unparse(node.test):
-            return node
-        before = ast.unparse(node.test)
-        simple = not isinstance(node.test, (ast.Compare, ast.BoolOp, ast.UnaryOp))
-        self.generic_visit(node)
-        if simple:
-            node.test = ast.IfExp(self.test(node, f"`if {before}` is `if not`"), negated(before), node.test)
-        return node
+        return node if "TYPE_CHECKING" in ast.unparse(node.test) else self._turned(node)
 
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        return self._turned(node)
+
+    def _turned(self, node: ast.If | ast.IfExp) -> ast.AST:
         before = ast.unparse(node.test)
         simple = not isinstance(node.test, (ast.Compare, ast.BoolOp, ast.UnaryOp))
         self.generic_visit(node)

@@ -173,7 +173,7 @@ def _clone(spark: Any, statement: S.Clone) -> list[dict[str, Any]]:
         what = "a deep clone, which copies files,"
         message = f"`{source.path}`: {what} is not supported: write SHALLOW CLONE"
         raise UnsupportedError(message, path=source.path, what=what)
-    target = ".".join(f"`{part.replace('`', '``')}`" for part in statement.name)
+    target = names.sql(statement.name)
     if statement.if_not_exists and _is_there(spark, statement.name):
         return []
     if statement.location is not None:

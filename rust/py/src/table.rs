@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deltaic::conflict::TransactionRecord;
-use deltaic::maintain::clustering_columns;
+use deltaic::maintain::{clustering_columns, shown_clustering_columns};
 use deltaic::predicate::Predicate;
 use deltaic::replay::FilesRequest;
 use deltaic::scan::explain::{Shown, explain};
@@ -168,6 +168,12 @@ impl Table {
     fn clustering_columns(&self, py: Python<'_>) -> PyResult<Vec<Vec<String>>> {
         let snapshot = self.snapshot.clone();
         runtime::read(py, move || clustering_columns(&snapshot))
+    }
+
+    /// The clustering columns, as the detail of a table shows them.
+    fn shown_clustering_columns(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let snapshot = self.snapshot.clone();
+        runtime::read(py, move || shown_clustering_columns(&snapshot))
     }
 
     /// The schema in the form of the protocol.

@@ -51,6 +51,30 @@ pub(super) fn tracked(location: &Location, context: &str) {
     whole(location, context);
 }
 
+/// Plays each rival before each commit that enables row tracking, in tables with deletion vectors and without: all files get
+/// ids, and the rows are what the rival left.
+pub(super) fn before_each_step(rivals: &[(&str, Rival<'_>)]) {
+    for properties in [&[][..], &[VECTORS]] {
+        for (name, rival) in rivals {
+            for version in [2, 3, 4] {
+                let context = format!("{name} before version {version}, {properties:?}");
+                let (store, location) = table(properties);
+                if version > 2 {
+                    stopped_at(&store, &location, version);
+                }
+                let mut expected = Vec::new();
+                overtaken(&store, &location, version, |copy| {
+                    rival(copy);
+                    expected = rows(copy);
+                });
+                assert_eq!(enable(&location).unwrap(), 5, "{context}: {:?}", operations(&location));
+                assert_eq!(rows(&location), expected, "{context}");
+                tracked(&location, &context);
+            }
+        }
+    }
+}
+
 pub(super) fn operations(location: &Location) -> Vec<String> {
     let winners = winners_from(location, 2).unwrap();
     winners.iter().map(|w| w.info().unwrap().operation.clone().unwrap()).collect()
@@ -144,25 +168,7 @@ fn others_may_append_and_delete_before_each_step() {
     let deletes = |copy: &Location| drop(delete(copy, Some("id = 2"), &DmlOptions::default()).unwrap());
     let drops = |copy: &Location| drop(delete(copy, Some("p = 'a'"), &DmlOptions::default()).unwrap());
     let rivals: [(&str, Rival<'_>); 3] = [("append", &appends), ("delete", &deletes), ("drop", &drops)];
-    for properties in [&[][..], &[VECTORS]] {
-        for (name, rival) in rivals {
-            for version in [2, 3, 4] {
-                let context = format!("{name} before version {version}, {properties:?}");
-                let (store, location) = table(properties);
-                if version > 2 {
-                    stopped_at(&store, &location, version);
-                }
-                let mut expected = Vec::new();
-                overtaken(&store, &location, version, |copy| {
-                    rival(copy);
-                    expected = rows(copy);
-                });
-                assert_eq!(enable(&location).unwrap(), 5, "{context}: {:?}", operations(&location));
-                assert_eq!(rows(&location), expected, "{context}");
-                tracked(&location, &context);
-            }
-        }
-    }
+    before_each_step(&rivals);
 }
 
 #[test]

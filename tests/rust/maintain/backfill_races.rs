@@ -8,7 +8,9 @@ use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::json;
 
 use super::alter::set;
-use super::backfill::{Rival, VECTORS, enable, operations, stopped_at, table, tracked, whole};
+use super::backfill::{
+    Rival, VECTORS, before_each_step, enable, operations, stopped_at, table, tracked, whole,
+};
 use super::drop_feature::{ROW_IDS, features, try_drop};
 use super::*;
 use crate::rivals::{overtaken, overtaken_by};
@@ -39,25 +41,7 @@ fn others_may_change_merge_and_compact_before_each_step() {
     };
     let compacts = |copy: &Location| assert!(compact(copy).is_some());
     let rivals: [(&str, Rival<'_>); 3] = [("update", &updates), ("merge", &merge), ("optimize", &compacts)];
-    for properties in [&[][..], &[VECTORS]] {
-        for (name, rival) in rivals {
-            for version in [2, 3, 4] {
-                let context = format!("{name} before version {version}, {properties:?}");
-                let (store, location) = table(properties);
-                if version > 2 {
-                    stopped_at(&store, &location, version);
-                }
-                let mut expected = Vec::new();
-                overtaken(&store, &location, version, |copy| {
-                    rival(copy);
-                    expected = rows(copy);
-                });
-                assert_eq!(enable(&location).unwrap(), 5, "{context}: {:?}", operations(&location));
-                assert_eq!(rows(&location), expected, "{context}");
-                tracked(&location, &context);
-            }
-        }
-    }
+    before_each_step(&rivals);
 }
 
 /// The feature, unless it is there; ids of some files, ids of the others, and the property.

@@ -51,7 +51,7 @@ final class ViewTarget {
       Attribute from = sourceOf(target, column.exprId());
       if (from == null || !from.name().equalsIgnoreCase(column.name())) {
         String what = statement + " through a view whose column `" + column.name() + "` is not that of the table of this name";
-        boolean more = whole && from == null && !hasColumn(scan, column.name());
+        boolean more = whole && from == null && FittedRows.field(scan.schema(), column.name()) == null;
         throw Refusal.of(what, "name the table itself", path, more ? "DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS" : null,
             more ? new String[] {"schemaDiff", "the table has no column " + column.name(), "legacyFlagMessage", ""} : new String[0]);
       }
@@ -59,14 +59,6 @@ final class ViewTarget {
     if (whole && columns.size() != scan.output().size()) {
       throw Refusal.of(statement + " through a view without all columns of the table", "name the table itself", path);
     }
-  }
-
-  private static boolean hasColumn(LogicalRelation scan, String name) {
-    List columns = Scala.list(scan.output());
-    for (int i = 0; i < columns.size(); i++) {
-      if (((Attribute) columns.get(i)).name().equalsIgnoreCase(name)) return true;
-    }
-    return false;
   }
 
   private static LogicalRelation scanOf(LogicalPlan target, String statement, String path) {

@@ -126,9 +126,7 @@ def create_as(asked: dict[str, Any], data: Any) -> None:
     storage = _storage(asked["properties"])
     rest, _ = split_storage(given)
     rows, path = DataFrame(data["query"], spark), asked["path"]
-    # `saveAsTable` of a table that is there has a mode of its own
-    if wanted.mode == "replace" or asked["named"] or (asked["byPath"] and tables.exists(path)):
-        _check_replaced_schema(wanted.mode, rest)
+    _check_replaced_schema(asked, wanted.mode, rest)
     if wanted.mode == "overwrite":
         by = wanted.partition_by or None
         save(spark, rows, path, "overwrite", by, rest, storage or None, saved_as_table=wanted.managed)
@@ -140,14 +138,17 @@ def create_as(asked: dict[str, Any], data: Any) -> None:
         save(spark, rows, path, None, wanted.partition_by, rest, storage or None, definition=wanted)
 
 
-def _check_replaced_schema(mode: str, options: dict[str, str]) -> None:
+def _check_replaced_schema(asked: dict[str, Any], mode: str, options: dict[str, str]) -> None:
     """Refuses a table that is replaced and is to keep its schema, which nothing would see to.
 
     Raises:
         InvalidArgumentError: `overwriteSchema` is false.
     """
     said = next((value for key, value in options.items() if key.lower() == "overwriteschema"), "true")
-    if mode in ("replace", "create_or_replace") and said.lower() == "false":
+    if mode not in ("replace", "create_or_replace") or said.lower() != "false":
+        return
+    # `saveAsTable` of a table that is there has a mode of its own
+    if mode == "replace" or asked["named"] or (asked["byPath"] and tables.exists(asked["path"])):
         error = InvalidArgumentError.of(
             "overwriteSchema", "a table that is replaced gets the schema of the rows"
         )

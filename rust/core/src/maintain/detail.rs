@@ -1,6 +1,7 @@
 //! What is known of a version beside its rows.
 
-use crate::alter::{CLUSTERING_DOMAIN, clustering::clustering_columns as physical_columns};
+use crate::alter::CLUSTERING_DOMAIN;
+use crate::alter::clustering::{clustering_columns as physical_columns, shown};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructType};
 use crate::snapshot::Snapshot;
@@ -24,6 +25,14 @@ pub fn clustering_columns(snapshot: &Snapshot) -> Result<Vec<Vec<String>>> {
         })
     };
     physical_columns(domain)?.iter().map(logical).collect()
+}
+
+/// [`clustering_columns`], each as the detail of a table shows it: parts that are no plain names are quoted.
+///
+/// # Errors
+/// As [`clustering_columns`].
+pub fn shown_clustering_columns(snapshot: &Snapshot) -> Result<Vec<String>> {
+    Ok(clustering_columns(snapshot)?.iter().map(|path| shown(path)).collect())
 }
 
 /// The names of a path that is given by the names in files.

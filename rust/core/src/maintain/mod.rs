@@ -40,7 +40,7 @@ pub use clone::{CloneDone, CloneOptions, shallow_clone};
 pub use convert::{ConvertDone, ConvertOptions, Partitioning, convert};
 pub use create_like::{LikeOptions, create_like};
 pub use cubes::{CurveStats, FileCount};
-pub use detail::clustering_columns;
+pub use detail::{clustering_columns, shown_clustering_columns};
 pub use drop_feature::{DropDone, DropOptions, drop_feature};
 pub(crate) use files::{look, needs};
 pub use fsck::{FsckDone, fsck};
