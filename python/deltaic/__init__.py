@@ -8,15 +8,14 @@ DataFrames, the same on classic sessions and on Spark Connect, and so are the me
 
 from deltaic import exceptions
 from deltaic._core import __version__
-from deltaic.maintain import ConvertResult, convert
-from deltaic.spark.doors import read, save, sql, table_changes
+from deltaic.spark.api import enable, read, save, sql, table_changes
 from deltaic.spark.recipes.deduplicate import DeduplicateResult, deduplicate
 from deltaic.spark.recipes.scd2 import Scd2Result, scd2
 from deltaic.spark.recipes.upsert import UpsertResult, upsert, upsert_batch
-from deltaic.spark.session import enable
 from deltaic.table import Table
-from deltaic.verify import Finding, VerifyReport, verify
-from deltaic.write import CreateResult, WriteResult, create, write
+from deltaic.table.maintain import ConvertResult, convert
+from deltaic.table.verify import Finding, VerifyReport, verify
+from deltaic.table.write import CreateResult, WriteResult, create, write
 
 __all__ = [
     "ConvertResult",

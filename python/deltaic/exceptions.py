@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deltaic.conditions import conditions, of_kinds
-from deltaic.visible import visible
+from deltaic.error_conditions import conditions, of_kinds
+from deltaic.printable import visible
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -12,7 +12,7 @@ import click
 
 from deltaic import __version__
 from deltaic.exceptions import CommitConflictError, DeltaError, DeltaWarning
-from deltaic.visible import visible
+from deltaic.printable import visible
 
 EXIT_CODES = """\b
 Exit codes:

@@ -22,7 +22,7 @@ from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deltaic.visible import in_json, in_one_line, visible
+from deltaic.printable import in_json, in_one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import location_command
-from deltaic.verify import verify as verify_table
+from deltaic.table.verify import verify as verify_table
 
 
 @click.command(short_help="Compare a table with itself, from its log to its files.")

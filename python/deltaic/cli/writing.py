@@ -16,7 +16,7 @@ from deltaic.exceptions import TableNotFoundError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deltaic.write import WriteResult
+    from deltaic.table.write import WriteResult
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.statements.definitions import NewTable, parse_changes, parse_new_table, subject
-from deltaic.statements.descriptions import Description, parse_description
+from deltaic.sql.ddl import NewTable, parse_changes, parse_new_table, subject
+from deltaic.sql.describe import Description, parse_description
 
 
 def column(name: str, kind: Any, nullable: bool = True, **metadata: Any) -> dict[str, Any]:  # noqa: FBT001

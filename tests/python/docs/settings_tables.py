@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deltaic.spark import known_options as options
-from deltaic.spark import known_settings as known
+from deltaic.spark.session import known_options as options
+from deltaic.spark.session import known_settings as known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

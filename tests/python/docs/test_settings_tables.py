@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from settings_tables import DOCUMENT, with_tables
 
-from deltaic.spark import known_settings as known
+from deltaic.spark.session import known_settings as known
 
 DELTA = known.DELTA
 

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 def _reads_of_queries(patches: ExitStack) -> None:
     """What the query of a write and of a command's subqueries and source reads of the table is not claimed."""
-    from deltaic.spark import command_reads
+    from deltaic.spark.read import read_set
 
-    scans_of = command_reads.scans_of
+    scans_of = read_set.scans_of
 
     def lent_only(df: Any) -> list[Any]:
         # a command's own rows are lent to Spark by a name of their own
         return [scan for scan in scans_of(df) if scan[0].startswith("deltaic-")]
 
-    patches.enter_context(mock.patch.object(command_reads, "scans_of", lent_only))
+    patches.enter_context(mock.patch.object(read_set, "scans_of", lent_only))
 
 
 def _bound_frames(patches: ExitStack) -> None:
     """Frames are not bound to the version of the transaction: each reads what is newest when it runs."""
-    from deltaic.spark import command_reads
+    from deltaic.spark.read import read_set
 
-    patches.enter_context(mock.patch.object(command_reads, "bind", lambda df, *_: df))
+    patches.enter_context(mock.patch.object(read_set, "bind", lambda df, *_: df))
 
 
 class _Claimless:

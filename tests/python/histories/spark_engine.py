@@ -120,12 +120,12 @@ class Deltaic(SparkEngine):
     """deltaic on Spark."""
 
     def __init__(self, spark: SparkSession, path: str, retention_hours: float) -> None:
-        from deltaic.spark import writer
         from deltaic.spark.dml.operation import Operation
+        from deltaic.spark.write import transaction
         from deltaic.tables import DeltaTable
 
         super().__init__(spark, path, retention_hours, DeltaTable)
-        self._commits = (Operation, writer)
+        self._commits = (Operation, transaction)
 
     def do(self, operation: Operation, document: str) -> None:
         self.races.clear()

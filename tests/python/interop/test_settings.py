@@ -13,8 +13,8 @@ import pytest
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark import known_options as options
-from deltaic.spark import known_settings as known
+from deltaic.spark.session import known_options as options
+from deltaic.spark.session import known_settings as known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,9 +10,9 @@ from dml_tables import ids, versions
 
 import deltaic
 from deltaic.exceptions import CommitConflictError, InvalidArgumentError, SchemaChangedError
-from deltaic.spark import writer
 from deltaic.spark.dml.operation import Operation
-from deltaic.spark.replay import MAX_REPLAYS
+from deltaic.spark.write import transaction
+from deltaic.spark.write.retry import MAX_REPLAYS
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def rows(*numbers: int) -> pa.Table:
 @pytest.fixture
 def overtaken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
     """Lets something else be committed just before the next commit of Spark."""
-    commits = [(Operation, "commit"), (writer, "commit")]
+    commits = [(Operation, "commit"), (transaction, "commit")]
 
     def by(other: Callable[[], Any]) -> None:
         whole = [(where, name, getattr(where, name)) for where, name in commits]

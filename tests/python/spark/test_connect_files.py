@@ -23,7 +23,7 @@ from dml_tables import (
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark import native_read
+from deltaic.spark.read import native_read
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:

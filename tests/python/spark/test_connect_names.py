@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 
 import deltaic
 from deltaic.exceptions import UnsupportedError
-from deltaic.spark import names
+from deltaic.spark.catalog import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,8 +16,8 @@ from deltaic.exceptions import (
     UnsupportedError,
     VersionNotFoundError,
 )
-from deltaic.statements.inserts import Insert, parse_insert
-from deltaic.statements.queries import references
+from deltaic.sql.insert import Insert, parse_insert
+from deltaic.sql.references import references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

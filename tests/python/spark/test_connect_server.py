@@ -8,7 +8,7 @@ import pytest
 from connect_server import connect_server
 
 import deltaic
-from deltaic.spark.failures import PackageNotOnServerError
+from deltaic.spark.session.worker_errors import PackageNotOnServerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,9 +26,9 @@ import deltaic
 from deltaic import exceptions
 from deltaic.spark.dml.delete import delete
 from deltaic.spark.dml.operation import Operation
-from deltaic.spark.dml.ref import TableRef
-from deltaic.spark.dml.touched import find_touched
-from deltaic.spark.frame import functions
+from deltaic.spark.dml.touched_rows import find_touched
+from deltaic.spark.session.kind import functions
+from deltaic.spark.session.table_ref import TableRef
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark.frame import is_connect
+from deltaic.spark.session.kind import is_connect
 from deltaic.tables import DeltaTable, IdentityGenerator
 
 pytestmark = pytest.mark.spark

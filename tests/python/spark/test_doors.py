@@ -14,7 +14,7 @@ import pytest
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark.frame import is_connect
+from deltaic.spark.session.kind import is_connect
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 import deltaic
 from deltaic import exceptions
 from deltaic.spark.dml.operation import Operation
-from deltaic.spark.replay import MAX_REPLAYS
+from deltaic.spark.write.retry import MAX_REPLAYS
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:

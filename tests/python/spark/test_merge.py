@@ -21,7 +21,7 @@ from dml_tables import (
 )
 
 import deltaic
-from deltaic.spark.frame import functions
+from deltaic.spark.session.kind import functions
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:

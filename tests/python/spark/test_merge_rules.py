@@ -13,13 +13,14 @@ from pyspark.errors import UnsupportedOperationException
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark.dml.clauses import Clause, Clauses
+from deltaic.spark.dml.clauses import Clauses
 from deltaic.spark.dml.keys import keys_of
 from deltaic.spark.dml.matches import Matches
 from deltaic.spark.dml.operation import Operation
-from deltaic.spark.dml.ref import TableRef
 from deltaic.spark.dml.source import Source
-from deltaic.spark.frame import functions
+from deltaic.spark.session.kind import functions
+from deltaic.spark.session.table_ref import TableRef
+from deltaic.sql.merge_clauses import Clause
 from deltaic.tables import DeltaMergeBuilder, DeltaTable, IdentityGenerator
 
 if TYPE_CHECKING:

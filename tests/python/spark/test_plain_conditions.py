@@ -13,7 +13,7 @@ from dml_tables import ids
 import deltaic
 from deltaic.spark.dml.conditions import plain
 from deltaic.spark.dml.operation import Operation
-from deltaic.spark.dml.ref import TableRef
+from deltaic.spark.session.table_ref import TableRef
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from connect_server import connect_server
 
 import deltaic
 from deltaic._core import SECRETS
-from deltaic.spark.dml.ref import TableRef
-from deltaic.spark.options import WriteOptions
+from deltaic.spark.session.table_ref import TableRef
+from deltaic.spark.write.options import WriteOptions
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:

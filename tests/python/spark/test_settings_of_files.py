@@ -12,7 +12,7 @@ from dml_tables import live
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark import known_settings
+from deltaic.spark.session import known_settings
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from streams import PATIENCE, append, ids, run
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark import writer
+from deltaic.spark.write import transaction
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
@@ -185,12 +185,12 @@ CRASH = """
 import os, sys
 from pyspark.sql import SparkSession
 import deltaic
-from deltaic.spark import writer
+from deltaic.spark.write import transaction
 
 source, to, checkpoint = sys.argv[1:]
 spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
 deltaic.enable(spark)
-commit = writer.commit
+commit = transaction.commit
 batches = 0
 
 def crash(*arguments):
@@ -201,7 +201,7 @@ def crash(*arguments):
         os._exit(7)
     return version
 
-writer.commit = crash
+transaction.commit = crash
 rows = spark.readStream.format("delta").option("maxFilesPerTrigger", "1").load(source)
 query = rows.writeStream.format("delta").option("checkpointLocation", checkpoint)
 query.trigger(availableNow=True).start(to).awaitTermination()
@@ -235,7 +235,7 @@ def test_every_row_once_when_a_batch_fails_before_its_commit(
         raise RuntimeError("before the commit")
 
     with monkeypatch.context() as patched:
-        patched.setattr(writer, "commit", fail)
+        patched.setattr(transaction, "commit", fail)
         with pytest.raises(RuntimeError, match="before the commit"):
             run(stream(spark, source), to, checkpoint)
     assert not (to / "_delta_log").exists()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
-from deltaic.spark import workers
-from deltaic.spark.failures import PackageNotOnServerError
+from deltaic.spark.session import python_workers
+from deltaic.spark.session.worker_errors import PackageNotOnServerError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,7 +42,7 @@ def test_spark_itself_writes_where_its_workers_cannot(
     writers = {pq.read_metadata(file).created_by.split()[0] for file in path.rglob("part-*.parquet")}
     assert writers == {"parquet-mr"}
     assert spark.read.format("delta").load(str(path)).count() == 6000
-    assert not workers.fit(data)
+    assert not python_workers.fit(data)
     assert Path(other_python).exists()
 
 
@@ -67,5 +67,5 @@ def test_a_worker_with_this_python_is_not_asked(spark: SparkSession, monkeypatch
         raise AssertionError
 
     monkeypatch.setattr("subprocess.run", fail)
-    workers._fits.cache_clear()
-    assert workers.fit(spark.range(1))
+    python_workers._fits.cache_clear()
+    assert python_workers.fit(spark.range(1))

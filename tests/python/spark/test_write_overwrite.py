@@ -9,8 +9,8 @@ import pytest
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark import writer
-from deltaic.spark.options import WriteOptions
+from deltaic.spark.write import transaction
+from deltaic.spark.write.options import WriteOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,13 +159,13 @@ def test_an_overwrite_that_lost_says_to_whom(spark: SparkSession, tmp_path: Path
         """Commits an overwrite that was planned before another one, of the partition `other`."""
         given = WriteOptions.parse(path, {} if where is None else {"replaceWhere": where})
         data = numbers(spark, 101, 102)
-        plan = writer.make_plan(
+        plan = transaction.make_plan(
             path, "overwrite", data.schema.json(), None, given, "4", None, rules_held=True
         )
         adds = plan.write(data.toArrow(), "part")
         new = numbers(spark, 4 + other, 5 + other)
         deltaic.save(new, path, mode="overwrite", replaceWhere=f"p = {other}")
-        return writer.commit(plan, adds, "part")
+        return transaction.commit(plan, adds, "part")
 
     for where in (None, "p = 1"):
         with pytest.raises(exceptions.CommitConflictError) as error:

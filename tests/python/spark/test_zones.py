@@ -9,7 +9,7 @@ import pytest
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark.zoned import in_utc
+from deltaic.spark.session.time_zone import in_utc
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:

@@ -8,10 +8,8 @@ from typing_extensions import assert_type
 
 import deltaic
 from deltaic.exceptions import CommitConflictError, DeltaError, VersionNotFoundError
-from deltaic.facts import FileTotals, Metadata, Protocol
 from deltaic.schema import Field, Schema
-from deltaic.table import ArrowStream, Table
-from deltaic.write import WriteResult
+from deltaic.table import ArrowStream, FileTotals, Metadata, Protocol, Table, WriteResult
 
 table = deltaic.Table("s3://bucket/t", storage_options={"aws_region": "eu-west-1"})
 deltaic.Table(Path("t"), version=3)

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from deltaic import _core
-from deltaic.spark.bridge.options import split_storage, verify_level
-from deltaic.spark.bridge.sessions import session_of
-from deltaic.spark.changes import Feed, wanted
-from deltaic.spark.settings import refuse
+from deltaic.spark.read.change_data_feed import Feed, wanted
+from deltaic.spark.read.options import split_storage, verify_level
+from deltaic.spark.session.jvm import session_of
+from deltaic.spark.session.settings import refuse
 
 __all__ = ["Relation", "again", "of_options", "wanted"]
 

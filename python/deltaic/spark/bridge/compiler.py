@@ -9,7 +9,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-PACKAGE = "deltaic.spark"
+from deltaic.spark.session.jvm import PACKAGE, is_loaded
+
 _SERVICE = "META-INF/services/org.apache.spark.sql.sources.DataSourceRegister"
 
 
@@ -31,13 +32,6 @@ def load(gateway: Any) -> None:
     service.write_text(f"{PACKAGE}.DeltaSource\n", encoding="utf-8")
     # the folder must exist and its URL end with a slash: otherwise the loader takes it for a JAR
     loader.addURL(jvm.java.io.File(str(folder)).toURI().toURL())
-
-
-def is_loaded(gateway: Any, name: str) -> bool:
-    """Whether the JVM finds a class."""
-    path = name.replace(".", "/") + ".class"
-    loader = gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    return loader.getResource(path) is not None
 
 
 def _compile(gateway: Any, loader: Any, folder: Path) -> None:

@@ -7,25 +7,26 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
+from deltaic.columns import GENERATION
 from deltaic.exceptions import (
     InvalidArgumentError,
     TableAlreadyExistsError,
     TableNotFoundError,
     UnsupportedError,
 )
-from deltaic.spark import names
-from deltaic.spark.alterations import alter as alter_table
-from deltaic.spark.alterations import stored_columns
 from deltaic.spark.bridge import tables
-from deltaic.spark.bridge.options import split_storage
-from deltaic.spark.bridge.sessions import session_of
-from deltaic.spark.columns import GENERATION
-from deltaic.spark.committed import altered, committed_at
-from deltaic.spark.definition import Definition
-from deltaic.spark.options import CATALOGS_OWN
-from deltaic.spark.settings import Settings, allows_arbitrary, user_metadata
-from deltaic.spark.settings import storage as storage_of
-from deltaic.spark.writer import save
+from deltaic.spark.catalog import names
+from deltaic.spark.catalog.alterations import alter as alter_table
+from deltaic.spark.catalog.alterations import stored_columns
+from deltaic.spark.read.options import split_storage
+from deltaic.spark.save import save
+from deltaic.spark.session.after_commit import altered, committed_at
+from deltaic.spark.session.jvm import session_of
+from deltaic.spark.session.settings import Settings, allows_arbitrary, user_metadata
+from deltaic.spark.session.settings import storage as storage_of
+from deltaic.spark.write.definition import Definition
+from deltaic.spark.write.options import CATALOGS_OWN
+from deltaic.sql import identifiers
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def create(asked: dict[str, Any], _: Any) -> None:
     settings = Settings.of(spark, "create")
     storage = settings.storage(_storage(asked["properties"]))
     if not schema["fields"]:
-        names.check_there(path, names.sql(names.parts(asked["name"])[-2:]), storage)
+        names.check_there(path, identifiers.sql(identifiers.parts(asked["name"])[-2:]), storage)
     with names.told(_name(asked), path, wanted.mode):
         version, _, _ = _core.create(
             path,
@@ -114,7 +115,7 @@ def create_as(asked: dict[str, Any], data: Any) -> None:
     """CREATE TABLE … AS SELECT, REPLACE TABLE … AS SELECT and saveAsTable: the table and its rows in one commit.
 
     Raises:
-        DeltaError: as `deltaic.spark.writer.save`.
+        DeltaError: as `deltaic.spark.save.save`.
     """
     from pyspark.sql.classic.dataframe import DataFrame
 
@@ -156,7 +157,7 @@ def _check_replaced_schema(asked: dict[str, Any], mode: str, options: dict[str, 
 
 
 def alter(asked: dict[str, Any], data: Any) -> None:
-    """ALTER TABLE: see `deltaic.spark.alterations`."""
+    """ALTER TABLE: see `deltaic.spark.catalog.alterations`."""
     _, storage = split_storage(asked["options"])
     spark = session_of(data)
     table = Table(asked["path"], storage_options=storage_of(spark, storage))
@@ -169,7 +170,11 @@ def _check_place(asked: dict[str, Any]) -> None:
     """Refuses two places, and to give a table that is there to a name that would own its files."""
     path = asked["path"]
     location = asked["properties"].get("location")
-    if asked["byPath"] and location is not None and names.local(location).rstrip("/") != path.rstrip("/"):
+    if (
+        asked["byPath"]
+        and location is not None
+        and identifiers.local(location).rstrip("/") != path.rstrip("/")
+    ):
         two = InvalidArgumentError.of("location", f"`{location}`, but the name is the path `{path}`")
         places = {"identifier": path, "location": location}
         raise two.named("DELTA_AMBIGUOUS_PATHS_IN_CREATE_TABLE", **places)
@@ -188,7 +193,7 @@ def _check_named(name: str, path: str) -> None:
     """
     if tables.exists(path):
         return
-    known = names.sql(names.parts(name)[-2:])
+    known = identifiers.sql(identifiers.parts(name)[-2:])
     message = f"{known} is in the catalog, and there is no Delta table at `{path}`: DROP TABLE {known} first"
     gone = {"tableName": known, "tablePath": f"{path.rstrip('/')}/_delta_log", "tableNameForDropCmd": known}
     error = TableNotFoundError(message, path=path)
@@ -196,7 +201,7 @@ def _check_named(name: str, path: str) -> None:
 
 
 def _name(asked: dict[str, Any]) -> list[str] | None:
-    return None if asked["byPath"] else names.parts(asked["name"])
+    return None if asked["byPath"] else identifiers.parts(asked["name"])
 
 
 def _definition(asked: dict[str, Any]) -> Definition:

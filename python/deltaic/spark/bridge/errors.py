@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.errors.exceptions import captured
 
-from deltaic.spark.as_sparks import as_sparks, of_query
+from deltaic.spark.session.pyspark_errors import as_sparks, of_query
 
 # how a failed call answers: see Python.java
 _FAILED = "\0failed\0"

@@ -9,6 +9,8 @@ from py4j.protocol import Py4JError
 
 from deltaic import _core
 from deltaic.spark.bridge import compiler, driver, errors
+from deltaic.spark.session import jvm
+from deltaic.spark.session.jvm import is_loaded
 
 _CATALOG = "spark.sql.catalog.spark_catalog"
 _DELTA_JAR = "org.apache.spark.sql.delta.sources.DeltaDataSource"
@@ -27,7 +29,7 @@ def install(spark: Any) -> list[str]:
 
 def format_name(spark: Any) -> str:
     """The name of the format: `delta`, or `deltaic` where the Delta JAR owns that."""
-    return "deltaic" if compiler.is_loaded(spark.sparkContext._gateway, _DELTA_JAR) else "delta"
+    return "deltaic" if is_loaded(spark.sparkContext._gateway, _DELTA_JAR) else "delta"
 
 
 def _install(spark: Any) -> list[str]:
@@ -85,7 +87,7 @@ def _install_rules(spark: Any, jvm: Any, name: str) -> list[str]:
 
 
 def _install_catalog(spark: Any, name: str) -> list[str]:
-    catalog = f"{compiler.PACKAGE}.SessionCatalog"
+    catalog = f"{jvm.PACKAGE}.SessionCatalog"
     before = str(spark.conf.get(_CATALOG, "builtin"))
     if before == catalog:
         return []

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from deltaic.columns import GENERATION
 from deltaic.exceptions import (
     InvalidArgumentError,
     InvalidSchemaError,
     TableNotFoundError,
     UnsupportedError,
 )
-from deltaic.spark.bridge.options import split_storage
-from deltaic.spark.bridge.sessions import java_method, session_of
-from deltaic.spark.columns import GENERATION
-from deltaic.spark.command_reads import StreamBatch
-from deltaic.spark.frame import has_void
-from deltaic.spark.names import local
-from deltaic.spark.options import WriteOptions
-from deltaic.spark.settings import Settings
+from deltaic.spark.read.options import split_storage
+from deltaic.spark.save import save
+from deltaic.spark.session.jvm import java_method, session_of
+from deltaic.spark.session.settings import Settings
+from deltaic.spark.session.types import has_void
+from deltaic.spark.stream.batch import StreamBatch
+from deltaic.spark.write.options import WriteOptions
+from deltaic.sql.identifiers import local
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -65,8 +66,6 @@ def add_batch(asked: dict[str, Any], data: Any) -> None:
         CommitConflictError: when another writer changed what the batch read: only the query can plan it again.
     """
     from pyspark.sql.classic.dataframe import DataFrame
-
-    from deltaic.spark.writer import save
 
     path, options, storage = _given(asked)
     options |= {"txnappid": asked["query"], "txnversion": str(asked["batch"])}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from deltaic.spark.bridge.sessions import session_of
-from deltaic.statements.parse import parse as parse_text
-from deltaic.statements.run import from_json, is_ours, run, schema_of, to_json
+from deltaic.spark.session.jvm import session_of
+from deltaic.spark.sql.run import from_json, is_ours, run, schema_of, to_json
+from deltaic.sql.parse import parse as parse_text
 
 
 def parse(asked: dict[str, Any], _: Any) -> str | None:

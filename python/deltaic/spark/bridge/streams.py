@@ -9,12 +9,13 @@ from typing import Any
 
 from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
-from deltaic.spark.bridge import tables
-from deltaic.spark.bridge.options import split_storage
-from deltaic.spark.bridge.sessions import session_of
-from deltaic.spark.change_stream import COLUMNS, open_stream
-from deltaic.spark.names import local
-from deltaic.spark.settings import may_keep_schemas_anywhere, of_streams
+from deltaic.spark.read import opened
+from deltaic.spark.read.change_data_feed import COLUMNS
+from deltaic.spark.read.options import split_storage
+from deltaic.spark.session.jvm import session_of
+from deltaic.spark.session.settings import may_keep_schemas_anywhere, of_streams
+from deltaic.spark.stream.change_stream import open_stream
+from deltaic.sql.identifiers import local
 
 # batches whose files Spark may still ask for: the one that runs, and the last one, which a restart asks for again
 _KEPT = 3
@@ -34,7 +35,7 @@ class _Stream:
         """Makes the parts of a batch known as relations: names, and the commit that inserted all of the rows."""
         relations = [_Relation(part) for part in parts]
         for relation in relations:
-            tables.lend(relation.identity, relation)
+            opened.lend(relation.identity, relation)
         self._given.append([relation.identity for relation in relations])
         self._take_back(len(self._given) - _KEPT)
         return [{"name": r.identity, "inserted": getattr(r.part, "inserted", None)} for r in relations]
@@ -46,7 +47,7 @@ class _Stream:
     def _take_back(self, oldest: int) -> None:
         for _ in range(oldest):
             for name in self._given.pop(0):
-                tables.take_back(name)
+                opened.take_back(name)
 
 
 class _Relation:

@@ -3,48 +3,37 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
+from deltaic.columns import GENERATION
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
-from deltaic.spark.alterations import stored_columns
 from deltaic.spark.bridge import change_feed
-from deltaic.spark.bridge.options import split_storage, time_travel, verify_level
-from deltaic.spark.bridge.sessions import session_of
-from deltaic.spark.columns import GENERATION
-from deltaic.spark.names import is_url
-from deltaic.spark.partition_folders import PartOfTable, partition_folder
-from deltaic.spark.partition_values import partition_values
-from deltaic.spark.settings import storage
-from deltaic.spark.zoned import TIME_ZONE
+from deltaic.spark.catalog.alterations import stored_columns
+from deltaic.spark.catalog.partition_values import partition_values
+from deltaic.spark.read import opened
+from deltaic.spark.read.options import split_storage, time_travel, verify_level
+from deltaic.spark.read.partition_folders import PartOfTable, partition_folder
+from deltaic.spark.session.jvm import session_of
+from deltaic.spark.session.settings import storage
+from deltaic.spark.session.time_zone import TIME_ZONE
+from deltaic.sql.identifiers import is_url
 from deltaic.time_travel import may_name_a_time, of_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from deltaic.spark.definition import Definition
-
-# opened versions that are kept, so that a plan does not open what its analysis opened
-_KEPT = 32
-
-# option of a read that names a relation of ours instead of the table as it is
-LENT = "deltaicrelation"
-
-_lock = threading.Lock()
-_lent: dict[str, Any] = {}
-_opened: OrderedDict[str, Any] = OrderedDict()
+    from deltaic.spark.write.definition import Definition
 
 
 def describe(asked: dict[str, Any]) -> str:
     """Opens the version that is asked for and says, as JSON, what Spark needs to know without its files."""
-    if LENT in asked["options"]:
-        return str(_lent[asked["options"][LENT]].describe())
+    if opened.LENT in asked["options"]:
+        return str(opened.lent(asked["options"][opened.LENT]).describe())
     _, storage = split_storage(asked["options"])
     if change_feed.wanted(asked["options"]):
-        return str(keep(change_feed.of_options(asked)).describe())
+        return str(opened.keep(change_feed.of_options(asked)).describe())
     version, timestamp = time_travel(asked)
     path = asked["path"]
     if version is None and timestamp is None and may_name_a_time(path):
@@ -53,7 +42,7 @@ def describe(asked: dict[str, Any]) -> str:
         table = _open(path, version, timestamp, storage, verify_level(asked["options"]))
     except TableNotFoundError as error:
         raise _not_there(error) from None
-    keep(table)
+    opened.keep(table)
     # the kept one may have been asked for as the newest, which may be written to
     return str(table.describe())
 
@@ -67,18 +56,17 @@ def _not_there(error: TableNotFoundError) -> TableNotFoundError:
 
 def again(asked: dict[str, Any]) -> Any:
     """The version that `describe` opened."""
-    if (lent := _lent.get(asked["identity"])) is not None:
+    if (lent := opened.lent(asked["identity"])) is not None:
         return lent
-    with _lock:
-        table = _opened.get(asked["identity"])
+    table = opened.kept(asked["identity"])
     if table is None and "changes" in asked:
-        table = keep(change_feed.again(asked))
+        table = opened.keep(change_feed.again(asked))
     elif table is None:
         _, storage = split_storage(asked["options"])
         found = _core.SparkTable(
             asked["uri"], asked["version"], None, storage, verify_level(asked["options"])
         )
-        table = keep(PartOfTable(found, asked["partition"]) if "partition" in asked else found)
+        table = opened.keep(PartOfTable(found, asked["partition"]) if "partition" in asked else found)
     return table
 
 
@@ -86,10 +74,9 @@ def newest(asked: dict[str, Any]) -> str | None:
     """What `describe` says of the newest version; none where that is the one that is known. Costs one listing."""
     if "changes" in asked:
         changes = change_feed.newest(asked)
-        return None if changes is None else str(keep(changes).describe())
+        return None if changes is None else str(opened.keep(changes).describe())
     _, storage = split_storage(asked["options"])
-    with _lock:
-        known = _opened.get(asked["identity"])
+    known = opened.kept(asked["identity"])
     table: Any
     if known is None:
         table = _core.SparkTable(asked["uri"], None, None, storage, verify_level(asked["options"]))
@@ -97,7 +84,7 @@ def newest(asked: dict[str, Any]) -> str | None:
         table = known.newest()
     if table is None or table.identity == asked["identity"]:
         return None
-    keep(table)
+    opened.keep(table)
     return str(table.describe())
 
 
@@ -134,7 +121,7 @@ def size(asked: dict[str, Any]) -> int:
 
 
 def partitions(asked: dict[str, Any], data: Any) -> Any:
-    """SHOW PARTITIONS: see `deltaic.spark.partition_values`; a Java Dataset."""
+    """SHOW PARTITIONS: see `deltaic.spark.catalog.partition_values`; a Java Dataset."""
     return partition_values(session_of(data), again(asked), asked.get("spec") or {})._jdf
 
 
@@ -235,16 +222,6 @@ def check_location(asked: dict[str, Any]) -> None:
             raise SchemaMismatchError.of(asked["to"], f"ALTER TABLE … SET LOCATION: {reason}")
 
 
-def lend(identity: str, relation: Any) -> None:
-    """Makes a relation known to reads with the option `LENT`; it answers as a `SparkTable`."""
-    _lent[identity] = relation
-
-
-def take_back(identity: str) -> None:
-    """The opposite of `lend`."""
-    _lent.pop(identity, None)
-
-
 def _expressions(schema: dict[str, Any]) -> dict[str, str]:
     """Those of generated columns."""
     fields = ((field["name"], field["metadata"].get(GENERATION)) for field in schema["fields"])
@@ -253,13 +230,3 @@ def _expressions(schema: dict[str, Any]) -> dict[str, str]:
 
 def _columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(field["name"], field["type"]) for field in schema["fields"]]
-
-
-def keep(table: Any) -> Any:
-    """The table, or the same version as it was opened before, with what that one has loaded since."""
-    with _lock:
-        kept = _opened.setdefault(table.identity, table)
-        _opened.move_to_end(table.identity)
-        while len(_opened) > _KEPT:
-            _opened.popitem(last=False)
-    return kept

@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.spark.bridge import options as reading
-from deltaic.spark.bridge.sessions import session_of
+from deltaic.spark.read import options as reading
+from deltaic.spark.save import save as write
+from deltaic.spark.session.jvm import session_of
 
 
 def insert(asked: dict[str, Any], data: Any) -> None:
@@ -22,8 +23,6 @@ def save(asked: dict[str, Any], data: Any, *, whole_partitions: bool = True) -> 
         InvalidArgumentError: without a path.
     """
     from pyspark.sql.classic.dataframe import DataFrame
-
-    from deltaic.spark.writer import save as write
 
     given: dict[str, str] = asked["options"]
     path = next((value for name, value in given.items() if name.lower() == "path"), None)

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import DataType, StructField, StructType
 
+from deltaic.columns import GENERATION
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError
 from deltaic.predicates import name_parts
-from deltaic.spark.columns import GENERATION
-from deltaic.spark.dml.storing import Storing, casting_of, plainly
-from deltaic.spark.frame import quoted
+from deltaic.spark.dml.store_casts import Storing, casting_of, plainly
+from deltaic.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from deltaic.spark.dml.operation import Operation
+    from deltaic.sql.merge_clauses import Assigned
 
     Target = str | tuple[str, ...]
-    Assigned = Mapping[str, Any] | Mapping[tuple[str, ...], Any]
 
 DEFAULT = "CURRENT_DEFAULT"
 _CASE = "spark.sql.caseSensitive"

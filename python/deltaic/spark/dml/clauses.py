@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.dml.operation import shown
+from deltaic.sql.merge_clauses import (
+    DELETE,
+    MATCHED,
+    NOT_MATCHED,
+    NOT_MATCHED_BY_SOURCE,
+    UPDATE,
+    Clause,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from deltaic.spark.dml.assignments import Assigned
 
-MATCHED, NOT_MATCHED, NOT_MATCHED_BY_SOURCE = "whenMatched", "whenNotMatched", "whenNotMatchedBySource"
-UPDATE, DELETE, INSERT = "update", "delete", "insert"
 _PARAMETERS = {
     MATCHED: "matchedPredicates",
     NOT_MATCHED: "notMatchedPredicates",
@@ -26,22 +30,6 @@ _UNREACHABLE = {
     NOT_MATCHED: "DELTA_NON_LAST_NOT_MATCHED_CLAUSE_OMIT_CONDITION",
     NOT_MATCHED_BY_SOURCE: "DELTA_NON_LAST_NOT_MATCHED_BY_SOURCE_CLAUSE_OMIT_CONDITION",
 }
-
-
-@dataclass(frozen=True)
-class Clause:
-    """One clause."""
-
-    when: str
-    action: str
-    condition: Any = None
-    values: Assigned | None = None
-    """By target, as `Assignments` takes them. None sets every column to that of the source with its name."""
-
-    @property
-    def is_star(self) -> bool:
-        """Whether columns get those of the source with their names."""
-        return self.values is None and self.action != DELETE
 
 
 class Clauses:

@@ -13,7 +13,7 @@ from pyspark.sql.types import TimestampType
 from deltaic.exceptions import DeltaError, InvalidPredicateError
 from deltaic.predicates import columns_of, from_sql
 from deltaic.spark.dml.operation import shown
-from deltaic.spark.zoned import TIME_ZONE, is_utc
+from deltaic.spark.session.time_zone import TIME_ZONE, is_utc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

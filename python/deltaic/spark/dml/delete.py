@@ -10,12 +10,12 @@ from deltaic.spark.dml import metrics
 from deltaic.spark.dml.change_data import changes
 from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
-from deltaic.spark.dml.rewriting import rewrite
-from deltaic.spark.dml.touched import take_matches
-from deltaic.spark.replay import replayed
+from deltaic.spark.dml.rewritten_files import rewrite
+from deltaic.spark.dml.touched_rows import take_matches
+from deltaic.spark.write.retry import replayed
 
 if TYPE_CHECKING:
-    from deltaic.spark.dml.ref import TableRef
+    from deltaic.spark.session.table_ref import TableRef
 
 
 @replayed

@@ -9,7 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql.types import DateType, DecimalType, IntegralType, StringType, StructType
 
 from deltaic.predicates import equalities, name_parts
-from deltaic.spark.frame import is_connect
+from deltaic.spark.session.kind import is_connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

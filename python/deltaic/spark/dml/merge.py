@@ -6,23 +6,24 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Any
 
+from deltaic.columns import GENERATION
 from deltaic.exceptions import SchemaMismatchError
-from deltaic.spark.columns import GENERATION
 from deltaic.spark.dml import metrics
 from deltaic.spark.dml.assignments import DEFAULT, IDENTITY, is_made
 from deltaic.spark.dml.change_data import changes
-from deltaic.spark.dml.clauses import DELETE, MATCHED, NOT_MATCHED_BY_SOURCE, UPDATE, Clauses, first_true
+from deltaic.spark.dml.clauses import Clauses, first_true
 from deltaic.spark.dml.evolution import evolve
 from deltaic.spark.dml.matches import CLAUSE, OLD, Matches, insert_of
 from deltaic.spark.dml.operation import Operation
-from deltaic.spark.dml.rewriting import rewrite
+from deltaic.spark.dml.rewritten_files import rewrite
 from deltaic.spark.dml.row_expressions import check_expressions
 from deltaic.spark.dml.source import SOURCE_ROW, Source
-from deltaic.spark.dml.storing import refusing_overflows
-from deltaic.spark.dml.unresolved import naming_clauses
-from deltaic.spark.frame import quoted
-from deltaic.spark.replay import replayed
-from deltaic.spark.rules import NUMBER, identity_value, numbered, task_count
+from deltaic.spark.dml.store_casts import refusing_overflows
+from deltaic.spark.dml.unresolved_columns import naming_clauses
+from deltaic.spark.write.retry import replayed
+from deltaic.spark.write.row_rules import NUMBER, identity_value, numbered, task_count
+from deltaic.sql.identifiers import quoted
+from deltaic.sql.merge_clauses import DELETE, MATCHED, NOT_MATCHED_BY_SOURCE, UPDATE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
     from deltaic.spark.dml.assignments import Assignments
-    from deltaic.spark.dml.clauses import Clause
-    from deltaic.spark.dml.ref import TableRef
+    from deltaic.spark.session.table_ref import TableRef
+    from deltaic.sql.merge_clauses import Clause
 
 _TARGET = "__deltaic_target"
 _SEEN = "__deltaic_seen"

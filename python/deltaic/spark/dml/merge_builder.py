@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deltaic.spark.as_sparks import all_raise_sparks
 from deltaic.spark.dml.arguments import check_condition, check_values
-from deltaic.spark.dml.clauses import (
+from deltaic.spark.dml.merge import merge
+from deltaic.spark.session.pyspark_errors import all_raise_sparks
+from deltaic.sql.merge_clauses import (
     DELETE,
     INSERT,
     MATCHED,
@@ -15,14 +16,13 @@ from deltaic.spark.dml.clauses import (
     UPDATE,
     Clause,
 )
-from deltaic.spark.dml.merge import merge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame
 
-    from deltaic.spark.dml.ref import TableRef
+    from deltaic.spark.session.table_ref import TableRef
 
 _RESULT = "num_affected_rows long, num_updated_rows long, num_deleted_rows long, num_inserted_rows long"
 

@@ -12,16 +12,22 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 from deltaic import _core
 from deltaic.exceptions import InvalidPredicateError
-from deltaic.spark import command_reads, writer
-from deltaic.spark.committed import committed
 from deltaic.spark.dml.relation import Relation
-from deltaic.spark.frame import arrow_takes, functions, is_connect, is_local, quoted
-from deltaic.spark.native_read import with_places, with_row_ids
-from deltaic.spark.options import WriteOptions
-from deltaic.spark.rule import DEFAULT, GENERATED, Rule
-from deltaic.spark.rules import RowRules
-from deltaic.spark.settings import Settings
-from deltaic.spark.split_read import planned_rows
+from deltaic.spark.read import read_set
+from deltaic.spark.read.native_read import with_places, with_row_ids
+from deltaic.spark.read.opened import LENT
+from deltaic.spark.read.split_read import planned_rows
+from deltaic.spark.session.after_commit import committed
+from deltaic.spark.session.enabling import format_name
+from deltaic.spark.session.file_listing import list_quickly
+from deltaic.spark.session.kind import functions, is_connect, is_local
+from deltaic.spark.session.settings import Settings
+from deltaic.spark.session.types import arrow_takes
+from deltaic.spark.write.options import WriteOptions
+from deltaic.spark.write.row_rules import RowRules
+from deltaic.spark.write.rows import write_rows
+from deltaic.spark.write.rule_expressions import DEFAULT, GENERATED, Rule
+from deltaic.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +35,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from deltaic.spark.dml.ref import TableRef
-    from deltaic.spark.rules import Sequence
+    from deltaic.spark.session.table_ref import TableRef
+    from deltaic.spark.write.row_rules import Sequence
 
 # an operation as `known_settings` calls it
 _KINDS = {"DELETE": "delete", "TRUNCATE": "delete", "UPDATE": "update", "MERGE": "merge", "WRITE": "write"}
@@ -62,13 +68,9 @@ class Operation:
         self.in_process = not self.connect and is_local(ref.spark)
         """Whether tasks run in this process."""
         if self.connect:
-            from deltaic.spark.connect import list_quickly
-
             list_quickly(self.spark)
         else:
-            from deltaic.spark.session import enable
-
-            enable(self.spark)
+            format_name(self.spark)
         self.started = time.monotonic()
         self._instant = time.time_ns() // 1000
         self.settings = Settings.of(self.spark, _KINDS[name])
@@ -191,9 +193,6 @@ class Operation:
         return (self._connect_rows if self.connect else self._classic_rows)(part, row_ids=row_ids)
 
     def _classic_rows(self, part: str, *, row_ids: bool) -> Any:
-        from deltaic.spark.bridge.install import format_name
-        from deltaic.spark.bridge.tables import LENT
-
         relation = Relation(self.dml, part, row_ids=row_ids)
         self._relations.append(relation)
         reader = self.spark.read.format(format_name(self.spark)).option(LENT, relation.identity)
@@ -205,10 +204,10 @@ class Operation:
         Those of subqueries and of a source that were made before, too. Every frame that runs comes through here:
         `now()` is one instant in all of them.
         """
-        df = command_reads.bind(df, self.dml, self.ref.storage_options)
-        df = command_reads.at_instant(df, self._instant)
+        df = read_set.bind(df, self.dml, self.ref.storage_options)
+        df = read_set.at_instant(df, self._instant)
         lent = {r.identity for r in self._relations}
-        scans = command_reads.scans_of(df)
+        scans = read_set.scans_of(df)
         self._asked += [predicate for identity, predicate in scans if identity in lent]
         self.dml.read_rows_of([predicate for identity, predicate in scans if identity not in lent])
         return df
@@ -268,14 +267,14 @@ class Operation:
         """Writes rows, with the columns of the table and of row ids, into data files that join with the commit."""
         folder = str(uuid.uuid4())
         plan = self.dml.data_plan(df.schema.json(), changed, folder)
-        self.dml.add_files(writer.write_rows(self.bound(df), plan, self.ref.path, folder, self._options))
+        self.dml.add_files(write_rows(self.bound(df), plan, self.ref.path, folder, self._options))
 
     def write_inserts(self, df: Any, *, as_changes: bool) -> None:
         """Writes new rows, with columns of the table; the rules of the table fill the others."""
         folder = str(uuid.uuid4())
         plan = self.dml.insert_plan(df.schema.json(), folder)
         self.dml.add_inserts(
-            writer.write_rows(self.bound(df), plan, self.ref.path, folder, self._options), as_changes
+            write_rows(self.bound(df), plan, self.ref.path, folder, self._options), as_changes
         )
 
     def sequences(self, given: StructType) -> dict[str, Sequence]:
@@ -287,7 +286,7 @@ class Operation:
         """Writes row-level changes, with the columns of the table and `_change_type`, into files of their own."""
         folder = f"_change_data/{uuid.uuid4()}"
         plan = self.dml.change_plan(df.schema.json(), folder)
-        self.dml.add_changes(writer.write_rows(self.bound(df), plan, self.ref.path, folder, self._options))
+        self.dml.add_changes(write_rows(self.bound(df), plan, self.ref.path, folder, self._options))
 
     def counts(self) -> dict[str, int | None]:
         """What it does so far, in numbers: see `DmlCounts` in the core."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from deltaic.spark.bridge import tables
+from deltaic.spark.read import opened
 
 
 class Relation:
@@ -16,7 +16,7 @@ class Relation:
         self.part = part
         self._dml = dml
         self._row_ids = row_ids
-        tables.lend(self.identity, self)
+        opened.lend(self.identity, self)
 
     def describe(self) -> str:
         """Schema, partitioning and properties as JSON."""
@@ -32,4 +32,4 @@ class Relation:
 
     def close(self) -> None:
         """No plan may ask any more."""
-        tables.take_back(self.identity)
+        opened.take_back(self.identity)

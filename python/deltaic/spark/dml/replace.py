@@ -8,22 +8,23 @@ from pyspark.errors import AnalysisException
 
 from deltaic.exceptions import InvalidArgumentError, InvariantViolationError, SchemaMismatchError
 from deltaic.predicates import columns_of
-from deltaic.spark.bridge.sessions import java_method
 from deltaic.spark.dml import metrics
 from deltaic.spark.dml.assignments import old_value
 from deltaic.spark.dml.change_data import CHANGE_TYPE
 from deltaic.spark.dml.operation import Operation
-from deltaic.spark.dml.ref import TableRef
-from deltaic.spark.dml.rewriting import rewrite
+from deltaic.spark.dml.rewritten_files import rewrite
 from deltaic.spark.dml.source import Source
-from deltaic.spark.dml.touched import take
-from deltaic.spark.frame import functions, in_sql, is_connect, quoted
+from deltaic.spark.dml.touched_rows import take
+from deltaic.spark.session.jvm import java_method
+from deltaic.spark.session.kind import functions, is_connect
+from deltaic.spark.session.table_ref import TableRef
+from deltaic.sql.identifiers import in_sql, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from deltaic.spark.options import WriteOptions
-    from deltaic.spark.replacing import Replacing
+    from deltaic.spark.write.options import WriteOptions
+    from deltaic.spark.write.replacing import Replacing
 
 _TARGET, _SOURCE = "__deltaic_target", "__deltaic_source"
 _NEW = "__deltaic_new_"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.types import BinaryType, NumericType, StringType
 
 from deltaic.spark.dml.keys import keys_of
-from deltaic.spark.frame import quoted
+from deltaic.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from deltaic.spark.dml.keys import Key

@@ -12,8 +12,8 @@ from deltaic.spark.recipes.target import SOURCE, TARGET, ref_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deltaic.spark.delta_table import DeltaTable
     from deltaic.spark.dml.operation import Operation
-    from deltaic.tables import DeltaTable
 
 _NUMBER, _FILE, _ROW = "__deltaic_number", "__deltaic_duplicate_file", "__deltaic_duplicate_row"
 
@@ -46,9 +46,9 @@ def deduplicate(
         AppendOnlyError: the table loses no rows.
         CommitConflictError: another writer changed rows meanwhile.
     """
-    from deltaic.spark.dml.clauses import DELETE, MATCHED, Clause
     from deltaic.spark.dml.merge import merge
-    from deltaic.spark.native_read import FILE, ROW
+    from deltaic.spark.read.native_read import FILE, ROW
+    from deltaic.sql.merge_clauses import DELETE, MATCHED, Clause
 
     ref = ref_of(table)
     if ref.spark is None:

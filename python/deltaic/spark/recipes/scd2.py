@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from deltaic.spark.delta_table import DeltaTable
     from deltaic.spark.dml.operation import Operation
-    from deltaic.tables import DeltaTable
 
 _AT, _SINCE, _CLOSES = "__deltaic_at", "__deltaic_since", "__deltaic_closes"
 _KEY, _WAS = "__deltaic_key_", "__deltaic_was_"
@@ -86,9 +86,10 @@ def scd2(
         MultipleMatchesError: several rows have one key, and there is no `order_by`.
         DeltaError: as `DeltaMergeBuilder.execute`.
     """
-    from deltaic.spark.dml.clauses import INSERT, MATCHED, NOT_MATCHED, UPDATE, Clause
     from deltaic.spark.dml.merge import merge
-    from deltaic.spark.frame import functions, in_sql, quoted
+    from deltaic.spark.session.kind import functions
+    from deltaic.sql.identifiers import in_sql, quoted
+    from deltaic.sql.merge_clauses import INSERT, MATCHED, NOT_MATCHED, UPDATE, Clause
 
     ids = keys.columns(id_cols, df.columns, "id_cols")
     others = [c for c in df.columns if c not in ids and c.lower() != valid_at.strip("`").lower()]
@@ -117,7 +118,7 @@ def scd2(
 def _changes(op: Operation, given: Any, dimension: _Columns, *, once: bool) -> Any:
     """The source of the merge: a row to open for each change, and one to close where the key has a current row."""
     from deltaic.spark.dml.source import SOURCE_ROW, Source
-    from deltaic.spark.frame import quoted
+    from deltaic.sql.identifiers import quoted
 
     F, ids = op.functions, dimension.ids  # noqa: N806 (its usual name)
     own = [dimension.valid_from, dimension.valid_to, dimension.is_current]
@@ -145,7 +146,7 @@ def _changes(op: Operation, given: Any, dimension: _Columns, *, once: bool) -> A
 
 def _refuse_late(op: Operation, changed: Any, ids: Sequence[str]) -> None:
     """A row whose time would end before it began is none."""
-    from deltaic.spark.frame import quoted
+    from deltaic.sql.identifiers import quoted
 
     F = op.functions  # noqa: N806 (its usual name)
     late = F.col(_AT).isNull() | (F.col(_AT) <= F.col(_SINCE))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.exceptions import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from deltaic.spark.dml.ref import TableRef
+    from deltaic.spark.session.table_ref import TableRef
 
 TARGET, SOURCE = "target", "source"
 """Aliases of the table and of the rows that come."""
@@ -20,12 +20,12 @@ def ref_of(table: object, spark: Any = None) -> TableRef:
     Raises:
         InvalidArgumentError: it is neither.
     """
-    from deltaic.spark import names
-    from deltaic.spark.dml.ref import TableRef
-    from deltaic.tables import DeltaTable
+    from deltaic.spark.delta_table import DeltaTable
+    from deltaic.spark.session.table_ref import TableRef
+    from deltaic.sql import identifiers
 
     if isinstance(table, str):
-        return TableRef(spark, names.local(table), alias=TARGET)
+        return TableRef(spark, identifiers.local(table), alias=TARGET)
     if isinstance(table, DeltaTable):
         return replace(table._ref, spark=spark or table._ref.spark, alias=TARGET)
     reason = f"a {type(table).__name__} is neither a path nor a DeltaTable"

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from deltaic.spark.delta_table import DeltaTable
     from deltaic.spark.dml.operation import Operation
-    from deltaic.spark.dml.ref import TableRef
-    from deltaic.tables import DeltaTable
+    from deltaic.spark.session.table_ref import TableRef
 
 # Spark's name of the query that a batch belongs to, for jobs of the thread
 _QUERY = "sql.streaming.queryId"
@@ -133,8 +133,8 @@ def _upsert(
     merge_schema: bool,
     optimize: bool,
 ) -> UpsertResult:
-    from deltaic.spark.dml.clauses import INSERT, MATCHED, NOT_MATCHED, UPDATE, Clause
     from deltaic.spark.dml.merge import merge
+    from deltaic.sql.merge_clauses import INSERT, MATCHED, NOT_MATCHED, UPDATE, Clause
 
     ids = keys.columns(id_cols, df.columns, "id_cols")
 
@@ -168,7 +168,7 @@ def _compact(ref: TableRef) -> None:
 
 
 def _query_of(df: DataFrame) -> str:
-    from deltaic.spark.frame import is_connect
+    from deltaic.spark.session.kind import is_connect
 
     query = None if is_connect(df) else df.sparkSession.sparkContext.getLocalProperty(_QUERY)
     if query is None:

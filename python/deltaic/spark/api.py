@@ -1,0 +1,195 @@
+"""`enable`, and one way to read, to write and to run SQL, the same on classic sessions and on Spark Connect.
+
+PySpark is imported when a function is called: `import deltaic` works without it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from deltaic.exceptions import InvalidArgumentError
+from deltaic.spark.session.enabling import enabled_by
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+Session = TypeVar("Session")
+
+
+def enable(spark: Session) -> Session:
+    """Makes `format("delta")` and Delta tables in SQL work in this session, and returns the session.
+
+    A classic session gets the bridge, and so does every session that it makes later (`newSession`); a Spark
+    Connect session gets the Python Data Source, which follows the settings that the session has at this call (see
+    `docs/spark-connect.md`). Calling it again does nothing else. Where Delta's own JAR is on
+    the classpath, the format is named `deltaic`, and a warning says so. A door that this Spark does not have
+    is named in a warning, with what replaces it.
+
+    The first call in a JVM compiles a few small classes, which takes about two seconds.
+
+    Raises:
+        InvalidArgumentError: when `spark` is no Spark session.
+    """
+    if hasattr(spark, "_jsparkSession"):
+        from deltaic.spark.bridge.install import install
+
+        for said in install(spark):
+            warnings.warn(said, UserWarning, stacklevel=2)
+    elif type(spark).__module__.startswith("pyspark.sql.connect"):
+        from deltaic.spark.connect.enable import enable_connect
+
+        enable_connect(spark)
+    else:
+        reason = f"a {type(spark).__name__} is no Spark session"
+        raise InvalidArgumentError.of("spark", reason)
+    return spark
+
+
+@enabled_by
+def _format_name(spark: Any) -> str:
+    from deltaic.spark.session.kind import is_connect
+
+    if is_connect(spark):
+        from deltaic.spark.connect.enable import enable_connect
+
+        return enable_connect(spark)
+    from deltaic.spark.bridge.install import format_name
+
+    return format_name(enable(spark))
+
+
+def read(
+    spark: SparkSession,
+    path: str,
+    version: int | None = None,
+    timestamp: str | dt.datetime | None = None,
+    where: str | None = None,
+    *,
+    row_ids: bool = False,
+) -> DataFrame:
+    """The rows of a version of the table at `path`: the newest, or the one of `version` or `timestamp`.
+
+    `where` is an SQL predicate; files that it excludes are not read. Both kinds of session answer the same.
+    On Spark Connect this reads with Spark's own Parquet reader, several times faster than
+    `spark.read.format("delta")`, wherever that is right and quick; otherwise, as with column mapping by id, file names
+    that Spark hides or more than 10,000 files, the Python workers of the server read, and must be able to import
+    deltaic. The table is planned in this process, which must reach its storage.
+
+    With `row_ids` each row also tells its id and the version that it was last changed in, in two more columns at the
+    end, `_row_id` and `_row_commit_version`. On classic sessions they are `_metadata.row_id` and
+    `_metadata.row_commit_version` of every read.
+
+    Raises:
+        TableNotFoundError: when there is no table.
+        InvalidArgumentError: row ids of a version without `delta.enableRowTracking`.
+        VersionNotFoundError, TimestampOutOfRangeError: with the range that is available.
+        UnsupportedFeatureError: when the table needs a feature that deltaic does not have.
+    """
+    from deltaic.spark.read.rows import read as rows_of
+
+    rows: DataFrame = rows_of(spark, path, version, timestamp, where, row_ids=row_ids)
+    return rows
+
+
+def sql(spark: SparkSession, text: str) -> DataFrame:
+    """Runs an SQL statement: those of Spark, and those of Delta, on both kinds of session.
+
+    On a classic session it is `spark.sql(text)`. On Spark Connect queries of Delta tables, INSERT, TRUNCATE, DELETE,
+    UPDATE, MERGE, CREATE, REPLACE and ALTER TABLE, COMMENT ON TABLE, DESCRIBE (TABLE, HISTORY, DETAIL), SHOW COLUMNS,
+    TBLPROPERTIES and PARTITIONS, OPTIMIZE, VACUUM, RESTORE, CONVERT TO DELTA, GENERATE, CLONE and REORG are read and
+    carried out here; all else goes to the server. A statement runs once, now.
+
+    Example:
+        >>> deltaic.sql(spark, "OPTIMIZE delta.`/data/events` ZORDER BY (user)").show()  # doctest: +SKIP
+
+    Raises:
+        InvalidArgumentError: a mistake in one of these statements; the error names the word and its place.
+        DeltaError: as the method of `DeltaTable` that does the same.
+    """
+    from deltaic.spark.session.kind import is_connect
+
+    if not is_connect(spark):
+        return enable(spark).sql(text)
+    from deltaic.spark.connect.enable import enable_connect
+    from deltaic.spark.sql.ddl import run_definition
+    from deltaic.spark.sql.describe import run_description
+    from deltaic.spark.sql.dml import run_change
+    from deltaic.spark.sql.insert import run_insert
+    from deltaic.spark.sql.queries import query
+    from deltaic.spark.sql.run import run
+    from deltaic.sql.dml import parse_change
+    from deltaic.sql.parse import parse
+
+    enable_connect(spark)
+    if (statement := parse(text)) is not None:
+        return run(spark, statement)
+    if (change := parse_change(text)) is not None:
+        return run_change(spark, change)
+    if (defined := run_definition(spark, text)) is not None:
+        return defined
+    if (told := run_description(spark, text)) is not None:
+        return told
+    if (done := run_insert(spark, text)) is not None:
+        return done
+    return query(spark, text)
+
+
+def table_changes(
+    spark: SparkSession,
+    table: str,
+    start: int | str | dt.datetime,
+    end: int | str | dt.datetime | None = None,
+) -> DataFrame:
+    """The rows that the versions `start` to `end` of a table changed, both included, on both kinds of session.
+
+    The same as `spark.read.format("delta").option("readChangeFeed", "true")` with `startingVersion` or
+    `startingTimestamp`, and `endingVersion` or `endingTimestamp`. The columns are those of the table, then
+    `_change_type`, `_commit_version` and `_commit_timestamp`.
+
+    Args:
+        spark: The session.
+        table: A path, or the name of a table of the catalog.
+        start: First version, or the time at or after which it was committed.
+        end: Last version, or the time at or before which it was committed, instead of the newest.
+
+    Raises:
+        ChangesNotRecordedError: `delta.enableChangeDataFeed` was off in a version of the range.
+        ChangesSchemaMismatchError: a column was renamed, dropped or got another type within the range.
+        VersionNotFoundError, TimestampOutOfRangeError, InvalidTimeTravelError: there is no such range.
+        TableNotFoundError: there is no table.
+    """
+    from deltaic.spark.catalog import names
+    from deltaic.spark.read.rows import changes
+    from deltaic.sql import identifiers
+
+    path = table
+    if "/" not in table or "`" in table:
+        parts = identifiers.parts(table)
+        path = identifiers.path_of(parts) or names.known(spark, parts).path
+    rows: DataFrame = changes(spark, path, start, end)
+    return rows
+
+
+def save(
+    df: DataFrame,
+    path: str,
+    *,
+    mode: str = "errorifexists",
+    partition_by: Sequence[str] | str | None = None,
+    storage_options: Mapping[str, str] | None = None,
+    **options: str,
+) -> int | None:
+    """Creates the table at `path` from the rows of `df`, or appends them, on both kinds of session.
+
+    The same as `df.write.format("delta").mode(mode).partitionBy(…).options(…).save(path)`, which Spark
+    Connect offers for `append` and `overwrite` without `partitionBy` only. Returns the new version, or `None` where
+    there was nothing to do. All or nothing: see `deltaic.spark.save.save` for what is raised.
+    """
+    from deltaic.spark.save import save as save_rows
+
+    columns = [partition_by] if isinstance(partition_by, str) else partition_by
+    return save_rows(df.sparkSession, df, path, mode, columns, options, storage_options)

@@ -1,0 +1,41 @@
+"""Shallow clones, by path and by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deltaic.spark.catalog import names
+from deltaic.spark.session.after_commit import committed_at
+from deltaic.spark.session.settings import user_metadata
+from deltaic.spark.session.table_ref import TableRef
+from deltaic.sql import identifiers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from deltaic.table import Table
+
+
+def clone(
+    ref: TableRef, source: Table, target: str, *, replaces: bool, properties: Mapping[str, str] | None
+) -> TableRef:
+    """Makes a clone of a version at a path, a URL, or a name of the catalog, which learns it.
+
+    Raises:
+        DeltaError: as `Table.shallow_clone` and `names.register`.
+    """
+    path, name, known = identifiers.local(target), None, None
+    if not identifiers.is_absolute(target):
+        name = identifiers.parts(target)
+        if (by_path := identifiers.path_of(name)) is not None:
+            path, name = by_path, None
+        else:
+            known = names.find(ref.spark, name)
+            path = names.default_path(ref.spark, name) if known is None else known.path
+    done = source.shallow_clone(
+        path, replace=replaces, properties=properties, user_metadata=user_metadata(ref.spark, "clone")
+    )
+    committed_at(ref.spark, path, done.version)
+    if name is not None and known is None:
+        known = names.register(ref.spark, name, path)
+    return TableRef(ref.spark, path, None, ref.storage_options, known.name if known else None)

@@ -1,0 +1,200 @@
+"""Tables by name: what the catalog of a session knows of them, and what it is told."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pyspark.errors import AnalysisException
+
+from deltaic import _core
+from deltaic.exceptions import (
+    InvalidArgumentError,
+    TableAlreadyExistsError,
+    TableNotFoundError,
+    UnsupportedError,
+    UnsupportedFeatureError,
+)
+from deltaic.spark.session.enabling import format_name
+from deltaic.sql.identifiers import FORMATS, local, path_of, quoted, sql
+from deltaic.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_STORE = re.compile(r"[^/:]+://[^/]*")
+_OCCUPIED = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
+_FACTS = "# Detailed Table Information"
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a catalog knows of a table."""
+
+    name: str
+    """Qualified name, as `DESCRIBE DETAIL` shows it."""
+    path: str
+    """Where the table is."""
+
+
+def find(spark: Any, name: list[str]) -> Named | None:
+    """The table of ours that the catalog knows by a name; none where it knows nothing by it.
+
+    Raises:
+        TableNotFoundError: it is a view, or a table of another format.
+    """
+    text = sql(name)
+    format_name(spark)
+    try:
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {text}").collect()
+    except AnalysisException as error:
+        if error.getCondition() in {"TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"}:
+            return None
+        raise
+    told = [(row[0], row[1]) for row in rows]
+    # a column may be called as a fact
+    begin = next((at for at, (key, _) in enumerate(told) if key == _FACTS), len(told))
+    facts = dict(told[begin:])
+    if "Provider" not in facts:
+        # of a table that a Python Data Source reads, only this tells
+        facts = _shown(spark, name)
+    provider, location = facts.get("Provider"), facts.get("Location")
+    if provider is None or location is None or provider.lower() not in FORMATS:
+        kind = "a view" if provider is None else f"a table of the format {provider}"
+        _not_found(text, f"{text} is {kind}, not a Delta table")
+    qualified = [facts.get("Catalog"), facts.get("Database"), facts.get("Table")]
+    # PySpark 4.0 tells it whole
+    whole = facts.get("Name") or ".".join(part for part in qualified if part)
+    return Named(whole, local(location))
+
+
+def ours(spark: Any, name: list[str]) -> Named | None:
+    """The table of ours that a name is, by its path or in the catalog; none where it is the server's business."""
+    path = path_of(name)
+    if path is not None:
+        return Named(f"spark_catalog.{name[0]}.`{name[1]}`", path)
+    try:
+        return find(spark, name)
+    except TableNotFoundError:
+        # a view, or a table of another format
+        return None
+
+
+def _shown(spark: Any, name: list[str]) -> dict[str, str]:
+    schema = f" IN {sql(name[:-1])}" if name[:-1] else ""
+    pattern = name[-1].replace("\\", "\\\\").replace("'", "\\'")
+    for row in spark.sql(f"SHOW TABLE EXTENDED{schema} LIKE '{pattern}'").collect():
+        if row["tableName"].lower() == name[-1].lower():
+            lines = row["information"].splitlines()
+            return dict(line.split(": ", 1) for line in lines if ": " in line)
+    return {}
+
+
+def known(spark: Any, name: list[str]) -> Named:
+    """The table of ours that the catalog knows by a name.
+
+    Raises:
+        TableNotFoundError: there is none.
+    """
+    found = find(spark, name)
+    if found is None:
+        _not_found(sql(name), f"the catalog has no table {sql(name)}; DeltaTable.forPath takes a path")
+    return found
+
+
+def default_path(spark: Any, name: list[str]) -> str:
+    """Where the catalog puts a table that is given no location.
+
+    Raises:
+        InvalidArgumentError: the schema is not there, or has no location.
+    """
+    schema = f" {sql(name[:-1])}" if name[:-1] else f" {quoted(spark.catalog.currentDatabase())}"
+    try:
+        rows = spark.sql(f"DESCRIBE SCHEMA{schema}").collect()
+    except AnalysisException as error:
+        if error.getCondition() != "SCHEMA_NOT_FOUND":
+            raise
+        rows = []
+    location = next((row[1] for row in rows if row[0] == "Location"), None)
+    if not location:
+        reason = f"the catalog has no location for tables of{schema}; give the table a location"
+        raise InvalidArgumentError.of("tableName", reason)
+    return f"{local(location).rstrip('/')}/{name[-1].lower()}"
+
+
+def register(spark: Any, name: list[str], path: str) -> Named:
+    """Tells the catalog the name of a table that is there.
+
+    Raises:
+        UnsupportedError: the catalog refuses it. The table is there by its path.
+    """
+    escaped = path.replace("\\", "\\\\").replace("'", "\\'")
+    try:
+        spark.sql(f"CREATE TABLE {sql(name)} USING {format_name(spark)} LOCATION '{escaped}'").collect()
+    except AnalysisException as error:
+        what = f"the name {sql(name)} for the table in this catalog"
+        reason = str(error).partition("\n")[0]
+        message = f"`{path}`: {what} is not supported; the table is there, by its path ({reason})"
+        raise UnsupportedError(message, path=path, what=what) from error
+    return known(spark, name)
+
+
+@contextmanager
+def told(name: list[str] | None, path: str, mode: str) -> Iterator[None]:
+    """Tells a refusal of the place of a new table as delta-spark does, by a name of the catalog or by path."""
+    by_path = name is None or path_of(name) is not None
+    place = {"tableId": sql(["delta", path] if name is None else name), "tableLocation": path}
+    try:
+        yield
+    except (InvalidArgumentError, TableAlreadyExistsError) as error:
+        occupied = error.condition == _OCCUPIED
+        if occupied and by_path and mode != "create_or_replace":
+            raise error.named("TABLE_OR_VIEW_ALREADY_EXISTS", relationName=place["tableId"]) from None
+        if occupied or (isinstance(error, TableAlreadyExistsError) and not by_path):
+            raise error.named("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", **place) from None
+        raise
+
+
+def check_there(path: str, name: str, storage: dict[str, str]) -> None:
+    """Refuses to make a table of which no columns are given.
+
+    Raises:
+        TableNotFoundError: always; by its condition where files of something else are there.
+    """
+    message = f"no Delta table at `{path}`, and no columns are given to make {name}"
+    error = TableNotFoundError(message, path=path)
+    try:
+        _core.check_place(path, storage)
+    except InvalidArgumentError:
+        place = {"tableName": name, "path": path, "logPath": f"{path.rstrip('/')}/_delta_log"}
+        raise error.named("DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG", **place) from None
+    raise error
+
+
+def upwards(path: str) -> Iterator[str]:
+    """A path, and the folders that it is in; within a log none, for nothing there is of the table's rows."""
+    store = _STORE.match(path)
+    head = store[0] if store else ""
+    below = [part for part in (path[len(head) :] if head else str(Path(path).absolute())).split("/") if part]
+    for end in range(len(below), -1 if head else 0, -1):
+        if end and below[end - 1] == "_delta_log":
+            return
+        yield "/".join([head, *below[:end]])
+
+
+def is_table(path: str) -> bool:
+    """Whether there is a table at this path itself; one that deltaic cannot read is one, too."""
+    try:
+        Table(path)
+    except TableNotFoundError:
+        return False
+    except UnsupportedFeatureError:
+        return True
+    return True
+
+
+def _not_found(path: str, message: str) -> NoReturn:
+    raise TableNotFoundError(message, path=path)

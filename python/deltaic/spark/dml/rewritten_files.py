@@ -1,0 +1,43 @@
+"""Files with rows that are meant, written anew without deletion vectors."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from deltaic.spark.dml.assignments import old_value
+from deltaic.spark.write.rows import held_rows
+
+if TYPE_CHECKING:
+    from deltaic.spark.dml.operation import Operation
+
+# bytes of the files that one task writes at least
+_TASK = 128 << 20
+
+
+def rewrite(op: Operation, new: Any = None, number: int = 0) -> None:
+    """Writes the rows that are left of the touched files into as few files, and `number` `new` rows with them.
+
+    New rows have the columns `op.changed_columns()`. A session whose tasks run in its own process leaves files to the
+    core, which reads and writes several times as fast as Spark with the same cores.
+    """
+    counts = op.counts()
+    left = (counts["touchedFiles"] or 0) - (counts["emptiedFiles"] or 0)
+    if op.in_process and left:
+        held = None
+        if new is not None and op.holds(number):
+            plan = op.dml.data_plan(new.schema.json(), True, str(uuid.uuid4()))
+            held = held_rows(op.bound(new), plan, op.ref.path)
+        elif new is not None:
+            op.write_data(new, changed=True)
+        op.dml.copy_left(held)
+        return
+    changed = new is not None
+    if left:
+        rows = op.rows("left", row_ids=True)
+        stay = (old_value(op, f).alias(f.name) for f in op.written.fields)
+        rows = rows.select(*stay, *op.row_id_columns())
+        bytes_ = (counts["touchedBytes"] or 0) - (counts["emptiedBytes"] or 0)
+        new = rows.unionByName(new).coalesce(max(left, bytes_ // _TASK)) if changed else rows
+    if new is not None:
+        op.write_data(new, changed=changed)

@@ -1,0 +1,81 @@
+"""The rows for which a condition is true, found in one pass of Spark: bitmaps are built in the JVM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from deltaic.spark.dml.conditions import plain, prune, take_partitions
+from deltaic.spark.read.native_read import FILE, ROW
+from deltaic.spark.session.worker_errors import errors_of_workers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deltaic.spark.dml.operation import Operation
+
+# bitmaps count from one
+_POSITION = f"({ROW} + 1)"
+
+
+def find_touched(op: Operation, condition: Any) -> tuple[int, int]:
+    """Takes the rows for which the condition is true. Their number, and how often they were found.
+
+    Only files that may have such rows are read, and of them the columns of the condition.
+    """
+    prune(op, condition)
+    return take(op, op.meant(condition))
+
+
+def take_matches(op: Operation, condition: Any) -> bool:
+    """Takes what the condition is true for, all rows without one. Whether rows had to be looked at for that."""
+    if condition is None:
+        op.dml.take_all()
+        return False
+    if take_partitions(op, condition):
+        return False
+    if (sql := plain(op, condition)) is not None:
+        op.dml.take_where(sql)
+    else:
+        find_touched(op, condition)
+    return True
+
+
+def take(op: Operation, rows: Any) -> tuple[int, int]:
+    """Takes the rows that a frame names by `FILE` and `ROW`; it must come from `op.rows()` of all files."""
+    with errors_of_workers():
+        bitmaps = op.bound(bitmaps_of(op, rows)).toArrow()
+    if not op.connect:
+        op.dml.set_predicate(op.asked())
+    taken: tuple[int, int] = op.dml.take_rows(bitmaps)
+    return taken
+
+
+def bitmaps_of(op: Operation, rows: Any) -> Any:
+    """One row for each file and 32,768 positions in it: the positions as a bitmap, and how often they come."""
+    F = op.functions  # noqa: N806 (its usual name)
+    return _by_bucket(op, rows).agg(_bitmap(F).alias("bitmap"), F.count(F.lit(1)).alias("count"))
+
+
+def bitmaps_of_matches(op: Operation, rows: Any, meant: Any, matched: Any, more: Sequence[Any]) -> Any:
+    """As `bitmaps_of`, of the rows that are `meant`, with `more` aggregates.
+
+    Two say how many positions are of rows that are `matched`, and how often these come (`matches`).
+    """
+    F = op.functions  # noqa: N806 (its usual name)
+    return _by_bucket(op, rows).agg(
+        _bitmap(F, meant).alias("bitmap"),
+        F.count_if(meant).alias("count"),
+        F.bitmap_count(_bitmap(F, matched)).alias("matched"),
+        F.count_if(matched).alias("matches"),
+        *more,
+    )
+
+
+def _by_bucket(op: Operation, rows: Any) -> Any:
+    F = op.functions  # noqa: N806 (its usual name)
+    return rows.groupBy(F.col(FILE), F.expr(f"bitmap_bucket_number({_POSITION})").alias("bucket"))
+
+
+def _bitmap(F: Any, meant: Any = None) -> Any:  # noqa: N803 (its usual name)
+    position = F.expr(f"bitmap_bit_position({_POSITION})")
+    return F.bitmap_construct_agg(position if meant is None else F.when(meant, position))

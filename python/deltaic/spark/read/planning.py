@@ -1,0 +1,85 @@
+"""Plans of reads without a JVM: the files of a version, or of the changes of versions."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any
+
+from deltaic import _core, times
+from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError, TableNotFoundError
+from deltaic.spark.read.change_data_feed import Feed
+from deltaic.spark.read.options import verify_level
+from deltaic.spark.read.partition_folders import both, partition_folder
+from deltaic.time_travel import may_name_a_time, of_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+
+
+def plan_scan(
+    path: str,
+    version: str | int | None,
+    timestamp: str | dt.datetime | None,
+    where: str | None,
+    time_zone: str,
+    storage: Mapping[str, str],
+    *,
+    row_ids: bool = False,
+    verify: str | None = None,
+) -> Any:
+    """The plan of a read of one version: the newest, or the one that an option or the path names.
+
+    `where` is JSON, `verify` the level of the read. The path may be the folder of a partition.
+    """
+    if version is not None:
+        try:
+            version = int(version)
+        except ValueError:
+            raise InvalidArgumentError(
+                f"versionAsOf: `{version}` is no whole number",
+                argument="versionAsOf",
+                reason="no whole number",
+            ) from None
+    millis = millis_of(path, timestamp, time_zone)
+    if version is None and millis is None and may_name_a_time(path):
+        path, millis = of_path(path, time_zone, storage)
+    try:
+        return _core.ScanPlan(path, version, millis, where, dict(storage), row_ids, verify)
+    except TableNotFoundError:
+        part = partition_folder(path, version, millis, storage, verify)
+        if part is None:
+            raise
+        where = both(where, part.predicate)
+        return _core.ScanPlan(part.root, version, millis, where, dict(storage), row_ids, verify)
+
+
+def plan_changes(
+    path: str,
+    options: Mapping[str, str],
+    time_zone: str,
+    storage: Mapping[str, str],
+    *,
+    allow_out_of_range: bool,
+) -> Any:
+    """The plan of a read of row-level changes; the names of the options are in lower case."""
+    start, end = (
+        millis_of(path, options.get(f"{name}timestamp"), time_zone) for name in ("starting", "ending")
+    )
+    feed = Feed.parse(path, options, (start, end), allow_out_of_range=allow_out_of_range)
+    return feed.plan(_core.Table(path, None, None, dict(storage), verify_level(options)))
+
+
+def millis_of(path: str, timestamp: str | dt.datetime | None, time_zone: str) -> int | None:
+    """Milliseconds since the epoch; Spark reads a timestamp without zone in the zone of the session."""
+    if timestamp is None:
+        return None
+    try:
+        at = timestamp if isinstance(timestamp, dt.datetime) else dt.datetime.fromisoformat(timestamp.strip())
+    except ValueError:
+        reason = f"`{timestamp}` is no timestamp; write one such as 2026-01-31 or 2026-01-31 12:00:00.5"
+        raise InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason) from None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=times.zone_of(time_zone))
+    return (at - _EPOCH) // dt.timedelta(milliseconds=1)

@@ -1,0 +1,27 @@
+"""The kind of a session, classic or Spark Connect, and the functions that fit it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyspark.sql.functions
+
+
+def is_connect(of: Any) -> bool:
+    """Whether a session or DataFrame is one of Spark Connect."""
+    return type(of).__module__.startswith("pyspark.sql.connect")
+
+
+def is_local(of: Any) -> bool:
+    """Whether the tasks of a classic session or DataFrame run in its own process."""
+    session = getattr(of, "sparkSession", of)
+    return bool(session.sparkContext._jsc.sc().isLocal())
+
+
+def functions(of: Any) -> Any:
+    """The functions whose columns fit a session or DataFrame: one process can have both kinds."""
+    if not is_connect(of):
+        return pyspark.sql.functions
+    import pyspark.sql.connect.functions as connect_functions
+
+    return connect_functions

@@ -1,0 +1,115 @@
+"""Every option and property of a table that delta-spark knows, and what deltaic does with it: as `known_settings`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deltaic import _core
+from deltaic.spark.session.known_settings import FEATURES, OTHER_FORMATS, SPARKS_REFUSED, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OPTIONS_FOLLOWED: Mapping[str, str] = {
+    "compression": "Of a write: codec of the data files; also as `parquet.compression`.",
+    "maxRecordsPerFile": "Of a write: rows at which a data file ends.",
+    "parquet.writer.version": "Of a write, as all `parquet.*`: see below.",
+    "mergeSchema": "Of a write: the table gets columns that it lacks.",
+    "overwriteSchema": "Of an overwrite: the table gets the columns and the partitioning of the rows.",
+    "replaceWhere": "Of an overwrite: the rows that are replaced.",
+    "replaceUsing": "Of an overwrite: columns by which its rows replace those of the table.",
+    "replaceOn": "Of an overwrite: the condition by which its rows replace those of the table.",
+    "targetAlias": "Of an overwrite with `replaceOn` or `replaceWhere`: name of the table in the condition.",
+    "partitionOverwriteMode": "Of an overwrite: `dynamic` replaces the partitions that it has rows of.",
+    "userMetadata": "Of a write: text that the history shows.",
+    "optimizeWrite": "Of a write: rows of a partition are gathered in few tasks before they are written.",
+    "dataChange": "Of a write: `false` says that the rows are only laid out anew.",
+    "txnAppId": "Of a write, with `txnVersion`: a version that the table has recorded is not written again.",
+    "txnVersion": "See `txnAppId`.",
+    "path": "Where the table is.",
+    "checkpointLocation": "Of a stream: where Spark keeps how far it came.",
+    "queryName": "Of a stream.",
+    "versionAsOf": "Of a read: the version.",
+    "timestampAsOf": "Of a read: the version at a time.",
+    "readChangeFeed": "Of a read: changes instead of rows.",
+    "readChangeData": "The older name of `readChangeFeed`.",
+    "startingVersion": "Of changes and streams: the first version, or `latest`.",
+    "startingTimestamp": "Of changes and streams: the time of the first version.",
+    "endingVersion": "Of changes: the last version.",
+    "endingTimestamp": "Of changes: the time of the last version.",
+    "maxFilesPerTrigger": "Of a stream: files of a batch.",
+    "maxBytesPerTrigger": "Of a stream: bytes of a batch.",
+    "ignoreDeletes": "Of a stream: commits that only delete whole partitions are skipped.",
+    "ignoreChanges": "Of a stream: rows that moved to other files come again.",
+    "ignoreFileDeletion": "The older name of `ignoreChanges`.",
+    "skipChangeCommits": "Of a stream: commits that change rows are skipped.",
+    "failOnDataLoss": "Of a stream: `false` goes on where versions are gone.",
+    "excludeRegex": "Of a stream: files whose path matches are left out.",
+    "schemaTrackingLocation": "Of a stream: where it keeps the schemas that it reads with, below its checkpoint.",
+    "schemaLocation": "Another name of `schemaTrackingLocation`.",
+    "streamingSourceTrackingId": "Of a stream: tells two sources of one table in one query apart.",
+    "allowSourceColumnRename": "Of a stream with `schemaTrackingLocation`: it goes on after columns were "
+    "renamed, `always` or in the version that is given.",
+    "allowSourceColumnDrop": "The same after columns were dropped.",
+    "allowSourceColumnTypeChange": "The same after types became wider.",
+}
+"""Options of reads, writes and streams that have the effect that they have on delta-spark."""
+
+_MISSING = "it is not there yet"
+
+OPTIONS_REFUSED: Mapping[str, Refused] = {
+    "usenullintolerantequalitywithdpo": Refused(
+        "false", "write", "it is an option of delta-spark's own statements"
+    ),
+    "spark.sql.parquet.outputtimestamptype": SPARKS_REFUSED["spark.sql.parquet.outputTimestampType"],
+}
+"""Options that are an error with another value than these; names in lower case."""
+
+OPTIONS_WITHOUT_EFFECT: Mapping[str, str] = {
+    "writePartitionColumns": "The table says whether files hold the partition columns: "
+    "`delta.writePartitionColumnsToParquet`. delta-spark passes over the option, too.",
+    "__v1_save_as_table_overwrite": "Spark tells it to delta-spark.",
+}
+"""Options that change nothing, and why."""
+
+
+def option_fate(name: str) -> str | None:
+    """What becomes of an option: `followed`, `refused`, `without effect`, or None if nobody knows it."""
+    if name in OPTIONS_FOLLOWED:
+        return "followed"
+    if name.lower() in OPTIONS_REFUSED:
+        return "refused"
+    return "without effect" if name in OPTIONS_WITHOUT_EFFECT else None
+
+
+PROPERTIES_REFUSED: Mapping[str, str] = {
+    "delta.castIcebergTimeType": OTHER_FORMATS,
+    "delta.coordinatedCommits.commitCoordinator-preview": FEATURES,
+    "delta.coordinatedCommits.commitCoordinatorConf-preview": FEATURES,
+    "delta.coordinatedCommits.tableConf-preview": FEATURES,
+    "delta.enableChangeDataCapture": "The older name of `delta.enableChangeDataFeed`: set that.",
+    "delta.enableIcebergCompatV3": FEATURES,
+    "delta.enableVariantShredding": FEATURES,
+    "delta.ignoreIcebergBucketPartition": OTHER_FORMATS,
+    "delta.redirectReaderWriter-preview": FEATURES,
+    "delta.redirectWriterOnly-preview": FEATURES,
+    "delta.universalFormat.enabledFormats": OTHER_FORMATS,
+    "delta.universalFormat.iceberg.atomicConversion.supported": OTHER_FORMATS,
+}
+"""Properties of tables that cannot be set here."""
+
+PROPERTIES_WITHOUT_EFFECT: Mapping[str, str] = {
+    "delta.enableFullRetentionRollback": "It is kept for delta-spark, which does not look at it either.",
+    "delta.sampleRetentionDuration": "It is kept for delta-spark, which does not look at it either.",
+}
+"""Properties of tables that can be set and change nothing."""
+
+
+def property_fate(name: str) -> str | None:
+    """What becomes of a property: `followed`, `refused`, `without effect`, or None if nobody knows it."""
+    if name in PROPERTIES_REFUSED:
+        return "refused"
+    if name in PROPERTIES_WITHOUT_EFFECT:
+        return "without effect"
+    protocol = ("delta.minReaderVersion", "delta.minWriterVersion", "delta.ignoreProtocolDefaults")
+    return "followed" if name in protocol or name in _core.known_properties() else None

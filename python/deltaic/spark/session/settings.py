@@ -1,0 +1,337 @@
+"""The settings of a session that delta-spark reads when it writes, and that are followed here, too.
+
+`known_settings` has them all, with those that are refused and those that have nothing to say here.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from deltaic import allowed_locations, time_travel, times
+from deltaic.exceptions import InvalidArgumentError, UnsupportedError
+from deltaic.spark.session.jvm import java_method
+from deltaic.spark.session.kind import is_connect
+from deltaic.spark.session.known_settings import refused_of
+from deltaic.spark.session.time_zone import TIME_ZONE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+_DELTA = "spark.databricks.delta."
+_USER_METADATA = _DELTA + "commitInfo.userMetadata"
+_DEFAULTS = _DELTA + "properties.defaults."
+_TXN_VERSION = _DELTA + "write.txnVersion"
+_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+_PARQUET = "parquet."
+_HADOOPS_PARQUET = "spark.hadoop.parquet."
+_ALLOW_STALE = "spark.deltaic.universalFormat.allowStale"
+_ALLOWED_LOCATIONS = "spark.deltaic.allowedLocations"
+OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
+"""Whether changes of versions and times after the newest are none, instead of an error."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a session says of its writes."""
+
+    user_metadata: str | None = None
+    """`spark.databricks.delta.commitInfo.userMetadata`."""
+    merge_schema: bool = False
+    """`spark.databricks.delta.schema.autoMerge.enabled`: of writes and merges."""
+    dynamic_partitions: bool = False
+    """`spark.sql.sources.partitionOverwriteMode`."""
+    optimize_write: bool | None = None
+    """`spark.databricks.delta.optimizeWrite.enabled`; None leaves it to the table."""
+    auto_compact: bool | None = None
+    """`spark.databricks.delta.autoCompact.enabled`; None leaves it to the table."""
+    check_replaced: bool = True
+    """`spark.databricks.delta.replaceWhere.constraintCheck.enabled`."""
+    replace_data_columns: bool = True
+    """`spark.databricks.delta.replaceWhere.dataColumns.enabled`."""
+    txn: tuple[str, int] | None = None
+    """`spark.databricks.delta.write.txnAppId` and `.txnVersion`: what the table has recorded is not done again."""
+    txn_ends: bool = False
+    """`spark.databricks.delta.write.txnVersion.autoReset.enabled`: the version is for one commit."""
+    defaults: dict[str, str] = field(default_factory=dict)
+    """`spark.databricks.delta.properties.defaults.*`: properties of new tables that are not given others."""
+    arbitrary_properties: bool = False
+    """`spark.databricks.delta.allowArbitraryProperties.enabled`."""
+    compression: str | None = None
+    """`spark.sql.parquet.compression.codec`; None leaves it to the table."""
+    max_records_per_file: int | None = None
+    """`spark.sql.files.maxRecordsPerFile`."""
+    parquet: dict[str, str] = field(default_factory=dict)
+    """`parquet.*`, of the session and of Hadoop: settings of Parquet's own writer."""
+    compaction: dict[str, int] = field(default_factory=dict)
+    """`spark.databricks.delta.autoCompact.*`: when files are joined after a commit, as `_core` names it."""
+    without_vectors: frozenset[str] = frozenset()
+    """The operations that `spark.databricks.delta.*.deletionVectors.persistent` takes deletion vectors from."""
+    dynamic_allowed: bool = True
+    """`spark.databricks.delta.dynamicPartitionOverwrite.enabled`."""
+    replacing_refused: frozenset[str] = frozenset()
+    """The options that `spark.databricks.delta.*.dataframe.writer.enabled` refuses."""
+    store: dict[str, str] = field(default_factory=dict)
+    """Options of every store: `spark.deltaic.universalFormat.allowStale`, `spark.deltaic.allowedLocations`."""
+
+    @classmethod
+    def of(cls, spark: Any, operation: str = "write") -> Settings:
+        """The settings as they are now, for an operation of `known_settings`.
+
+        Raises:
+            InvalidArgumentError: for a value that makes no sense.
+            UnsupportedError: for a setting that the operation would pass over in silence.
+        """
+        return cls.read(_all(spark), operation)
+
+    @classmethod
+    def read(cls, given: Mapping[str, str], operation: str = "write") -> Settings:
+        """From settings by their names; others may be among them.
+
+        Raises:
+            InvalidArgumentError: for a value that makes no sense.
+            UnsupportedError: for a setting that the operation would pass over in silence.
+        """
+        _refuse(given, operation)
+        hadoops = {
+            name.removeprefix("spark.hadoop."): value
+            for name, value in given.items()
+            if name.startswith(_HADOOPS_PARQUET)
+        }
+        return cls(
+            user_metadata=given.get(_USER_METADATA),
+            merge_schema=_switch(given, _DELTA + "schema.autoMerge.enabled") is True,
+            dynamic_partitions=given.get(_OVERWRITE_MODE, "").lower() == "dynamic",
+            optimize_write=_switch(given, _DELTA + "optimizeWrite.enabled"),
+            auto_compact=_switch(given, _DELTA + "autoCompact.enabled"),
+            check_replaced=_switch(given, _DELTA + "replaceWhere.constraintCheck.enabled") is not False,
+            replace_data_columns=_switch(given, _DELTA + "replaceWhere.dataColumns.enabled") is not False,
+            txn=_txn(given),
+            txn_ends=_switch(given, _TXN_VERSION + ".autoReset.enabled") is True,
+            defaults={
+                f"delta.{name.removeprefix(_DEFAULTS)}": value
+                for name, value in given.items()
+                if name.startswith(_DEFAULTS)
+            },
+            arbitrary_properties=_switch(given, _DELTA + "allowArbitraryProperties.enabled") is True,
+            compression=given.get("spark.sql.parquet.compression.codec"),
+            max_records_per_file=_number(given, "spark.sql.files.maxRecordsPerFile"),
+            parquet=hadoops | {n: v for n, v in given.items() if n.startswith(_PARQUET)},
+            compaction=_compaction(given),
+            without_vectors=frozenset(
+                name
+                for name in ("delete", "update", "merge")
+                if _switch(given, f"{_DELTA}{name}.deletionVectors.persistent") is False
+            ),
+            dynamic_allowed=_switch(given, _DELTA + "dynamicPartitionOverwrite.enabled") is not False,
+            replacing_refused=frozenset(
+                name
+                for name in ("replaceOn", "replaceUsing")
+                if _switch(given, f"{_DELTA}{name}.dataframe.writer.enabled") is False
+            ),
+            store=of_store(given),
+        )
+
+    def files(
+        self,
+        compression: str | None = None,
+        max_records_per_file: int | None = None,
+        parquet: Mapping[str, str] | None = None,
+    ) -> str:
+        """What `_core` is told of the files of an operation that says this itself."""
+        said = {
+            "compression": self.compression if compression is None else compression,
+            "max_records_per_file": self.max_records_per_file
+            if max_records_per_file is None
+            else max_records_per_file,
+            "parquet": dict(parquet or {}),
+            "session_parquet": self.parquet,
+            **self.compaction,
+        }
+        return json.dumps({name: value for name, value in said.items() if value})
+
+    def storage(self, given: Mapping[str, str] | None) -> dict[str, str]:
+        """The options of a store, with what the session allows there."""
+        return {**self.store, **(given or {})}
+
+    def end_txn(self, spark: Any) -> None:
+        """Takes the version of the application away from the session, if it is for one commit only."""
+        if self.txn is not None and self.txn_ends:
+            spark.conf.unset(_TXN_VERSION)
+
+
+def user_metadata(spark: Any, operation: str) -> str | None:
+    """`Settings.user_metadata` alone, for an operation of `known_settings`.
+
+    Raises:
+        UnsupportedError: for a setting that the operation would pass over in silence.
+    """
+    given = _all(spark)
+    _refuse(given, operation)
+    return given.get(_USER_METADATA)
+
+
+def of_store(given: Mapping[str, str]) -> dict[str, str]:
+    """What a session says of every store, as storage options."""
+    said = {}
+    if _switch(given, _ALLOW_STALE) is True:
+        said["allow_stale_universal_format"] = "true"
+    if _ALLOWED_LOCATIONS in given:
+        said[allowed_locations.OPTION] = given[_ALLOWED_LOCATIONS]
+    return said
+
+
+def storage(spark: Any, given: Mapping[str, str]) -> dict[str, str]:
+    """The options of a store, with what the session allows there."""
+    said = {name: spark.conf.get(name, None) for name in (_ALLOW_STALE, _ALLOWED_LOCATIONS)}
+    return {**of_store({name: value for name, value in said.items() if value is not None}), **given}
+
+
+def allows_arbitrary(spark: Any) -> bool:
+    """`Settings.arbitrary_properties` alone."""
+    return str(spark.conf.get(_DELTA + "allowArbitraryProperties.enabled", "false")).lower() == "true"
+
+
+def assumes_if_exists(spark: Any) -> bool:
+    """`spark.databricks.delta.constraints.assumesDropIfExists.enabled`."""
+    return str(spark.conf.get(_DELTA + "constraints.assumesDropIfExists.enabled", "false")).lower() == "true"
+
+
+def vacuum_mode(spark: Any) -> str:
+    """How a vacuum goes that does not say it: `spark.databricks.delta.vacuum.lite.enabled`."""
+    lite = str(spark.conf.get(_DELTA + "vacuum.lite.enabled", "false")).lower() == "true"
+    return "lite" if lite else "full"
+
+
+def checks_retention(spark: Any) -> bool:
+    """`spark.databricks.delta.retentionDurationCheck.enabled`: whether a vacuum keeps to the retention of the table."""
+    return str(spark.conf.get(_DELTA + "retentionDurationCheck.enabled", "true")).lower() != "false"
+
+
+def lowers_marks(spark: Any) -> bool:
+    """`spark.databricks.delta.identityColumn.allowSyncIdentityToLowerHighWaterMark.enabled`."""
+    name = _DELTA + "identityColumn.allowSyncIdentityToLowerHighWaterMark.enabled"
+    return str(spark.conf.get(name, "false")).lower() == "true"
+
+
+def checks_zorder_statistics(spark: Any) -> bool:
+    """`spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled`."""
+    return bool(spark.conf.get(_DELTA + "optimize.zorder.checkStatsCollection.enabled", "true") != "false")
+
+
+def moment(spark: Any, path: str, text: str) -> datetime:
+    """The time that a text says, in the time zone of the session where it names none.
+
+    Raises:
+        InvalidTimeTravelError: it says none.
+    """
+    try:
+        zone = times.zone_of(spark.conf.get(TIME_ZONE))
+        return times.from_millis(times.micros(text, zone) // 1000)
+    except ValueError as error:
+        raise time_travel.invalid_timestamp(path, text) from error
+
+
+def _all(spark: Any) -> Mapping[str, str]:
+    if is_connect(spark):
+        settings: dict[str, str] = spark.conf.getAll
+        return settings
+    found: dict[str, str] = json.loads(java_method(spark, "SessionSettings", "of")(spark._jsparkSession))
+    return found
+
+
+def refuse(spark: Any, operation: str) -> None:
+    """Checks that the session sets nothing that an operation would pass over in silence.
+
+    Raises:
+        UnsupportedError: it does, by the name of the setting.
+    """
+    _refuse(_all(spark), operation)
+
+
+def _refuse(given: Mapping[str, str], operation: str) -> None:
+    refused = refused_of(given, operation)
+    if refused is not None:
+        name, value, why = refused
+        what = f"the setting `{name}` as `{value}`"
+        raise UnsupportedError(f"{what} is not supported: {why}", path="", what=what)
+
+
+def of_streams(spark: Any) -> dict[str, str]:
+    """What the session says of the streams that it reads, as `_core.StreamSource` takes it.
+
+    Raises:
+        UnsupportedError: for a setting that a stream would pass over in silence.
+    """
+    given = _all(spark)
+    _refuse(given, "stream")
+    names = (_DELTA + "streaming.", _DELTA + "typeWidening.")
+    asked = {name: value for name, value in given.items() if name.startswith(names) or name == OUT_OF_RANGE}
+    return {name.removeprefix(_DELTA): value for name, value in asked.items()}
+
+
+def may_keep_schemas_anywhere(spark: Any) -> bool:
+    """`spark.databricks.delta.streaming.allowSchemaLocationOutsideCheckpointLocation`."""
+    name = _DELTA + "streaming.allowSchemaLocationOutsideCheckpointLocation"
+    return str(spark.conf.get(name, "false")).lower() == "true"
+
+
+def optimize_rules(spark: Any) -> dict[str, Any]:
+    """What the session says of an optimize, as the arguments of `deltaic.Table.optimize`.
+
+    Raises:
+        InvalidArgumentError: for a value that makes no sense.
+    """
+    given = _all(spark)
+    ratio = given.get(_DELTA + "optimize.maxDeletedRowsRatio")
+    said = {
+        "target_size": _number(given, _DELTA + "optimize.maxFileSize"),
+        "min_size": _number(given, _DELTA + "optimize.minFileSize"),
+        "max_deleted_ratio": None if ratio is None else float(ratio),
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _compaction(given: Mapping[str, str]) -> dict[str, int]:
+    said = {
+        "compact_min_files": _number(given, _DELTA + "autoCompact.minNumFiles"),
+        "compact_target_size": _number(given, _DELTA + "autoCompact.maxFileSize"),
+        "compact_small_size": _number(given, _DELTA + "autoCompact.minFileSize"),
+        "compact_most_partitions": _number(given, _DELTA + "autoCompact.maxNumModifiedPartitions"),
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _number(given: Mapping[str, str], name: str) -> int | None:
+    """A whole number above 0; what is not above it says nothing, as for Spark."""
+    text = given.get(name)
+    if text is None:
+        return None
+    try:
+        number = int(text)
+    except ValueError:
+        raise InvalidArgumentError.of(name, f"`{text}` is not a whole number") from None
+    return number if number > 0 else None
+
+
+def _switch(given: Mapping[str, str], name: str) -> bool | None:
+    text = given.get(name)
+    if text is None:
+        return None
+    if text.strip().lower() not in ("true", "false"):
+        raise InvalidArgumentError.of(name, f"`{text}` is neither true nor false")
+    return text.strip().lower() == "true"
+
+
+def _txn(given: Mapping[str, str]) -> tuple[str, int] | None:
+    app, text = given.get(_DELTA + "write.txnAppId"), given.get(_TXN_VERSION)
+    if app is None and text is None:
+        return None
+    if app is None or text is None:
+        raise InvalidArgumentError.of(_TXN_VERSION, "and txnAppId go together: set both, or none")
+    try:
+        return app, int(text)
+    except ValueError:
+        raise InvalidArgumentError.of(_TXN_VERSION, f"`{text}` is not a whole number") from None

@@ -1,0 +1,94 @@
+"""Errors of Python workers: what one raised, or that it cannot import deltaic, as errors of deltaic."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from deltaic import exceptions
+from deltaic.exceptions import (
+    DeltaError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+MISSING = (
+    "the deltaic package is missing on the Spark server: a Python worker cannot import it; install the same "
+    "version into the Python that the server and its executors run (PYSPARK_PYTHON), or put it on their "
+    "PYTHONPATH"
+)
+
+_UNFIT = re.compile(
+    r"No module named '(?:deltaic|pyarrow|pandas)[^']*'|\[PYTHON_VERSION_MISMATCH\][^\n]*"
+    r"|\[(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\][^\n]*"
+)
+_FACTS = "facts of deltaic: "
+# the last lines of a traceback in the error of a task
+_OF_WORKER = re.compile(
+    r"^deltaic\.exceptions\.(?P<kind>\w+): (?P<message>(?s:.+?))\n" + _FACTS + r"(?P<facts>\[.*\])$",
+    re.MULTILINE,
+)
+
+
+class PackageNotOnServerError(DeltaError, ImportError):
+    """The Python of the Spark server, or of the workers of a session, cannot import deltaic."""
+
+    reason: str
+
+
+def telling(error: DeltaError) -> DeltaError:
+    """The same error with its facts in its text, which is all that Spark hands over of what ends a worker."""
+    told = [error.facts, error._condition, error._parameters]
+    return type(error)(f"{error}\n{_FACTS}{json.dumps(told, default=str)}", **error.facts)
+
+
+@contextmanager
+def errors_of_workers() -> Iterator[None]:
+    """Within it, an error of Spark because a read of deltaic failed in a Python worker is the error of that read.
+
+    Raises:
+        DeltaError: what the worker raised, with its facts.
+        PackageNotOnServerError: when a worker cannot import deltaic.
+    """
+    try:
+        yield
+    except Exception as error:
+        if (of_worker := error_of_worker(str(error))) is not None:
+            raise of_worker from error
+        explain_missing_import(error)
+        raise
+
+
+def error_of_worker(text: str) -> DeltaError | None:
+    """The error of `telling` that a text holds."""
+    found = _OF_WORKER.search(text)
+    kind = None if found is None else getattr(exceptions, found["kind"], None)
+    if found is None or not (isinstance(kind, type) and issubclass(kind, DeltaError)):
+        return None
+    facts, condition, parameters = json.loads(found["facts"])
+    same = kind(found["message"], **facts)
+    return same if condition is None else same.named(condition, **parameters)
+
+
+def explain_missing_import(error: BaseException, python: str | None = None) -> None:
+    """Raises a `PackageNotOnServerError` from an error of Spark that says that deltaic is missing there.
+
+    The classes and functions that run there are pickled by reference, so the package must be installed there.
+    `python` is what starts the workers of a classic session, which need a Python like that of this process, too.
+    """
+    text = str(error)
+    if python is None:
+        if "No module named 'deltaic" in text:
+            raise PackageNotOnServerError(MISSING, reason=MISSING) from error
+    elif (found := _UNFIT.search(text)) is not None:
+        reason = (
+            f"Spark's Python workers run `{python}`, which cannot run what deltaic gives them ({found[0]}): set "
+            f"PYSPARK_PYTHON to `{sys.executable}` before the session is made, or install there the same version of "
+            "deltaic for the same version of Python"
+        )
+        raise PackageNotOnServerError(reason, reason=reason) from error

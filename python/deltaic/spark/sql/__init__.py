@@ -1,0 +1,1 @@
+"""Carries out the statements that `deltaic.sql` parses."""

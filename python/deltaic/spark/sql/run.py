@@ -1,0 +1,325 @@
+"""Carrying statements out, in a session of either kind."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from deltaic.exceptions import InvalidArgumentError, TableNotFoundError, UnsupportedError
+from deltaic.spark.catalog import names
+from deltaic.spark.catalog.clone import clone
+from deltaic.spark.catalog.constraints import add_constraint
+from deltaic.spark.maintenance import result_frames, result_rows
+from deltaic.spark.maintenance.inventory import inventoried
+from deltaic.spark.maintenance.manifest import generate
+from deltaic.spark.maintenance.optimize import optimized
+from deltaic.spark.read.partition_folders import table_of
+from deltaic.spark.session.after_commit import altered, committed_at
+from deltaic.spark.session.kind import is_connect
+from deltaic.spark.session.pyspark_errors import raises_sparks
+from deltaic.spark.session.settings import (
+    Settings,
+    assumes_if_exists,
+    checks_retention,
+    checks_zorder_statistics,
+    lowers_marks,
+    moment,
+    storage,
+    user_metadata,
+    vacuum_mode,
+)
+from deltaic.spark.session.table_ref import TableRef
+from deltaic.spark.sql.queries import query
+from deltaic.sql import identifiers
+from deltaic.sql import statements as S  # noqa: N812 (each is named once)
+from deltaic.table import Table, maintain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+
+def schema_of(statement: S.Statement) -> StructType:
+    """The columns that a statement answers with, as those of delta-spark; none where it answers with nothing."""
+    return _CARRIED_OUT[type(statement)][0]
+
+
+@raises_sparks
+def run(spark: Any, statement: S.Statement) -> DataFrame:
+    """Carries a statement out, once, and gives its answer.
+
+    Raises:
+        TableNotFoundError: there is no table of this name.
+        DeltaError: as the method of `DeltaTable` or `Table` that does the same.
+    """
+    schema, carry_out = _CARRIED_OUT[type(statement)]
+    try:
+        rows = carry_out(spark, statement)
+    except TableNotFoundError as error:
+        if (operation := _OPERATIONS.get(type(statement))) is not None:
+            error.named("DELTA_TABLE_ONLY_OPERATION", operation=operation)
+        raise
+    frame: DataFrame = result_frames.frame(spark, schema, rows)
+    return frame
+
+
+def ref_of(spark: Any, name: list[str]) -> TableRef:
+    """The table of a name, or of a path as delta.`/path`.
+
+    Raises:
+        TableNotFoundError: the catalog has no such table.
+    """
+    path = identifiers.path_of(name)
+    if path is None and len(name) == 2 and name[0].lower() == "delta":
+        # a path in quotes may be a relative one
+        path = identifiers.local(name[1])
+    if path is not None:
+        return TableRef(spark, path)
+    known = names.known(spark, name)
+    return TableRef(spark, known.path, name=known.name)
+
+
+def _whole(spark: Any, name: list[str]) -> TableRef:
+    """The table of a name or a path, by the folder of one of its partitions, too."""
+    ref = ref_of(spark, name)
+    return dataclasses.replace(ref, path=table_of(ref.path, storage(spark, {}))) if ref.name is None else ref
+
+
+def _table(spark: Any, name: list[str]) -> Table:
+    return Table(_whole(spark, name).path, storage_options=storage(spark, {}))
+
+
+def _optimize(spark: Any, statement: S.Optimize) -> list[dict[str, Any]]:
+    check = checks_zorder_statistics(spark)
+    how = {"zorder_by": statement.zorder_by, "check_statistics": check, "full": statement.full}
+    return [optimized(_whole(spark, statement.name), _conditions(statement), **how)]
+
+
+def _reorg(spark: Any, statement: S.Reorg) -> list[dict[str, Any]]:
+    return [optimized(_whole(spark, statement.name), _conditions(statement), purge=True)]
+
+
+def _conditions(statement: S.Optimize | S.Reorg) -> list[str]:
+    return [] if statement.where is None else [statement.where]
+
+
+def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
+    # no folder of a partition: as for delta-spark that is no table here
+    table = Table(ref_of(spark, statement.name).path, storage_options=storage(spark, {}))
+    done = table.vacuum(
+        statement.hours,
+        mode="lite" if statement.lite else vacuum_mode(spark),
+        dry_run=statement.dry_run,
+        allow_short_retention=not checks_retention(spark),
+        inventory=None if statement.inventory is None else _inventory(spark, statement.inventory, table.uri),
+        user_metadata=user_metadata(spark, "vacuum"),
+    )
+    base = result_rows.hadoop_path(table.uri)
+    if not statement.dry_run:
+        committed_at(spark, table.uri, table.version)
+        return [{"path": base}]
+    return [{"path": result_rows.hadoop_path(file)} for file in done.files]
+
+
+def _inventory(spark: Any, text: str, uri: str) -> list[tuple[str, int]]:
+    rows = query(spark, text) if is_connect(spark) else spark.sql(text)
+    return inventoried(rows, uri)
+
+
+def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
+    try:
+        table = _table(spark, statement.name)
+    except TableNotFoundError as error:
+        _tell_view(spark, statement.name, error, "DELTA_ONLY_OPERATION", operation="RESTORE")
+        raise
+    at = None if statement.timestamp is None else moment(spark, table.uri, statement.timestamp)
+    done = table.restore(statement.version, timestamp=at, user_metadata=user_metadata(spark, "restore"))
+    committed_at(spark, table.uri, done.version)
+    return [result_rows.restored(done)]
+
+
+def _history(spark: Any, statement: S.History) -> list[dict[str, Any]]:
+    return result_rows.history(_table(spark, statement.name), statement.limit)
+
+
+def _detail(spark: Any, statement: S.Detail) -> list[dict[str, Any]]:
+    ref = _whole(spark, statement.name)
+    return [result_rows.detail(Table(ref.path, storage_options=storage(spark, {})), ref.name)]
+
+
+def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
+    name = statement.name
+    if len(name) != 2 or name[0].lower() != "parquet" or not identifiers.is_absolute(name[1]):
+        what = f"a conversion of {'.'.join(name)}, which is not parquet.`/path`,"
+        raise UnsupportedError(f"{what} is not supported", path=".".join(name), what=what)
+    settings = Settings.of(spark, "convert")
+    done = maintain.convert(
+        identifiers.local(name[1]),
+        statement.partition_by,
+        statistics=statement.statistics,
+        configuration=settings.defaults,
+        user_metadata=settings.user_metadata,
+    )
+    committed_at(spark, identifiers.local(name[1]), done.version)
+    return []
+
+
+def _generate(spark: Any, statement: S.Generate) -> list[dict[str, Any]]:
+    generate(_table(spark, statement.name), statement.mode)
+    return []
+
+
+def _clone(spark: Any, statement: S.Clone) -> list[dict[str, Any]]:
+    source = _source_of_clone(spark, statement.source)
+    if not statement.shallow:
+        what = "a deep clone, which copies files,"
+        message = f"`{source.path}`: {what} is not supported: write SHALLOW CLONE"
+        raise UnsupportedError(message, path=source.path, what=what)
+    target = identifiers.sql(statement.name)
+    if statement.if_not_exists and _is_there(spark, statement.name):
+        return []
+    if statement.location is not None:
+        target = _place_of_clone(spark, statement.name, statement.location)
+    ref = _whole(spark, statement.source)
+    at: dict[str, Any] = {}
+    if statement.version is not None:
+        at = {"version": statement.version}
+    elif statement.timestamp is not None:
+        at = {"timestamp": moment(spark, ref.path, statement.timestamp)}
+    table = Table(ref.path, storage_options=storage(spark, {}), **at)
+    made = clone(ref, table, target, replaces=statement.replaces, properties=statement.properties)
+    if statement.location is not None:
+        names.register(spark, statement.name, target)
+    totals = Table(made.path, storage_options=storage(spark, {})).totals()
+    nothing = dict.fromkeys(
+        ("num_removed_files", "num_copied_files", "removed_files_size", "copied_files_size"), 0
+    )
+    return [{"source_table_size": totals.bytes, "source_num_of_files": totals.files, **nothing}]
+
+
+def _source_of_clone(spark: Any, name: list[str]) -> TableRef:
+    try:
+        return ref_of(spark, name)
+    except TableNotFoundError as error:
+        _tell_view(
+            spark, name, error, "DELTA_CLONE_UNSUPPORTED_SOURCE", name=identifiers.sql(name), format="View"
+        )
+        raise
+
+
+def _tell_view(
+    spark: Any, name: list[str], error: TableNotFoundError, condition: str, /, **parameters: str
+) -> None:
+    """Says of a name that is no table of ours whether nothing has it, or, by the condition, a view."""
+    text = identifiers.sql(name)
+    if identifiers.path_of(name) is not None:
+        return
+    if not spark.catalog.tableExists(text):
+        error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
+    elif spark.catalog.getTable(text).tableType in ("VIEW", "TEMPORARY"):
+        error.named(condition, **parameters)
+
+
+def _place_of_clone(spark: Any, name: list[str], location: str) -> str:
+    """Where a clone by a name that the catalog does not know yet goes.
+
+    Raises:
+        InvalidArgumentError: the name is a path, is there, or the place is not absolute.
+    """
+    place, text = identifiers.local(location), identifiers.sql(name)
+    if identifiers.path_of(name) is not None:
+        error = InvalidArgumentError.of("LOCATION", f"{text} is a place already")
+        raise error.named("DELTA_CLONE_AMBIGUOUS_TARGET", externalLocation=location, targetIdentifier=text)
+    if not identifiers.is_absolute(place):
+        raise InvalidArgumentError.of("LOCATION", f"`{location}` is not absolute")
+    if spark.catalog.tableExists(text):
+        raise InvalidArgumentError.of(
+            "LOCATION", f"{text} is there, and stays where it is: leave LOCATION out"
+        )
+    return place
+
+
+def _is_there(spark: Any, name: list[str]) -> bool:
+    if identifiers.path_of(name) is None:
+        return bool(spark.catalog.tableExists(identifiers.sql(name)))
+    try:
+        Table(ref_of(spark, name).path, storage_options=storage(spark, {}))
+    except TableNotFoundError:
+        return False
+    return True
+
+
+def _sync_identity(spark: Any, statement: S.SyncIdentity) -> list[dict[str, Any]]:
+    table, said = _table(spark, statement.name), user_metadata(spark, "alter")
+    version = table.sync_identity(statement.column, allow_lower=lowers_marks(spark), user_metadata=said)
+    altered(spark, table, version)
+    return []
+
+
+def _add_constraint(spark: Any, statement: S.AddConstraint) -> list[dict[str, Any]]:
+    table, said = _table(spark, statement.name), user_metadata(spark, "alter")
+    version = add_constraint(spark, table, statement.constraint, statement.expression, said)
+    altered(spark, table, version)
+    return []
+
+
+def _drop_constraint(spark: Any, statement: S.DropConstraint) -> list[dict[str, Any]]:
+    table, said = _table(spark, statement.name), user_metadata(spark, "alter")
+    if_exists = statement.if_exists or assumes_if_exists(spark)
+    version = table.drop_constraint(statement.constraint, if_exists=if_exists, user_metadata=said)
+    altered(spark, table, version)
+    return []
+
+
+def _drop_feature(spark: Any, statement: S.DropFeature) -> list[dict[str, Any]]:
+    table, said = _table(spark, statement.name), user_metadata(spark, "drop_feature")
+    truncates = statement.truncate_history
+    altered(
+        spark, table, table.drop_feature(statement.feature, truncate_history=truncates, user_metadata=said)
+    )
+    return []
+
+
+_CARRIED_OUT: dict[type[S.Statement], tuple[StructType, Callable[[Any, Any], list[dict[str, Any]]]]] = {
+    S.Optimize: (result_frames.OPTIMIZE, _optimize),
+    S.Reorg: (result_frames.OPTIMIZE, _reorg),
+    S.Vacuum: (result_frames.PATHS, _vacuum),
+    S.Restore: (result_frames.RESTORE, _restore),
+    S.History: (result_frames.HISTORY, _history),
+    S.Detail: (result_frames.DETAIL, _detail),
+    S.Convert: (result_frames.NOTHING, _convert),
+    S.Generate: (result_frames.NOTHING, _generate),
+    S.Clone: (result_frames.CLONE, _clone),
+    S.AddConstraint: (result_frames.NOTHING, _add_constraint),
+    S.SyncIdentity: (result_frames.NOTHING, _sync_identity),
+    S.DropConstraint: (result_frames.NOTHING, _drop_constraint),
+    S.DropFeature: (result_frames.NOTHING, _drop_feature),
+}
+# those whose error for what is no table names them
+_OPERATIONS: dict[type[S.Statement], str] = {
+    S.History: "DESCRIBE HISTORY",
+    S.Optimize: "OPTIMIZE",
+    S.Vacuum: "VACUUM",
+}
+_BY_NAME = {kind.__name__: kind for kind in _CARRIED_OUT}
+
+
+def is_ours(statement: S.Statement) -> bool:
+    """Whether the statement can only be about a table of the session's own catalog, or by path.
+
+    What Spark knows, too, is left to the catalogs that are named beside it.
+    """
+    known_to_spark = isinstance(statement, S.AddConstraint | S.DropConstraint)
+    return not known_to_spark or len(statement.name) < 3 or statement.name[0].lower() == "spark_catalog"
+
+
+def to_json(statement: S.Statement) -> dict[str, Any]:
+    """The form that goes through the JVM."""
+    return {"kind": type(statement).__name__, **dataclasses.asdict(statement)}
+
+
+def from_json(told: dict[str, Any]) -> S.Statement:
+    """From `to_json`."""
+    return _BY_NAME[told.pop("kind")](**told)

@@ -1,0 +1,1 @@
+"""Streams from and into tables: what both kinds of session share."""

@@ -1,0 +1,1 @@
+"""From a DataFrame to data files: options, columns, rules, routes, and the commit of a write."""

@@ -1,0 +1,285 @@
+"""The options of a write, checked before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from deltaic.exceptions import InvalidArgumentError, UnsupportedError
+from deltaic.predicates import unqualified
+from deltaic.spark.session.known_options import OPTIONS_REFUSED
+from deltaic.spark.session.settings import Settings
+from deltaic.spark.session.time_zone import in_utc
+from deltaic.spark.write.replacing import ON, USING, Replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from deltaic.spark.write.definition import Definition
+
+_MODES = {
+    "errorifexists": "errorifexists",
+    "error": "errorifexists",
+    "default": "errorifexists",
+    "append": "append",
+    "ignore": "ignore",
+    "overwrite": "overwrite",
+}
+# what Spark itself puts among the options
+_SPARKS_OWN = frozenset({"path", "__partition_columns", "storageoptions"})
+# what a catalog puts among the options of a table that it knows by name
+CATALOGS_OWN = frozenset({"location", "provider", "owner", "serialization.format"})
+_BESIDE = "cannot be used with the `{}` option"
+_ROUTES = frozenset({"auto", "direct", "driver", "arrow"})
+
+
+@dataclass(frozen=True)
+class WriteOptions:
+    """What `.option(…)` of a write may say. Names compare without case."""
+
+    user_metadata: str | None = None
+    txn_app_id: str | None = None
+    txn_version: int | None = None
+    compression: str | None = None
+    max_records_per_file: int | None = None
+    parquet: dict[str, str] = field(default_factory=dict)
+    """Settings of Parquet's own writer."""
+    hadoop: dict[str, str] = field(default_factory=dict, repr=False)
+    """Settings of file systems, for Spark's writer."""
+    files: str | None = None
+    """What `_core` is told of the files: these and what the session says."""
+    arbitrary_properties: bool = False
+    """What the session says of properties that nobody knows."""
+    store: dict[str, str] = field(default_factory=dict)
+    """What the session says of every store."""
+    route: str = "auto"
+    partition_by: list[str] | None = None
+    merge_schema: bool | None = None
+    overwrite_schema: bool = False
+    data_change: bool = True
+    replace_where: str | None = None
+    target_alias: str | None = None
+    """The name of the table in `replace_where`."""
+    aliased: str | None = None
+    """The condition as it was given, where it calls the table by a name."""
+    replacing: Replacing | None = None
+    dynamic_partitions: bool | None = None
+    optimize_write: bool | None = None
+    auto_compact: bool | None = None
+    """What the session says of it."""
+    check_replaced: bool = True
+    """Whether rows that `replace_where` would not replace are refused: what the session says of it."""
+    configuration: dict[str, str] = field(default_factory=dict)
+    """Properties of a new table: the options that begin with `delta.`."""
+    defaults: dict[str, str] = field(default_factory=dict)
+    """Properties of a new table that `configuration` does not name: what the session says of them."""
+
+    @classmethod
+    def parse(cls, path: str, options: Mapping[str, str]) -> WriteOptions:
+        """The options of a write to `path`.
+
+        Raises:
+            UnsupportedError: for an option that would change what is written and is not supported, by its
+            name. Others that nobody here knows say nothing, as for delta-spark.
+            InvalidArgumentError: for a value that makes no sense.
+        """
+        given: dict[str, str] = {}
+        parquet: dict[str, str] = {}
+        hadoop: dict[str, str] = {}
+        configuration: dict[str, str] = {}
+        for name, value in options.items():
+            key = name.lower()
+            if key in _SPARKS_OWN | CATALOGS_OWN:
+                continue
+            if key.startswith("delta."):
+                configuration[name] = str(value)
+                continue
+            if key.startswith("parquet."):
+                # behind a # is the name of a column
+                setting, *column = name.split("#", 1)
+                parquet["#".join([setting.lower(), *column])] = str(value)
+            elif key.startswith(("fs.", "dfs.")):
+                hadoop[name] = str(value)
+            elif key in OPTIONS_REFUSED and _is_refused(key, str(value)):
+                what = f"the write option `{name}`"
+                raise UnsupportedError(
+                    f"`{path}`: {what} is not supported: {OPTIONS_REFUSED[key].why}", path=path, what=what
+                )
+            given[key] = str(value)
+        txn = (given.get("txnappid"), _whole("txnVersion", given.get("txnversion"), 0))
+        if (txn[0] is None) != (txn[1] is None):
+            reason = "txnAppId and txnVersion go together: give both, or none"
+            error = InvalidArgumentError.of("txnAppId", reason)
+            raise error.named("DELTA_INVALID_IDEMPOTENT_WRITES_OPTIONS")
+        route = given.get("deltaicroute", "auto").lower()
+        if route not in _ROUTES:
+            raise InvalidArgumentError.of(
+                "deltaicRoute", f"`{route}` is none of {', '.join(sorted(_ROUTES))}"
+            )
+        names = given.get("partitionby")
+        compression = given.get("compression", given.get("parquet.compression"))
+        most_rows = _whole("maxRecordsPerFile", given.get("maxrecordsperfile"), 0)
+        return cls(
+            user_metadata=given.get("usermetadata"),
+            txn_app_id=txn[0],
+            txn_version=txn[1],
+            compression=compression,
+            max_records_per_file=most_rows,
+            files=Settings().files(compression, most_rows, parquet),
+            parquet=parquet,
+            hadoop=hadoop,
+            route=route,
+            partition_by=None if names is None else [n.strip() for n in names.split(",") if n.strip()],
+            merge_schema=_switch("mergeSchema", given.get("mergeschema")),
+            overwrite_schema=_switch("overwriteSchema", given.get("overwriteschema")) or False,
+            data_change=_switch("dataChange", given.get("datachange")) is not False,
+            replace_where=given.get("replacewhere"),
+            target_alias=given.get("targetalias"),
+            replacing=Replacing.of(given),
+            dynamic_partitions=_overwrite_mode(given.get("partitionoverwritemode")),
+            optimize_write=_switch("optimizeWrite", given.get("optimizewrite")),
+            configuration=configuration,
+        )
+
+    def defining(self, definition: Definition) -> WriteOptions:
+        """Of a write that makes or replaces the table."""
+        return replace(self, configuration=definition.properties, dynamic_partitions=False)
+
+    def in_session(self, settings: Settings) -> WriteOptions:
+        """With what the session's settings say where the options are silent, as delta-spark reads them.
+
+        Raises:
+            InvalidArgumentError: for what the session does not allow.
+        """
+        dynamic, txn = self.dynamic_partitions, (self.txn_app_id, self.txn_version)
+        if dynamic is None and self.replace_where is None:
+            dynamic = settings.dynamic_partitions
+        if dynamic and not settings.dynamic_allowed:
+            reason = "`spark.databricks.delta.dynamicPartitionOverwrite.enabled` is false"
+            raise InvalidArgumentError.of("partitionOverwriteMode", reason)
+        if self.txn_app_id is None and settings.txn is not None:
+            txn = settings.txn
+        return replace(
+            self,
+            merge_schema=settings.merge_schema if self.merge_schema is None else self.merge_schema,
+            dynamic_partitions=dynamic,
+            user_metadata=settings.user_metadata if self.user_metadata is None else self.user_metadata,
+            txn_app_id=txn[0],
+            txn_version=txn[1],
+            optimize_write=settings.optimize_write if self.optimize_write is None else self.optimize_write,
+            auto_compact=settings.auto_compact,
+            check_replaced=settings.check_replaced or not settings.replace_data_columns,
+            defaults=settings.defaults,
+            files=settings.files(self.compression, self.max_records_per_file, self.parquet),
+            arbitrary_properties=settings.arbitrary_properties,
+            store=settings.store,
+        )
+
+    def plain(self, *, case_sensitive: bool) -> WriteOptions:
+        """With a condition that calls the columns of the table by their names alone."""
+        if self.replace_where is None or self.target_alias is None:
+            return self
+        plain = unqualified(self.replace_where, self.target_alias, case_sensitive=case_sensitive)
+        return replace(self, replace_where=plain, aliased=self.replace_where)
+
+    @property
+    def shown(self) -> dict[str, str] | None:
+        """What the history shows of the condition of an overwrite as it was given."""
+        if self.replacing is not None:
+            return self.replacing.shown
+        return None if self.aliased is None else {"predicate": self.aliased}
+
+    def zoned(self, zone: str, path: str, storage_options: Mapping[str, str] | None) -> WriteOptions:
+        """With a condition that means in any time zone what it means in this one.
+
+        Raises:
+            UnsupportedError: as `zoned.in_utc`.
+        """
+        if self.replace_where is None:
+            return self
+        return replace(self, replace_where=in_utc(zone, self.replace_where, path, storage_options))
+
+    def for_batch(self, txn: tuple[str, int] | None) -> WriteOptions:
+        """For a batch of a stream, which records an application and its version."""
+        app_id, version = (None, None) if txn is None else txn
+        return replace(self, txn_app_id=app_id, txn_version=version, dynamic_partitions=False)
+
+    def check_replacing(self, mode: str) -> None:
+        """Checks that no other option says what is replaced, beside `replaceOn` or `replaceUsing`.
+
+        Raises:
+            InvalidArgumentError: one does.
+        """
+        replacing = self.replacing
+        if replacing is None:
+            return
+        refusal: InvalidArgumentError | None = None
+        if replacing.on is not None and replacing.using is not None:
+            refusal = _both(ON, USING)
+        elif self.replace_where is not None:
+            refusal = InvalidArgumentError.of("replaceWhere", _BESIDE.format(replacing.option))
+            refusal.named("DELTA_OVERWRITE_BY_FILTER_INCOMPATIBLE_REPLACE_ON_OR_USING")
+        elif replacing.has_overwrite_mode:
+            refusal = InvalidArgumentError.of("partitionOverwriteMode", _BESIDE.format(replacing.option))
+            refusal.named("DELTA_DYNAMIC_PARTITION_OVERWRITE_INCOMPATIBLE_REPLACE_ON_OR_USING")
+        elif self.overwrite_schema and mode == "overwrite":
+            refusal = _both("overwriteSchema", replacing.option)
+        elif not self.data_change:
+            refusal = _both("dataChange", replacing.option)
+        if refusal is not None:
+            raise refusal
+
+
+def save_mode(path: str, mode: str | None) -> str:
+    """The mode in lower case: `errorifexists` (Spark's default), `append`, `overwrite` or `ignore`.
+
+    Raises:
+        UnsupportedError: for another mode, by its name.
+    """
+    name = (mode or "errorifexists").lower()
+    if name not in _MODES:
+        raise UnsupportedError(
+            f"`{path}`: the save mode `{name}` is not supported", path=path, what=f"the save mode `{name}`"
+        )
+    return _MODES[name]
+
+
+def _is_refused(key: str, value: str) -> bool:
+    return value.strip().lower() not in OPTIONS_REFUSED[key].default.split()
+
+
+def _switch(name: str, text: str | None) -> bool | None:
+    if text is None:
+        return None
+    if text.lower() not in ("true", "false"):
+        error = InvalidArgumentError.of(name, f"`{text}` is neither true nor false")
+        raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain="must be 'true' or 'false'")
+    return text.lower() == "true"
+
+
+def _overwrite_mode(text: str | None) -> bool | None:
+    if text is None:
+        return None
+    if text.lower() not in ("static", "dynamic"):
+        error = InvalidArgumentError.of("partitionOverwriteMode", f"`{text}` is neither static nor dynamic")
+        raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain="must be 'STATIC' or 'DYNAMIC'")
+    return text.lower() == "dynamic"
+
+
+def _whole(name: str, text: str | None, least: int) -> int | None:
+    if text is None:
+        return None
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise InvalidArgumentError.of(name, f"`{text}` is not a whole number of at least {least}")
+    return number
+
+
+def _both(first: str, second: str) -> InvalidArgumentError:
+    error = InvalidArgumentError.of(first, _BESIDE.format(second))
+    return error.named(
+        "DELTA_INCOMPATIBLE_DATAFRAME_OPTIONS", firstDeltaOption=first, secondDeltaOption=second
+    )

@@ -1,0 +1,118 @@
+"""The direct route: Spark's own Parquet writer, in place, with the exact list of what its job committed.
+
+A streaming file sink of Spark writes one batch: its manifest commit protocol writes files where they stay
+(no rename, no
+shared `_temporary`) and lists what was committed. Every write has a folder of its own in the table, so that
+one delete
+removes whatever a failed job left, and concurrent writes never meet.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from deltaic.spark.write.task_cleanup import ended_after_failure
+from deltaic.spark.write.write_columns import WriteColumn, physical
+
+if TYPE_CHECKING:
+    from deltaic.spark.write.options import WriteOptions
+
+# delta's rules for what a data file holds; a cloned session keeps them from the user's
+_SETTINGS = {
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # INT96 has no statistics
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.fieldId.write.enabled": "true",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+    "spark.sql.variant.writeShredding.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",  # the text of partition values
+    # a footer has no statistics of texts longer than 4 KiB; of those that it has the log takes the beginning
+    "parquet.statistics.truncate.length": "1024",
+    "parquet.column.statistics.enabled": "true",
+    # of what optimized writes gather, as for delta-spark; nothing else shuffles here by a size that is not given
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "512m",
+}
+_SINKS = (
+    "org.apache.spark.sql.execution.streaming.sinks.FileStreamSink",
+    "org.apache.spark.sql.execution.streaming.FileStreamSink",
+)
+
+
+def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: WriteOptions) -> list[str]:
+    """Writes the rows of `rules.table_rows` of a classic session below `folder` of the table.
+
+    Returns the `add` actions of the files.
+
+    Nothing of a failed job is left. Statistics come from the footers.
+    """
+    spark = df.sparkSession
+    jvm = spark._jvm
+    place = f"{plan.root}/{folder}"
+    path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(place))
+    files = path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+    try:
+        with ended_after_failure(df, folder):
+            _run(df, jvm, plan, columns, path.toString(), options)
+        manifest = jvm.org.apache.hadoop.fs.Path(path, "_spark_metadata")
+        listed = _listed(jvm, files, manifest)
+        files.delete(manifest, True)
+        adds: list[str] = plan.footer_adds(_relative(listed, folder))
+        if not adds:
+            files.delete(path, True)
+    except BaseException:
+        files.delete(path, True)
+        raise
+    return adds
+
+
+def _run(df: Any, jvm: Any, plan: Any, columns: list[WriteColumn], path: str, options: WriteOptions) -> None:
+    session = df._jdf.sparkSession().cloneSession()
+    for name, value in {**options.hadoop, **plan.parquet, **_SETTINGS}.items():
+        session.conf().set(name, value)
+    frame = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session, df._jdf.queryExecution().analyzed())
+    stored = physical(columns, plan.partition_columns)
+    frame = frame.select(jvm.PythonUtils.toSeq([c._jc for c in stored]))
+    settings = {"compression": plan.compression, "maxRecordsPerFile": options.max_records_per_file}
+    arguments = (
+        session,
+        path,
+        jvm.org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat(),
+        jvm.PythonUtils.toSeq(plan.partition_columns),
+        jvm.PythonUtils.toScalaMap({k: str(v) for k, v in settings.items() if v is not None}),
+    )
+    array = df.sparkSession.sparkContext._gateway.new_array(jvm.java.lang.Object, len(arguments))
+    for i, argument in enumerate(arguments):
+        array[i] = argument
+    _sink(jvm).getConstructors()[0].newInstance(array).addBatch(0, frame)
+
+
+def _sink(jvm: Any) -> Any:
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    # the package moved in Spark 4.1; asking the loader for a resource does not raise
+    name = next(
+        (n for n in _SINKS if loader.getResource(n.replace(".", "/") + ".class") is not None), _SINKS[0]
+    )
+    return jvm.java.lang.Class.forName(name, True, loader)
+
+
+def _listed(jvm: Any, files: Any, manifest: Any) -> list[dict[str, Any]]:
+    log = jvm.org.apache.hadoop.fs.Path(manifest, "0")
+    stream = files.open(log)
+    try:
+        text = bytes(stream.readAllBytes()).decode()
+    finally:
+        stream.close()
+    version, *lines = text.splitlines()
+    if version != "v1":
+        raise RuntimeError(f"the manifest of Spark's file sink has format {version}, which is not known")
+    return [json.loads(line) for line in lines]
+
+
+def _relative(listed: list[dict[str, Any]], folder: str) -> list[str]:
+    """Paths relative to the table, decoded.
+
+    All lie below the folder, whose name is unique: no need to compare how Spark spells the root.
+    """
+    paths = [unquote(entry["path"]) for entry in listed]
+    return [path[path.rindex(f"/{folder}/") + 1 :] for path in paths]

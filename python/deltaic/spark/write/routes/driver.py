@@ -1,0 +1,68 @@
+"""The driver route: a small result comes to the driver as Arrow, and the core writes it there.
+
+What the optimizer reduces to rows that it holds itself, such as literals, VALUES and ranges, takes no job: compiling
+and running one takes several times as long as the whole write of a row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.types import ArrayType, MapType, StructField, StructType
+
+from deltaic.spark.session.jvm import java_method
+from deltaic.spark.session.kind import functions, is_connect
+from deltaic.sql.identifiers import quoted
+
+# rows that come to the driver without a second thought, and those that are not sent away where it has them already
+_FEW_ROWS, _HELD_ROWS = 1000, 100_000
+
+
+def write(df: Any, plan: Any, folder: str) -> list[str]:
+    """Writes the rows of a small DataFrame; the `add` actions of the files, with statistics.
+
+    The files need no folder of their own, since the core knows them: they are beside `folder`.
+    """
+    beside = folder.rpartition("/")[0]
+    adds: list[str] = plan.write(rows(df), beside or None)
+    return adds
+
+
+def rows(df: Any) -> Any:
+    """The rows of a small DataFrame as an Arrow table."""
+    df = _with_nullable_fields(df)
+    if not is_connect(df):
+        stream = java_method(df.sparkSession, "SmallRows", "arrow")(df._jdf, _HELD_ROWS)
+        if stream is not None:
+            return pa.ipc.open_stream(stream).read_all()
+    return df.toArrow()
+
+
+def small(df: Any) -> bool:
+    """Whether the optimizer knows that the result of a classic DataFrame has few rows, or holds them. No job runs."""
+    return bool(java_method(df.sparkSession, "SmallRows", "small")(df._jdf, _FEW_ROWS, _HELD_ROWS))
+
+
+def _with_nullable_fields(df: Any) -> Any:
+    """The frame, whose structs have no field that must not be null: Arrow refuses null structs that have one.
+
+    What must not be null the core checks. It finds columns by name: otherwise a projection would only cost.
+    """
+    types = [_nullable(field.dataType) for field in df.schema.fields]
+    if all(new == field.dataType for new, field in zip(types, df.schema.fields, strict=True)):
+        return df
+    F = functions(df)  # noqa: N806 (its usual name)
+    return df.select(
+        *(F.col(quoted(name)).cast(new).alias(name) for name, new in zip(df.columns, types, strict=True))
+    )
+
+
+def _nullable(kind: Any) -> Any:
+    if isinstance(kind, StructType):
+        return StructType([StructField(f.name, _nullable(f.dataType), True, f.metadata) for f in kind.fields])
+    if isinstance(kind, ArrayType):
+        return ArrayType(_nullable(kind.elementType), kind.containsNull)
+    if isinstance(kind, MapType):
+        return MapType(_nullable(kind.keyType), _nullable(kind.valueType), kind.valueContainsNull)
+    return kind

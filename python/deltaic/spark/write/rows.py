@@ -1,0 +1,118 @@
+"""The rows of a DataFrame into data files, by the route that its plan and size call for. Nothing is committed."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from deltaic.exceptions import DeltaError, InvalidArgumentError
+from deltaic.spark.session import python_workers
+from deltaic.spark.session.kind import functions, is_connect, is_local
+from deltaic.spark.session.types import arrow_takes
+from deltaic.spark.write.routes import arrow, direct, driver
+from deltaic.spark.write.row_errors import raise_known
+from deltaic.spark.write.row_rules import RowRules, table_rows, task_count
+from deltaic.spark.write.write_columns import WriteColumn
+from deltaic.sql.identifiers import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from deltaic.spark.write.options import WriteOptions
+
+
+def write_rows(df: Any, plan: Any, path: str, folder: str, options: WriteOptions) -> list[str]:
+    """Writes the rows into data files below `folder`; their `add` actions. Nothing is committed.
+
+    Raises:
+        DeltaError: as `save`.
+    """
+    columns, rules = WriteColumn.all_of(plan.columns), RowRules.of(plan.rules)
+    with _known(path, columns, rules, options.replace_where):
+        return _write(df, plan, columns, rules, folder, options)
+
+
+def held_rows(df: Any, plan: Any, path: str) -> Any:
+    """The rows of a small DataFrame as the table has them, in an Arrow table.
+
+    Raises:
+        DeltaError: as `save`.
+    """
+    columns, rules = WriteColumn.all_of(plan.columns), RowRules.of(plan.rules)
+    with _known(path, columns, rules, None):
+        return driver.rows(_on_driver(df, columns, rules, path))
+
+
+@contextmanager
+def _known(path: str, columns: list[WriteColumn], rules: RowRules, replaced: str | None) -> Iterator[None]:
+    """An error of Spark for a row that the table does not take is raised as what it is."""
+    try:
+        yield
+    except DeltaError:
+        raise
+    except Exception as error:
+        raise_known(error, path, columns, rules, replaced)
+        raise
+
+
+def _write(
+    df: Any, plan: Any, columns: list[WriteColumn], rules: RowRules, folder: str, options: WriteOptions
+) -> list[str]:
+    route = options.route if options.route != "auto" else _route(df, plan)
+    if route != "driver" and is_connect(df):
+        route = "arrow"
+    path = plan.root
+    if route == "direct":
+        if not plan.direct:
+            reason = "`direct` cannot rearrange or check nested fields, which this write needs: leave the option out"
+            raise InvalidArgumentError.of("deltaicRoute", reason)
+        tasks = task_count(df) if rules.identities else 1
+        within = options.replace_where if options.check_replaced else None
+        rows = table_rows(df, columns, rules, path, tasks=tasks, within=within)
+        rows = _gathered(rows, plan, [c.name for c in columns if c.partition])
+        return direct.write(rows, plan, columns, folder, options)
+    if route == "driver":
+        return driver.write(_on_driver(df, columns, rules, path), plan, folder)
+    if rules:
+        tasks = task_count(df) if rules.identities else 1
+        df = table_rows(df, columns, rules, path, tasks=tasks)
+    named = [c.name if rules else c.source for c in columns if c.partition]
+    df = _gathered(df, plan, [name for name in named if name is not None])
+    return arrow.write(df, plan, folder)
+
+
+def _on_driver(df: Any, columns: list[WriteColumn], rules: RowRules, path: str) -> Any:
+    """The rows of a small DataFrame as the table has them."""
+    if not rules:
+        return df
+    # one task counts without gaps
+    return table_rows(df.coalesce(1) if rules.identities else df, columns, rules, path, tasks=1)
+
+
+def _gathered(rows: Any, plan: Any, partition_by: Sequence[str]) -> Any:
+    """The rows, those of a partition in few tasks where writes are optimized: Spark joins and splits tasks by size."""
+    if not plan.optimize_write:
+        return rows
+    F = functions(rows)  # noqa: N806 (its usual name)
+    return rows.hint("rebalance", *(F.col(quoted(name)) for name in partition_by))
+
+
+def _route(df: Any, plan: Any) -> str:
+    """The route by plan and size: what is known to be small is not worth a job."""
+    if is_connect(df):
+        # the server plans; the client knows only that a frame is its own local data
+        return "driver" if type(getattr(df, "_plan", None)).__name__ == "LocalRelation" else "arrow"
+    if driver.small(df) and not (plan.unfollowed and plan.direct):
+        return "driver"
+    # rows that need more than a rename are rearranged by the core
+    if not plan.direct:
+        return "arrow"
+    # the core cannot follow what the write says of its files
+    if plan.unfollowed:
+        return "direct"
+    # Spark's writer sorts the rows of each task by partition, the core does not. Where executors are other machines,
+    # they may lack deltaic.
+    takes = plan.partition_columns and is_local(df) and arrow.is_possible() and arrow_takes(df.schema)
+    if takes and python_workers.fit(df):
+        return "arrow"
+    return "direct"

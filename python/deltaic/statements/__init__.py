@@ -1,1 +1,0 @@
-"""The statements of Delta that Spark's SQL does not know."""

@@ -1,0 +1,437 @@
+"""Operations on whole tables, and what they did."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from deltaic import _core, time_travel, times
+from deltaic.exceptions import InvalidArgumentError
+from deltaic.schema import columns_json
+from deltaic.table.handle import Handle
+from deltaic.table.uri import place
+from deltaic.table.verify import VerifyReport, verify
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from datetime import date, datetime
+
+# hours that the core can count in milliseconds
+_MOST_HOURS = 2**40
+
+
+@dataclass(frozen=True)
+class VacuumResult:
+    """What a vacuum deleted, or would delete."""
+
+    files: list[str]
+    """Files that were deleted, as the store confirmed it; in a dry run, those that would be."""
+    bytes: int
+    """Their bytes."""
+    failed: list[tuple[str, str]]
+    """Files that could not be deleted, and why."""
+    cutoff: datetime
+    """Files that were changed, or removed from the table, after this time are kept."""
+    version: int | None
+    """Version of the commit `VACUUM END`."""
+    warnings: list[str]
+    """What went wrong after the files were deleted."""
+
+
+@dataclass(frozen=True)
+class RestoreResult:
+    """What a restore did."""
+
+    version: int
+    """Version that was committed."""
+    restored_version: int
+    """Version that it restored."""
+    restored_files: int
+    """Files that came back."""
+    restored_bytes: int
+    """Their bytes."""
+    removed_files: int
+    """Files that left."""
+    removed_bytes: int
+    """Their bytes."""
+    files: int
+    """Files of the table now."""
+    bytes: int
+    """Their bytes."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
+
+
+@dataclass(frozen=True)
+class CurveStats:
+    """What an optimize along a curve found and wrote. A cube is the files that one run made of one set of rows."""
+
+    cube_files: int
+    """Files of cubes of the same columns, before."""
+    cube_bytes: int
+    """Their bytes."""
+    cubes: int
+    """These cubes."""
+    other_files: int
+    """All other files, before."""
+    other_bytes: int
+    """Their bytes."""
+    merged_files: int
+    """Files of both that were written again."""
+    merged_bytes: int
+    """Their bytes."""
+    new_cubes: int
+    """Cubes that came of them."""
+
+
+@dataclass(frozen=True)
+class OptimizeResult:
+    """What an optimize did."""
+
+    version: int | None
+    """Version that was committed; None where there was nothing to do."""
+    considered_files: int
+    """Files that were looked at."""
+    partitions: int
+    """Partitions that something was done in."""
+    added_files: int
+    """Files that joined."""
+    added_bytes: int
+    """Their bytes."""
+    removed_files: int
+    """Files that left."""
+    removed_bytes: int
+    """Their bytes."""
+    removed_vectors: int
+    """Deletion vectors that left with their files."""
+    deleted_rows: int
+    """Rows that these vectors hid, which are not in the new files."""
+    min_file_size: int
+    """Size of the smallest file that joined; 0 where none did, as for the next four."""
+    p25_file_size: int
+    """First quartile of the sizes."""
+    p50_file_size: int
+    """Median of the sizes."""
+    p75_file_size: int
+    """Third quartile of the sizes."""
+    max_file_size: int
+    """Size of the largest file that joined."""
+    min_removed_size: int
+    """Size of the smallest file that left; 0 where none did."""
+    max_removed_size: int
+    """Size of the largest file that left; 0 where none did."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
+    zorder: CurveStats | None
+    """Where rows were put into a Z-order."""
+    clustering: CurveStats | None
+    """Where the table is clustered."""
+
+
+@dataclass(frozen=True)
+class FsckResult:
+    """Files that the log has and the store has not."""
+
+    missing: list[str]
+    """Data files. But for a dry run, they left the log."""
+    missing_vectors: list[str]
+    """Files of deletion vectors. Their data files stay in the log: nobody can tell which of their rows are deleted."""
+    version: int | None
+    """Version of the commit; None where there was nothing to do."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
+
+
+@dataclass(frozen=True)
+class ManifestResult:
+    """What a generation of symlink manifests did."""
+
+    version: int
+    """Version whose files are listed."""
+    written: int
+    """Manifests that were written, one for each partition."""
+    deleted: int
+    """Manifests of partitions without files that were deleted."""
+
+
+@dataclass(frozen=True)
+class CloneResult:
+    """What a clone did."""
+
+    uri: str
+    """Where the clone is."""
+    version: int
+    """Its version."""
+    source_version: int
+    """Version of the source."""
+    files: int
+    """Files that the clone refers to."""
+    bytes: int
+    """Their bytes."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
+
+
+@dataclass(frozen=True)
+class ConvertResult:
+    """What a conversion did."""
+
+    version: int
+    """Version of the table: 0, or the newest one where there was a table already."""
+    existed: bool
+    """Whether there was a table already, so that nothing was done."""
+    files: int
+    """Files of the new table."""
+    bytes: int
+    """Their bytes."""
+    rows: int
+    """Their rows."""
+    warnings: list[str]
+    """What went wrong after the commit, which stands."""
+
+
+class Maintenance(Handle):
+    """The part of `Table` that cleans, joins, restores, clones and verifies whole tables."""
+
+    __slots__ = ()
+
+    def vacuum(
+        self,
+        retention_hours: float | None = None,
+        *,
+        mode: str = "full",
+        dry_run: bool = False,
+        allow_short_retention: bool = False,
+        inventory: Sequence[tuple[str, int]] | None = None,
+        user_metadata: str | None = None,
+    ) -> VacuumResult:
+        """Deletes the files that no version within the retention needs, and moves to the newest version.
+
+        Args:
+            retention_hours: Instead of `delta.deletedFileRetentionDuration` of the table, a week where it is not set.
+            mode: `full` lists the store and finds also what failed writers left; `lite` goes by the log.
+            dry_run: Tells what would be deleted, and deletes nothing.
+            allow_short_retention: Allows a retention below that of the table. Readers and writers that take longer
+                than it fail then, and what they write may be lost.
+            inventory: Files of the table with the milliseconds since 1970 of their last change, instead of a listing
+                of the store: (`p=1/part-0.parquet`, 1767225600000), relative to the table. Only those of them that the
+                store says to be old, too, are deleted.
+            user_metadata: Text that the history shows with the commit.
+
+        Raises:
+            InvalidArgumentError: the retention is below that of the table.
+        """
+        files = None if inventory is None else list(inventory)
+        if retention_hours is not None and not abs(retention_hours) < _MOST_HOURS:
+            reason = f"{retention_hours} is no number of hours"
+            raise InvalidArgumentError.of("retention_hours", reason)
+        millis = None if retention_hours is None else round(retention_hours * 3_600_000)
+        found = json.loads(
+            _core.vacuum(self._core, mode, millis, allow_short_retention, dry_run, files, user_metadata)
+        )
+        self._advance()
+        found["cutoff"] = times.from_millis(found["cutoff"])
+        found["failed"] = [(path, reason) for path, reason in found["failed"]]
+        return VacuumResult(**found)
+
+    def restore(
+        self,
+        version: int | None = None,
+        timestamp: str | datetime | date | None = None,
+        *,
+        ignore_missing_files: bool = False,
+        user_metadata: str | None = None,
+    ) -> RestoreResult:
+        """Makes the table what it was at a version or time, by a new version, and moves to it.
+
+        Args:
+            version: Version to restore.
+            timestamp: Time to restore, in place of a version.
+            ignore_missing_files: Restores also when files of the old version are gone; `fsck` then takes them out.
+            user_metadata: Text that the history shows with the commit.
+
+        Raises:
+            DataFileError: a file of the old version is gone.
+            VersionNotFoundError, TimestampOutOfRangeError: the log does not have it.
+        """
+        if (version is None) == (timestamp is None):
+            time_travel.refuse(self._core.uri, "give a version or a timestamp to restore")
+        time_travel.check_version(self._core.uri, version)
+        at = time_travel.millis(self._core.uri, timestamp)
+        found = json.loads(_core.restore(self._core, version, at, ignore_missing_files, user_metadata))
+        self._advance()
+        return RestoreResult(**found)
+
+    def optimize(
+        self,
+        where: str | None = None,
+        target_size: int | None = None,
+        *,
+        min_size: int | None = None,
+        max_deleted_ratio: float | None = None,
+        purge: bool = False,
+        user_metadata: str | None = None,
+        zorder_by: Sequence[str] = (),
+        check_statistics: bool = True,
+        full: bool = False,
+        _files: str | None = None,
+    ) -> OptimizeResult:
+        """Joins small files of a partition and leaves deleted rows out, and moves to the newest version.
+
+        No row changes, and rows keep their row ids. Appends may land meanwhile, and with deletion vectors enabled so
+        may row-level deletes of the same files. Where another writer rewrote one of the files, it is made anew from
+        what that writer left. Where there is nothing to do, nothing is committed. Ctrl-C stops it and leaves the table
+        as it was, unless it is committing.
+
+        With `zorder_by` all rows of a partition are put into the Z-order of these columns, in files of about the target
+        size: a condition on any of the columns then reads few of the files. A clustered table is clustered by its own
+        columns, along a Hilbert curve: new files, and cubes of less than 100 times the target size; what is clustered
+        already is left alone. Both read the columns of the curve once more than the others, and rows that are more than
+        128 MiB go through a file in the temporary folder of the system (`TMPDIR`).
+
+        Args:
+            where: The partitions to look at: a condition in SQL on partition columns.
+            target_size: Bytes of files that are joined into one; `delta.targetFileSize` of the table or 1 GiB where it
+                is not given.
+            min_size: Files below this size are joined; the target size where it is not given.
+            max_deleted_ratio: Files of which more than this share of the rows is deleted are written again; 0.05 where
+                it is not given.
+            purge: Whether files of which any row is deleted, and those that have dropped columns, are written again
+                without these, and nothing else is done, whatever the sizes and the order of a clustered table: a REORG
+                in the history. The footer of each file without deleted rows is read.
+            user_metadata: Text that the history shows with the commit.
+            zorder_by: Names of columns, such as `a` or `s.x`, or lists of them; not for a clustered table.
+            check_statistics: Whether columns of `zorder_by` must have statistics: without them the order is of no use.
+            full: For a clustered table: whether files that were clustered by other columns than those that it has now
+                are clustered again.
+
+        Raises:
+            InvalidExpressionError: `where` is no condition on this table, or cannot be computed for a partition.
+            InvalidArgumentError: the condition is not on partition columns, a column of `zorder_by` is not there, is a
+                partition column or has no statistics, or the table is clustered and one of both is given.
+            CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
+        """
+        options = self._core.storage_options
+        found = json.loads(
+            _core.optimize(
+                self._core.uri,
+                options,
+                where,
+                target_size,
+                min_size,
+                max_deleted_ratio,
+                purge,
+                user_metadata,
+                list(zorder_by),
+                check_statistics,
+                full,
+                _files,
+            )
+        )
+        self._advance()
+        for key in ("zorder", "clustering"):
+            found[key] = found[key] and CurveStats(**found[key])
+        return OptimizeResult(**found)
+
+    def fsck(self, *, dry_run: bool = False) -> FsckResult:
+        """Takes the files out of the log that the store does not have, and moves to the newest version.
+
+        Args:
+            dry_run: Tells what is missing, and changes nothing.
+        """
+        found = json.loads(_core.fsck(self._core.uri, self._core.storage_options, dry_run))
+        self._advance()
+        return FsckResult(**found)
+
+    def generate_manifest(self) -> ManifestResult:
+        """Writes `_symlink_format_manifest` for engines that read Hive tables, and moves to the newest version.
+
+        Each partition gets a list of its files; lists of partitions without files are deleted. With the property
+        `delta.compatibility.symlinkFormatManifest.enabled` every commit does so for the partitions that it touches.
+
+        Raises:
+            UnsupportedError: the table has deletion vectors or column mapping, which such engines cannot read.
+        """
+        found = json.loads(_core.generate_manifest(self._core.uri, self._core.storage_options))
+        self._advance()
+        return ManifestResult(**found)
+
+    def shallow_clone(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        replace: bool = False,
+        properties: Mapping[str, str] | None = None,
+        user_metadata: str | None = None,
+    ) -> CloneResult:
+        """Makes a table at `target` of this version, in one commit that refers to the files here.
+
+        From then on each goes its own way, and a vacuum of the clone never deletes a file of this table. A vacuum of
+        this table may delete files that only the clone still needs. Row ids are not kept.
+
+        Args:
+            target: A path, or a URL, in a store that the same options open.
+            replace: Whether the clone may take the place of a table that has no files.
+            properties: Table properties in place of those of this table.
+            user_metadata: Text that the history shows with the commit.
+
+        Raises:
+            TableAlreadyExistsError: the target is a table, unless `replace`.
+            InvalidArgumentError: the target is this table or has files, or the properties change column mapping.
+        """
+        found = _core.shallow_clone(self._core, place(target), replace, dict(properties or {}), user_metadata)
+        return CloneResult(**json.loads(found))
+
+    def verify(self, *, deep: bool = False) -> VerifyReport:
+        """Compares the log up to this version, and its files, with themselves; see `deltaic.verify`.
+
+        Args:
+            deep: Opens data files and deletion vectors too.
+        """
+        return verify(
+            self._core.uri, version=self._core.version, deep=deep, storage_options=self._core.storage_options
+        )
+
+
+def convert(
+    uri: str | os.PathLike[str],
+    partition_by: str | Mapping[str, str] | None = None,
+    *,
+    infer_partitions: bool = False,
+    statistics: bool = True,
+    configuration: Mapping[str, str] | None = None,
+    user_metadata: str | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> ConvertResult:
+    """Makes a table of the Parquet files of a folder, in one commit; no data is read or copied.
+
+    Before the commit there is no table, after it all files are in it. All columns can be null, and a column that some
+    files lack is null in their rows. Hidden files (`_…`, `.…`) are left out. Where there is a Delta table already,
+    nothing is done.
+
+    Args:
+        uri: The folder, as a path or a URL such as `s3://bucket/folder`.
+        partition_by: The partition columns in the order of the folders (`year=2026/month=1`), as SQL writes them
+            (`year INT, month INT`) or types of the protocol by name. Times in the names of folders are those of UTC.
+        infer_partitions: Takes the partition columns from the folders instead: integers, dates and times where every
+            value is exactly one, and else text.
+        statistics: Whether to take statistics of columns from the footers. The number of rows is always taken.
+        configuration: Table properties.
+        user_metadata: Text that the history shows with the commit.
+        storage_options: Credentials, region, endpoint … of the store.
+
+    Raises:
+        InvalidArgumentError: there are no files, or folders name other partition columns than are given.
+        DataFileError: a file is not Parquet, or holds a type that no table can have.
+        SchemaMismatchError: a column has different types in two files.
+        InvalidSchemaError: a partition value is none of its type, or a name is one that no table can have.
+        TableAlreadyExistsError: another writer made a table meanwhile.
+    """
+    given = columns_json({} if partition_by is None else partition_by)
+    options, properties = dict(storage_options or {}), dict(configuration or {})
+    schema = None if infer_partitions and not partition_by else given
+    told = _core.convert(place(uri), options, schema, statistics, properties, user_metadata)
+    found: dict[str, Any] = json.loads(told)
+    return ConvertResult(**found)

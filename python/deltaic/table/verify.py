@@ -1,0 +1,106 @@
+"""Comparing a table with itself, from its log to its files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from deltaic import _core
+from deltaic.exceptions import InvalidArgumentError
+from deltaic.table.uri import place
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+VerifyLevel = Literal["fast", "checked", "full"]
+"""How much of what a log says twice a reading holds against each other."""
+
+LEVELS: dict[bool, VerifyLevel] = {True: "full", False: "fast"}
+"""The levels that True and False stand for, which they were before levels had names."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with a table."""
+
+    kind: str
+    """What kind of thing, in one word: `MissingFile`, `CheckpointDiffers` …"""
+    version: int | None
+    """Version at which it shows, where there is one."""
+    path: str
+    """The file."""
+    expected: str
+    """What should be."""
+    found: str
+    """What is."""
+    advice: str
+    """What to do about it."""
+
+    def __str__(self) -> str:
+        at = "" if self.version is None else f" (version {self.version})"
+        return f"{self.kind}: `{self.path}`{at}: expected {self.expected}, found {self.found}; {self.advice}"
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """What was verified, and what is wrong."""
+
+    version: int
+    """Version whose files were verified."""
+    first_version: int
+    """Oldest version that was replayed."""
+    findings: list[Finding]
+    """What is wrong; of one kind the first hundred."""
+    more_findings: int
+    """Findings beyond those."""
+    commits: int
+    """Commits that were replayed."""
+    checkpoints: int
+    """Checkpoints that were compared with the replay."""
+    compacted_files: int
+    """Compacted files that were compared with their commits."""
+    checksums: int
+    """Checksums that were compared with the replay."""
+    files: int
+    """Data files that were looked at."""
+    deletion_vectors: int
+    """Deletion vectors that were looked at."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+
+def verify(
+    uri: str | os.PathLike[str],
+    *,
+    version: int | None = None,
+    deep: bool = False,
+    storage_options: Mapping[str, str] | None = None,
+) -> VerifyReport:
+    """Compares everything that a table says of itself with what it is; finds nothing where the table is whole.
+
+    The log must be complete, and each checkpoint, compacted file and checksum must say what the commits say; each file
+    of the version must be in the store with its size. Nothing is written, and a table that cannot be opened can be
+    verified too.
+
+    Args:
+        uri: A path, or a URL such as `s3://bucket/table`.
+        version: Version to verify, instead of the newest.
+        deep: Opens data files and deletion vectors too: rows, types, nulls and bounds against the statistics.
+        storage_options: Options of the store.
+
+    Raises:
+        TableNotFoundError, VersionNotFoundError: there is nothing to verify.
+        UnsupportedFeatureError: the table has reader features that deltaic does not know.
+    """
+    if version is not None and version < 0:
+        raise InvalidArgumentError(
+            f"version {version} is below 0", argument="version", reason=f"{version} is below 0"
+        )
+    report = json.loads(_core.verify(place(uri), dict(storage_options or {}), version, deep))
+    findings = [Finding(**finding) for finding in report.pop("findings")]
+    return VerifyReport(findings=findings, **report)
