@@ -10,7 +10,7 @@ from typing import TextIO
 
 import click
 
-from deltaic import __version__
+from deltaic._core import __version__
 from deltaic.exceptions import CommitConflictError, DeltaError, DeltaWarning
 from deltaic.printable import visible
 

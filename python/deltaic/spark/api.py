@@ -115,14 +115,14 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
     if not is_connect(spark):
         return enable(spark).sql(text)
     from deltaic.spark.connect.enable import enable_connect
-    from deltaic.spark.sql.ddl import run_definition
-    from deltaic.spark.sql.describe import run_description
-    from deltaic.spark.sql.dml import run_change
-    from deltaic.spark.sql.insert import run_insert
-    from deltaic.spark.sql.queries import query
-    from deltaic.spark.sql.run import run
-    from deltaic.sql.dml import parse_change
-    from deltaic.sql.parse import parse
+    from deltaic.spark.statements.ddl import run_definition
+    from deltaic.spark.statements.describe import run_description
+    from deltaic.spark.statements.dml import run_change
+    from deltaic.spark.statements.insert import run_insert
+    from deltaic.spark.statements.queries import query
+    from deltaic.spark.statements.run import run
+    from deltaic.statements.dml import parse_change
+    from deltaic.statements.parse import parse
 
     enable_connect(spark)
     if (statement := parse(text)) is not None:
@@ -162,9 +162,9 @@ def table_changes(
         VersionNotFoundError, TimestampOutOfRangeError, InvalidTimeTravelError: there is no such range.
         TableNotFoundError: there is no table.
     """
+    from deltaic import identifiers
     from deltaic.spark.catalog import names
     from deltaic.spark.read.rows import changes
-    from deltaic.sql import identifiers
 
     path = table
     if "/" not in table or "`" in table:

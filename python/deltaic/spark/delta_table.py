@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from deltaic import identifiers
 from deltaic.columns import check
 from deltaic.exceptions import (
     InvalidArgumentError,
@@ -33,7 +34,6 @@ from deltaic.spark.session.settings import (
     vacuum_mode,
 )
 from deltaic.spark.session.table_ref import TableRef
-from deltaic.sql import identifiers
 from deltaic.table import Table, maintain
 
 if TYPE_CHECKING:

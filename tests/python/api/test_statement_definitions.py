@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.sql.ddl import NewTable, parse_changes, parse_new_table, subject
-from deltaic.sql.describe import Description, parse_description
+from deltaic.statements.ddl import NewTable, parse_changes, parse_new_table, subject
+from deltaic.statements.describe import Description, parse_description
 
 
 def column(name: str, kind: Any, nullable: bool = True, **metadata: Any) -> dict[str, Any]:  # noqa: FBT001

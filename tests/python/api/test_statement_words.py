@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.sql import statements as S  # noqa: N812
-from deltaic.sql.dml import parse_change
-from deltaic.sql.parse import parse
+from deltaic.statements import model as S  # noqa: N812
+from deltaic.statements.dml import parse_change
+from deltaic.statements.parse import parse
 
 READ = {
     "OPTIMIZE a.b WHERE p = (1) AND q IN ('zorder by') ZORDER BY (x, y.z)": S.Optimize(

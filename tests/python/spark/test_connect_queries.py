@@ -16,8 +16,8 @@ from deltaic.exceptions import (
     UnsupportedError,
     VersionNotFoundError,
 )
-from deltaic.sql.insert import Insert, parse_insert
-from deltaic.sql.references import references
+from deltaic.statements.insert import Insert, parse_insert
+from deltaic.statements.references import references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from deltaic.spark.dml.operation import Operation
 from deltaic.spark.dml.source import Source
 from deltaic.spark.session.kind import functions
 from deltaic.spark.session.table_ref import TableRef
-from deltaic.sql.merge_clauses import Clause
+from deltaic.statements.merge_clauses import Clause
 from deltaic.tables import DeltaMergeBuilder, DeltaTable, IdentityGenerator
 
 if TYPE_CHECKING:

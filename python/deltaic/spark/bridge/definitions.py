@@ -6,7 +6,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from deltaic import _core
+from deltaic import _core, identifiers
 from deltaic.columns import GENERATION
 from deltaic.exceptions import (
     InvalidArgumentError,
@@ -26,7 +26,6 @@ from deltaic.spark.session.settings import Settings, allows_arbitrary, user_meta
 from deltaic.spark.session.settings import storage as storage_of
 from deltaic.spark.write.definition import Definition
 from deltaic.spark.write.options import CATALOGS_OWN
-from deltaic.sql import identifiers
 from deltaic.table import Table
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.identifiers import quoted
 from deltaic.spark.dml.delete import delete as delete_rows
 from deltaic.spark.dml.merge import merge as merge_rows
 from deltaic.spark.dml.update import update as update_rows
 from deltaic.spark.read.options import split_storage
 from deltaic.spark.session.jvm import session_of
 from deltaic.spark.session.table_ref import TableRef
-from deltaic.sql.identifiers import quoted
-from deltaic.sql.merge_clauses import INSERT, Clause
+from deltaic.statements.merge_clauses import INSERT, Clause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,6 +11,7 @@ from deltaic.exceptions import (
     TableNotFoundError,
     UnsupportedError,
 )
+from deltaic.identifiers import local
 from deltaic.spark.read.options import split_storage
 from deltaic.spark.save import save
 from deltaic.spark.session.jvm import java_method, session_of
@@ -18,7 +19,6 @@ from deltaic.spark.session.settings import Settings
 from deltaic.spark.session.types import has_void
 from deltaic.spark.stream.batch import StreamBatch
 from deltaic.spark.write.options import WriteOptions
-from deltaic.sql.identifiers import local
 from deltaic.table import Table
 
 if TYPE_CHECKING:

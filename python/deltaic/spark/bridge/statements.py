@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from deltaic.spark.session.jvm import session_of
-from deltaic.spark.sql.run import from_json, is_ours, run, schema_of, to_json
-from deltaic.sql.parse import parse as parse_text
+from deltaic.spark.statements.run import from_json, is_ours, run, schema_of, to_json
+from deltaic.statements.parse import parse as parse_text
 
 
 def parse(asked: dict[str, Any], _: Any) -> str | None:

@@ -9,13 +9,13 @@ from typing import Any
 
 from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
+from deltaic.identifiers import local
 from deltaic.spark.read import opened
 from deltaic.spark.read.change_data_feed import COLUMNS
 from deltaic.spark.read.options import split_storage
 from deltaic.spark.session.jvm import session_of
 from deltaic.spark.session.settings import may_keep_schemas_anywhere, of_streams
 from deltaic.spark.stream.change_stream import open_stream
-from deltaic.sql.identifiers import local
 
 # batches whose files Spark may still ask for: the one that runs, and the last one, which a restart asks for again
 _KEPT = 3

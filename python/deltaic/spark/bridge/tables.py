@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic import _core
 from deltaic.columns import GENERATION
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
+from deltaic.identifiers import is_url
 from deltaic.spark.bridge import change_feed
 from deltaic.spark.catalog.alterations import stored_columns
 from deltaic.spark.catalog.partition_values import partition_values
@@ -18,7 +19,6 @@ from deltaic.spark.read.partition_folders import PartOfTable, partition_folder
 from deltaic.spark.session.jvm import session_of
 from deltaic.spark.session.settings import storage
 from deltaic.spark.session.time_zone import TIME_ZONE
-from deltaic.sql.identifiers import is_url
 from deltaic.time_travel import may_name_a_time, of_path
 
 if TYPE_CHECKING:

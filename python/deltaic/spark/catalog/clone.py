@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deltaic import identifiers
 from deltaic.spark.catalog import names
 from deltaic.spark.session.after_commit import committed_at
 from deltaic.spark.session.settings import user_metadata
 from deltaic.spark.session.table_ref import TableRef
-from deltaic.sql import identifiers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ def clone(
     """Makes a clone of a version at a path, a URL, or a name of the catalog, which learns it.
 
     Raises:
-        DeltaError: as `Table.shallow_clone` and `names.register`.
+        DeltaError: as `Table.shallow_clone` and `catalog.names.register`.
     """
     path, name, known = identifiers.local(target), None, None
     if not identifiers.is_absolute(target):

@@ -18,8 +18,8 @@ from deltaic.exceptions import (
     UnsupportedError,
     UnsupportedFeatureError,
 )
+from deltaic.identifiers import FORMATS, local, path_of, quoted, sql
 from deltaic.spark.session.enabling import format_name
-from deltaic.sql.identifiers import FORMATS, local, path_of, quoted, sql
 from deltaic.table import Table
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import pyarrow as pa
 from pyspark.sql.types import StructType
 
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.identifiers import quoted
 from deltaic.spark.session.kind import functions
-from deltaic.sql.describe import NULL
-from deltaic.sql.identifiers import quoted
+from deltaic.statements.describe import NULL
 
 
 def partition_values(spark: Any, table: Any, spec: dict[str, str]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from deltaic import _core
+from deltaic import _core, identifiers
 from deltaic.columns import GENERATION, check_text
 from deltaic.columns import names as names_of
 from deltaic.exceptions import (
@@ -21,7 +21,6 @@ from deltaic.spark.session.pyspark_errors import all_raise_sparks
 from deltaic.spark.session.settings import Settings, storage
 from deltaic.spark.session.table_ref import TableRef
 from deltaic.spark.write.definition import Definition
-from deltaic.sql import identifiers
 from deltaic.table import Table
 
 if TYPE_CHECKING:

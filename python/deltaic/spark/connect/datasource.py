@@ -28,6 +28,7 @@ from deltaic.exceptions import (
     InvalidArgumentError,
     SchemaMismatchError,
 )
+from deltaic.identifiers import local
 from deltaic.spark.connect.stream_datasource import DeltaStreamReader, DeltaStreamWriter, query_of
 from deltaic.spark.read import change_data_feed
 from deltaic.spark.read.options import split_storage, verify_level
@@ -39,7 +40,6 @@ from deltaic.spark.stream.change_stream import with_changes
 from deltaic.spark.write import transaction
 from deltaic.spark.write.options import WriteOptions
 from deltaic.spark.write.routes.arrow import Task
-from deltaic.sql.identifiers import local
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,10 +12,10 @@ from weakref import WeakSet, ref
 
 from pyspark.errors import PySparkException
 
+from deltaic import identifiers
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 from deltaic.spark.catalog import names
-from deltaic.sql import identifiers
-from deltaic.sql.created_tables import Made, executed, made
+from deltaic.statements.created_tables import Made, executed, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

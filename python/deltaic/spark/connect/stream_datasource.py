@@ -20,11 +20,11 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError, UnsupportedError
+from deltaic.identifiers import local
 from deltaic.spark.stream.batch import StreamBatch
 from deltaic.spark.stream.change_stream import open_stream
 from deltaic.spark.write import transaction
 from deltaic.spark.write.routes.arrow import Task
-from deltaic.sql.identifiers import local
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,15 +9,15 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from deltaic.columns import GENERATION
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError
+from deltaic.identifiers import quoted
 from deltaic.predicates import name_parts
 from deltaic.spark.dml.store_casts import Storing, casting_of, plainly
-from deltaic.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from deltaic.spark.dml.operation import Operation
-    from deltaic.sql.merge_clauses import Assigned
+    from deltaic.statements.merge_clauses import Assigned
 
     Target = str | tuple[str, ...]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.dml.operation import shown
-from deltaic.sql.merge_clauses import (
+from deltaic.statements.merge_clauses import (
     DELETE,
     MATCHED,
     NOT_MATCHED,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from deltaic.exceptions import InvalidArgumentError, MultipleMatchesError
+from deltaic.identifiers import quoted
 from deltaic.spark.dml.assignments import Assignments, is_made, old_value
 from deltaic.spark.dml.clauses import first_true
 from deltaic.spark.dml.operation import shown
@@ -14,14 +15,13 @@ from deltaic.spark.dml.source import SOURCE_ROW
 from deltaic.spark.dml.touched_rows import bitmaps_of_matches
 from deltaic.spark.read.native_read import FILE, ROW
 from deltaic.spark.session.worker_errors import errors_of_workers
-from deltaic.sql.identifiers import quoted
-from deltaic.sql.merge_clauses import MATCHED, NOT_MATCHED_BY_SOURCE
+from deltaic.statements.merge_clauses import MATCHED, NOT_MATCHED_BY_SOURCE
 
 if TYPE_CHECKING:
     from deltaic.spark.dml.clauses import Clauses
     from deltaic.spark.dml.operation import Operation
     from deltaic.spark.dml.source import Source
-    from deltaic.sql.merge_clauses import Clause
+    from deltaic.statements.merge_clauses import Clause
 
 CLAUSE, OLD = "__deltaic_clause", "__deltaic_old"
 """Columns of matches: the number of the clause that is followed, and the row as it was."""

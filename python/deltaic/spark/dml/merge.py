@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.columns import GENERATION
 from deltaic.exceptions import SchemaMismatchError
+from deltaic.identifiers import quoted
 from deltaic.spark.dml import metrics
 from deltaic.spark.dml.assignments import DEFAULT, IDENTITY, is_made
 from deltaic.spark.dml.change_data import changes
@@ -22,8 +23,7 @@ from deltaic.spark.dml.store_casts import refusing_overflows
 from deltaic.spark.dml.unresolved_columns import naming_clauses
 from deltaic.spark.write.retry import replayed
 from deltaic.spark.write.row_rules import NUMBER, identity_value, numbered, task_count
-from deltaic.sql.identifiers import quoted
-from deltaic.sql.merge_clauses import DELETE, MATCHED, NOT_MATCHED_BY_SOURCE, UPDATE
+from deltaic.statements.merge_clauses import DELETE, MATCHED, NOT_MATCHED_BY_SOURCE, UPDATE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from deltaic.spark.dml.assignments import Assignments
     from deltaic.spark.session.table_ref import TableRef
-    from deltaic.sql.merge_clauses import Clause
+    from deltaic.statements.merge_clauses import Clause
 
 _TARGET = "__deltaic_target"
 _SEEN = "__deltaic_seen"

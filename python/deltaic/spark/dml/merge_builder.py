@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.spark.dml.arguments import check_condition, check_values
 from deltaic.spark.dml.merge import merge
 from deltaic.spark.session.pyspark_errors import all_raise_sparks
-from deltaic.sql.merge_clauses import (
+from deltaic.statements.merge_clauses import (
     DELETE,
     INSERT,
     MATCHED,

@@ -12,6 +12,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 from deltaic import _core
 from deltaic.exceptions import InvalidPredicateError
+from deltaic.identifiers import quoted
 from deltaic.spark.dml.relation import Relation
 from deltaic.spark.read import read_set
 from deltaic.spark.read.native_read import with_places, with_row_ids
@@ -27,7 +28,6 @@ from deltaic.spark.write.options import WriteOptions
 from deltaic.spark.write.row_rules import RowRules
 from deltaic.spark.write.rows import write_rows
 from deltaic.spark.write.rule_expressions import DEFAULT, GENERATED, Rule
-from deltaic.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

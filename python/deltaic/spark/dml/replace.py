@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pyspark.errors import AnalysisException
 
 from deltaic.exceptions import InvalidArgumentError, InvariantViolationError, SchemaMismatchError
+from deltaic.identifiers import in_sql, quoted
 from deltaic.predicates import columns_of
 from deltaic.spark.dml import metrics
 from deltaic.spark.dml.assignments import old_value
@@ -18,7 +19,6 @@ from deltaic.spark.dml.touched_rows import take
 from deltaic.spark.session.jvm import java_method
 from deltaic.spark.session.kind import functions, is_connect
 from deltaic.spark.session.table_ref import TableRef
-from deltaic.sql.identifiers import in_sql, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

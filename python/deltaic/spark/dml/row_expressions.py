@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from deltaic.exceptions import InvalidPredicateError
 from deltaic.spark.dml.operation import shown
 from deltaic.spark.dml.unresolved_columns import rows_of
-from deltaic.sql.merge_clauses import MATCHED
+from deltaic.statements.merge_clauses import MATCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import BinaryType, NumericType, StringType
 
+from deltaic.identifiers import quoted
 from deltaic.spark.dml.keys import keys_of
-from deltaic.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from deltaic.spark.dml.keys import Key

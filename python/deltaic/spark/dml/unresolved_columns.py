@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.sql.merge_clauses import MATCHED, NOT_MATCHED
+from deltaic.statements.merge_clauses import MATCHED, NOT_MATCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from deltaic.spark.dml.clauses import Clauses
     from deltaic.spark.dml.operation import Operation
     from deltaic.spark.dml.source import Source
-    from deltaic.sql.merge_clauses import Clause
+    from deltaic.statements.merge_clauses import Clause
 
 
 @contextmanager

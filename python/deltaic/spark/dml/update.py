@@ -19,7 +19,7 @@ from deltaic.spark.write.retry import replayed
 
 if TYPE_CHECKING:
     from deltaic.spark.session.table_ref import TableRef
-    from deltaic.sql.merge_clauses import Assigned
+    from deltaic.statements.merge_clauses import Assigned
 
 
 @replayed

@@ -20,9 +20,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from deltaic.identifiers import quoted
 from deltaic.spark.session.kind import functions
 from deltaic.spark.session.types import has_void
-from deltaic.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

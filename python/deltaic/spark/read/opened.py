@@ -1,4 +1,4 @@
-"""Versions that are open, so that a plan does not open what its analysis opened, and relations that are lent to reads."""
+"""Versions that are open, so that a plan does not open what its analysis opened, and relations lent to reads."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def deduplicate(
     """
     from deltaic.spark.dml.merge import merge
     from deltaic.spark.read.native_read import FILE, ROW
-    from deltaic.sql.merge_clauses import DELETE, MATCHED, Clause
+    from deltaic.statements.merge_clauses import DELETE, MATCHED, Clause
 
     ref = ref_of(table)
     if ref.spark is None:

@@ -36,15 +36,15 @@ def columns(given: str | Sequence[str], known: Sequence[str], argument: str) -> 
 
 def same_key(ids: Sequence[str]) -> str:
     """The condition under which a row of the table is that of a row that comes; nulls are equal."""
-    from deltaic.sql.identifiers import in_sql
+    from deltaic.identifiers import in_sql
 
     return " AND ".join(f"{TARGET}.{in_sql(name)} <=> {SOURCE}.{in_sql(name)}" for name in ids)
 
 
 def numbered(rows: Any, ids: Sequence[str], order_by: Sequence[str], number: str) -> Any:
     """The rows of each key, numbered from 1 in the column `number`: the greatest by `order_by` first, nulls last."""
+    from deltaic.identifiers import in_sql
     from deltaic.spark.session.kind import functions
-    from deltaic.sql.identifiers import in_sql
 
     keys = ", ".join(map(in_sql, ids))
     order = ", ".join(f"{text} DESC NULLS LAST" for text in order_by)
@@ -67,8 +67,8 @@ def refuse_duplicates(rows: Any, ids: Sequence[str], path: str) -> None:
         MultipleMatchesError: when one does: it shows some.
     """
     from deltaic.exceptions import MultipleMatchesError
+    from deltaic.identifiers import quoted
     from deltaic.spark.session.kind import functions
-    from deltaic.sql.identifiers import quoted
 
     F = functions(rows)  # noqa: N806 (its usual name)
     often = rows.groupBy(*map(quoted, ids)).agg(F.count(F.lit(1)).alias(_NUMBER)).where(f"{_NUMBER} > 1")

@@ -86,10 +86,10 @@ def scd2(
         MultipleMatchesError: several rows have one key, and there is no `order_by`.
         DeltaError: as `DeltaMergeBuilder.execute`.
     """
+    from deltaic.identifiers import in_sql, quoted
     from deltaic.spark.dml.merge import merge
     from deltaic.spark.session.kind import functions
-    from deltaic.sql.identifiers import in_sql, quoted
-    from deltaic.sql.merge_clauses import INSERT, MATCHED, NOT_MATCHED, UPDATE, Clause
+    from deltaic.statements.merge_clauses import INSERT, MATCHED, NOT_MATCHED, UPDATE, Clause
 
     ids = keys.columns(id_cols, df.columns, "id_cols")
     others = [c for c in df.columns if c not in ids and c.lower() != valid_at.strip("`").lower()]
@@ -117,8 +117,8 @@ def scd2(
 
 def _changes(op: Operation, given: Any, dimension: _Columns, *, once: bool) -> Any:
     """The source of the merge: a row to open for each change, and one to close where the key has a current row."""
+    from deltaic.identifiers import quoted
     from deltaic.spark.dml.source import SOURCE_ROW, Source
-    from deltaic.sql.identifiers import quoted
 
     F, ids = op.functions, dimension.ids  # noqa: N806 (its usual name)
     own = [dimension.valid_from, dimension.valid_to, dimension.is_current]
@@ -146,7 +146,7 @@ def _changes(op: Operation, given: Any, dimension: _Columns, *, once: bool) -> A
 
 def _refuse_late(op: Operation, changed: Any, ids: Sequence[str]) -> None:
     """A row whose time would end before it began is none."""
-    from deltaic.sql.identifiers import quoted
+    from deltaic.identifiers import quoted
 
     F = op.functions  # noqa: N806 (its usual name)
     late = F.col(_AT).isNull() | (F.col(_AT) <= F.col(_SINCE))

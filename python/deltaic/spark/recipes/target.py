@@ -20,9 +20,9 @@ def ref_of(table: object, spark: Any = None) -> TableRef:
     Raises:
         InvalidArgumentError: it is neither.
     """
+    from deltaic import identifiers
     from deltaic.spark.delta_table import DeltaTable
     from deltaic.spark.session.table_ref import TableRef
-    from deltaic.sql import identifiers
 
     if isinstance(table, str):
         return TableRef(spark, identifiers.local(table), alias=TARGET)

@@ -134,7 +134,7 @@ def _upsert(
     optimize: bool,
 ) -> UpsertResult:
     from deltaic.spark.dml.merge import merge
-    from deltaic.sql.merge_clauses import INSERT, MATCHED, NOT_MATCHED, UPDATE, Clause
+    from deltaic.statements.merge_clauses import INSERT, MATCHED, NOT_MATCHED, UPDATE, Clause
 
     ids = keys.columns(id_cols, df.columns, "id_cols")
 

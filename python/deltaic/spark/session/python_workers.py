@@ -39,7 +39,7 @@ def _fits(python: str) -> bool:
     theirs, ours = Path(found).absolute(), Path(sys.executable).absolute()
     if theirs.parent == ours.parent and theirs.samefile(ours):
         return True
-    from deltaic import __version__
+    from deltaic._core import __version__
 
     asked = [found, "-c", _PROBE]
     try:

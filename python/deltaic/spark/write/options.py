@@ -193,7 +193,7 @@ class WriteOptions:
         """With a condition that means in any time zone what it means in this one.
 
         Raises:
-            UnsupportedError: as `zoned.in_utc`.
+            UnsupportedError: as `time_zone.in_utc`.
         """
         if self.replace_where is None:
             return self

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from deltaic.identifiers import quoted
 from deltaic.spark.write import failure_marks
-from deltaic.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ def guarded(F: Any, value: Any, number: int, column: WriteColumn, row: Any) -> A
 
 
 def refusal(F: Any, mark: str, row: Any) -> Any:  # noqa: N803
-    """Fails the job with a mark of `failures` and the text of the row."""
+    """Fails the job with a mark of `failure_marks` and the text of the row."""
     return F.raise_error(F.concat(F.lit(mark), F.hex(row), F.lit(")")))
 
 

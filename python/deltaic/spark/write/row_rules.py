@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 from pyspark.sql.types import StringType
 
+from deltaic.identifiers import quoted
 from deltaic.spark.session.kind import functions, is_connect
 from deltaic.spark.write import failure_marks
 from deltaic.spark.write.row_checks import guarded, limited, refusal, shown
 from deltaic.spark.write.rule_expressions import CHECK, DEFAULT, GENERATED, Rule
 from deltaic.spark.write.write_columns import primitive
-from deltaic.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from deltaic.spark.write.write_columns import WriteColumn

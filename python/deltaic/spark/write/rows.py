@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import DeltaError, InvalidArgumentError
+from deltaic.identifiers import quoted
 from deltaic.spark.session import python_workers
 from deltaic.spark.session.kind import functions, is_connect, is_local
 from deltaic.spark.session.types import arrow_takes
@@ -13,7 +14,6 @@ from deltaic.spark.write.routes import arrow, direct, driver
 from deltaic.spark.write.row_errors import raise_known
 from deltaic.spark.write.row_rules import RowRules, table_rows, task_count
 from deltaic.spark.write.write_columns import WriteColumn
-from deltaic.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -32,7 +32,7 @@ def make_plan(
 ) -> Any:
     """Every check of the core that needs no data. `schema` is the JSON of the frame's.
 
-    With `rules_held` the rows that come will be those of `rules.table_rows`; otherwise the core fills and checks
+    With `rules_held` the rows that come will be those of `row_rules.table_rows`; otherwise the core fills and checks
     them, as far as it knows the expressions.
     """
     txn = None

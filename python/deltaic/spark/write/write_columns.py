@@ -11,7 +11,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from deltaic.sql.identifiers import quoted
+from deltaic.identifiers import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

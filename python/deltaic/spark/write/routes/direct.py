@@ -40,7 +40,7 @@ _SINKS = (
 
 
 def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: WriteOptions) -> list[str]:
-    """Writes the rows of `rules.table_rows` of a classic session below `folder` of the table.
+    """Writes the rows of `row_rules.table_rows` of a classic session below `folder` of the table.
 
     Returns the `add` actions of the files.
 

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
+from deltaic.identifiers import quoted
 from deltaic.spark.session.jvm import java_method
 from deltaic.spark.session.kind import functions, is_connect
-from deltaic.sql.identifiers import quoted
 
 # rows that come to the driver without a second thought, and those that are not sent away where it has them already
 _FEW_ROWS, _HELD_ROWS = 1000, 100_000

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from deltaic.spark.dml.delete import delete
 from deltaic.spark.dml.merge import merge
 from deltaic.spark.dml.update import update
-from deltaic.spark.sql.queries import query, views
-from deltaic.spark.sql.run import ref_of
+from deltaic.spark.statements.queries import query, views
+from deltaic.spark.statements.run import ref_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from deltaic.spark.session.table_ref import TableRef
-    from deltaic.sql.dml import Change
+    from deltaic.statements.dml import Change
 
 _COUNTS = "num_affected_rows long"
 _MERGE_COUNTS = f"{_COUNTS}, num_updated_rows long, num_deleted_rows long, num_inserted_rows long"

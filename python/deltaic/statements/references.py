@@ -10,10 +10,10 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
+from deltaic import identifiers
+from deltaic.identifiers import quoted
 from deltaic.predicates import Dialect
-from deltaic.sql import identifiers
-from deltaic.sql.identifiers import quoted
-from deltaic.sql.tokens import Words
+from deltaic.statements.tokens import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from deltaic.exceptions import InvalidSchemaError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deltaic.sql.tokens import Words
+    from deltaic.statements.tokens import Words
 
     Readers = dict[str, Callable[[Words], Any]]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from deltaic.exceptions import UnsupportedError
-from deltaic.sql.grammar import listed
-from deltaic.sql.tokens import Words, first_words
+from deltaic.statements.grammar import listed
+from deltaic.statements.tokens import Words, first_words
 
 _QUERIES = ("SELECT", "VALUES", "TABLE", "FROM", "WITH", "MAP", "REDUCE")
 

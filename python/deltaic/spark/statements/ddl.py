@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructType
 
+from deltaic import identifiers
 from deltaic.spark.catalog import names
 from deltaic.spark.catalog.alterations import alter
 from deltaic.spark.catalog.table_builder import DeltaTableBuilder, execute_as
@@ -13,9 +14,8 @@ from deltaic.spark.maintenance import result_frames
 from deltaic.spark.session.after_commit import altered
 from deltaic.spark.session.pyspark_errors import raises_sparks
 from deltaic.spark.session.settings import allows_arbitrary, storage, user_metadata
-from deltaic.spark.sql.queries import query
-from deltaic.sql import identifiers
-from deltaic.sql.ddl import NewTable, Subject, parse_changes, parse_new_table, subject
+from deltaic.spark.statements.queries import query
+from deltaic.statements.ddl import NewTable, Subject, parse_changes, parse_new_table, subject
 from deltaic.table import Table
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deltaic import identifiers
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.sql import identifiers
-from deltaic.sql.grammar import new_table, table_properties
-from deltaic.sql.statements import (
+from deltaic.statements.grammar import new_table, table_properties
+from deltaic.statements.model import (
     AddConstraint,
     Clone,
     Convert,
@@ -23,7 +23,7 @@ from deltaic.sql.statements import (
     SyncIdentity,
     Vacuum,
 )
-from deltaic.sql.tokens import Words, first_words
+from deltaic.statements.tokens import Words, first_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.sql.grammar import OTHER, QUERY
-from deltaic.sql.tokens import Words
+from deltaic.statements.grammar import OTHER, QUERY
+from deltaic.statements.tokens import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from deltaic import ddl
-from deltaic.sql import identifiers
-from deltaic.sql.grammar import (
+from deltaic import ddl, identifiers
+from deltaic.statements.grammar import (
     COMMENT,
     OTHER,
     PLACE,
@@ -27,7 +26,7 @@ from deltaic.sql.grammar import (
     table_properties,
     type_text,
 )
-from deltaic.sql.tokens import Words, first_words
+from deltaic.statements.tokens import Words, first_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable

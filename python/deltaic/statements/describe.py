@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from deltaic.sql.grammar import listed
-from deltaic.sql.tokens import Words, first_words
+from deltaic.statements.grammar import listed
+from deltaic.statements.tokens import Words, first_words
 
 _BEGIN = (["DESCRIBE"], ["DESC"], ["SHOW", "COLUMNS"], ["SHOW", "TBLPROPERTIES"], ["SHOW", "PARTITIONS"])
 # of which DESCRIBE tells, too, and what it tells more of a table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from deltaic import identifiers
 from deltaic.exceptions import InvalidArgumentError, TableNotFoundError, UnsupportedError
 from deltaic.spark.catalog import names
 from deltaic.spark.catalog.clone import clone
@@ -29,9 +30,8 @@ from deltaic.spark.session.settings import (
     vacuum_mode,
 )
 from deltaic.spark.session.table_ref import TableRef
-from deltaic.spark.sql.queries import query
-from deltaic.sql import identifiers
-from deltaic.sql import statements as S  # noqa: N812 (each is named once)
+from deltaic.spark.statements.queries import query
+from deltaic.statements import model as S  # noqa: N812 (each is named once)
 from deltaic.table import Table, maintain
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from deltaic.spark.catalog.partition_values import partition_values
 from deltaic.spark.maintenance import result_frames
 from deltaic.spark.session.pyspark_errors import raises_sparks
 from deltaic.spark.session.settings import storage
-from deltaic.sql.describe import parse_description
+from deltaic.statements.describe import parse_description
 from deltaic.table import Table
 
 if TYPE_CHECKING:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
+from deltaic.identifiers import quoted
 from deltaic.spark.dml.delete import delete
 from deltaic.spark.maintenance import result_frames
 from deltaic.spark.save import save
 from deltaic.spark.session.kind import functions
 from deltaic.spark.session.pyspark_errors import raises_sparks
 from deltaic.spark.session.settings import Settings, storage
-from deltaic.spark.sql.queries import query
-from deltaic.spark.sql.run import ref_of
-from deltaic.sql.identifiers import quoted
-from deltaic.sql.insert import Insert, begin, finish
+from deltaic.spark.statements.queries import query
+from deltaic.spark.statements.run import ref_of
+from deltaic.statements.insert import Insert, begin, finish
 from deltaic.table import Table
 
 if TYPE_CHECKING:

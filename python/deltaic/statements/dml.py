@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from deltaic.sql.merge_clauses import (
+from deltaic.statements.merge_clauses import (
     DELETE,
     INSERT,
     MATCHED,
@@ -14,12 +14,12 @@ from deltaic.sql.merge_clauses import (
     UPDATE,
     Clause,
 )
-from deltaic.sql.tokens import Words, first_words
+from deltaic.statements.tokens import Words, first_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from deltaic.sql.merge_clauses import Assigned
+    from deltaic.statements.merge_clauses import Assigned
 
 
 _BEGIN = {"DELETE", "UPDATE", "MERGE"}

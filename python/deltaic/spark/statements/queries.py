@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.catalog import names
 from deltaic.spark.read.rows import changes, read
-from deltaic.sql.references import Reference, references
+from deltaic.statements.references import Reference, references
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

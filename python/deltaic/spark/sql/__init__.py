@@ -1,1 +1,0 @@
-"""Carries out the statements that `deltaic.sql` parses."""

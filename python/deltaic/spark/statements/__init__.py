@@ -1,0 +1,1 @@
+"""Carries out what `deltaic.statements` has parsed."""

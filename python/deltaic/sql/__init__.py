@@ -1,1 +1,0 @@
-"""The statements of Delta, parsed without Spark: what a text says, as data; `deltaic.spark.sql` carries it out."""
