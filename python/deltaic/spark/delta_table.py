@@ -24,7 +24,7 @@ from deltaic.spark.maintenance.optimize import DeltaOptimizeBuilder
 from deltaic.spark.read.partition_folders import table_of
 from deltaic.spark.read.rows import read
 from deltaic.spark.session.after_commit import altered, committed_at
-from deltaic.spark.session.pyspark_errors import all_raise_sparks
+from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.spark.session.settings import (
     Settings,
     checks_retention,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from deltaic.table.maintain import RestoreResult
 
 
-@all_raise_sparks
+@all_raise_pyspark_errors
 class DeltaTable:
     """A table in a Spark session, classic or Spark Connect.
 

@@ -10,7 +10,7 @@ from deltaic.predicates import columns_of
 from deltaic.spark.dml.replace import replace_matches
 from deltaic.spark.read import read_set
 from deltaic.spark.session.after_commit import committed
-from deltaic.spark.session.pyspark_errors import raises_sparks
+from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import Settings
 from deltaic.spark.session.time_zone import TIME_ZONE
 from deltaic.spark.write import transaction
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from deltaic.spark.write.definition import Definition
 
 
-@raises_sparks
+@raises_pyspark_errors
 def save(
     spark: Any,
     df: Any,

@@ -23,7 +23,9 @@ def test_only_the_command_line_imports_the_public_names() -> None:
         if "cli" in path.relative_to(PACKAGE).parts:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = {name.name for name in node.names} if isinstance(node, ast.Import | ast.ImportFrom) else set()
+            names = (
+                {name.name for name in node.names} if isinstance(node, ast.Import | ast.ImportFrom) else set()
+            )
             if isinstance(node, ast.Import) and "deltaic" in names:
                 found.append(f"{path.name}: import deltaic")
             elif isinstance(node, ast.ImportFrom) and node.module == "deltaic" and names & public:

@@ -11,7 +11,7 @@ from streams import PATIENCE, append, ids, offsets, run, start
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark.stream.change_stream import Changes, ChangeStream
+from deltaic.spark.stream.change_data_feed import Changes, ChangeStream
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:

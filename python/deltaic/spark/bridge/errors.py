@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.errors.exceptions import captured
 
-from deltaic.spark.session.pyspark_errors import as_sparks, of_query
+from deltaic.spark.session.pyspark_errors import as_pyspark_error, of_query
 
 # how a failed call answers: see Python.java
 _FAILED = "\0failed\0"
@@ -27,7 +27,7 @@ def keep(error: BaseException) -> str:
     """Keeps an exception for `converting`, and returns the answer that makes the JVM throw in its place."""
     with _lock:
         number = str(next(_numbers))
-        _kept[number] = as_sparks(error)
+        _kept[number] = as_pyspark_error(error)
         while len(_kept) > _KEPT:
             _kept.popitem(last=False)
     return f"{_FAILED}{number}\0{type(error).__name__}: {error}"

@@ -15,7 +15,7 @@ from deltaic.spark.read.change_data_feed import COLUMNS
 from deltaic.spark.read.options import split_storage
 from deltaic.spark.session.jvm import session_of
 from deltaic.spark.session.settings import may_keep_schemas_anywhere, of_streams
-from deltaic.spark.stream.change_stream import open_stream
+from deltaic.spark.stream.change_data_feed import open_stream
 
 # batches whose files Spark may still ask for: the one that runs, and the last one, which a restart asks for again
 _KEPT = 3

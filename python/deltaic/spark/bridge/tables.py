@@ -10,7 +10,7 @@ from deltaic import _core
 from deltaic.columns import GENERATION
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.identifiers import is_url
-from deltaic.spark.bridge import change_feed
+from deltaic.spark.bridge import change_data_feed
 from deltaic.spark.catalog.alterations import stored_columns
 from deltaic.spark.catalog.partition_values import partition_values
 from deltaic.spark.read import opened
@@ -32,8 +32,8 @@ def describe(asked: dict[str, Any]) -> str:
     if opened.LENT in asked["options"]:
         return str(opened.lent(asked["options"][opened.LENT]).describe())
     _, storage = split_storage(asked["options"])
-    if change_feed.wanted(asked["options"]):
-        return str(opened.keep(change_feed.of_options(asked)).describe())
+    if change_data_feed.wanted(asked["options"]):
+        return str(opened.keep(change_data_feed.of_options(asked)).describe())
     version, timestamp = time_travel(asked)
     path = asked["path"]
     if version is None and timestamp is None and may_name_a_time(path):
@@ -60,7 +60,7 @@ def again(asked: dict[str, Any]) -> Any:
         return lent
     table = opened.kept(asked["identity"])
     if table is None and "changes" in asked:
-        table = opened.keep(change_feed.again(asked))
+        table = opened.keep(change_data_feed.again(asked))
     elif table is None:
         _, storage = split_storage(asked["options"])
         found = _core.SparkTable(
@@ -73,7 +73,7 @@ def again(asked: dict[str, Any]) -> Any:
 def newest(asked: dict[str, Any]) -> str | None:
     """What `describe` says of the newest version; none where that is the one that is known. Costs one listing."""
     if "changes" in asked:
-        changes = change_feed.newest(asked)
+        changes = change_data_feed.newest(asked)
         return None if changes is None else str(opened.keep(changes).describe())
     _, storage = split_storage(asked["options"])
     known = opened.kept(asked["identity"])

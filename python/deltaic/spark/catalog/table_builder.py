@@ -17,7 +17,7 @@ from deltaic.exceptions import (
 from deltaic.spark.catalog import columns, names
 from deltaic.spark.save import save
 from deltaic.spark.session.after_commit import committed_at
-from deltaic.spark.session.pyspark_errors import all_raise_sparks
+from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.spark.session.settings import Settings, storage
 from deltaic.spark.session.table_ref import TableRef
 from deltaic.spark.write.definition import Definition
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 
-@all_raise_sparks
+@all_raise_pyspark_errors
 class DeltaTableBuilder(Generic[Made]):
     """What a table is to be. Nothing happens before `execute()`.
 

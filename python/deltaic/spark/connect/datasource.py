@@ -36,7 +36,7 @@ from deltaic.spark.read.planning import millis_of, plan_changes, plan_scan
 from deltaic.spark.read.split_read import BYTES_PER_PARTITION, read_group
 from deltaic.spark.session.settings import OUT_OF_RANGE, Settings, of_store
 from deltaic.spark.session.time_zone import TIME_ZONE
-from deltaic.spark.stream.change_stream import with_changes
+from deltaic.spark.stream.change_data_feed import with_changes
 from deltaic.spark.write import transaction
 from deltaic.spark.write.options import WriteOptions
 from deltaic.spark.write.routes.arrow import Task

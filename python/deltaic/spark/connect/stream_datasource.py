@@ -22,7 +22,7 @@ from pyspark.sql.types import StructType
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError, UnsupportedError
 from deltaic.identifiers import local
 from deltaic.spark.stream.batch import StreamBatch
-from deltaic.spark.stream.change_stream import open_stream
+from deltaic.spark.stream.change_data_feed import open_stream
 from deltaic.spark.write import transaction
 from deltaic.spark.write.routes.arrow import Task
 

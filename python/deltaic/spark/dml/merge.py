@@ -11,7 +11,7 @@ from deltaic.exceptions import SchemaMismatchError
 from deltaic.identifiers import quoted
 from deltaic.spark.dml import metrics
 from deltaic.spark.dml.assignments import DEFAULT, IDENTITY, is_made
-from deltaic.spark.dml.change_data import changes
+from deltaic.spark.dml.change_data_feed import changes
 from deltaic.spark.dml.clauses import Clauses, first_true
 from deltaic.spark.dml.evolution import evolve
 from deltaic.spark.dml.matches import CLAUSE, OLD, Matches, insert_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.dml.arguments import check_condition, check_values
 from deltaic.spark.dml.merge import merge
-from deltaic.spark.session.pyspark_errors import all_raise_sparks
+from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.statements.merge_clauses import (
     DELETE,
     INSERT,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _RESULT = "num_affected_rows long, num_updated_rows long, num_deleted_rows long, num_inserted_rows long"
 
 
-@all_raise_sparks
+@all_raise_pyspark_errors
 class DeltaMergeBuilder:
     """What a merge does with the rows that match and with those that do not; `execute` does it.
 

@@ -11,7 +11,7 @@ from deltaic.identifiers import in_sql, quoted
 from deltaic.predicates import columns_of
 from deltaic.spark.dml import metrics
 from deltaic.spark.dml.assignments import old_value
-from deltaic.spark.dml.change_data import CHANGE_TYPE
+from deltaic.spark.dml.change_data_feed import CHANGE_TYPE
 from deltaic.spark.dml.operation import Operation
 from deltaic.spark.dml.rewritten_files import rewrite
 from deltaic.spark.dml.source import Source

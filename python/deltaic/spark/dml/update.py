@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.dml import metrics
 from deltaic.spark.dml.assignments import Assignments
-from deltaic.spark.dml.change_data import changes
+from deltaic.spark.dml.change_data_feed import changes
 from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
 from deltaic.spark.dml.rewritten_files import rewrite

@@ -10,7 +10,7 @@ from deltaic import columns
 from deltaic.spark.maintenance import result_frames
 from deltaic.spark.maintenance.result_rows import hadoop_path
 from deltaic.spark.session.after_commit import committed_at
-from deltaic.spark.session.pyspark_errors import all_raise_sparks
+from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.spark.session.settings import (
     Settings,
     checks_zorder_statistics,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 
 
-@all_raise_sparks
+@all_raise_pyspark_errors
 class DeltaOptimizeBuilder:
     """Which files are laid out anew, and how. Nothing happens before a method that begins with `execute`.
 

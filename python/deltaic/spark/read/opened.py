@@ -6,10 +6,11 @@ import threading
 from collections import OrderedDict
 from typing import Any
 
-# opened versions that are kept, so that a plan does not open what its analysis opened
+# opened versions that are kept
 _KEPT = 32
-# option of a read that names a relation of ours instead of the table as it is
 LENT = "deltaicrelation"
+"""Option of a read that names a relation of ours instead of the table as it is."""
+
 _lock = threading.Lock()
 _lent: dict[str, Any] = {}
 _opened: OrderedDict[str, Any] = OrderedDict()
@@ -28,11 +29,11 @@ def take_back(identity: str) -> None:
 def keep(table: Any) -> Any:
     """The table, or the same version as it was opened before, with what that one has loaded since."""
     with _lock:
-        kept = _opened.setdefault(table.identity, table)
+        known = _opened.setdefault(table.identity, table)
         _opened.move_to_end(table.identity)
         while len(_opened) > _KEPT:
             _opened.popitem(last=False)
-    return kept
+    return known
 
 
 def lent(identity: str) -> Any:

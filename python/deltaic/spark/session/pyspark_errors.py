@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 Made = TypeVar("Made", bound=type)
 
 
-class SparksError(DeltaError, PySparkException):  # type: ignore[misc]  # pyspark has no types
+class PySparkError(DeltaError, PySparkException):  # type: ignore[misc]  # pyspark has no types
     """What an error of deltaic that is one of PySpark has of that."""
 
     def __init__(self, message: str = "", /, **facts: object) -> None:
@@ -98,9 +98,9 @@ def _class(error: DeltaError) -> type[DeltaError]:
 
 def _joined(of: type[DeltaError], sparks: tuple[type[PySparkException], ...]) -> type[DeltaError]:
     if (of, sparks) not in _classes:
-        # SparksError is the plain one
+        # PySparkError is the plain one
         more = [c for c in sparks if c is not PySparkException]
-        _classes[of, sparks] = type(of.__name__, (SparksError, of, *more), {"__doc__": of.__doc__})
+        _classes[of, sparks] = type(of.__name__, (PySparkError, of, *more), {"__doc__": of.__doc__})
     return _classes[of, sparks]
 
 
@@ -126,13 +126,13 @@ def of_query(error: BaseException) -> BaseException:
     """The error that ended a streaming query; of deltaic, it is a `StreamingQueryException` of PySpark, too."""
     if not isinstance(error, DeltaError) or isinstance(error, StreamingQueryException):
         return error
-    of = next(c for c in type(error).__mro__ if issubclass(c, DeltaError) and not issubclass(c, SparksError))
+    of = next(c for c in type(error).__mro__ if issubclass(c, DeltaError) and not issubclass(c, PySparkError))
     same = _joined(of, (StreamingQueryException,))(*error.args, **error.facts)
     same._condition, same._parameters = error._condition, error._parameters
     return same.with_traceback(error.__traceback__)
 
 
-def as_sparks(error: BaseException) -> BaseException:
+def as_pyspark_error(error: BaseException) -> BaseException:
     """The error, that is of PySpark's class, too, where delta-spark's would be; other errors as they are."""
     if not isinstance(error, DeltaError) or _class(error) is type(error):
         return error
@@ -141,15 +141,15 @@ def as_sparks(error: BaseException) -> BaseException:
     return same.with_traceback(error.__traceback__)
 
 
-def raises_sparks(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """The function, whose errors are `as_sparks`."""
+def raises_pyspark_errors(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """The function, whose errors are `as_pyspark_error`."""
 
     @functools.wraps(function)
     def wrapper(*args: Given.args, **kwargs: Given.kwargs) -> Result:
         try:
             return function(*args, **kwargs)
         except DeltaError as error:
-            same = as_sparks(error)
+            same = as_pyspark_error(error)
             if same is error:
                 raise
             raise same from same.__cause__
@@ -157,13 +157,13 @@ def raises_sparks(function: Callable[Given, Result]) -> Callable[Given, Result]:
     return wrapper
 
 
-def all_raise_sparks(of: Made) -> Made:
-    """The class, of whose public methods the errors are `as_sparks`."""
+def all_raise_pyspark_errors(of: Made) -> Made:
+    """The class, of whose public methods the errors are `as_pyspark_error`."""
     for name, value in [*vars(of).items()]:
         if name.startswith("_"):
             continue
         if isinstance(value, classmethod):
-            setattr(of, name, classmethod(raises_sparks(value.__func__)))
+            setattr(of, name, classmethod(raises_pyspark_errors(value.__func__)))
         elif callable(value):
-            setattr(of, name, raises_sparks(value))
+            setattr(of, name, raises_pyspark_errors(value))
     return of

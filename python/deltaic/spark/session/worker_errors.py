@@ -9,13 +9,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from deltaic import exceptions
-from deltaic.exceptions import (
-    DeltaError,
-)
+from deltaic.exceptions import DeltaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
 
 MISSING = (
     "the deltaic package is missing on the Spark server: a Python worker cannot import it; install the same "

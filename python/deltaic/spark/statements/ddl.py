@@ -12,7 +12,7 @@ from deltaic.spark.catalog.alterations import alter
 from deltaic.spark.catalog.table_builder import DeltaTableBuilder, execute_as
 from deltaic.spark.maintenance import result_frames
 from deltaic.spark.session.after_commit import altered
-from deltaic.spark.session.pyspark_errors import raises_sparks
+from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import allows_arbitrary, storage, user_metadata
 from deltaic.spark.statements.queries import query
 from deltaic.statements.ddl import NewTable, Subject, parse_changes, parse_new_table, subject
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@raises_sparks
+@raises_pyspark_errors
 def run_definition(spark: Any, text: str) -> DataFrame | None:
     """Carries it out, once; None for other statements and tables of other formats, which the server knows.
 

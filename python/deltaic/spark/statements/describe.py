@@ -12,7 +12,7 @@ from deltaic import _core
 from deltaic.spark.catalog import names
 from deltaic.spark.catalog.partition_values import partition_values
 from deltaic.spark.maintenance import result_frames
-from deltaic.spark.session.pyspark_errors import raises_sparks
+from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import storage
 from deltaic.statements.describe import parse_description
 from deltaic.table import Table
@@ -24,7 +24,7 @@ _COLUMN = ("col_name", "data_type", "comment")
 _PROPERTY = ("key", "value")
 
 
-@raises_sparks
+@raises_pyspark_errors
 def run_description(spark: Any, text: str) -> DataFrame | None:
     """Answers it from the newest version; None for other statements and tables, which the server knows.
 

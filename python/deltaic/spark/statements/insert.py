@@ -10,7 +10,7 @@ from deltaic.spark.dml.delete import delete
 from deltaic.spark.maintenance import result_frames
 from deltaic.spark.save import save
 from deltaic.spark.session.kind import functions
-from deltaic.spark.session.pyspark_errors import raises_sparks
+from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import Settings, storage
 from deltaic.spark.statements.queries import query
 from deltaic.spark.statements.run import ref_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@raises_sparks
+@raises_pyspark_errors
 def run_insert(spark: Any, text: str) -> DataFrame | None:
     """Carries it out, once; None for other statements and tables of other formats, which the server knows.
 

@@ -17,7 +17,7 @@ from deltaic.spark.maintenance.optimize import optimized
 from deltaic.spark.read.partition_folders import table_of
 from deltaic.spark.session.after_commit import altered, committed_at
 from deltaic.spark.session.kind import is_connect
-from deltaic.spark.session.pyspark_errors import raises_sparks
+from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import (
     Settings,
     assumes_if_exists,
@@ -46,7 +46,7 @@ def schema_of(statement: S.Statement) -> StructType:
     return _CARRIED_OUT[type(statement)][0]
 
 
-@raises_sparks
+@raises_pyspark_errors
 def run(spark: Any, statement: S.Statement) -> DataFrame:
     """Carries a statement out, once, and gives its answer.
 
