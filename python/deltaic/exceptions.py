@@ -30,7 +30,7 @@ class DeltaError(Exception):
         self._parameters: dict[str, str] = {}
 
     def named(self, condition: str, /, **parameters: object) -> Self:
-        """This error, told apart as a condition of delta-spark or Spark.
+        """This error, with a condition of delta-spark or Spark.
 
         For the place that raises, where one kind has several conditions. `parameters` are the message parameters that
         no fact of the error fills.

@@ -25,7 +25,7 @@ def diff(
 ) -> None:
     """Show what version V2 has and V1 has not, and the other way around: files, columns, properties, protocol.
 
-    A file with other deleted rows is changed; the versions between the two are not looked at.
+    A file with other deleted rows is changed; the versions between the two are not read.
     """
     tables = [Table(uri, version=version, storage_options=storage_options) for version in (before, after)]
     with output.progress("listing files"):

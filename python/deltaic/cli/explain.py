@@ -30,14 +30,14 @@ def explain(table: Table, *, where: str, only: str | None, limit: int | None, as
     every scan. No data file is read.
     """
     with output.progress("judging files"):
-        told = table.explain(where, limit=limit, kept=None if only is None else _VERDICTS[only])
+        found = table.explain(where, limit=limit, kept=None if only is None else _VERDICTS[only])
     if as_json:
-        output.print_json({"version": table.version, "where": where, **told})
+        output.print_json({"version": table.version, "where": where, **found})
         return
     console = output.console()
-    if told["files"]:
+    if found["files"]:
         grid = output.grid("", "size", "why", "the log says", "path", right=["size"])
-        for file in told["files"]:
+        for file in found["files"]:
             grid.add_row(
                 "kept" if file["kept"] else "dropped",
                 output.size(file["size"]),
@@ -48,13 +48,13 @@ def explain(table: Table, *, where: str, only: str | None, limit: int | None, as
             )
         console.print(grid)
         console.print()
-    for part in told["parts"]:
+    for part in found["parts"]:
         console.print(
             output.cell(part["part"]), f"drops {_totals(part)} by {part['by']}", style="dim", sep="  "
         )
-    for test in told["undecided"]:
+    for test in found["undecided"]:
         console.print(output.cell(test), "cannot be decided for a file", style="dim", sep="  ")
-    console.print(f"{_totals(told['kept'])} kept, {_totals(told['dropped'])} dropped", style="bold")
+    console.print(f"{_totals(found['kept'])} kept, {_totals(found['dropped'])} dropped", style="bold")
 
 
 def _totals(found: dict[str, Any]) -> str:
@@ -68,23 +68,23 @@ def _why(file: dict[str, Any]) -> str:
 
 
 def _facts(file: dict[str, Any]) -> str | None:
-    """What the log says of the columns that the file is dropped by; of a kept file, of all that were looked at."""
+    """What the log says of the columns that the file is skipped by; of a kept file, of all that were tested."""
     asked = {name for cause in file["causes"] for name in cause["columns"]} if not file["kept"] else None
-    told = []
+    found = []
     for column in file["columns"]:
         name = column["column"]
         if asked is not None and name not in asked:
             continue
         if "partition_value" in column:
             value = column["partition_value"]
-            told.append(f"{name} is {'null' if value is None else value}")
+            found.append(f"{name} is {'null' if value is None else value}")
             continue
         bounds = [f"{label} {column[key]}" for key, label in _BOUNDS.items() if key in column]
-        told.append(f"{name}: {', '.join(bounds) or 'nothing'}")
+        found.append(f"{name}: {', '.join(bounds) or 'nothing'}")
     rows = file["num_records"]
-    if told and rows is not None:
-        told.append(f"{rows:,} rows")
-    return "; ".join(told) or None
+    if found and rows is not None:
+        found.append(f"{rows:,} rows")
+    return "; ".join(found) or None
 
 
 _BOUNDS = {"min": "min", "max": "max", "null_count": "nulls"}

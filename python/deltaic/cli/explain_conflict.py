@@ -69,11 +69,11 @@ def explain_conflict(
     if described["until"] is not None:
         record["lastWinner"] = described["until"]
     with output.progress("reading commits"):
-        told = table.explain_conflict(record)
+        report = table.explain_conflict(record)
     if as_json:
-        output.print_json(told)
+        output.print_json(report)
     else:
-        _show(output.console(), told, every=every)
+        _show(output.console(), report, every=every)
 
 
 def _saved(file: str) -> dict[str, Any]:
@@ -146,17 +146,17 @@ def _describe(
     }
 
 
-def _show(console: Console, told: dict[str, Any], *, every: bool) -> None:
-    what = told["operation"] or "the transaction"
+def _show(console: Console, report: dict[str, Any], *, every: bool) -> None:
+    what = report["operation"] or "the transaction"
     ends = {
-        "conflict": f"cannot follow version {told['version']}",
+        "conflict": f"cannot follow version {report['version']}",
         "rebase": "follows after a rebase",
-        "recorded": f"was recorded already by version {told['version']}",
-        "pass": "follows" if told["winners"] else "meets nobody",
+        "recorded": f"was recorded already by version {report['version']}",
+        "pass": "follows" if report["winners"] else "meets nobody",
     }
-    console.print(f"{what} from version {told['read_version']} at {told['isolation_level']}", end=" ")
-    console.print(ends[told["outcome"]], style=STYLES[told["outcome"]])
-    for winner in told["winners"]:
+    console.print(f"{what} from version {report['read_version']} at {report['isolation_level']}", end=" ")
+    console.print(ends[report["outcome"]], style=STYLES[report["outcome"]])
+    for winner in report["winners"]:
         console.print()
         console.print(f"version {winner['version']}", style="bold", end="  ")
         console.print(output.cell(winner["operation"]), output.cell(winner["engine"]), end="  ")

@@ -26,7 +26,7 @@ def enable(spark: Session) -> Session:
     A classic session gets the bridge, and so does every session that it makes later (`newSession`); a Spark
     Connect session gets the Python Data Source, which follows the settings that the session has at this call (see
     `docs/spark-connect.md`). Calling it again does nothing else. Where Delta's own JAR is on
-    the classpath, the format is named `deltaic`, and a warning says so. A door that this Spark does not have
+    the classpath, the format is named `deltaic`, and a warning says so. What this Spark does not offer
     is named in a warning, with what replaces it.
 
     The first call in a JVM compiles a few small classes, which takes about two seconds.
@@ -79,7 +79,7 @@ def read(
     that Spark hides or more than 10,000 files, the Python workers of the server read, and must be able to import
     deltaic. The table is planned in this process, which must reach its storage.
 
-    With `row_ids` each row also tells its id and the version that it was last changed in, in two more columns at the
+    With `row_ids` each row also has its id and the version that it was last changed in, in two more columns at the
     end, `_row_id` and `_row_commit_version`. On classic sessions they are `_metadata.row_id` and
     `_metadata.row_commit_version` of every read.
 
@@ -131,8 +131,8 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
         return run_change(spark, change)
     if (defined := run_definition(spark, text)) is not None:
         return defined
-    if (told := run_description(spark, text)) is not None:
-        return told
+    if (described := run_description(spark, text)) is not None:
+        return described
     if (done := run_insert(spark, text)) is not None:
         return done
     return query(spark, text)

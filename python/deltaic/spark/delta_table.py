@@ -205,7 +205,7 @@ class DeltaTable:
         """Sets columns of the rows for which the condition is true, of all rows without one: in one commit, or nothing.
 
         Keys of `set` are columns or fields of structs (`s.a`), values SQL expressions or Columns. With an empty `set`
-        the rows are written anew as they are, as by delta-spark.
+        the rows are rewritten as they are, as by delta-spark.
 
         Raises:
             InvalidArgumentError: for columns that are not there.
@@ -258,7 +258,7 @@ class DeltaTable:
         return self._frame(result_frames.DETAIL, [result_rows.detail(self._table(), self._ref.name)])
 
     def vacuum(self, retentionHours: float | None = None) -> DataFrame:  # noqa: N803
-        """Deletes the files that no version within the retention needs. `deltaic.Table.vacuum` tells what was deleted.
+        """Deletes the files that no version within the retention needs. `deltaic.Table.vacuum` lists them.
 
         Args:
             retentionHours: Instead of `delta.deletedFileRetentionDuration` of the table, a week where it is not set.
@@ -387,7 +387,7 @@ class DeltaTable:
         return self._frame(result_frames.RESTORE, [result_rows.restored(done)])
 
     def optimize(self) -> DeltaOptimizeBuilder:
-        """Begins to lay the files out anew.
+        """Begins to rewrite the files in a better layout.
 
         Example:
             >>> table.optimize().where("day = '2026-11-18'").executeCompaction()  # doctest: +SKIP

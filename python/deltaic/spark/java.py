@@ -32,7 +32,7 @@ def ensure_java() -> Path:
     session is made.
 
     Raises:
-        UnsupportedError: No Java from 17 to 24 was found. The message says what was looked at.
+        UnsupportedError: No Java from 17 to 24 was found. The message lists the places searched.
     """
     seen: list[str] = []
     home = os.environ.get("JAVA_HOME")

@@ -73,7 +73,7 @@ class NewTable:
 def subject(text: str) -> Subject | None:
     """The table that is made or changed; None of any other statement.
 
-    What follows it may be about a table of another format, and is not looked at.
+    What follows it may be about a table of another format, and is not read.
 
     Raises:
         InvalidArgumentError: no name is where one must be.

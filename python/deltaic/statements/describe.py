@@ -8,7 +8,7 @@ from deltaic.statements.grammar import listed
 from deltaic.statements.tokens import Words, first_words
 
 _BEGIN = (["DESCRIBE"], ["DESC"], ["SHOW", "COLUMNS"], ["SHOW", "TBLPROPERTIES"], ["SHOW", "PARTITIONS"])
-# of which DESCRIBE tells, too, and what it tells more of a table
+# what else DESCRIBE describes, and its longer forms
 _OTHERS = (
     "QUERY",
     "FUNCTION",

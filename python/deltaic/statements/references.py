@@ -30,7 +30,7 @@ class Reference:
     start: int
     end: int
     alias: str
-    """What follows the table there, so that its columns can be told by its name."""
+    """What follows the table there, so that its columns can be called by its name."""
     version: int | None = None
     timestamp: str | None = None
     """A text, or an expression of Spark in brackets."""

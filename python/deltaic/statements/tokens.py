@@ -24,7 +24,7 @@ _LITERALS = {TokenType.STRING, TokenType.RAW_STRING, TokenType.HEX_STRING}
 
 
 def first_words(text: str, number: int) -> list[str]:
-    """The first words of a statement in capitals, as far as they are words; comments are passed over."""
+    """The first words of a statement in capitals, as far as they are words; comments are skipped."""
     found: list[str] = []
     at = 0
     while len(found) < number:

@@ -27,7 +27,7 @@ class Alterations(Handle):
     ) -> int:
         """Sets table properties, and returns the version of the commit. Other properties stay.
 
-        This and the other changes of what a table is are made on the newest version, in one commit, and made anew when
+        This and the other changes of what a table is are made on the newest version, in one commit, and retried when
         another writer's change lands first. No data file is written, but where `drop_feature` has to. Where nothing was
         to change, nothing is committed and the newest version is returned. This object stays at its version until
         `update()`.

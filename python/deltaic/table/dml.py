@@ -48,7 +48,7 @@ class UpdateResult:
     copied_rows: int
     """Rows that stayed as they were and were written again, into other files."""
     touched_files: int
-    """Data files that held updated rows: they were removed, or the rows marked in a deletion vector."""
+    """Data files with updated rows: they were removed, or the rows marked in a deletion vector."""
     added_files: int
     """Data files added."""
     vectors_added: int
@@ -80,7 +80,7 @@ class RowChanges(Handle):
         All of it in one version, or nothing. Rows for which the condition is false or unknown stay. Rows are marked in
         deletion vectors where the table has `delta.enableDeletionVectors`; else the rows that stay are written into
         new files. Where no row matches, nothing is committed. A delete that loses a race which it may not follow is
-        made anew from what the winner left. Ctrl-C stops it and leaves the table as it was, unless it is committing.
+        retried on what the winner left. Ctrl-C stops it and leaves the table as it was, unless it is committing.
 
         Args:
             where: A condition in Spark SQL; without it, every row is deleted. On partition columns alone, and without
@@ -121,9 +121,9 @@ class RowChanges(Handle):
         """Sets columns in the rows of the newest version for which `where` is true, and moves to the version made.
 
         All of it in one version, or nothing. Every expression sees the row as it was. Generated columns that are not
-        set are computed anew, and every rule of the table holds for the new rows. Rows move between partitions where
+        set are computed again, and every rule of the table holds for the new rows. Rows move between partitions where
         partition columns are set. Where no row matches, nothing is committed. An update that loses a race which it may
-        not follow is made anew from what the winner left. Ctrl-C stops it as it does `delete`. (`update()` is something
+        not follow is retried on what the winner left. Ctrl-C stops it as it does `delete`. (`update()` is something
         else: it moves to the newest version.)
 
         Args:

@@ -93,7 +93,7 @@ class OptimizeResult:
     version: int | None
     """Version that was committed; None where there was nothing to do."""
     considered_files: int
-    """Files that were looked at."""
+    """Files that were considered."""
     partitions: int
     """Partitions that something was done in."""
     added_files: int
@@ -212,7 +212,7 @@ class Maintenance(Handle):
         Args:
             retention_hours: Instead of `delta.deletedFileRetentionDuration` of the table, a week where it is not set.
             mode: `full` lists the store and finds also what failed writers left; `lite` goes by the log.
-            dry_run: Tells what would be deleted, and deletes nothing.
+            dry_run: Reports what would be deleted, and deletes nothing.
             allow_short_retention: Allows a retention below that of the table. Readers and writers that take longer
                 than it fail then, and what they write may be lost.
             inventory: Files of the table with the milliseconds since 1970 of their last change, instead of a listing
@@ -281,7 +281,7 @@ class Maintenance(Handle):
         """Joins small files of a partition and leaves deleted rows out, and moves to the newest version.
 
         No row changes, and rows keep their row ids. Appends may land meanwhile, and with deletion vectors enabled so
-        may row-level deletes of the same files. Where another writer rewrote one of the files, it is made anew from
+        may row-level deletes of the same files. Where another writer rewrote one of the files, it is retried on
         what that writer left. Where there is nothing to do, nothing is committed. Ctrl-C stops it and leaves the table
         as it was, unless it is committing.
 
@@ -292,7 +292,7 @@ class Maintenance(Handle):
         128 MiB go through a file in the temporary folder of the system (`TMPDIR`).
 
         Args:
-            where: The partitions to look at: a condition in SQL on partition columns.
+            where: The partitions to optimize: a condition in SQL on partition columns.
             target_size: Bytes of files that are joined into one; `delta.targetFileSize` of the table or 1 GiB where it
                 is not given.
             min_size: Files below this size are joined; the target size where it is not given.
@@ -339,7 +339,7 @@ class Maintenance(Handle):
         """Takes the files out of the log that the store does not have, and moves to the newest version.
 
         Args:
-            dry_run: Tells what is missing, and changes nothing.
+            dry_run: Reports what is missing, and changes nothing.
         """
         found = json.loads(_core.fsck(self._core.uri, self._core.storage_options, dry_run))
         self._advance()
@@ -432,6 +432,6 @@ def convert(
     given = columns_json({} if partition_by is None else partition_by)
     options, properties = dict(storage_options or {}), dict(configuration or {})
     schema = None if infer_partitions and not partition_by else given
-    told = _core.convert(place(uri), options, schema, statistics, properties, user_metadata)
-    found: dict[str, Any] = json.loads(told)
+    document = _core.convert(place(uri), options, schema, statistics, properties, user_metadata)
+    found: dict[str, Any] = json.loads(document)
     return ConvertResult(**found)

@@ -1,4 +1,4 @@
-"""What a table tells of itself."""
+"""Results of `Table`: protocol, metadata, totals, checkpoints."""
 
 from __future__ import annotations
 

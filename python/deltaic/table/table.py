@@ -171,7 +171,7 @@ class Table(RowChanges, Alterations, Maintenance):
         return FileTotals(*self._core.files_totals(None if where is None else from_sql(where)))
 
     def explain(self, where: str, *, limit: int | None = None, kept: bool | None = None) -> dict[str, Any]:
-        """Tells for each data file why a scan with `where` opens it or passes it over. No data file is read.
+        """Explains for each data file why a scan with `where` opens or skips it. No data file is read.
 
         The verdicts are those of `files(where)` and of every scan. The dictionary has:
 
@@ -205,7 +205,7 @@ class Table(RowChanges, Alterations, Maintenance):
         Args:
             columns: Columns to read, in this order, instead of all.
             where: A condition in SQL; exactly the rows for which it is true are given.
-            row_ids: Whether each row also tells its id and the version that it was last changed in, in two more
+            row_ids: Whether each row also has its id and the version that it was last changed in, in two more
                 columns, `_row_id` and `_row_commit_version`. A row keeps its id when it is updated or moves.
 
         Raises:
@@ -382,7 +382,7 @@ class Table(RowChanges, Alterations, Maintenance):
     def reset_application(self, app_id: str) -> int | None:
         """Makes the table forget how far an application came, so that its next writes count again.
 
-        It is for a streaming query that begins anew with the checkpoint of an old one removed, and for writes with
+        It is for a streaming query that starts again with the checkpoint of an old one removed, and for writes with
         `txnAppId`. One commit, which changes no rows.
 
         Args:
@@ -398,7 +398,7 @@ class Table(RowChanges, Alterations, Maintenance):
         return _core.reset_application(self._core, app_id)
 
     def explain_conflict(self, transaction: str | Mapping[str, Any]) -> dict[str, Any]:
-        """Tells why a transaction lost, or would: for each commit after its version every rule, and what it says.
+        """Explains why a transaction lost, or would: each rule, for each commit after its version.
 
         The rules are asked by the same code as at the commit, and nothing is written. `docs/conflicts.md` has them all.
 

@@ -1,4 +1,4 @@
-"""Where a table is, as the functions of the package are told."""
+"""The location of a table, as users give it."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def place(uri: str | os.PathLike[str]) -> str:
-    """The path or URL; `~` in front is the home folder: a folder of that name is never what is meant."""
+    """The path or URL; a leading `~` is the home folder, never a folder of that name."""
     return os.path.expanduser(os.fspath(uri))  # noqa: PTH111 a URL is no path

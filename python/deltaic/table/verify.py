@@ -64,9 +64,9 @@ class VerifyReport:
     checksums: int
     """Checksums that were compared with the replay."""
     files: int
-    """Data files that were looked at."""
+    """Data files that were read."""
     deletion_vectors: int
-    """Deletion vectors that were looked at."""
+    """Deletion vectors that were read."""
 
     @property
     def ok(self) -> bool:

@@ -78,7 +78,7 @@ class Query:
             message = f"one query is expected, and these are {len(statements)} statements"
             raise click.BadParameter(message, param_hint="QUERY")
         self._text = statements[0].query.strip().rstrip(";")
-        # bound in the words of the user, before it is wrapped: what is wrong is told with its place
+        # bound in the words of the user, before it is wrapped: so that an error shows the place
         if self._connection.sql(self._text) is None:
             raise click.BadParameter("this is a statement and not a query", param_hint="QUERY")
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-# what a request is told that does not show the secret
+# the answer to a request that does not show the secret
 REFUSED = "refused"
 _SEAL = hashlib.sha256().digest_size * 2
 

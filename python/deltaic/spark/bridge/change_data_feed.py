@@ -74,7 +74,7 @@ def of_options(asked: dict[str, Any]) -> Relation:
     """The changes that the options of a read ask for.
 
     Raises:
-        UnsupportedError: the session sets what changes would pass over in silence, by its name.
+        UnsupportedError: the session sets what changes would ignore, by its name.
     """
     refuse(session_of(None), "changes")
     given, storage = split_storage(asked["options"])

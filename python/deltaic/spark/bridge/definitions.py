@@ -61,7 +61,7 @@ def create(asked: dict[str, Any], _: Any) -> None:
     storage = settings.storage(_storage(asked["properties"]))
     if not schema["fields"]:
         names.check_there(path, identifiers.sql(identifiers.parts(asked["name"])[-2:]), storage)
-    with names.told(_name(asked), path, wanted.mode):
+    with names.location_errors(_name(asked), path, wanted.mode):
         version, _, _ = _core.create(
             path,
             json.dumps(schema),
@@ -96,7 +96,7 @@ def _source_expressions(asked: dict[str, Any]) -> dict[str, str]:
 def _create_like(asked: dict[str, Any]) -> None:
     spark = session_of(None)
     settings = Settings.of(spark, "create")
-    with names.told(_name(asked), asked["path"], "create"):
+    with names.location_errors(_name(asked), asked["path"], "create"):
         version = _core.create_like(
             _source(asked, settings)._core,
             asked["path"],
@@ -134,7 +134,7 @@ def create_as(asked: dict[str, Any], data: Any) -> None:
     said = {key: value for key, value in rest.items() if key.lower().startswith("delta.")}
     wanted = dataclasses.replace(wanted, properties={**wanted.properties, **said})
     rest = {key: value for key, value in rest.items() if key not in said}
-    with names.told(_name(asked), path, wanted.mode):
+    with names.location_errors(_name(asked), path, wanted.mode):
         save(spark, rows, path, None, wanted.partition_by, rest, storage or None, definition=wanted)
 
 
@@ -186,7 +186,7 @@ def _check_place(asked: dict[str, Any]) -> None:
 
 
 def _check_named(name: str, path: str) -> None:
-    """Refuses to begin a new table where the catalog knows one: its rows were lost, and nobody would be told.
+    """Refuses to create a table where the catalog has one: its rows would be lost silently.
 
     With a query there are rows again, and delta-spark makes the table, too.
     """

@@ -48,7 +48,7 @@ def describe(asked: dict[str, Any]) -> str:
 
 
 def _not_there(error: TableNotFoundError) -> TableNotFoundError:
-    """The error of a read or a command, which tells a folder without a table from none."""
+    """The error of a read or a command, which differs for a folder without a table and for no folder."""
     # what a store holds below a path takes a listing to know
     nothing = not is_url(error.path) and not Path(error.path).exists()
     return error.named("PATH_NOT_FOUND" if nothing else "DELTA_TABLE_NOT_FOUND")

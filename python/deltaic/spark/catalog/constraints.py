@@ -23,8 +23,8 @@ _MOST_RACES = 20
 def add_constraint(spark: Any, table: Table, name: str, expression: str, user_metadata: str | None) -> int:
     """Adds a CHECK constraint that every row of the table passes, and returns the version of the commit.
 
-    The core holds it against the rows that are there; in a classic session Spark does where the core cannot, and
-    then a writer that adds rows meanwhile makes the check begin anew.
+    The core checks the rows of the table; in a classic session Spark does where the core cannot, and
+    then the check is repeated when a writer adds rows meanwhile.
 
     Raises:
         InvariantViolationError: a row for which it is not true; null is not true.

@@ -1,4 +1,4 @@
-"""Tables by name: what the catalog of a session knows of them, and what it is told."""
+"""Tables by name: looked up and registered in the catalog of a session."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ def find(spark: Any, name: list[str]) -> Named | None:
         if error.getCondition() in {"TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"}:
             return None
         raise
-    told = [(row[0], row[1]) for row in rows]
+    described = [(row[0], row[1]) for row in rows]
     # a column may be called as a fact
-    begin = next((at for at, (key, _) in enumerate(told) if key == _FACTS), len(told))
-    facts = dict(told[begin:])
+    begin = next((at for at, (key, _) in enumerate(described) if key == _FACTS), len(described))
+    facts = dict(described[begin:])
     if "Provider" not in facts:
-        # of a table that a Python Data Source reads, only this tells
+        # DESCRIBE does not show these facts of a table that a Python Data Source reads
         facts = _shown(spark, name)
     provider, location = facts.get("Provider"), facts.get("Location")
     if provider is None or location is None or provider.lower() not in FORMATS:
         kind = "a view" if provider is None else f"a table of the format {provider}"
         _not_found(text, f"{text} is {kind}, not a Delta table")
     qualified = [facts.get("Catalog"), facts.get("Database"), facts.get("Table")]
-    # PySpark 4.0 tells it whole
+    # PySpark 4.0 shows the whole name in one row
     whole = facts.get("Name") or ".".join(part for part in qualified if part)
     return Named(whole, local(location))
 
@@ -126,7 +126,7 @@ def default_path(spark: Any, name: list[str]) -> str:
 
 
 def register(spark: Any, name: list[str], path: str) -> Named:
-    """Tells the catalog the name of a table that is there.
+    """Registers the name of an existing table in the catalog.
 
     Raises:
         UnsupportedError: the catalog refuses it. The table is there by its path.
@@ -143,8 +143,8 @@ def register(spark: Any, name: list[str], path: str) -> Named:
 
 
 @contextmanager
-def told(name: list[str] | None, path: str, mode: str) -> Iterator[None]:
-    """Tells a refusal of the place of a new table as delta-spark does, by a name of the catalog or by path."""
+def location_errors(name: list[str] | None, path: str, mode: str) -> Iterator[None]:
+    """Gives an error about the location of a new table the condition of delta-spark, by name or by path."""
     by_path = name is None or path_of(name) is not None
     place = {"tableId": sql(["delta", path] if name is None else name), "tableLocation": path}
     try:

@@ -150,7 +150,7 @@ class DeltaTableBuilder(Generic[Made]):
         """Makes or replaces the table, in one commit or not at all, and returns it.
 
         A name without a location gets a folder where the catalog puts tables. A name for a location with a table,
-        by `create` and `createIfNotExists`, is told to the catalog if the columns and partitioning that are given are
+        by `create` and `createIfNotExists`, is registered in the catalog if the given columns and partitioning are
         the table's. `DROP TABLE` takes the name away; the files stay.
 
         Raises:
@@ -243,7 +243,7 @@ class DeltaTableBuilder(Generic[Made]):
         if not self._columns and not names.is_table(path):
             name = f"delta.`{path}`" if self._name is None else identifiers.sql(self._name)
             names.check_there(path, name, settings.storage(None))
-        with names.told(self._name, path, mode):
+        with names.location_errors(self._name, path, mode):
             version, _, _ = _core.create(
                 path,
                 json.dumps({"type": "struct", "fields": self._columns}),
@@ -271,7 +271,7 @@ class DeltaTableBuilder(Generic[Made]):
             description=self._comment,
             managed=managed,
         )
-        with names.told(self._name, path, mode):
+        with names.location_errors(self._name, path, mode):
             save(self._spark, rows, path, None, None, {}, definition=definition)
 
     def _clustering(self) -> list[list[str]]:

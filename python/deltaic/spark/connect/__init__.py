@@ -1,1 +1,1 @@
-"""Sessions of Spark Connect: no JVM at hand, the format `delta` is a Python Data Source."""
+"""Sessions of Spark Connect, which have no JVM: the format `delta` is a Python Data Source."""

@@ -215,7 +215,7 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # pyspark has no type
 
 
 def _check_replacing(options: WriteOptions, instead: str) -> None:
-    """Refuses what takes a look at the table, which the server cannot take here."""
+    """Refuses options that need to read the table, which the server cannot do here."""
     if options.replacing is not None:
         raise InvalidArgumentError.of(
             options.replacing.option, f"not for this write on Spark Connect: {instead}"

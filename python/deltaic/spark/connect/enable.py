@@ -1,4 +1,4 @@
-"""The Spark Connect door: no JVM at hand, the format `delta` comes from the Python Data Source."""
+"""Enables a session of Spark Connect: the format `delta` comes from the Python Data Source."""
 
 from __future__ import annotations
 

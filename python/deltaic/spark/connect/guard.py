@@ -1,7 +1,7 @@
 """What a Spark Connect server would begin and not finish with a Delta table is refused before it is sent.
 
 There `delta` is a Python data source, which is asked about a table of the catalog last: a REPLACE has dropped the name
-by then, and the files of a managed table with it. All commands of a session go through its client, and are looked at.
+by then, and the files of a managed table with it. All commands of a session go through its client, which checks them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _guarded: WeakSet[Any] = WeakSet()
 
 
 def guard(spark: Any, name: str) -> None:
-    """Looks at the commands of a session, from now on; `name` is that of the format there."""
+    """Checks the commands of a session, from now on; `name` is that of the format there."""
     client = spark.client
     if client in _guarded:
         return

@@ -1,4 +1,4 @@
-"""A session of Spark Connect is told which options are secrets; `HideOptions` tells a classic one."""
+"""Tells a session of Spark Connect which options are secrets; `HideOptions` does so in a classic one."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _Writer: Any = _ArrowWriter or datasource.DataSourceStreamWriter
 _Mixin: Any = object if limits is None else limits.SupportsTriggerAvailableNow
 
 _ROWS_OF_A_BATCH = 10_000
-# Spark tells such a source neither where its part of the checkpoint is nor, before 4.2, where a batch may end
+# Spark gives such a source neither its part of the checkpoint nor, before 4.2, the end of a batch
 _NOT_HERE = ("schemaTrackingLocation", "schemaLocation")
 
 
@@ -173,7 +173,7 @@ def query_of(path: str, options: dict[str, str], given: str | None) -> str:
     """The id by which a table knows a query: the same after a restart.
 
     Raises:
-        InvalidArgumentError: when nothing tells one query from another.
+        InvalidArgumentError: when nothing identifies the query.
     """
     if given is not None:
         return given

@@ -1,1 +1,1 @@
-"""Deletes, updates and merges: Spark looks at the rows and writes them, the core commits."""
+"""Deletes, updates and merges: Spark evaluates and writes the rows, the core commits."""

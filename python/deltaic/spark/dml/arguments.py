@@ -1,4 +1,4 @@
-"""Arguments of row-level operations, refused as delta-spark refuses them before anything is looked at."""
+"""Checks the arguments of row-level operations as delta-spark does, before anything is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be known of a condition before rows are looked at."""
+"""What a condition says before any row is read."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def check_deterministic(op: Operation, condition: Any, values: Sequence[Any] = (
 
 def _analyzed(op: Operation, condition: Any) -> Any:
     """The condition in a classic session, resolved on the rows of the table: a Catalyst expression."""
-    return op.meant(condition)._jdf.queryExecution().analyzed().condition()
+    return op.matching_rows(condition)._jdf.queryExecution().analyzed().condition()
 
 
 def plain(op: Operation, condition: Any) -> str | None:
@@ -109,14 +109,14 @@ def take_partitions(op: Operation, condition: Any) -> bool:
         return False  # it names another column
     numbers = [row[0] for row in df.collect()]
     if not op.connect and numbers:
-        op.bound(op.meant(condition))
+        op.bound(op.matching_rows(condition))
         op.dml.set_predicate(op.asked())
     op.dml.take_partitions(numbers)
     return True
 
 
 def prune(op: Operation, condition: Any) -> None:
-    """On Spark Connect, tells the core what is known of the condition; a classic session says it when it reads."""
+    """On Spark Connect, hands the condition to the core; a classic session does so when it reads."""
     if op.connect:
         op.dml.set_predicate(_predicate(op, condition))
 

@@ -1,4 +1,4 @@
-"""The rows of the table that a merge is about, and what becomes of them: one pass over the table."""
+"""The rows of the table that a merge matches, and their new values: one pass over the table."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Matches:
         self.often = False
         self.rows = self._found()
         if self.updates or clauses.inserts or op.dml.has_change_feed or not op.dml.uses_vectors:
-            # looked at more than once, and with values that need not be the same each time
+            # read more than once, and values need not be the same each time
             with errors_of_workers():
                 self.rows = op.bound(self.rows).localCheckpoint()
 
@@ -72,7 +72,7 @@ class Matches:
         return self._generated(rows.select(*self._columns(rows, matched)))
 
     def _columns(self, rows: Any, matched: dict[int, Clause]) -> list[Any]:
-        """Places, row ids, the new row where a clause updates, and the old one where changes are told."""
+        """Places, row ids, the new row where a clause updates, and the old one where changes are recorded."""
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
         columns = [F.col(c) for c in (FILE, ROW, SOURCE_ROW, CLAUSE)]
         old = {f.name: old_value(op, f) for f in op.written.fields}
@@ -129,7 +129,7 @@ class Matches:
         self.op.dml.read_files([row[0] for row in self.rows.select(FILE).distinct().collect()])
 
     def _settle(self) -> None:
-        """Says which rows of the table were looked at; on Spark Connect that was said before."""
+        """Records which rows of the table were read; on Spark Connect that is recorded before."""
         if not self.op.connect:
             self.op.dml.set_predicate(self.op.asked())
 

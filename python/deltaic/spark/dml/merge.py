@@ -66,14 +66,14 @@ def merge(
 ) -> Merged:
     """Updates, deletes and inserts rows by those of a source: a DataFrame, or what makes one of the `Operation`.
 
-    A source that is made has looked at the version that the merge works on, and at no other.
+    A source that is computed reads the version that the merge works on, and no other.
 
     All or nothing, in one commit. Nothing is committed, and the metrics are empty, where the table has recorded the
     application transaction of the session. Nothing is committed, and there are only the numbers of rows, where no
     clause is followed and no column joins. The source is computed once, and so is every value: one that differs each
     time is the same in the table and in its change-data feed. Only files that may hold a key of the source are read,
     unless a clause is about rows without a match. Old rows are marked in deletion vectors where the table has
-    `delta.enableDeletionVectors`; elsewhere the files with a changed row are written anew. Row ids are kept. New rows
+    `delta.enableDeletionVectors`; elsewhere the files with a changed row are rewritten. Row ids are kept. New rows
     and values are stored as an INSERT stores them, and the rules of the table hold. An `app_transaction`, the id of an
     application and its version, is recorded with the commit, also where nothing changes; it is not done again.
 
@@ -182,11 +182,11 @@ def _write_changes(op: Operation, matches: Matches) -> None:
     rows = None
     for action, kind in ((UPDATE, "update_preimage"), (DELETE, "delete")):
         if any(c.action == action for c in matches.clauses.all.values()):
-            told = changes(op, matches.of(action).select(f"{OLD}.*"), kind)
-            rows = told if rows is None else rows.unionByName(told)
+            changed = changes(op, matches.of(action).select(f"{OLD}.*"), kind)
+            rows = changed if rows is None else rows.unionByName(changed)
     if matches.updates:
-        told = changes(op, matches.of(UPDATE), "update_postimage")
-        rows = told if rows is None else rows.unionByName(told)
+        changed = changes(op, matches.of(UPDATE), "update_postimage")
+        rows = changed if rows is None else rows.unionByName(changed)
     number = 2 * sum(matches.counts.values())
     op.write_changes(_in_full_files(op, rows, number))
 

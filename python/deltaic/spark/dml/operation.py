@@ -102,7 +102,7 @@ class Operation:
         self.row_ids: list[str] = self.dml.row_id_columns
         self._relations: list[Relation] = []
         self._asked: list[str | None] = []
-        self._meant: tuple[Any, Any] | None = None
+        self._matching: tuple[Any, Any] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -176,7 +176,7 @@ class Operation:
         """The rows of the table, and where each is (`FILE`, `ROW`), under the alias of the user.
 
         `part` says which: those of `all` files, those of files that were `touched`, or of these the rows that are
-        `left` when those that are meant are gone. With `row_ids`, where rows keep them, also their row ids and row
+        `left` when the matched rows are gone. With `row_ids`, where rows keep them, also their row ids and row
         commit versions. A filter on these rows prunes the files.
         """
         df = self.stored_rows(part, row_ids=row_ids)
@@ -215,14 +215,14 @@ class Operation:
     def _connect_rows(self, part: str, *, row_ids: bool) -> Any:
         return planned_rows(self.spark, self.dml.scan(part, row_ids), located=True)
 
-    def meant(self, condition: Any) -> Any:
+    def matching_rows(self, condition: Any) -> Any:
         """The rows of all files for which a condition is true. A classic session resolves it once."""
-        if self._meant is not None and self._meant[0] is condition:
-            return self._meant[1]
+        if self._matching is not None and self._matching[0] is condition:
+            return self._matching[1]
         rows = self.rows().where(self.column(condition))
         if not self.connect:
             # on Spark Connect the files are listed when the rows are asked for
-            self._meant = condition, rows
+            self._matching = condition, rows
         return rows
 
     def matched(self, condition: Any) -> Any:
@@ -230,7 +230,7 @@ class Operation:
 
         In its place may be what picks them from the rows of the files that have some.
 
-        Few are held by a session whose tasks run in its own process: the pages that have them are read, without a job.
+        A session whose tasks run in its own process reads few rows without a job: it decodes the pages that have them.
         """
         if not self._holds_matched():
             rows = self.rows("touched", row_ids=True)
@@ -294,10 +294,10 @@ class Operation:
         return counts
 
     def expect_rows(self, number: int | None, condition: Any) -> None:
-        """Checks that as many rows were written as the first look at the condition says.
+        """Checks that as many rows were written as the condition matched at first.
 
         Raises:
-            InvalidPredicateError: when the condition was true for other rows when it was looked at again.
+            InvalidPredicateError: when the condition matched other rows when it was evaluated again.
         """
         added = self.counts()["addedRows"]
         if number is not None and added != number:

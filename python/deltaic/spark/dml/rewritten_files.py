@@ -1,4 +1,4 @@
-"""Files with rows that are meant, written anew without deletion vectors."""
+"""Rewrites files that have matched rows, without deletion vectors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.dml.assignments import old_value
-from deltaic.spark.write.rows import held_rows
+from deltaic.spark.write.rows import rows_for_core
 
 if TYPE_CHECKING:
     from deltaic.spark.dml.operation import Operation
@@ -24,13 +24,13 @@ def rewrite(op: Operation, new: Any = None, number: int = 0) -> None:
     counts = op.counts()
     left = (counts["touchedFiles"] or 0) - (counts["emptiedFiles"] or 0)
     if op.in_process and left:
-        held = None
+        few = None
         if new is not None and op.holds(number):
             plan = op.dml.data_plan(new.schema.json(), True, str(uuid.uuid4()))
-            held = held_rows(op.bound(new), plan, op.ref.path)
+            few = rows_for_core(op.bound(new), plan, op.ref.path)
         elif new is not None:
             op.write_data(new, changed=True)
-        op.dml.copy_left(held)
+        op.dml.copy_left(few)
         return
     changed = new is not None
     if left:

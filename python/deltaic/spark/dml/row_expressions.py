@@ -1,4 +1,4 @@
-"""What conditions and values may not be: rows are looked at one by one, and more than once."""
+"""Refuses conditions and values that need more than one row, or differ when they are computed again."""
 
 from __future__ import annotations
 

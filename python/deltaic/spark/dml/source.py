@@ -93,7 +93,7 @@ class Source:
         return self._op.functions.broadcast(self.rows) if few else self.rows
 
     def announce(self) -> None:
-        """On Spark Connect, tells the core which keys there are: before the files of the table are planned.
+        """On Spark Connect, hands the keys to the core before the files of the table are planned.
 
         A classic session says it when Spark reads.
         """

@@ -1,4 +1,4 @@
-"""The rows for which a condition is true, found in one pass of Spark: bitmaps are built in the JVM."""
+"""Finds the rows that a condition matches in one pass of Spark: bitmaps are built in the JVM."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def find_touched(op: Operation, condition: Any) -> tuple[int, int]:
     Only files that may have such rows are read, and of them the columns of the condition.
     """
     prune(op, condition)
-    return take(op, op.meant(condition))
+    return take(op, op.matching_rows(condition))
 
 
 def take_matches(op: Operation, condition: Any) -> bool:
-    """Takes what the condition is true for, all rows without one. Whether rows had to be looked at for that."""
+    """Selects the rows that the condition matches, all rows without one; returns whether that read any."""
     if condition is None:
         op.dml.take_all()
         return False
@@ -56,15 +56,15 @@ def bitmaps_of(op: Operation, rows: Any) -> Any:
     return _by_bucket(op, rows).agg(_bitmap(F).alias("bitmap"), F.count(F.lit(1)).alias("count"))
 
 
-def bitmaps_of_matches(op: Operation, rows: Any, meant: Any, matched: Any, more: Sequence[Any]) -> Any:
-    """As `bitmaps_of`, of the rows that are `meant`, with `more` aggregates.
+def bitmaps_of_matches(op: Operation, rows: Any, matching: Any, matched: Any, more: Sequence[Any]) -> Any:
+    """As `bitmaps_of`, of the `matching` rows, with `more` aggregates.
 
     Two say how many positions are of rows that are `matched`, and how often these come (`matches`).
     """
     F = op.functions  # noqa: N806 (its usual name)
     return _by_bucket(op, rows).agg(
-        _bitmap(F, meant).alias("bitmap"),
-        F.count_if(meant).alias("count"),
+        _bitmap(F, matching).alias("bitmap"),
+        F.count_if(matching).alias("count"),
         F.bitmap_count(_bitmap(F, matched)).alias("matched"),
         F.count_if(matched).alias("matches"),
         *more,
@@ -76,6 +76,6 @@ def _by_bucket(op: Operation, rows: Any) -> Any:
     return rows.groupBy(F.col(FILE), F.expr(f"bitmap_bucket_number({_POSITION})").alias("bucket"))
 
 
-def _bitmap(F: Any, meant: Any = None) -> Any:  # noqa: N803 (its usual name)
+def _bitmap(F: Any, matching: Any = None) -> Any:  # noqa: N803 (its usual name)
     position = F.expr(f"bitmap_bit_position({_POSITION})")
-    return F.bitmap_construct_agg(position if meant is None else F.when(meant, position))
+    return F.bitmap_construct_agg(position if matching is None else F.when(matching, position))

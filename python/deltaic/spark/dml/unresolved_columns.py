@@ -1,4 +1,4 @@
-"""Which clause of a merge names a column that it does not see."""
+"""Names the clause of a merge that has an unresolved column."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def naming_clauses(op: Operation, source: Source, clauses: Clauses) -> Iterator[None]:
-    """Within it, an error of Spark for a name that is no column tells the clause.
+    """Within it, an error of Spark for a name that is no column names the clause.
 
     Raises:
         InvalidArgumentError: for a condition or a value of a clause.

@@ -28,8 +28,8 @@ def update(ref: TableRef, assigned: Assigned, condition: Any = None) -> dict[str
 
     Without a condition of all rows. All or nothing, in one commit; nothing is committed where no row matches, and
     the metrics are empty then. Values see the row as it was. They are stored as an INSERT stores them; generated
-    columns are computed anew, and CHECK constraints hold. Where the table has `delta.enableDeletionVectors`, the old
-    rows are marked and the new ones appended; elsewhere the files are written anew. Row ids are kept.
+    columns are computed again, and CHECK constraints hold. Where the table has `delta.enableDeletionVectors`, the old
+    rows are marked and the new ones appended; elsewhere the files are rewritten. Row ids are kept.
 
     Raises:
         InvalidArgumentError: for columns that are not there.

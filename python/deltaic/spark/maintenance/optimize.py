@@ -1,4 +1,4 @@
-"""The builder that lays the files of a table out anew."""
+"""The builder of OPTIMIZE."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 
 @all_raise_pyspark_errors
 class DeltaOptimizeBuilder:
-    """Which files are laid out anew, and how. Nothing happens before a method that begins with `execute`.
+    """Which files are rewritten, and how. Nothing happens before a method that begins with `execute`.
 
     Made by `DeltaTable.optimize`. The core reads and writes the files in this process, without a Spark job.
 
@@ -57,7 +57,7 @@ class DeltaOptimizeBuilder:
         nothing is committed.
 
         Returns:
-            One row: `path`, and `metrics` with the files added and removed, their sizes and what was looked at.
+            One row: `path`, and `metrics` with the files added and removed, their sizes and the files considered.
 
         Raises:
             InvalidArgumentError: the condition is not on partition columns.

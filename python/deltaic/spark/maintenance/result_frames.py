@@ -1,4 +1,4 @@
-"""DataFrames of facts about a table, with the columns and types that delta-spark gives them."""
+"""DataFrames of results, with the columns and types of delta-spark."""
 
 from __future__ import annotations
 

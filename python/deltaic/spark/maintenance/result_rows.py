@@ -1,4 +1,4 @@
-"""What a table tells of itself, as rows of `deltaic.spark.maintenance.result_frames`."""
+"""History, details and results of a table, as rows of `result_frames`."""
 
 from __future__ import annotations
 

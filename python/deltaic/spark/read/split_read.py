@@ -18,14 +18,14 @@ from deltaic import _core
 from deltaic.exceptions import DeltaError
 from deltaic.spark.read.change_data_feed import COLUMNS
 from deltaic.spark.read.native_read import FILE, ROW, native_read, spelled
-from deltaic.spark.session.worker_errors import telling
+from deltaic.spark.session.worker_errors import with_facts_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 # a group of files for one task, as Spark's own maxPartitionBytes
 BYTES_PER_PARTITION = 128 << 20
-# instants are UTC in Arrow; PySpark 4.2 and later want to be told, earlier ones take it for granted
+# instants are UTC in Arrow; PySpark 4.2 and later need the name of the zone, earlier ones assume it
 _ZONE = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
 
 
@@ -64,7 +64,7 @@ class _Reader:
                 for group in batch.column(0):
                     yield from read_group(zlib.decompress(group.as_py()), schema, located=self.located)
         except DeltaError as error:
-            raise telling(error) from None
+            raise with_facts_in_text(error) from None
 
 
 def read_group(
@@ -83,12 +83,12 @@ def read_group(
     if located:
         batches = map(_spelled, batches)
     elif inserted:
-        batches = (_told(batch, *inserted) for batch in batches)
+        batches = (_with_commit(batch, *inserted) for batch in batches)
     for batch in batches:
         yield _fitted(batch, wanted)
 
 
-def _told(batch: pa.RecordBatch, version: int, millis: int) -> pa.RecordBatch:
+def _with_commit(batch: pa.RecordBatch, version: int, millis: int) -> pa.RecordBatch:
     """With the commit that inserted the rows."""
     at = pa.scalar(millis * 1000, pa.timestamp("us", "UTC"))
     for (name, _), value in zip(COLUMNS, ("insert", version, at), strict=True):

@@ -1,4 +1,4 @@
-"""Type-2 dimension: every version of a row stays, with the time when it held."""
+"""Type-2 dimension: every version of a row stays, with the time when it was valid."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def scd2(
             that one.
         valid_at: A column of `df` or an SQL expression on its rows: since when the row holds.
         valid_from: Column of the table with the time since when a row holds.
-        valid_to: Column with the time until when it held; null in current rows.
+        valid_to: Column with the time until when it was valid; null in current rows.
         is_current: Boolean column that says which row of a key is the current one.
         order_by: Columns or SQL expressions by which the greatest row of a key counts, nulls last; those between leave
             no row. Without it each key may come once.

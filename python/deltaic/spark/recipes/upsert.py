@@ -141,7 +141,7 @@ def _upsert(
     def rows(op: Operation) -> Any:
         if order_by is not None:
             return keys.latest(df, ids, order_by).alias(SOURCE)
-        # looked at before the merge has its copy
+        # read before the merge has its copy
         once = df.localCheckpoint()
         keys.refuse_duplicates(once, ids, op.ref.path)
         return once.alias(SOURCE)

@@ -1,4 +1,4 @@
-"""What follows a commit of a session: its settings name the version; what Spark cached of the table is made again."""
+"""What follows a commit of a session: its settings name the version, and what Spark cached is refreshed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def committed(spark: Any, uri: str, version: int | None) -> None:
-    """Tells a session of its commit; `uri` as the core writes it. Without a version nothing was committed."""
+    """Reports a commit to its session; `uri` as the core writes it. Without a version nothing was committed."""
     if version is not None and not is_connect(spark):
         java_method(spark, "Committed", "to")(spark._jsparkSession, uri, version)
 

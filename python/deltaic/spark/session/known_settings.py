@@ -515,7 +515,7 @@ def stands_for(entry: str, name: str) -> bool:
 
 
 def refused_of(given: Mapping[str, str], operation: str) -> tuple[str, str, str] | None:
-    """Name, value and reason of a setting that an operation must not pass over in silence."""
+    """Name, value and reason of a setting that an operation must not ignore."""
     for name, value in given.items():
         found = _refused(name)
         if found is None or operation not in found.on.split():

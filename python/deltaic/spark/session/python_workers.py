@@ -35,7 +35,7 @@ def _fits(python: str) -> bool:
     found = shutil.which(python)
     if found is None:
         return False
-    # a virtual environment is told by the folder: its Python is a link to that of another one
+    # the folder identifies a virtual environment: its Python is a link to that of another one
     theirs, ours = Path(found).absolute(), Path(sys.executable).absolute()
     if theirs.parent == ours.parent and theirs.samefile(ours):
         return True
@@ -43,7 +43,7 @@ def _fits(python: str) -> bool:
 
     asked = [found, "-c", _PROBE]
     try:
-        told = subprocess.run(asked, capture_output=True, text=True, timeout=_PATIENCE, check=True)  # noqa: S603 (as Spark does)
+        answer = subprocess.run(asked, capture_output=True, text=True, timeout=_PATIENCE, check=True)  # noqa: S603 (as Spark does)
     except (OSError, subprocess.SubprocessError):
         return False
-    return told.stdout.split() == [*map(str, sys.version_info[:2]), __version__]
+    return answer.stdout.split() == [*map(str, sys.version_info[:2]), __version__]

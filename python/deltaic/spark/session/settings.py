@@ -82,7 +82,7 @@ class Settings:
 
         Raises:
             InvalidArgumentError: for a value that makes no sense.
-            UnsupportedError: for a setting that the operation would pass over in silence.
+            UnsupportedError: for a setting that the operation would ignore.
         """
         return cls.read(_all(spark), operation)
 
@@ -92,7 +92,7 @@ class Settings:
 
         Raises:
             InvalidArgumentError: for a value that makes no sense.
-            UnsupportedError: for a setting that the operation would pass over in silence.
+            UnsupportedError: for a setting that the operation would ignore.
         """
         _refuse(given, operation)
         hadoops = {
@@ -140,7 +140,7 @@ class Settings:
         max_records_per_file: int | None = None,
         parquet: Mapping[str, str] | None = None,
     ) -> str:
-        """What `_core` is told of the files of an operation that says this itself."""
+        """The settings of data files for `_core`, as JSON; what is given here goes before the session."""
         said = {
             "compression": self.compression if compression is None else compression,
             "max_records_per_file": self.max_records_per_file
@@ -166,7 +166,7 @@ def user_metadata(spark: Any, operation: str) -> str | None:
     """`Settings.user_metadata` alone, for an operation of `known_settings`.
 
     Raises:
-        UnsupportedError: for a setting that the operation would pass over in silence.
+        UnsupportedError: for a setting that the operation would ignore.
     """
     given = _all(spark)
     _refuse(given, operation)
@@ -243,7 +243,7 @@ def _all(spark: Any) -> Mapping[str, str]:
 
 
 def refuse(spark: Any, operation: str) -> None:
-    """Checks that the session sets nothing that an operation would pass over in silence.
+    """Checks that the session sets nothing that an operation would ignore.
 
     Raises:
         UnsupportedError: it does, by the name of the setting.
@@ -263,7 +263,7 @@ def of_streams(spark: Any) -> dict[str, str]:
     """What the session says of the streams that it reads, as `_core.StreamSource` takes it.
 
     Raises:
-        UnsupportedError: for a setting that a stream would pass over in silence.
+        UnsupportedError: for a setting that a stream would ignore.
     """
     given = _all(spark)
     _refuse(given, "stream")

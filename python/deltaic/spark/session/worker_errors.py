@@ -38,10 +38,10 @@ class PackageNotOnServerError(DeltaError, ImportError):
     reason: str
 
 
-def telling(error: DeltaError) -> DeltaError:
+def with_facts_in_text(error: DeltaError) -> DeltaError:
     """The same error with its facts in its text, which is all that Spark hands over of what ends a worker."""
-    told = [error.facts, error._condition, error._parameters]
-    return type(error)(f"{error}\n{_FACTS}{json.dumps(told, default=str)}", **error.facts)
+    facts = [error.facts, error._condition, error._parameters]
+    return type(error)(f"{error}\n{_FACTS}{json.dumps(facts, default=str)}", **error.facts)
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def errors_of_workers() -> Iterator[None]:
 
 
 def error_of_worker(text: str) -> DeltaError | None:
-    """The error of `telling` that a text holds."""
+    """The error of `with_facts_in_text` that a text holds."""
     found = _OF_WORKER.search(text)
     kind = None if found is None else getattr(exceptions, found["kind"], None)
     if found is None or not (isinstance(kind, type) and issubclass(kind, DeltaError)):

@@ -320,6 +320,6 @@ def to_json(statement: S.Statement) -> dict[str, Any]:
     return {"kind": type(statement).__name__, **dataclasses.asdict(statement)}
 
 
-def from_json(told: dict[str, Any]) -> S.Statement:
+def from_json(document: dict[str, Any]) -> S.Statement:
     """From `to_json`."""
-    return _BY_NAME[told.pop("kind")](**told)
+    return _BY_NAME[document.pop("kind")](**document)

@@ -47,7 +47,7 @@ class WriteOptions:
     hadoop: dict[str, str] = field(default_factory=dict, repr=False)
     """Settings of file systems, for Spark's writer."""
     files: str | None = None
-    """What `_core` is told of the files: these and what the session says."""
+    """The settings of data files for `_core`, as JSON: these, and those of the session."""
     arbitrary_properties: bool = False
     """What the session says of properties that nobody knows."""
     store: dict[str, str] = field(default_factory=dict)

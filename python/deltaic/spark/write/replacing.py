@@ -74,7 +74,7 @@ class Replacing:
         return columns
 
     def check(self, session: Any, settings: Settings) -> None:
-        """Checks what can be known before the table is looked at.
+        """Checks what is known before the table is read.
 
         Raises:
             InvalidArgumentError: the session does not allow the option, or a column has no name.
@@ -91,7 +91,7 @@ class Replacing:
             session._jsparkSession.sessionState().sqlParser().parseExpression(self.on)
 
     def refuse_definition(self) -> NoReturn:
-        """Refuses a write that makes the table, or makes it anew.
+        """Refuses a write that creates or replaces the table.
 
         Raises:
             InvalidArgumentError: always.

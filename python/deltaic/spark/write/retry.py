@@ -1,4 +1,4 @@
-"""Commands that lost a race are played again, on what the winner left."""
+"""Retries commands that lost a race, on what the winner left."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def replayed(
     """The command, which is played again where others changed the rows that it read or changes.
 
     Its first argument is the session, or knows it as `spark`. Nothing of a command that lost is in the table, so that
-    it begins anew: it reads the newest version, and its query and source are computed again.
+    it is retried: it reads the newest version, and its query and source are computed again.
 
     Raises:
         CommitConflictError: as the command, when it lost as often as `MAX_REPLAYS` says and once more.

@@ -1,4 +1,4 @@
-"""The rules of a table, held by Spark: in the plan of a write, columns are filled and rows are checked.
+"""The rules of a table, checked by Spark: the plan of a write fills columns and checks rows.
 
 The expressions follow the time zone and the ANSI setting of the session of the DataFrame; what Spark is given of them,
 `deltaic.spark.write.rule_expressions` says.

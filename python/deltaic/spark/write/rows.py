@@ -32,7 +32,7 @@ def write_rows(df: Any, plan: Any, path: str, folder: str, options: WriteOptions
         return _write(df, plan, columns, rules, folder, options)
 
 
-def held_rows(df: Any, plan: Any, path: str) -> Any:
+def rows_for_core(df: Any, plan: Any, path: str) -> Any:
     """The rows of a small DataFrame as the table has them, in an Arrow table.
 
     Raises:

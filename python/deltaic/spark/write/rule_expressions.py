@@ -1,6 +1,6 @@
 """The expressions of the rules of a table as Spark's columns.
 
-What the core printed is read by Spark. What only Spark knows is looked at first, as a tree, in a classic session: it
+What the core printed is read by Spark. What only Spark knows is checked first, as a tree, in a classic session: it
 may hold what computes a value of a row, and nothing that reads or does anything else.
 """
 
@@ -44,7 +44,7 @@ class Rule:
 
     @classmethod
     def of(cls, given: dict[str, Any], kind: str) -> Rule:
-        """As the core tells it."""
+        """From the JSON of the core."""
         column = given.get("column")
         return cls(given["expression"], given["sql"], tuple(given["functions"]), kind, column)
 

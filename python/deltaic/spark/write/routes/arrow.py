@@ -14,7 +14,7 @@ from deltaic import _core
 from deltaic.exceptions import DeltaError
 from deltaic.spark.session.kind import is_connect
 from deltaic.spark.session.python_workers import python_of
-from deltaic.spark.session.worker_errors import explain_missing_import, telling
+from deltaic.spark.session.worker_errors import explain_missing_import, with_facts_in_text
 from deltaic.spark.write.task_cleanup import ended_after_failure
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Task:
         try:
             adds = self.run(batches)
         except DeltaError as error:
-            raise telling(error) from None
+            raise with_facts_in_text(error) from None
         yield pa.RecordBatch.from_arrays([pa.array(adds, pa.string())], names=["add"])
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> list[str]:
