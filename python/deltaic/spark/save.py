@@ -15,7 +15,7 @@ from deltaic.spark.session.settings import Settings
 from deltaic.spark.session.time_zone import TIME_ZONE
 from deltaic.spark.write import transaction
 from deltaic.spark.write.options import WriteOptions, save_mode
-from deltaic.spark.write.retry import replayed
+from deltaic.spark.write.retry import retried
 from deltaic.spark.write.rows import write_rows
 from deltaic.spark.write.write_columns import WriteColumn
 
@@ -64,7 +64,7 @@ def save(
     """
     del spark  # the frame knows its session
     given = (df.sparkSession, df, path, mode, partition_by, options, storage_options, definition)
-    write = _save if batch is not None and batch.reads else replayed(_save)
+    write = _save if batch is not None and batch.reads else retried(_save)
     return write(*given, batch=batch, saved_as_table=saved_as_table, whole_partitions=whole_partitions)
 
 

@@ -12,13 +12,13 @@ from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
 from deltaic.spark.dml.rewritten_files import rewrite
 from deltaic.spark.dml.touched_rows import take_matches
-from deltaic.spark.write.retry import replayed
+from deltaic.spark.write.retry import retried
 
 if TYPE_CHECKING:
     from deltaic.spark.session.table_ref import TableRef
 
 
-@replayed
+@retried
 def delete(ref: TableRef, condition: Any = None, *, truncates: bool = False) -> dict[str, int]:
     """Deletes the rows for which a condition is true, all rows without one; the metrics of the commit.
 

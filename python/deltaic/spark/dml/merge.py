@@ -21,7 +21,7 @@ from deltaic.spark.dml.row_expressions import check_expressions
 from deltaic.spark.dml.source import SOURCE_ROW, Source
 from deltaic.spark.dml.store_casts import refusing_overflows
 from deltaic.spark.dml.unresolved_columns import naming_clauses
-from deltaic.spark.write.retry import replayed
+from deltaic.spark.write.retry import retried
 from deltaic.spark.write.row_rules import NUMBER, identity_value, numbered, task_count
 from deltaic.statements.merge_clauses import DELETE, MATCHED, NOT_MATCHED_BY_SOURCE, UPDATE
 
@@ -54,7 +54,7 @@ class Merged:
         return self.metrics.get(f"numTargetRows{what}", 0)
 
 
-@replayed
+@retried
 def merge(
     ref: TableRef,
     source: Any,

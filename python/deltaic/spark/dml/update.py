@@ -15,14 +15,14 @@ from deltaic.spark.dml.rewritten_files import rewrite
 from deltaic.spark.dml.row_expressions import check_values
 from deltaic.spark.dml.store_casts import refusing_overflows
 from deltaic.spark.dml.touched_rows import take_matches
-from deltaic.spark.write.retry import replayed
+from deltaic.spark.write.retry import retried
 
 if TYPE_CHECKING:
     from deltaic.spark.session.table_ref import TableRef
     from deltaic.statements.merge_clauses import Assigned
 
 
-@replayed
+@retried
 def update(ref: TableRef, assigned: Assigned, condition: Any = None) -> dict[str, int]:
     """Sets columns, or fields of structs, of the rows for which a condition is true; the metrics of the commit.
 

@@ -11,7 +11,7 @@ from deltaic.spark.session.kind import functions
 _COLUMNS = {"path": "string", "length": "bigint", "isDir": "boolean", "modificationTime": "bigint"}
 
 
-def inventoried(rows: Any, uri: str) -> list[tuple[str, int]]:
+def inventory_files(rows: Any, uri: str) -> list[tuple[str, int]]:
     """The files of an inventory that are below a table: their relative paths, and when they were last changed.
 
     Raises:

@@ -11,7 +11,7 @@ from deltaic.spark.catalog import names
 from deltaic.spark.catalog.clone import clone
 from deltaic.spark.catalog.constraints import add_constraint
 from deltaic.spark.maintenance import result_frames, result_rows
-from deltaic.spark.maintenance.inventory import inventoried
+from deltaic.spark.maintenance.inventory import inventory_files
 from deltaic.spark.maintenance.manifest import generate
 from deltaic.spark.maintenance.optimize import optimized
 from deltaic.spark.read.partition_folders import table_of
@@ -125,7 +125,7 @@ def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
 
 def _inventory(spark: Any, text: str, uri: str) -> list[tuple[str, int]]:
     rows = query(spark, text) if is_connect(spark) else spark.sql(text)
-    return inventoried(rows, uri)
+    return inventory_files(rows, uri)
 
 
 def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:

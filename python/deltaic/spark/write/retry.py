@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 Of = TypeVar("Of")
 
 
-def replayed(
+def retried(
     function: Callable[Concatenate[Of, Given], Result],
 ) -> Callable[Concatenate[Of, Given], Result]:
     """The command, which is played again where others changed the rows that it read or changes.
