@@ -6,7 +6,7 @@ DataFrames, the same on classic sessions and on Spark Connect, and so are the me
 `upsert_batch` for streams, `scd2` and `deduplicate`. Errors are the classes of `deltaic.exceptions`.
 """
 
-from deltaic import exceptions
+from deltaic import exceptions, logs
 from deltaic._core import __version__
 from deltaic.spark.api import enable, read, save, sql, table_changes
 from deltaic.spark.recipes.deduplicate import DeduplicateResult, deduplicate
@@ -33,6 +33,7 @@ __all__ = [
     "deduplicate",
     "enable",
     "exceptions",
+    "logs",
     "read",
     "save",
     "scd2",

@@ -14,6 +14,7 @@ pub mod condition;
 pub mod conflict;
 pub mod dml;
 pub mod error;
+mod events;
 pub mod expr;
 mod fact;
 pub mod features;

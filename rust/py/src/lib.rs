@@ -9,6 +9,7 @@ mod dml;
 mod errors;
 mod file_choices;
 mod files;
+mod logs;
 mod maintain;
 mod runtime;
 mod spark;
@@ -23,6 +24,8 @@ mod write;
 
 #[pyo3::pymodule]
 mod _core {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::alter::{
         add_columns, add_constraint, change_columns, cluster_by, drop_columns, drop_constraint, drop_feature,
@@ -58,6 +61,12 @@ mod _core {
     use crate::verify::verify;
     #[pymodule_export]
     use crate::write::{check_place, create, create_like, write};
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::logs::install();
+        Ok(())
+    }
 
     /// Version of the extension.
     #[pymodule_export]

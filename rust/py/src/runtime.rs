@@ -11,6 +11,7 @@ use deltaic::{Cancel, Error, Result, caught};
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
+use crate::logs;
 
 /// How often a waiting call looks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(50);
@@ -24,7 +25,9 @@ pub(crate) fn read<T: Send + 'static>(
 ) -> PyResult<T> {
     let work = guarded(work);
     if !note_thread(py)? {
-        return py.detach(work).map_err(|e| to_python(py, &e));
+        let result = py.detach(work);
+        logs::hand_over(py);
+        return result.map_err(|e| to_python(py, &e));
     }
     let (send, receive) = sync_channel(1);
     let spawned = std::thread::Builder::new().name("deltaic-read".into()).spawn(move || {
@@ -40,6 +43,7 @@ pub(crate) fn read<T: Send + 'static>(
             Ok(receive) => receive.recv_timeout(POLL),
             Err(_) => Err(RecvTimeoutError::Disconnected),
         });
+        logs::hand_over(py);
         match answer {
             Ok(result) => return result.map_err(|e| to_python(py, &e)),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
@@ -52,6 +56,7 @@ pub(crate) fn read<T: Send + 'static>(
 pub(crate) fn write<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     note_thread(py)?;
     let (result, warnings) = py.detach(|| hear_warnings(guarded(work)));
+    logs::hand_over(py);
     for warning in warnings {
         warn(py, &warning);
     }
@@ -94,6 +99,7 @@ pub(crate) fn stoppable<T: Send>(
                 match receive.recv_timeout(POLL) {
                     Ok(done) => return done,
                     Err(RecvTimeoutError::Timeout) => Python::attach(|py| {
+                        logs::hand_over(py);
                         if let Err(raised) = py.check_signals() {
                             cancel.cancel();
                             interrupt.get_or_insert(raised);
@@ -107,6 +113,7 @@ pub(crate) fn stoppable<T: Send>(
             }
         })
     });
+    logs::hand_over(py);
     for warning in warnings {
         warn(py, &warning);
     }
@@ -149,8 +156,10 @@ thread_local! {
     static MAIN_OF: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Whether this is the main thread, the only one on which Python handles signals.
+/// Whether this is the main thread, the only one on which Python handles signals. Every call begins here, so the level of the
+/// events is asked here, too.
 fn note_thread(py: Python<'_>) -> PyResult<bool> {
+    logs::listen(py);
     let threading = py.import("threading")?;
     let main = threading.call_method0("main_thread")?.getattr("ident")?;
     let is_main = threading.call_method0("get_ident")?.eq(main)?;

@@ -2,6 +2,7 @@ use super::ActionRef;
 use crate::actions::{CommitInfo, Metadata, Protocol};
 use crate::checkpoint::{CheckpointDone, CleanupDone, LogSettings, checkpoint, cleanup, write_checksum};
 use crate::error::Result;
+use crate::events;
 use crate::maintain::manifest::{self, ManifestDone, update_manifest};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -50,6 +51,21 @@ pub struct AfterCommit {
 /// # Cost
 /// One read and one write of a checksum; with manifests a listing and the live files; when a checkpoint is due, that of [`checkpoint`] and [`cleanup`].
 pub fn after_commit(commit: &NewCommit<'_>) -> AfterCommit {
+    let out = follow_up(commit);
+    let table = commit.location.root().to_string();
+    let done = [
+        (out.checksum, "wrote the checksum"),
+        (out.manifest.is_some(), "wrote the symlink manifest"),
+        (out.checkpoint.is_some(), "wrote a checkpoint"),
+        (out.cleanup.is_some(), "cleaned up the log"),
+    ];
+    for (_, what) in done.into_iter().filter(|(is_done, _)| *is_done) {
+        events::done_after_commit(&table, commit.version, what);
+    }
+    out
+}
+
+fn follow_up(commit: &NewCommit<'_>) -> AfterCommit {
     let mut out = AfterCommit::default();
     let NewCommit { location, version, info, actions, .. } = *commit;
     match write_checksum(location, version, info, actions) {

@@ -5,6 +5,7 @@ use chrono::Utc;
 use crate::actions::CommitInfo;
 use crate::conflict::{Conflict, ConflictKind};
 use crate::error::{Error, Result};
+use crate::events;
 use crate::store::Location;
 
 use super::{ActionRef, Backoff, CommitOutcome, Winner, winners_from, write_commit};
@@ -64,9 +65,11 @@ pub fn run(
         let winner = match write_commit(location, version, &info, actions)? {
             CommitOutcome::Committed(version) => {
                 let in_commit_timestamp = info.in_commit_timestamp;
+                events::landed(&path, version, info.operation.as_deref().unwrap_or_default(), attempts);
                 return Ok(Landed { version, already_recorded: false, attempts, in_commit_timestamp });
             }
             CommitOutcome::Unknown { version, reason } => {
+                events::unknown(&path, version, &reason);
                 return Err(Error::CommitStateUnknown { path, version, reason });
             }
             CommitOutcome::Conflict { winner, .. } => winner,
@@ -74,6 +77,7 @@ pub fn run(
         let winners = winners_from(location, version)?;
         if let Some(version) = proposal.follow(&winners)? {
             let in_commit_timestamp = None;
+            events::already_recorded(&path, version);
             return Ok(Landed { version, already_recorded: true, attempts, in_commit_timestamp });
         }
         if !backoff.pause() {
@@ -97,6 +101,7 @@ pub fn run(
             };
             return Err(Error::lost(ConflictKind::ConcurrentWrite, lost));
         }
+        events::lost_version(&path, version, winners.len(), attempts);
         version += winners.len() as u64;
     }
 }

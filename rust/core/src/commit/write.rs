@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use crate::actions::{CommitInfo, ObjectPath};
 use crate::error::{Error, Result};
+use crate::events;
 use crate::log::commit_name;
 use crate::store::Location;
 
@@ -40,6 +41,7 @@ pub fn write_commit<'a>(
         Backoff::new(Duration::from_millis(20), Duration::from_secs(1), Duration::from_secs(60));
     loop {
         if attempt.is_repeated() {
+            events::repeated(&path.to_string());
             backoff.pause();
         }
         match attempt.step() {

@@ -26,7 +26,7 @@ pub(super) fn files_without(
     version: u64,
     excluded: BTreeSet<String>,
 ) -> Result<Option<FileStream>> {
-    let counters = Arc::new(Counters::default());
+    let counters = Arc::new(Counters::of(location));
     let Ok(opened) = reopen(location, listing, Some(version), excluded, &counters) else {
         return Ok(None);
     };

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::store::Meter;
+use crate::events;
+use crate::store::{Location, Meter};
 
 /// What a snapshot listed, read and skipped so far. Counters only grow; an advanced snapshot starts at zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -48,6 +49,8 @@ pub struct Report {
 /// The counters behind a [`Report`].
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
+    /// Root of the table, for events.
+    table: String,
     pub(crate) meter: Arc<Meter>,
     open_us: AtomicU64,
     replay_us: AtomicU64,
@@ -61,7 +64,18 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    pub(crate) fn opened(&self, took: Duration) {
+    /// All zero, of the table at a location.
+    pub(crate) fn of(location: &Location) -> Self {
+        Counters { table: location.root().to_string(), ..Counters::default() }
+    }
+
+    /// Root of the table.
+    pub(crate) fn table(&self) -> &str {
+        &self.table
+    }
+
+    pub(crate) fn opened(&self, version: u64, from: &str, took: Duration) {
+        events::opened(&self.table, version, from, took);
         self.open_us.fetch_add(micros(took), Relaxed);
     }
 
@@ -93,6 +107,7 @@ impl Counters {
     pub(crate) fn fell_back(&self, what: String) {
         let mut all = self.fallbacks.lock().unwrap_or_else(PoisonError::into_inner);
         if !all.contains(&what) {
+            events::fell_back(&self.table, &what);
             all.push(what);
         }
     }

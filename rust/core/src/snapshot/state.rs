@@ -11,6 +11,7 @@ use super::recount::count_of;
 use super::report::{Counters, Report};
 use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol};
 use crate::error::{Error, Result};
+use crate::events;
 use crate::features::{check_reader, check_uses};
 use crate::log::{Listing, LogFile, LogFileKind, LogSegment, commit_name};
 use crate::predicate::Predicate;
@@ -117,7 +118,8 @@ impl Snapshot {
             verify(&location, &VerifyOptions::default())?.check()?;
         }
         let started = Instant::now();
-        let counters = Arc::new(Counters::default());
+        let counters = Arc::new(Counters::of(&location));
+        let _span = events::opening(counters.table()).entered();
         let metered = location.metered(counters.meter.clone());
         let mut opened = open(&metered, at, &counters)?;
         opened.evidence.level = level;
@@ -140,7 +142,7 @@ impl Snapshot {
         if at == At::Latest {
             check_not_lost(&metered, version, known)?;
         }
-        counters.opened(started.elapsed());
+        counters.opened(version, snapshot.inner.opened_from, started.elapsed());
         Ok(snapshot)
     }
 
@@ -476,7 +478,7 @@ impl Snapshot {
     pub fn update(&self) -> Result<Snapshot> {
         let inner = &self.inner;
         let started = Instant::now();
-        let counters = Arc::new(Counters::default());
+        let counters = Arc::new(Counters::of(&inner.plain));
         let location = inner.plain.metered(counters.meter.clone());
         let listing = Listing::read(&location, self.version())?;
         let newer: Vec<LogFile> = listing.commits().filter(|c| c.version > self.version()).cloned().collect();
@@ -515,7 +517,7 @@ impl Snapshot {
         let (protocol, metadata) = scan_for_protocol_and_metadata(&location, &newer)?;
         let protocol = protocol.unwrap_or_else(|| inner.protocol.clone());
         let metadata = metadata.unwrap_or_else(|| inner.metadata.clone());
-        counters.opened(started.elapsed());
+        counters.opened(head, "previous snapshot", started.elapsed());
         let state = State { segment, excluded, checkpoint, base, tail: None, evidence };
         Snapshot::new(inner.plain.clone(), location, protocol, metadata, "previous snapshot", counters, state)
     }

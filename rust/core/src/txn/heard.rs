@@ -1,5 +1,7 @@
 use std::cell::RefCell;
 
+use crate::events;
+
 thread_local! {
     /// The warnings of commits that somebody listens to in this thread.
     static HEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
@@ -16,6 +18,7 @@ pub fn hear_warnings<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
 
 /// Tells warnings to whoever listens.
 pub(crate) fn tell(warnings: &[String]) {
+    events::failed_after_commit(warnings);
     HEARD.with(|heard| {
         if let Some(heard) = heard.borrow_mut().as_mut() {
             heard.extend_from_slice(warnings);

@@ -2,6 +2,7 @@ use std::time::{Duration, Instant};
 
 use crate::commit::Backoff;
 use crate::error::{Error, Result};
+use crate::events;
 
 /// Makes an operation anew that lost a race it may not follow: it depends on nothing but the table, so what the winner
 /// left is as good as what was there before. An attempt is given the time that is left for its commit.
@@ -13,7 +14,7 @@ pub(crate) fn retried<T>(budget: Duration, mut attempt: impl FnMut(Duration) -> 
     let mut backoff = Backoff::new(Duration::from_millis(5), Duration::from_millis(500), budget);
     loop {
         match attempt(deadline.saturating_duration_since(Instant::now())) {
-            Err(error) if is_lost_race(&error) && backoff.pause() => {}
+            Err(error) if is_lost_race(&error) && backoff.pause() => events::starts_again(&error),
             other => return other,
         }
     }

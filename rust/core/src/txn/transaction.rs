@@ -11,6 +11,7 @@ use crate::actions::{
 use crate::commit::run;
 use crate::conflict::{Changes, IdentityValues, IsolationLevel, MATRIX, Reads, RowMoves, StoredVectors};
 use crate::error::{Error, Result};
+use crate::events;
 use crate::predicate::Predicate;
 use crate::replay::FilesRequest;
 use crate::snapshot::Snapshot;
@@ -349,6 +350,7 @@ impl Transaction {
         let first = self.snapshot.as_ref().map_or(0, |s| s.version() + 1);
         let (location, budget) = (self.location.clone(), self.budget);
         let snapshot = self.snapshot.clone();
+        let _span = events::committing(&location.root().to_string(), &self.operation.name).entered();
         let mut pending = self.prepare()?;
         location.cancel().check().inspect_err(|_| pending.vectors.discard())?;
         let landed = run(&location, first, budget, &mut pending).inspect_err(|error| {

@@ -49,7 +49,7 @@ fn for_each_add(
         location: location.clone(),
         tail: Arc::new(Tail::default()),
         checkpoint: Some(reader.clone()),
-        counters: Arc::new(Counters::default()),
+        counters: Arc::new(Counters::of(location)),
     };
     let mut read = |stream: FileStream, words: bool| -> Result<()> {
         for batch in stream {
