@@ -19,7 +19,7 @@ from deltaic.verify import verify as verify_table
 def verify(
     uri: str, *, deep: bool, version: int | None, storage_options: dict[str, str], as_json: bool
 ) -> None:
-    """Compare all that a table says of itself with what it is: log, checkpoints, checksums, files.
+    """Compare what a table says of itself with what it is: log, checkpoints, checksums, files.
 
     Ends with exit code 1 when something is wrong.
     """
