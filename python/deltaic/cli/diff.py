@@ -25,7 +25,7 @@ def diff(
 ) -> None:
     """Show how versions V1 and V2 differ: files, columns, properties, protocol.
 
-    A file with other deleted rows counts as changed; the versions in between are ignored.
+    A file with other deleted rows is changed; the versions between the two are not read.
     """
     tables = [Table(uri, version=version, storage_options=storage_options) for version in (before, after)]
     with output.progress("listing files"):
