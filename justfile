@@ -35,6 +35,7 @@ lint:
     cargo clippy --workspace --all-targets --locked -- -D warnings
     ruff check .
     ruff format --check .
+    lint-imports --no-cache
     mypy --strict
     python -m mypy.stubtest deltaic._core
     zizmor --offline --quiet .github
