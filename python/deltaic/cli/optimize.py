@@ -55,10 +55,10 @@ def optimize(
     user_metadata: str | None,
     as_json: bool,
 ) -> None:
-    """Join small files of each partition into larger ones, and write files again that have many deleted rows.
+    """Compact small files of each partition into larger ones, and rewrite files with many deleted rows.
 
-    With --zorder-by put all rows of a partition into an order in which conditions on any of the columns read few
-    files. A clustered table is clustered by its own columns.
+    With --zorder-by, sort all rows of a partition so that conditions on any of the columns read few files. A clustered
+    table is clustered by its own columns.
 
     No row changes, and older versions stay as they are.
     """

@@ -32,7 +32,7 @@ def vacuum(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Delete the files that no version of the newest table within the retention needs.
+    """Delete the files that neither the newest version nor a version within the retention needs.
 
     The exit code is 1 if a file could not be deleted.
     """

@@ -21,7 +21,7 @@ def verify(
 ) -> None:
     """Compare what a table says of itself with what it is: log, checkpoints, checksums, files.
 
-    Ends with exit code 1 when something is wrong.
+    The exit code is 1 if something is wrong.
     """
     with output.progress("verifying"):
         report = verify_table(uri, version=version, deep=deep, storage_options=storage_options)

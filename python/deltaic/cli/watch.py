@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 def watch(table: Table, *, start: int | None, until: int | None, interval: float, as_json: bool) -> None:
     """Show each commit of TABLE when it lands, until Ctrl-C; with --json, one line per commit.
 
-    Every version is shown once, in order. Those that cleanup removed before they were seen are named on standard
-    error. A look at the log of a table without news is one listing from its newest commit.
+    Every version is shown once, in order. Standard error names versions that a cleanup removed before they were seen.
+    Without news, a check of the log costs one listing from its newest commit.
     """
     for commit in _commits(table, start, until, interval):
         if as_json:

@@ -32,7 +32,7 @@ def add_feature(table: Table, *, name: str, as_json: bool) -> None:
 def drop_feature(table: Table, *, name: str, truncate_history: bool, as_json: bool) -> None:
     """Drop the table feature NAME and what uses it: files that use it are rewritten, and no row changes.
 
-    Where readers need it, older versions stay behind protected checkpoints, or go with --truncate-history.
+    If readers need it, older versions stay behind protected checkpoints, or --truncate-history removes them.
     """
     with output.progress("dropping the feature"):
         version = table.drop_feature(name, truncate_history=truncate_history)
