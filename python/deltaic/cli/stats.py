@@ -49,8 +49,8 @@ class _Column:
 def stats(table: Table, *, where: str | None, as_json: bool) -> None:
     """Show the statistics of the log for each column, over all files: the minimum, the maximum and the nulls.
 
-    Writers put them into the log. They are bounds: strings may be truncated, and rows that deletion vectors delete count.
-    No data file is read.
+    Writers put them into the log. They are bounds: strings may be truncated, and deleted rows of deletion vectors
+    count. No data file is read.
     """
     with output.progress("reading statistics") as advance:
         found = _stats(table, where, advance)
