@@ -53,7 +53,9 @@ def section(name: str, command: click.Command) -> Iterator[str]:
 
 def page() -> str:
     lines = ["# The command line\n", inspect.cleandoc(main.help or "") + "\n"]
-    lines.append("This page is generated from the argument parser; `--help` of each command shows the same.\n")
+    lines.append(
+        "This page is generated from the argument parser; `--help` of each command shows the same.\n"
+    )
     lines.append("```text\n" + EXIT_CODES.replace("\b\n", "") + "\n```\n")
     lines.append(
         "With `--json` a command prints one document (`files` one per line). So does an error: `error` with `kind`,\n"
