@@ -31,7 +31,7 @@ def append(
     storage_options: dict[str, str],
     as_json: bool,
 ) -> None:
-    """Add the rows of FILES (Parquet, Arrow, CSV or JSON lines) to TABLE in one version; make it if it is not there."""
+    """Add the rows of FILES (Parquet, Arrow, CSV or JSON lines) to TABLE in one version; create it if there is none."""
     with output.progress("writing"):
         done = write(
             uri, arguments, "append", storage_options=storage_options, app_transaction=app_transaction

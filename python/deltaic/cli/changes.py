@@ -17,20 +17,18 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="The rows that versions changed.")
-@click.option(
-    "--from", "start", type=click.IntRange(min=0), help="First version; that or --from-time is needed."
-)
+@click.option("--from", "start", type=click.IntRange(min=0), help="First version; required, or --from-time.")
 @click.option("--to", "end", type=click.IntRange(min=0), help="Last version, instead of the newest.")
 @click.option("--from-time", metavar="TIME", help="Begin with the first version at or after this time (UTC).")
 @click.option("--to-time", metavar="TIME", help="End with the last version at or before this time (UTC).")
 @click.option(
     "--where",
     metavar="SQL",
-    help="Only rows for which this is true; _change_type and its like are columns too.",
+    help="Only rows for which this is true; _change_type and the like are columns too.",
 )
 @click.option("--columns", metavar="A,B,…", help="Only these columns.")
 @click.option("--limit", type=click.IntRange(min=1), help="Show at most so many.")
-@click.option("--files", is_flag=True, help="Show what each version is made of, and read no rows.")
+@click.option("--files", is_flag=True, help="Show the files of each version's changes, and read no rows.")
 @table_command
 def changes(
     table: Table,
@@ -45,7 +43,7 @@ def changes(
     files: bool,
     as_json: bool,
 ) -> None:
-    """Show the rows that versions inserted, updated and deleted: the change data feed. With --json, one line a row."""
+    """Show the rows that versions inserted, updated and deleted (change data feed). With --json, one line per row."""
     if start is None and from_time is None:
         raise click.UsageError("where to begin is missing: say --from VERSION or --from-time TIME")
     asked: dict[str, Any] = {"start_timestamp": from_time, "end_timestamp": to_time}

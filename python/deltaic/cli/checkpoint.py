@@ -1,4 +1,4 @@
-"""`checkpoint`: write the log up to a version in files that are quick to read."""
+"""`checkpoint`: write the state of a version to files that are fast to read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Write a checkpoint.")
 @table_command
 def checkpoint(table: Table, *, as_json: bool) -> None:
-    """Write a checkpoint of the version, as the table's properties say. One that is there is left alone."""
+    """Write a checkpoint of the version, as the table's properties say. An existing one stays."""
     with output.progress("writing the checkpoint"):
         done = table.checkpoint()
     if as_json:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def clean_log(table: Table, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Delete log files older than `delta.logRetentionDuration` that no younger version needs.
 
-    Ends with exit code 1 when a file could not be deleted.
+    The exit code is 1 if a file could not be deleted.
     """
     if not dry_run:
         confirm(f"delete the expired log files of {table.uri}, and with them the older versions", yes=yes)

@@ -1,4 +1,4 @@
-"""`clone`: make a table that refers to the files of another."""
+"""`clone`: create a table that refers to the files of another."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from deltaic.table import Table
 
 
-@click.command(short_help="Make a table that refers to the files of another.")
-@click.option("--replace", is_flag=True, help="Take the place of a table without files.")
+@click.command(short_help="Create a table that refers to the files of another.")
+@click.option("--replace", is_flag=True, help="Replace a table that has no files.")
 @click.option(
     "--property", "properties", metavar="KEY=VALUE", multiple=True, callback=pairs, help="Table property."
 )
 @table_command
 @click.argument("target")
 def clone(table: Table, *, target: str, replace: bool, properties: dict[str, str], as_json: bool) -> None:
-    """Make a table at TARGET of a version of TABLE. No file is copied; row ids are not kept."""
+    """Create a table at TARGET from a version of TABLE. No file is copied; row ids are not kept."""
     with output.progress("cloning"):
         done = table.shallow_clone(target, replace=replace, properties=properties)
     if as_json:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option("--end", type=click.IntRange(min=0), help="Last commit, instead of that of the version.")
 @table_command
 def compact_log(table: Table, *, start: int, end: int | None, as_json: bool) -> None:
-    """Write one file that readers take instead of the commits --start to --end. The commits stay."""
+    """Write one file that readers use instead of the commits --start to --end. The commits stay."""
     with output.progress("reading commits"):
         done = table.compact_log(start, end)
     if as_json:

@@ -1,4 +1,4 @@
-"""`convert`: make a table of Parquet files."""
+"""`convert`: turn Parquet files into a table."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from deltaic.cli import output
 from deltaic.cli.options import confirm, location_command, pairs, yes_option
 
 
-@click.command(short_help="Make a table of the Parquet files of a folder.")
+@click.command(short_help="Turn the Parquet files of a folder into a table.")
 @click.option("--partition-by", metavar="COLUMNS", help="Partition columns as in SQL: 'year INT, day DATE'.")
-@click.option("--infer-partitions", is_flag=True, help="Take partition columns from the folders.")
-@click.option("--no-statistics", is_flag=True, help="Leave the statistics of columns out.")
+@click.option("--infer-partitions", is_flag=True, help="Infer partition columns from the folders.")
+@click.option("--no-statistics", is_flag=True, help="Collect no statistics of columns.")
 @click.option(
     "--property", "properties", metavar="KEY=VALUE", multiple=True, callback=pairs, help="Table property."
 )
@@ -31,7 +31,7 @@ def convert(
     storage_options: dict[str, str],
     as_json: bool,
 ) -> None:
-    """Make a table of the Parquet files of a folder, in one commit. No data is read or copied."""
+    """Turn the Parquet files of a folder into a table, in one commit. No data is read or copied."""
     confirm(f"make a Delta table of {uri}", yes=yes)
     with output.progress("reading footers"):
         done = deltaic.convert(

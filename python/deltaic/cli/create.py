@@ -1,4 +1,4 @@
-"""`create`: make a table without rows."""
+"""`create`: create a table without rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deltaic.cli.options import location_command, pairs
 from deltaic.predicates import name_parts
 
 
-@click.command(short_help="Make a table without rows.")
+@click.command(short_help="Create a table without rows.")
 @click.option(
     "--schema",
     metavar="COLUMNS",
@@ -30,7 +30,7 @@ from deltaic.predicates import name_parts
     "--cluster-by",
     metavar="COLUMN",
     multiple=True,
-    help="Clustering column, or a field of a struct as 's.a'; may be repeated. Goes with --schema.",
+    help="Clustering column, or a field of a struct as 's.a'; may be repeated. Needs --schema.",
 )
 @click.option(
     "--property",
@@ -42,8 +42,8 @@ from deltaic.predicates import name_parts
 )
 @click.option("--name", help="Name of the table.")
 @click.option("--description", help="Description of the table.")
-@click.option("--if-not-exists", is_flag=True, help="Leave a table alone that is there.")
-@click.option("--or-replace", is_flag=True, help="Replace a table that is there. Goes with --schema.")
+@click.option("--if-not-exists", is_flag=True, help="Do nothing if there is a table.")
+@click.option("--or-replace", is_flag=True, help="Replace an existing table. Needs --schema.")
 @location_command
 def create(
     uri: str,
@@ -60,7 +60,7 @@ def create(
     storage_options: dict[str, str],
     as_json: bool,
 ) -> None:
-    """Make a table without rows, of the columns that --schema or --like says. `append` makes one, too."""
+    """Create a table without rows, with the columns of --schema or --like. `append` creates one, too."""
     if (schema is None) == (like is None):
         raise click.UsageError("say the columns: by --schema or by --like")
     if like is not None and (cluster_by or or_replace):

@@ -1,4 +1,4 @@
-"""`delete`: delete the rows that a condition is true for."""
+"""`delete`: delete the rows that match a condition."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from deltaic.table import Table
 
 
-@click.command(short_help="Delete the rows that a condition is true for.")
+@click.command(short_help="Delete the rows that match a condition.")
 @click.option("--where", metavar="SQL", help="Condition; without it, every row is deleted.")
-@click.option("--user-metadata", metavar="TEXT", help="Text that the history shows with the commit.")
+@click.option("--user-metadata", metavar="TEXT", help="Text for the history.")
 @yes_option
 @newest_command
 def delete(table: Table, *, where: str | None, user_metadata: str | None, yes: bool, as_json: bool) -> None:
-    """Delete the rows for which a condition is true, in one version. Older versions keep them."""
+    """Delete the rows that match a condition, in one version. Older versions keep them."""
     if where is None:
         confirm(f"delete every row of {table.uri}", yes=yes)
     with output.progress("deleting"):

@@ -1,4 +1,4 @@
-"""`demo`: a local Spark that makes a table, adds to it, reads it and travels back in time."""
+"""`demo`: a local Spark creates a table, appends to it, reads it with a filter, and reads its first version."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ class Step:
     """How long it took."""
 
 
-@click.command(short_help="See it work: a local Spark makes, appends to and reads a table.")
+@click.command(short_help="See it work: a local Spark creates, appends to and reads a table.")
 @click.option(
-    "--rows", type=click.IntRange(min=1000), default=300_000, show_default=True, help="Orders to make."
+    "--rows", type=click.IntRange(min=1000), default=300_000, show_default=True, help="Number of orders."
 )
 @click.option(
-    "--keep", type=click.Path(path_type=Path), help="Leave the table in this folder, which must not exist."
+    "--keep", type=click.Path(path_type=Path), help="Keep the table in this folder, which must not exist."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def demo(*, rows: int, keep: Path | None, as_json: bool) -> None:
-    """Make a table of orders with a local Spark, append to it, read it with a filter, travel back in time.
+    """Create a table of orders with a local Spark, append to it, read it with a filter, read its first version.
 
-    It brings its own data and, with the extra `spark`, its own Java, and removes what it made.
+    The demo has its own data and, with the extra `spark`, its own Java. It removes what it created.
     """
     steps, history = run_demo(rows, keep)
     if as_json:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="What differs between two versions.")
-@click.option("--files", is_flag=True, help="Name the files too.")
+@click.option("--files", is_flag=True, help="Also show the files.")
 @location_command
 @click.argument("before", metavar="V1", type=click.IntRange(min=0))
 @click.argument("after", metavar="V2", type=click.IntRange(min=0))
 def diff(
     uri: str, before: int, after: int, storage_options: dict[str, str], *, files: bool, as_json: bool
 ) -> None:
-    """Show what version V2 has and V1 has not, and the other way around: files, columns, properties, protocol.
+    """Show how versions V1 and V2 differ: files, columns, properties, protocol.
 
     A file with other deleted rows is changed; the versions between the two are not read.
     """

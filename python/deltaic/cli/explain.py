@@ -1,4 +1,4 @@
-"""`explain`: why a scan opens each data file, or passes it over."""
+"""`explain`: why a scan opens or skips each data file."""
 
 from __future__ import annotations
 
@@ -15,19 +15,16 @@ if TYPE_CHECKING:
 _VERDICTS = {"kept": True, "dropped": False}
 
 
-@click.command(short_help="Why a scan with --where opens each data file, or passes it over.")
+@click.command(short_help="Why a scan with --where opens or skips each data file.")
 @click.option("--where", metavar="SQL", required=True, help="Condition of the scan.")
 @click.option("--only", type=click.Choice(list(_VERDICTS)), help="Show only the files with this verdict.")
-@click.option(
-    "--limit", type=click.IntRange(min=0), help="Show at most so many files; the totals are of all."
-)
+@click.option("--limit", type=click.IntRange(min=0), help="Show at most so many files; the totals count all.")
 @table_command
 def explain(table: Table, *, where: str, only: str | None, limit: int | None, as_json: bool) -> None:
-    """Say of each data file why a scan with a condition opens it or passes it over.
+    """Say for each data file why a scan with a condition opens or skips it.
 
-    A file is dropped by its partition values or by statistics of its columns, which are shown with the part of the
-    condition that they rule out; it is kept where they are missing, or where a row may match. The verdicts are those of
-    every scan. No data file is read.
+    Partition values or statistics drop a file; they are shown with the part of the condition that they rule out. A file
+    is kept if they are missing, or if a row may match. Every scan uses the same verdicts. No data file is read.
     """
     with output.progress("judging files"):
         found = table.explain(where, limit=limit, kept=None if only is None else _VERDICTS[only])

@@ -22,14 +22,14 @@ LEVELS = ("Serializable", "WriteSerializable", "SnapshotIsolation")
 STYLES = {"conflict": "bold red", "rebase": "yellow", "recorded": "green", "pass": "green"}
 
 
-@click.command("explain-conflict", short_help="Why a transaction lost, or would: winner, files and rule.")
+@click.command("explain-conflict", short_help="Why a transaction lost or would lose: winner, files and rule.")
 @location_command
 @click.option(
     "--transaction",
     metavar="FILE",
-    help="What a lost commit left: `transaction` of its error, or the document that --json printed; - is stdin.",
+    help="A lost commit: `transaction` of its error, or the document that --json printed; - is stdin.",
 )
-@click.option("--read-version", type=click.IntRange(min=0), help="Version that the transaction began at.")
+@click.option("--read-version", type=click.IntRange(min=0), help="Version at which the transaction began.")
 @click.option("--operation", help="Its name, such as DELETE.")
 @click.option("--where", metavar="CONDITION", multiple=True, help="It read the rows for which this is true.")
 @click.option("--read-table", is_flag=True, help="It read every row.")
@@ -42,8 +42,8 @@ STYLES = {"conflict": "bold red", "rebase": "yellow", "recorded": "green", "pass
 @click.option("--changes-metadata", is_flag=True, help="It changes schema or properties.")
 @click.option("--changes-protocol", is_flag=True, help="It changes the protocol.")
 @click.option("--level", type=click.Choice(LEVELS, case_sensitive=False), help="Its isolation level.")
-@click.option("--until", type=click.IntRange(min=0), help="Hold it against commits up to this version only.")
-@click.option("--all", "every", is_flag=True, help="Show also the rules that do not apply.")
+@click.option("--until", type=click.IntRange(min=0), help="Check it against commits up to this version only.")
+@click.option("--all", "every", is_flag=True, help="Also show the rules that do not apply.")
 def explain_conflict(
     uri: str,
     *,
@@ -53,9 +53,9 @@ def explain_conflict(
     as_json: bool,
     **described: Any,
 ) -> None:
-    """Hold a transaction against the commits after the version that it began at, by the check of the commit itself.
+    """Check a transaction against the commits after the version at which it began, by the rules of commits.
 
-    The transaction is one that a lost commit has left (--transaction), or described by the other options. For each
+    The transaction comes from a lost commit (--transaction), or the other options describe it. For each
     commit, every rule that applies is shown with its files or predicate. docs/conflicts.md has all rules.
     """
     if (transaction is None) == (described["read_version"] is None):

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="The data files, pruned by --where.")
-@click.option("--where", metavar="SQL", help="Only files that may hold a row for which this is true.")
+@click.option("--where", metavar="SQL", help="Only files in which a row may match.")
 @click.option("--stats", is_flag=True, help="With the statistics of each file.")
 @click.option("--limit", type=click.IntRange(min=1), help="Show at most so many.")
 @table_command
 def files(table: Table, *, where: str | None, stats: bool, limit: int | None, as_json: bool) -> None:
-    """List the data files of a table. With --json, one line a file."""
+    """List the data files of a table. With --json, one line per file."""
     listed = islice(table.file_list(where, stats=stats), limit)
     if as_json:
         for file in listed:

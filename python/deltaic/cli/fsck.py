@@ -1,4 +1,4 @@
-"""`fsck`: take files out of the log that are not there."""
+"""`fsck`: remove missing files from the log."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from deltaic.table import Table
 
 
-@click.command(short_help="Take files out of the log that the store does not have.")
+@click.command(short_help="Remove files from the log that the store does not have.")
 @click.option("--dry-run", is_flag=True, help="Show what is missing, and change nothing.")
 @yes_option
 @newest_command
 def fsck(table: Table, *, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Look after every file of the newest version, and take those out of the log that the store does not have.
+    """Check every file of the newest version, and remove those from the log that the store does not have.
 
-    Ends with exit code 1 when something is missing that it did not take out.
+    The exit code is 1 if something is missing that it did not remove.
     """
     if not dry_run:
         confirm(f"take missing files out of the log of {table.uri}", yes=yes)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command(short_help="What a table is: version, protocol, columns, files.")
 @table_command
 def inspect(table: Table, *, as_json: bool) -> None:
-    """Show version, protocol, columns, properties and files of a table, and what it took to read its log."""
+    """Show version, protocol, columns, properties and files of a table, and the cost of reading its log."""
     with output.progress("reading the log"):
         found = _inspect(table)
     if as_json:

@@ -17,8 +17,8 @@ from deltaic.printable import visible
 EXIT_CODES = """\b
 Exit codes:
   0    done
-  1    the table or its store is at fault: no such table, a corrupt log, a refused read …
-  2    the command line is at fault: an unknown option, a predicate that is no SQL …
+  1    a problem of the table or its store: no such table, a corrupt log, a refused read …
+  2    a problem of the command line: an unknown option, a predicate that is not SQL …
   3    something that deltaic does not support
   4    another writer was first, and nothing was committed: see explain-conflict
   130  interrupted"""
@@ -77,10 +77,10 @@ class _Commands(click.Group):
 @click.command(cls=_Commands, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="deltaic")
 def main() -> None:
-    """Look into Delta tables, write to them and maintain them, without an engine.
+    """Inspect, write and maintain Delta tables, without an engine.
 
-    TABLE is a path or a URL such as s3://bucket/table. Where a version is read, @v5 or @20260101000000000 behind it
-    means that version, or the version at that time.
+    TABLE is a path or a URL such as s3://bucket/table. To read an older version, append it (@v5) or a time
+    (@20260101000000000).
     """
 
 

@@ -14,34 +14,32 @@ if TYPE_CHECKING:
     from deltaic.table import Table
 
 
-@click.command(short_help="Join small files, and leave deleted rows out.")
+@click.command(short_help="Compact small files, and remove deleted rows.")
 @click.option(
     "--where", metavar="CONDITION", help="Only the partitions that match, as in \"day = '2026-01-02'\"."
 )
 @click.option("--target-size", type=click.IntRange(min=1), metavar="BYTES", help="Size of the new files.")
-@click.option("--min-size", type=click.IntRange(min=0), metavar="BYTES", help="Join files below this size.")
+@click.option(
+    "--min-size", type=click.IntRange(min=0), metavar="BYTES", help="Compact files below this size."
+)
 @click.option(
     "--max-deleted-ratio",
     type=click.FloatRange(min=0, max=1),
-    help="Write files again of which more than this share of the rows is deleted; 0.05 unless given.",
+    help="Rewrite files in which more than this share of the rows is deleted; 0.05 by default.",
 )
 @click.option(
     "--purge",
     is_flag=True,
-    help="Only write files again that have deleted rows or dropped columns, without these.",
+    help="Only rewrite files that have deleted rows or dropped columns, without these.",
 )
 @click.option(
     "--zorder-by",
     metavar="COLUMNS",
-    help='Put all rows of a partition into the Z-order of these columns, as in "day,city".',
+    help='Sort all rows of a partition along the Z-order of these columns, as in "day,city".',
 )
-@click.option(
-    "--without-statistics", is_flag=True, help="Take columns for --zorder-by that have no statistics, too."
-)
-@click.option(
-    "--full", is_flag=True, help="Of a clustered table, also files clustered by other columns than now."
-)
-@click.option("--user-metadata", help="Text that the history shows with the commit.")
+@click.option("--without-statistics", is_flag=True, help="Allow columns without statistics for --zorder-by.")
+@click.option("--full", is_flag=True, help="Also rewrite files that were clustered by other columns.")
+@click.option("--user-metadata", help="Text for the history.")
 @newest_command
 def optimize(
     table: Table,
@@ -57,10 +55,10 @@ def optimize(
     user_metadata: str | None,
     as_json: bool,
 ) -> None:
-    """Join small files of each partition into larger ones, and write files again that have many deleted rows.
+    """Compact small files of each partition into larger ones, and rewrite files with many deleted rows.
 
-    With --zorder-by put all rows of a partition into an order in which conditions on any of the columns read few
-    files. A clustered table is clustered by its own columns.
+    With --zorder-by, sort all rows of a partition so that conditions on any of the columns read few files. A clustered
+    table is clustered by its own columns.
 
     No row changes, and older versions stay as they are.
     """

@@ -62,7 +62,7 @@ def location_command(function: Callable[..., None]) -> Callable[..., None]:
         metavar="KEY=VALUE",
         multiple=True,
         callback=pairs,
-        help="Option of the store, such as aws_region=eu-west-1; may be repeated. `ps` shows it: no place for secrets.",
+        help="Option of the store, such as aws_region=eu-west-1; may be repeated. `ps` shows it: pass no secrets.",
     )
     @click.option(
         "--storage-options-file",
@@ -70,12 +70,12 @@ def location_command(function: Callable[..., None]) -> Callable[..., None]:
         metavar="FILE",
         type=click.File(encoding="utf-8"),
         callback=_kept,
-        help="Options of the store that `ps` does not show: a JSON object, in a file or, by -, on standard input.",
+        help="Options of the store, hidden from `ps`: a JSON object in a file, or with - on standard input.",
     )
     @click.option(
         "--allowed-locations",
         metavar="LOCATIONS",
-        help="Where the log may name files that are read: any, table-only, or locations with commas between them.",
+        help="Where files of the log may be: any, table-only, or locations separated by commas.",
     )
     @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
     @functools.wraps(function)

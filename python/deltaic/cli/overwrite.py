@@ -1,4 +1,4 @@
-"""`overwrite`: put the rows of data files in the place of those of a table."""
+"""`overwrite`: replace the rows of a table by those of data files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from deltaic.cli.writing import WriteArguments
 
 
-@click.command(short_help="Replace all rows, some of them or partitions.")
+@click.command(short_help="Replace all rows, some rows or partitions.")
 @location_command
 @write_options
 @click.option("--replace-where", metavar="CONDITION", help="Replace only the rows for which this is true.")
 @click.option(
     "--partitions",
     is_flag=True,
-    help="Replace only the partitions that the new rows are in (dynamic overwrite).",
+    help="Replace only the partitions of the new rows (dynamic overwrite).",
 )
 @yes_option
 def overwrite(
@@ -34,7 +34,7 @@ def overwrite(
     storage_options: dict[str, str],
     as_json: bool,
 ) -> None:
-    """Put the rows of FILES in the place of those of TABLE, in one version. The older versions stay until a vacuum."""
+    """Replace the rows of TABLE by those of FILES, in one version. Older versions stay until a vacuum."""
     what = "all rows" if replace_where is None else f"the rows where {replace_where}"
     confirm(f"replace {'partitions' if partitions else what} of {uri}", yes=yes)
     with output.progress("writing"):

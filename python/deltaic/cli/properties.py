@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command(short_help="The table properties.")
 @table_command
 def properties(table: Table, *, as_json: bool) -> None:
-    """Show the properties that are set, one a line."""
+    """Show the properties that are set, one per line."""
     found = dict(sorted(table.properties.items()))
     if as_json:
         output.print_json(found)

@@ -1,4 +1,4 @@
-"""`restore`: make a table what it was."""
+"""`restore`: return a table to an older version."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from deltaic.table import Table
 
 
-@click.command(short_help="Make a table what it was at a version or time.")
+@click.command(short_help="Return a table to an older version or time.")
 @click.option(
-    "--ignore-missing-files", is_flag=True, help="Restore also when files of the old version are gone."
+    "--ignore-missing-files", is_flag=True, help="Restore even if files of the old version are missing."
 )
 @yes_option
 @table_command
 def restore(table: Table, *, ignore_missing_files: bool, yes: bool, as_json: bool) -> None:
-    """Make a table what it was at the version or time given, by a new version. The versions between stay."""
+    """Make a table what it was at a version or time, as a new version. The versions in between stay."""
     version = table.version
     if table.update().version == version:
         raise click.UsageError(

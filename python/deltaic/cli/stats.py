@@ -43,13 +43,13 @@ class _Column:
             self.files_with_nulls += 1
 
 
-@click.command(short_help="What the log says about columns: least, greatest, nulls.")
-@click.option("--where", metavar="SQL", help="Only files that may hold a row for which this is true.")
+@click.command(short_help="What the log says about columns: minimum, maximum, nulls.")
+@click.option("--where", metavar="SQL", help="Only files in which a row may match.")
 @table_command
 def stats(table: Table, *, where: str | None, as_json: bool) -> None:
-    """Show the statistics of the log for each column, over all files: the least and the greatest value and the nulls.
+    """Show the statistics of the log for each column, over all files: the minimum, the maximum and the nulls.
 
-    They are those that writers put into the log, and bounds: texts may be cut, and rows that deletion vectors delete
+    Writers put them into the log. They are bounds: strings may be truncated, and deleted rows of deletion vectors
     count. No data file is read.
     """
     with output.progress("reading statistics") as advance:

@@ -1,4 +1,4 @@
-"""`update`: set columns in the rows that a condition is true for."""
+"""`update`: set columns in the rows that match a condition."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from deltaic.table import Table
 
 
-@click.command(short_help="Set columns in the rows that a condition is true for.")
+@click.command(short_help="Set columns in the rows that match a condition.")
 @click.option(
     "--set",
     "assignments",
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     help="Column, or field of a struct, and the expression of its value; may be repeated.",
 )
 @click.option("--where", metavar="SQL", help="Condition; without it, every row is updated.")
-@click.option("--user-metadata", metavar="TEXT", help="Text that the history shows with the commit.")
+@click.option("--user-metadata", metavar="TEXT", help="Text for the history.")
 @newest_command
 def update(
     table: Table,
@@ -35,7 +35,7 @@ def update(
     user_metadata: str | None,
     as_json: bool,
 ) -> None:
-    """Set columns in the rows for which a condition is true, in one version. Expressions see the row as it was."""
+    """Set columns in the rows that match a condition, in one version. Expressions see the old row."""
     with output.progress("updating"):
         done = table.update_rows(assignments, where, user_metadata=user_metadata)
     if as_json:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Delete files that no retained version needs.")
 @click.option("--retention-hours", type=click.FloatRange(min=0), help="Instead of the table's own retention.")
 @click.option("--allow-short-retention", is_flag=True, help="Allow a retention below that of the table.")
-@click.option("--lite", is_flag=True, help="Only files that the log names as removed; nothing is listed.")
+@click.option("--lite", is_flag=True, help="Only files that the log names as removed; list nothing.")
 @dry_run_option
 @yes_option
 @newest_command
@@ -32,9 +32,9 @@ def vacuum(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Delete the files that no version of the newest table within the retention needs.
+    """Delete the files that neither the newest version nor a version within the retention needs.
 
-    Ends with exit code 1 when a file could not be deleted.
+    The exit code is 1 if a file could not be deleted.
     """
     if not dry_run:
         confirm(f"delete files of {table.uri}, and with them the older versions", yes=yes)

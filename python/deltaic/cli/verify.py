@@ -19,9 +19,9 @@ from deltaic.table.verify import verify as verify_table
 def verify(
     uri: str, *, deep: bool, version: int | None, storage_options: dict[str, str], as_json: bool
 ) -> None:
-    """Compare all that a table says of itself with what it is: log, checkpoints, checksums, files.
+    """Compare what a table says of itself with what it is: log, checkpoints, checksums, files.
 
-    Ends with exit code 1 when something is wrong.
+    The exit code is 1 if something is wrong.
     """
     with output.progress("verifying"):
         report = verify_table(uri, version=version, deep=deep, storage_options=storage_options)

@@ -1,4 +1,4 @@
-"""`watch`: commits as they come."""
+"""`watch`: commits as they land."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from deltaic.table import Table
 
 
-@click.command(short_help="The commits as they come.")
+@click.command(short_help="Show commits as they land.")
 @click.option(
     "--from",
     "start",
     type=click.IntRange(min=0),
     metavar="VERSION",
-    help="Begin with this version, not the next.",
+    help="Begin with this version instead of the next.",
 )
 @click.option(
     "--until",
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=0.05),
     default=1.0,
     show_default=True,
-    help="Seconds between two looks at the log.",
+    help="Seconds between two checks of the log.",
 )
 @newest_command
 def watch(table: Table, *, start: int | None, until: int | None, interval: float, as_json: bool) -> None:
-    """Show each commit of TABLE when it comes, until Ctrl-C; with --json, one line a commit.
+    """Show each commit of TABLE when it lands, until Ctrl-C; with --json, one line per commit.
 
-    Every version is shown once, in order. Those that cleanup removed before they were seen are named on standard
-    error. A look at the log of a table without news is one listing from its newest commit.
+    Every version is shown once, in order. Standard error names versions that a cleanup removed before they were seen.
+    Without news, a check of the log costs one listing from its newest commit.
     """
     for commit in _commits(table, start, until, interval):
         if as_json:

@@ -39,7 +39,7 @@ def write_options(function: Callable[..., None]) -> Callable[..., None]:
         "--format",
         "file_format",
         type=click.Choice(sources.FORMATS),
-        help="Format of the files, where their names do not tell it.",
+        help="Format of the files, if their names do not show it.",
     )
     @click.option(
         "--partition-by",
@@ -58,7 +58,7 @@ def write_options(function: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--compression", metavar="CODEC", help="Codec of the data files, instead of the table's own."
     )
-    @click.option("--user-metadata", metavar="TEXT", help="Text that the history shows with the commit.")
+    @click.option("--user-metadata", metavar="TEXT", help="Text for the history.")
     @functools.wraps(function)
     def command(files: tuple[str, ...], file_format: str | None, **others: Any) -> None:
         names = ("partition_by", "configuration", "compression", "user_metadata")

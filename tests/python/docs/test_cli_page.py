@@ -53,11 +53,13 @@ def section(name: str, command: click.Command) -> Iterator[str]:
 
 def page() -> str:
     lines = ["# The command line\n", inspect.cleandoc(main.help or "") + "\n"]
-    lines.append("This page is made from the argument parser; `--help` of each command says the same.\n")
+    lines.append(
+        "This page is generated from the argument parser; `--help` of each command shows the same.\n"
+    )
     lines.append("```text\n" + EXIT_CODES.replace("\b\n", "") + "\n```\n")
     lines.append(
-        "With `--json` a command prints one document (`files` one a line), and so does an error: `error` with\n"
-        "`kind`, `message` and facts. What goes wrong after a commit is a line on standard error; the commit stands.\n"
+        "With `--json` a command prints one document (`files` one per line). So does an error: `error` with `kind`,\n"
+        "`message` and attributes. A failure after a commit is a line on standard error; the commit stands.\n"
         "Commands that delete have `--dry-run`; those that delete or replace ask on a terminal, unless with `--yes`.\n"
     )
     for name, command in commands(main):

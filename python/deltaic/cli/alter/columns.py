@@ -36,14 +36,14 @@ def path(text: str) -> list[str]:
 
 def place_options(function: Callable[..., None]) -> Callable[..., None]:
     """Gives a command `--first` and `--after`."""
-    function = click.option("--after", metavar="COLUMN", help="Put it behind this column.")(function)
-    return click.option("--first", is_flag=True, help="Put it before all others.")(function)
+    function = click.option("--after", metavar="COLUMN", help="Put it after this column.")(function)
+    return click.option("--first", is_flag=True, help="Put it first.")(function)
 
 
-@click.command("add-columns", short_help="Add columns, which are null in the rows that are there.")
+@click.command("add-columns", short_help="Add columns, which are null in existing rows.")
 @newest_command
 @click.argument("columns")
-@click.option("--parent", metavar="PATH", help="Struct that they join, instead of the table.")
+@click.option("--parent", metavar="PATH", help="Struct to add them to, instead of the table.")
 @place_options
 def add_columns(
     table: Table, *, columns: str, parent: str | None, first: bool, after: str | None, as_json: bool
@@ -74,9 +74,9 @@ def rename_column(table: Table, *, column: str, name: str, as_json: bool) -> Non
 @click.command("change-column", short_help="Change type, nullability, comment or place of a column.")
 @newest_command
 @click.argument("column")
-@click.option("--type", "data_type", help="A wider type, where `delta.enableTypeWidening` is true.")
-@click.option("--nullable", is_flag=True, help="Let it be null.")
-@click.option("--comment", help="Another comment; an empty one takes it away.")
+@click.option("--type", "data_type", help="A wider type, if `delta.enableTypeWidening` is true.")
+@click.option("--nullable", is_flag=True, help="Allow nulls.")
+@click.option("--comment", help="New comment; an empty one removes it.")
 @place_options
 def change_column(
     table: Table,
@@ -89,7 +89,7 @@ def change_column(
     after: str | None,
     as_json: bool,
 ) -> None:
-    """Change COLUMN, a name or a path. What is not given stays."""
+    """Change COLUMN, a name or a path. Everything else stays."""
     if data_type is not None:
         (field,) = json.loads(ddl.schema_json(f"column {data_type}"))["fields"]
         data_type = field["type"]

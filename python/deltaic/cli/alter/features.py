@@ -27,12 +27,12 @@ def add_feature(table: Table, *, name: str, as_json: bool) -> None:
 @click.option(
     "--truncate-history",
     is_flag=True,
-    help="Remove the versions that show the feature, once they are old enough, instead of protecting checkpoints.",
+    help="Remove the versions that use the feature, when they are old enough, instead of protecting checkpoints.",
 )
 def drop_feature(table: Table, *, name: str, truncate_history: bool, as_json: bool) -> None:
-    """Drop the table feature NAME, after what uses it: files that show it are written again, and no row changes.
+    """Drop the table feature NAME and what uses it: files that use it are rewritten, and no row changes.
 
-    Where readers need it, older versions stay behind protected checkpoints, or go with --truncate-history.
+    If readers need it, older versions stay behind protected checkpoints, or --truncate-history removes them.
     """
     with output.progress("dropping the feature"):
         version = table.drop_feature(name, truncate_history=truncate_history)

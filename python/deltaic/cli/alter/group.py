@@ -9,7 +9,7 @@ from deltaic.cli.alter import columns, constraints, features, properties
 
 @click.group(short_help="Change properties, columns, constraints and features.")
 def alter() -> None:
-    """Change what a table is, in one commit on its newest version. No data file is written, but to drop a feature."""
+    """Change the definition of a table, in one commit on its newest version. Only drop-feature writes data files."""
 
 
 for _command in (

@@ -21,10 +21,10 @@ def set_properties(table: Table, *, properties: dict[str, str], as_json: bool) -
     output.done(table.set_properties(properties), as_json=as_json)
 
 
-@click.command("unset-properties", short_help="Take table properties away.")
+@click.command("unset-properties", short_help="Remove table properties.")
 @newest_command
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True)
 @click.option("--if-exists", is_flag=True, help="Ignore keys that are not set.")
 def unset_properties(table: Table, *, keys: tuple[str, ...], if_exists: bool, as_json: bool) -> None:
-    """Take table properties away. Table features stay."""
+    """Remove table properties. Table features stay."""
     output.done(table.unset_properties(keys, if_exists=if_exists), as_json=as_json)

@@ -29,7 +29,7 @@ _ENDINGS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json",
     "--format",
     "file_format",
     type=click.Choice(("table", "csv", "json", "parquet")),
-    help="Form of the result; without it, by the ending of --output, else a table.",
+    help="Format of the result; by default that of the ending of --output, else a table.",
 )
 @click.option(
     "--output", "-o", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file."
@@ -48,8 +48,8 @@ def sql(
 ) -> None:
     """Run QUERY, in which TABLE is called t, by DuckDB (pip install 'deltaic[sql]').
 
-    Only the columns that the query names and the files that its condition can keep are read, one after the other.
-    A table shows the first 1,000 rows; CSV, JSON (one object a line) and Parquet have them all. Times are UTC.
+    Only the columns of the query and the files in which a row may match are read, one after the other.
+    A table shows the first 1,000 rows; CSV, JSON (one object per line) and Parquet have all rows. Times are UTC.
 
     \b
         python -m deltaic sql s3://bucket/events "SELECT day, count(*) FROM t GROUP BY day ORDER BY day"

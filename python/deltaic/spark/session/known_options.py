@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 OPTIONS_FOLLOWED: Mapping[str, str] = {
     "compression": "Of a write: codec of the data files; also as `parquet.compression`.",
-    "maxRecordsPerFile": "Of a write: rows at which a data file ends.",
+    "maxRecordsPerFile": "Of a write: most rows of a data file.",
     "parquet.writer.version": "Of a write, as all `parquet.*`: see below.",
-    "mergeSchema": "Of a write: the table gets columns that it lacks.",
-    "overwriteSchema": "Of an overwrite: the table gets the columns and the partitioning of the rows.",
-    "replaceWhere": "Of an overwrite: the rows that are replaced.",
+    "mergeSchema": "Of a write: adds columns that the table lacks.",
+    "overwriteSchema": "Of an overwrite: replaces the schema and the partitioning by those of the rows.",
+    "replaceWhere": "Of an overwrite: the condition that selects the rows to replace.",
     "replaceUsing": "Of an overwrite: columns by which its rows replace those of the table.",
     "replaceOn": "Of an overwrite: the condition by which its rows replace those of the table.",
     "targetAlias": "Of an overwrite with `replaceOn` or `replaceWhere`: name of the table in the condition.",
-    "partitionOverwriteMode": "Of an overwrite: `dynamic` replaces the partitions that it has rows of.",
-    "userMetadata": "Of a write: text that the history shows.",
-    "optimizeWrite": "Of a write: rows of a partition are gathered in few tasks before they are written.",
-    "dataChange": "Of a write: `false` says that the rows are only laid out anew.",
-    "txnAppId": "Of a write, with `txnVersion`: a version that the table has recorded is not written again.",
+    "partitionOverwriteMode": "Of an overwrite: `dynamic` replaces only the partitions of its rows.",
+    "userMetadata": "Of a write: text for the history.",
+    "optimizeWrite": "Of a write: moves the rows of a partition into few tasks before they are written.",
+    "dataChange": "Of a write: `false` states that the rows are only rearranged.",
+    "txnAppId": "Of a write, with `txnVersion`: skips a version that the table has recorded.",
     "txnVersion": "See `txnAppId`.",
     "path": "Where the table is.",
-    "checkpointLocation": "Of a stream: where Spark keeps how far it came.",
+    "checkpointLocation": "Of a stream: where Spark keeps its progress.",
     "queryName": "Of a stream.",
     "versionAsOf": "Of a read: the version.",
     "timestampAsOf": "Of a read: the version at a time.",
@@ -37,19 +37,19 @@ OPTIONS_FOLLOWED: Mapping[str, str] = {
     "startingTimestamp": "Of changes and streams: the time of the first version.",
     "endingVersion": "Of changes: the last version.",
     "endingTimestamp": "Of changes: the time of the last version.",
-    "maxFilesPerTrigger": "Of a stream: files of a batch.",
-    "maxBytesPerTrigger": "Of a stream: bytes of a batch.",
-    "ignoreDeletes": "Of a stream: commits that only delete whole partitions are skipped.",
+    "maxFilesPerTrigger": "Of a stream: files per batch.",
+    "maxBytesPerTrigger": "Of a stream: bytes per batch.",
+    "ignoreDeletes": "Of a stream: ignores commits that only delete rows.",
     "ignoreChanges": "Of a stream: rows that moved to other files come again.",
     "ignoreFileDeletion": "The older name of `ignoreChanges`.",
-    "skipChangeCommits": "Of a stream: commits that change rows are skipped.",
-    "failOnDataLoss": "Of a stream: `false` goes on where versions are gone.",
-    "excludeRegex": "Of a stream: files whose path matches are left out.",
-    "schemaTrackingLocation": "Of a stream: where it keeps the schemas that it reads with, below its checkpoint.",
+    "skipChangeCommits": "Of a stream: ignores commits that change rows.",
+    "failOnDataLoss": "Of a stream: `false` continues if versions are missing.",
+    "excludeRegex": "Of a stream: ignores files whose path matches.",
+    "schemaTrackingLocation": "Of a stream: where it records the schemas that it reads with, below its checkpoint.",
     "schemaLocation": "Another name of `schemaTrackingLocation`.",
-    "streamingSourceTrackingId": "Of a stream: tells two sources of one table in one query apart.",
-    "allowSourceColumnRename": "Of a stream with `schemaTrackingLocation`: it goes on after columns were "
-    "renamed, `always` or in the version that is given.",
+    "streamingSourceTrackingId": "Of a stream: distinguishes two sources on one table in one query.",
+    "allowSourceColumnRename": "Of a stream with `schemaTrackingLocation`: continues after columns were renamed, "
+    "`always` or at the given version.",
     "allowSourceColumnDrop": "The same after columns were dropped.",
     "allowSourceColumnTypeChange": "The same after types became wider.",
 }
@@ -66,9 +66,9 @@ OPTIONS_REFUSED: Mapping[str, Refused] = {
 """Options that are an error with another value than these; names in lower case."""
 
 OPTIONS_WITHOUT_EFFECT: Mapping[str, str] = {
-    "writePartitionColumns": "The table says whether files hold the partition columns: "
-    "`delta.writePartitionColumnsToParquet`. delta-spark passes over the option, too.",
-    "__v1_save_as_table_overwrite": "Spark tells it to delta-spark.",
+    "writePartitionColumns": "The table decides whether files contain the partition columns: "
+    "`delta.writePartitionColumnsToParquet`. delta-spark ignores the option, too.",
+    "__v1_save_as_table_overwrite": "Internal: Spark passes it to delta-spark.",
 }
 """Options that change nothing, and why."""
 
@@ -99,8 +99,8 @@ PROPERTIES_REFUSED: Mapping[str, str] = {
 """Properties of tables that cannot be set here."""
 
 PROPERTIES_WITHOUT_EFFECT: Mapping[str, str] = {
-    "delta.enableFullRetentionRollback": "It is kept for delta-spark, which does not look at it either.",
-    "delta.sampleRetentionDuration": "It is kept for delta-spark, which does not look at it either.",
+    "delta.enableFullRetentionRollback": "It is stored for delta-spark, which does not use it either.",
+    "delta.sampleRetentionDuration": "It is stored for delta-spark, which does not use it either.",
 }
 """Properties of tables that can be set and change nothing."""
 

@@ -31,27 +31,21 @@ _EVERY_WRITE = "write delete update merge create"
 _OLD_BEHAVIOUR = "it brings back a behaviour that delta-spark has mended"
 
 FOLLOWED: Mapping[str, str] = {
-    "properties.defaults.*": "Property `delta.*` of each new table that is not given another. An unknown "
-    "name is an error. "
-    "`ignoreProtocolDefaults` leaves out defaults of features and of the versions of the protocol.",
-    "allowArbitraryProperties.enabled": "`true`: properties `delta.*` that nobody knows are taken as "
-    "they are; otherwise "
-    "they are an error.",
-    "optimizeWrite.enabled": "Rows of a partition are gathered in few tasks before they are written; the "
-    "option is "
+    "properties.defaults.*": "Default of the property `delta.*` for new tables. An unknown name is an error. "
+    "`ignoreProtocolDefaults` ignores the defaults of features and protocol versions.",
+    "allowArbitraryProperties.enabled": "`true`: unknown properties `delta.*` are stored unchanged; otherwise they "
+    "are an error.",
+    "optimizeWrite.enabled": "Moves the rows of a partition into few tasks before they are written; the option is "
     "`optimizeWrite`, the property `delta.autoOptimize.optimizeWrite`.",
-    "lastCommitVersionInSession": "Each commit of the session sets it to its version, on classic sessions.",
-    "autoCompact.enabled": "Small files are joined after a commit; the property is "
-    "`delta.autoOptimize.autoCompact`.",
-    "autoCompact.minNumFiles": "Small files of a partition from which on they are joined after a commit.",
-    "autoCompact.maxFileSize": "Bytes of a file that is joined after a commit.",
-    "autoCompact.minFileSize": "Files up to so many bytes are small after a commit.",
-    "autoCompact.maxNumModifiedPartitions": "Partitions that are looked after at a commit.",
-    "optimize.maxFileSize": "Bytes of the files that OPTIMIZE makes; before `delta.targetFileSize` of "
-    "the table.",
-    "optimize.minFileSize": "OPTIMIZE joins files below so many bytes.",
-    "optimize.maxDeletedRowsRatio": "OPTIMIZE writes files again of which more than this share of the "
-    "rows is deleted.",
+    "lastCommitVersionInSession": "Each commit of a classic session sets it to the new version.",
+    "autoCompact.enabled": "Compacts small files after a commit; the property is `delta.autoOptimize.autoCompact`.",
+    "autoCompact.minNumFiles": "Auto-compaction: number of small files in a partition that starts it.",
+    "autoCompact.maxFileSize": "Auto-compaction: bytes of the compacted files.",
+    "autoCompact.minFileSize": "Auto-compaction: a file of at most so many bytes is small.",
+    "autoCompact.maxNumModifiedPartitions": "Auto-compaction: partitions that one commit compacts at most.",
+    "optimize.maxFileSize": "Bytes of the files that OPTIMIZE writes; overrides `delta.targetFileSize` of the table.",
+    "optimize.minFileSize": "OPTIMIZE compacts files below so many bytes.",
+    "optimize.maxDeletedRowsRatio": "OPTIMIZE rewrites a file if more than this share of its rows is deleted.",
     "optimize.zorder.checkStatsCollection.enabled": "`false`: a Z-order by columns without statistics is "
     "no error.",
     "schema.autoMerge.enabled": "Writes and merges add columns to the table; the option is "
@@ -59,48 +53,42 @@ FOLLOWED: Mapping[str, str] = {
     "`withSchemaEvolution()`.",
     "replaceOn.dataframe.writer.enabled": "`false`: the option `replaceOn` is an error.",
     "replaceUsing.dataframe.writer.enabled": "`false`: the option `replaceUsing` is an error.",
-    "replaceWhere.constraintCheck.enabled": "`false`: rows that `replaceWhere` would not replace are "
-    "written all the same.",
-    "replaceWhere.dataColumns.enabled": "`false`: `replaceWhere` on other columns than partition columns "
-    "is an error.",
+    "replaceWhere.constraintCheck.enabled": "`false`: rows that do not match `replaceWhere` are written, too.",
+    "replaceWhere.dataColumns.enabled": "`false`: `replaceWhere` on columns other than partition columns is an error.",
     "dynamicPartitionOverwrite.enabled": "`false`: an overwrite by dynamic partitions is an error.",
-    "commitInfo.userMetadata": "Text that the history shows with each commit.",
-    "write.txnAppId": "With `write.txnVersion`: a version of the application that the table has recorded "
-    "is not written "
-    "again; also for merges, updates and deletes.",
+    "commitInfo.userMetadata": "Text for the history of each commit.",
+    "write.txnAppId": "With `write.txnVersion`: skips a write, merge, update or delete whose application version the "
+    "table has recorded.",
     "write.txnVersion": "See `write.txnAppId`.",
-    "write.txnVersion.autoReset.enabled": "`true`: the version is for one commit, and then taken off the "
-    "session.",
-    "retentionDurationCheck.enabled": "`false`: a vacuum may keep less than the table wants to.",
-    "vacuum.lite.enabled": "`true`: a vacuum that does not say how goes by the log instead of listing "
-    "the folder.",
-    "changeDataFeed.timestampOutOfRange.enabled": "`true`: changes of versions and times after the "
-    "newest are none, and a "
-    "stream may begin there, instead of an error.",
-    "constraints.assumesDropIfExists.enabled": "`true`: DROP CONSTRAINT of one that is not there is no "
-    "error.",
-    "delete.deletionVectors.persistent": "`false`: DELETE writes files again, also where the table has "
-    "deletion vectors.",
+    "write.txnVersion.autoReset.enabled": "`true`: the version applies to one commit, which then unsets it.",
+    "retentionDurationCheck.enabled": "`false`: a vacuum may use a shorter retention than the table's.",
+    "vacuum.lite.enabled": "`true`: a vacuum without a mode uses the log instead of listing the folder.",
+    "changeDataFeed.timestampOutOfRange.enabled": "`true`: a range after the newest version has no changes, and a "
+    "stream may start there; otherwise it is an error.",
+    "constraints.assumesDropIfExists.enabled": "`true`: DROP CONSTRAINT ignores an unknown constraint.",
+    "delete.deletionVectors.persistent": "`false`: DELETE rewrites files, even if the table has deletion vectors.",
     "update.deletionVectors.persistent": "`false`: so does UPDATE.",
     "merge.deletionVectors.persistent": "`false`: so does MERGE.",
-    "alterLocation.bypassSchemaCheck": "`true`: `ALTER TABLE … SET LOCATION` takes a table with other columns.",
-    "identityColumn.allowSyncIdentityToLowerHighWaterMark.enabled": "`true`: SYNC IDENTITY may move a mark back.",
-    "streaming.allowSourceColumnRename": "`always`: streams with `schemaTrackingLocation` go on after columns of their "
-    "table were renamed; with `.ckpt_` and the number that the error says only that stream, or only up to a version.",
+    "alterLocation.bypassSchemaCheck": "`true`: `ALTER TABLE … SET LOCATION` accepts a table with other columns.",
+    "identityColumn.allowSyncIdentityToLowerHighWaterMark.enabled": "`true`: SYNC IDENTITY may lower a high-water "
+    "mark.",
+    "streaming.allowSourceColumnRename": "`always`: streams with `schemaTrackingLocation` continue after columns "
+    "were renamed. With the suffix `.ckpt_` and the number in the error: only that stream, or only up to a "
+    "version.",
     "streaming.allowSourceColumnDrop": "The same after columns were dropped.",
     "streaming.allowSourceColumnRenameAndDrop": "The same after both.",
     "streaming.allowSourceColumnTypeChange": "The same after types became wider.",
     "streaming.schemaTracking.enabled": "`false`: `schemaTrackingLocation` is an error.",
-    "streaming.schemaTracking.mergeConsecutiveSchemaChanges.enabled": "`false`: changes of the schema without rows "
-    "between them end a stream with `schemaTrackingLocation` one by one.",
-    "streaming.schemaTracking.metadataPathCheck.enabled": "`false`: a query takes the log of schemas of another one.",
+    "streaming.schemaTracking.mergeConsecutiveSchemaChanges.enabled": "`false`: each of several schema changes "
+    "without rows between them stops a stream with `schemaTrackingLocation`.",
+    "streaming.schemaTracking.metadataPathCheck.enabled": "`false`: a query may use the schema log of another query.",
     "streaming.allowSchemaLocationOutsideCheckpointLocation": "`true`: `schemaTrackingLocation` may be anywhere.",
-    "streaming.ignoreInternalMetadataForSchemaChange.enabled": "`false`: what only writers ask of a column, "
-    "such as the mark of an identity, is a change of the schema for a stream with `schemaTrackingLocation`.",
-    "typeWidening.enableStreamingSchemaTracking": "`true`: a type that became wider ends a stream without "
+    "streaming.ignoreInternalMetadataForSchemaChange.enabled": "`false`: column metadata that only writers use, such "
+    "as an identity's high-water mark, counts as a schema change for a stream with `schemaTrackingLocation`.",
+    "typeWidening.enableStreamingSchemaTracking": "`true`: a wider type stops a stream without "
     "`schemaTrackingLocation`.",
-    "stalenessLimit": "How old an answer may be, such as `5s`: for that long after a look at the log a query does "
-    "without one. A session always sees its own commits.",
+    "stalenessLimit": "How stale an answer may be, such as `5s`: for that long a session does not look for newer "
+    "versions. It always sees its own commits.",
 }
 """What has the effect that it has on delta-spark."""
 
@@ -217,42 +205,32 @@ REFUSED: Mapping[str, Refused] = {
 """What would change what is in a table, or an answer, and is not done here: an error where it says so."""
 
 _CHECKSUMS = (
-    "How delta-spark makes and checks checksum files. deltaic writes one at each commit and checks what it "
+    "How delta-spark writes and checks checksum files. deltaic writes one with each commit and checks those that it "
     "reads."
 )
-_CHECKPOINTS = (
-    "How delta-spark makes and reads checkpoints; what is in them, the properties of the table say."
-)
-_STAYS = (
-    "It is there to turn a check off, or to allow what a check forbids. The check is always made here: "
-    "what it forbids is "
-    "an error."
-)
-_STRICTER = (
-    "A check that delta-spark makes on itself, on what it is about to commit. deltaic checks "
-    "each commit always."
-)
-_SKIPPING = "How files are found that a query needs not read. It never changes an answer."
-_STATISTICS = "How statistics are made. They are written for the columns that the table names, always."
+_CHECKPOINTS = "How delta-spark writes and reads checkpoints. Properties of the table decide their content."
+_STAYS = "Disables a check, or allows what a check forbids. deltaic always makes the check."
+_STRICTER = "A check by delta-spark of its own commits. deltaic always checks each commit."
+_SKIPPING = "How files are pruned. It never changes an answer."
+_STATISTICS = "How statistics are computed. deltaic always writes them for the columns that the table names."
 _MERGES = (
-    "How delta-spark goes about a merge. deltaic computes the source once, which then cannot "
-    "change, and prunes by its keys."
+    "How delta-spark executes a merge. deltaic computes the source once, so that it cannot change, and prunes by its "
+    "keys."
 )
 _INSIDE = "Threads, caches, logs and listings of delta-spark itself."
-_CONFLICTS = "How delta-spark tries a commit again. docs/conflicts.md says what deltaic does."
+_CONFLICTS = "How delta-spark retries a commit. [Conflicts](conflicts.md) says what deltaic does."
 _TESTS = "For the tests of delta-spark."
 OTHER_FORMATS = (
-    "Metadata of Iceberg and Hudi is not written, and their tables are not converted. A table that has "
-    "such metadata is not "
-    "written to: see below."
+    "deltaic writes no metadata of Iceberg and Hudi and does not convert their tables. It does not write to a table "
+    "that has such metadata: see below."
 )
 FEATURES = (
-    "For a table feature that deltaic does not have: such a table is not written to, and not read where it must "
-    "not be."
+    "For a table feature that deltaic lacks: it does not write to such a table, and does not read it if readers need "
+    "the feature."
 )
-_DOORS = "Which of the ways into Spark delta-spark takes. deltaic has its own."
+_DOORS = "How delta-spark plugs into Spark. deltaic has its own way."
 _METRICS = "What delta-spark measures. The history always has the metrics of each operation."
-_LAYOUT = "How rows and files are divided among tasks, batches and cubes. No row changes by it."
+_LAYOUT = "How rows and files are divided among tasks, batches and cubes. It changes no row."
 
 WITHOUT_EFFECT: Mapping[str, str] = {
     "allFilesInCrc.*": _CHECKSUMS,
@@ -339,17 +317,15 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "maxSnapshotLineageLength": _INSIDE,
     "normalizePartitionValuesOnRead": _INSIDE,
     "optimize.zorder.fastInterleaveBits.enabled": _INSIDE,
-    "postCommitHook.throwOnError": "What goes wrong after a commit is a `DeltaWarning`, because the "
-    "commit stands.",
-    "requiredSparkConfsCheck.enabled": "No setting of Spark is required.",
+    "postCommitHook.throwOnError": "A failure after a commit is a `DeltaWarning`, because the commit stands.",
+    "requiredSparkConfsCheck.enabled": "deltaic requires no setting of Spark.",
     "snapshot*": _INSIDE,
     "streaming.distributedInitialSnapshot": _INSIDE,
     "streaming.initialSnapshotMaxFiles": _INSIDE,
     "streaming.logSizeInMemoryThreshold": _INSIDE,
     "streaming.sink.implicitCast*": _INSIDE,
-    "timeTravel.resolveOnIdentifier.enabled": "A path that ends in `@v1` or `@` and a time is that "
-    "version of the table, "
-    "unless a table has the whole name.",
+    "timeTravel.resolveOnIdentifier.enabled": "A path that ends in `@v1` or `@` and a time always means that version "
+    "of the table, unless a table has the whole name.",
     "typeWidening.removeSchemaMetadata": _INSIDE,
     "vacuum.parallelDelete.*": _INSIDE,
     "workAroundColonsInHadoopPaths.enabled": _INSIDE,
@@ -407,44 +383,38 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "optimizeWrite.maxShufflePartitions": _LAYOUT,
     "optimizeWrite.numShuffleBlocks": _LAYOUT,
     "rowTracking.backfill.maxNumFiles": _LAYOUT,
-    "createDataFrame.dropNullColumns": "Void columns are always there, and hold nulls.",
+    "createDataFrame.dropNullColumns": "Void columns are always in the result, with nulls.",
     "delete.allowExistsSubquery": "Conditions may have subqueries of any kind.",
     "table.parquetV2.timestampOutputType": "Timestamps are stored as microseconds (`TIMESTAMP_MICROS`), "
     "always: `INT96` has no "
     "statistics and `TIMESTAMP_MILLIS` loses digits.",
     "tableFeatures.fastDropFeature.dvTombstoneCountThreshold": _INSIDE,
-    "tableFeatures.fastDropFeature.generateDVTombstones.enabled": "Tombstones are always made, so that "
-    "no vacuum takes "
-    "vectors that a version still needs.",
-    "vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "A version can be read as long as the "
-    "log and its files are "
-    "there.",
+    "tableFeatures.fastDropFeature.generateDVTombstones.enabled": "deltaic always writes these tombstones, so that "
+    "no vacuum deletes vectors that a version still needs.",
+    "vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "A version can be read as long as the log and its "
+    "files exist.",
     "vacuum.logging.enabled": "A vacuum is always in the history.",
-    "vacuum.retentionWindowIgnore.enabled": "The retention that a vacuum is given counts.",
+    "vacuum.retentionWindowIgnore.enabled": "A vacuum uses the retention that it is given.",
 }
 """What changes nothing, and why."""
 
 SPARKS_FOLLOWED: Mapping[str, str] = {
-    "spark.sql.sources.partitionOverwriteMode": "`dynamic`: an overwrite replaces the partitions that it "
-    "has rows of.",
+    "spark.sql.sources.partitionOverwriteMode": "`dynamic`: an overwrite replaces only the partitions of its rows.",
     "spark.sql.parquet.compression.codec": "Codec of data files; the option is `compression`, the property "
     "`delta.parquet.compression.codec`.",
-    "spark.sql.files.maxRecordsPerFile": "Rows at which a data file ends; the option is "
-    "`maxRecordsPerFile`. OPTIMIZE does not "
-    "split by it.",
-    "parquet.*": "Settings of Parquet's own writer, of the session or in `spark.hadoop.parquet.*`; as "
-    "options and as properties "
-    "of the table, too. See below.",
+    "spark.sql.files.maxRecordsPerFile": "Most rows of a data file; the option is `maxRecordsPerFile`. OPTIMIZE "
+    "ignores it.",
+    "parquet.*": "Settings of Parquet's own writer, of the session or in `spark.hadoop.parquet.*`; also options and "
+    "properties of the table. See below.",
     "spark.sql.session.timeZone": "As everywhere in Spark: rules of the table, conditions and casts "
     "follow it.",
     "spark.sql.ansi.enabled": "As everywhere in Spark: rules of the table, conditions and casts follow it.",
     "spark.sql.storeAssignmentPolicy": (
-        "How values are cast to the types of a table's columns. UPDATE and MERGE on Spark Connect do not ask it: what "
-        "does not fit is an error there."
+        "How values are cast to the types of a table's columns. UPDATE and MERGE on Spark Connect ignore it: a value "
+        "that does not fit is an error there."
     ),
-    "spark.sql.files.ignoreMissingFiles": "Spark's scans follow it, so also DataFrames of a table. What "
-    "the core reads itself "
-    "(`deltaic.Table`, OPTIMIZE, Spark Connect's data source) never leaves a file out.",
+    "spark.sql.files.ignoreMissingFiles": "Spark's scans follow it, also those of DataFrames of a table. Reads of "
+    "the core (`deltaic.Table`, OPTIMIZE, Spark Connect's data source) never skip a missing file.",
     "spark.sql.files.ignoreCorruptFiles": "As `ignoreMissingFiles`.",
     "spark.sql.files.maxPartitionBytes": "Scans are split by it.",
     "spark.sql.files.openCostInBytes": "Scans are split by it.",
@@ -458,10 +428,8 @@ SPARKS_FOLLOWED: Mapping[str, str] = {
     "spark.sql.parquet.recordLevelFilter.enabled": "Scans follow it. It never changes an answer.",
     "spark.sql.parquet.columnarReaderBatchSize": "Scans follow it. It never changes an answer.",
     "spark.sql.parquet.pushdown.inFilterThreshold": "Scans follow it. It never changes an answer.",
-    "spark.sql.parquet.datetimeRebaseModeInRead": "Scans follow it, for files that do not say which "
-    "calendar they have.",
-    "spark.sql.parquet.int96RebaseModeInRead": "Scans follow it, for files that do not say which "
-    "calendar they have.",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "Scans follow it for files that do not name their calendar.",
+    "spark.sql.parquet.int96RebaseModeInRead": "Scans follow it for files that do not name their calendar.",
     "spark.sql.parquet.binaryAsString": "Scans follow it, as those of delta-spark do.",
     "spark.sql.parquet.int96AsTimestamp": "Scans follow it, as those of delta-spark do.",
     "spark.sql.parquet.int96TimestampConversion": "Scans follow it, as those of delta-spark do.",
@@ -479,19 +447,17 @@ SPARKS_REFUSED: Mapping[str, Refused] = {
 """Settings of Spark itself that are an error with another value than these."""
 
 SPARKS_WITHOUT_EFFECT: Mapping[str, str] = {
-    "spark.sql.files.archive.reader.enabled": "The files are those of the log.",
-    "spark.sql.files.ignoredPathSegmentRegex": "The files are those of the log.",
+    "spark.sql.files.archive.reader.enabled": "The log names the files.",
+    "spark.sql.files.ignoredPathSegmentRegex": "The log names the files.",
     "spark.sql.files.ignoreInvalidPartitionPaths": "Partition values come from the log, not from paths.",
-    "spark.sql.files.supportSecondOffsetFormat": "It is for formats of text.",
-    "spark.sql.parquet.aggregatePushdown": "It is for Spark's second Parquet reader, which delta-spark "
-    "does not use either. "
-    "Counts come from the log.",
+    "spark.sql.files.supportSecondOffsetFormat": "It applies to text formats.",
+    "spark.sql.parquet.aggregatePushdown": "It applies to Spark's second Parquet reader, which delta-spark does not "
+    "use either. Counts come from the log.",
     "spark.sql.parquet.mergeSchema": "The schema is in the log.",
     "spark.sql.parquet.respectSummaryFiles": "The schema is in the log.",
     "spark.sql.parquet.ignoreVariantAnnotation": "The schema is in the log.",
-    "spark.sql.parquet.fieldId.*": "Ids of columns are those of the log.",
-    "spark.sql.parquet.datetimeRebaseModeInWrite": "Dates and times are stored in the calendar that the "
-    "protocol wants "
+    "spark.sql.parquet.fieldId.*": "Column ids come from the log.",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "Dates and times are stored in the protocol's calendar "
     "(`CORRECTED`).",
     "spark.sql.parquet.int96RebaseModeInWrite": "No `INT96` is written.",
     "spark.sql.parquet.writeLegacyFormat": "The types in the files are those of the protocol. Values are "

@@ -4,17 +4,17 @@ use super::{IsolationLevel, MATRIX, Verdict};
 
 const HEAD: &str = "# Conflicts
 
-Two writers are never asked to wait for each other. A transaction reads one version, prepares its changes, and commits the
-next version if nobody else has. Where somebody has, every commit that landed meanwhile (a *winner*) is held against this
-table, which is generated from `conflict::MATRIX` and is what the code itself reads.
+Writers never wait for each other. A transaction reads one version, prepares its changes, and commits the next version if
+nobody else has. If somebody has, deltaic checks every commit that landed meanwhile (a *winner*) against this table. It is
+generated from `conflict::MATRIX`, which the code itself uses.
 
-What a transaction read is kept as predicates. A file of a winner counts as read only if its partition values and its
-minimum and maximum statistics let a row of it match.
+A transaction records what it read as predicates. A file of a winner counts as read only if, by its partition values and
+its minimum and maximum statistics, a row of it may match.
 
-What a command of Spark reads of the table that it changes is read at the version of its transaction, and claimed: the query
-of an INSERT or an overwrite, a DataFrame that was made before, the source of a merge, subqueries of conditions and values. A
-merge claims the rows that its source matched, also those that no clause is about. `isBlindAppend` is true only where nothing
-was read.
+A Spark command reads the table that it changes at the version of its transaction, and claims what it reads: in the query
+of an INSERT or an overwrite, in a DataFrame that was created earlier, in the source of a merge, and in subqueries of
+conditions and values. A merge claims all rows that its source matches, even if no clause applies to them. `isBlindAppend` is
+true only if nothing was read.
 
 ";
 
@@ -22,31 +22,31 @@ const TAIL: &str = "
 The level is the table property `delta.isolationLevel` (`WriteSerializable` unless set). A transaction that changes no data
 and no metadata, such as a compaction, runs at `SnapshotIsolation`, which for it is serializable.
 
-A winner that recorded the application transaction of this one, at its version or a newer one, has done its work: nothing is
-committed and nothing is lost. When other writers win every race until the time for the commit is used up, the error is
+If a winner has recorded the application transaction of this one, at its version or a newer one, the work is already done:
+nothing is committed and nothing is lost. If other writers win every race until the time limit of the commit, the error is
 `ConcurrentWrite`.
 
-A delete, update, merge or write that lost because rows changed (`ConcurrentAppend`, `ConcurrentDeleteRead`,
-`ConcurrentDeleteDelete`) is played again, on the rows that the winner left: by the core until the time for the commit is used
-up, on Spark as often as the setting `spark.deltaic.maxReplays` says (10). The other conflicts are errors at once.
+If a delete, update, merge or write loses because rows changed (`ConcurrentAppend`, `ConcurrentDeleteRead`,
+`ConcurrentDeleteDelete`), it is retried on the newest version: by the core until the time limit of the commit, on Spark up to
+`spark.deltaic.maxReplays` times (10). The other conflicts are errors at once.
 
 ## Why a commit lost
 
-The error of a lost commit (`CommitConflictError` in Python) has the version and operation of the winner, the rule, the
-isolation level, the files, the predicate and what to do as attributes, and as `transaction` all that this table asks of the
-commit that was not made, in one line of JSON. The rules can be asked again, each with its answer for each winner:
+The error of a lost commit (`CommitConflictError` in Python) has these attributes: the version and operation of the winner,
+the rule, the isolation level, the files, the predicate and what to do. Its attribute `transaction` describes the lost commit
+in one line of JSON. With it you can check every rule again, against each winner:
 
 ```sh
 python -m deltaic append orders new.parquet --json > lost.json || python -m deltaic explain-conflict orders --transaction lost.json
 ```
 
-or `Table.explain_conflict(error.transaction)`. A transaction that has not been tried can be described instead:
+or `Table.explain_conflict(error.transaction)`. You can also describe a transaction that was never tried:
 
 ```sh
 python -m deltaic explain-conflict orders --read-version 12 --operation DELETE --where \"country = 'DE'\" --removes part-1.parquet
 ```
 
-The answer comes from the code that commits go by. Nothing is written, and rules after the first conflict are asked as well.
+The answer comes from the code that commits use. Nothing is written, and rules after the first conflict are checked, too.
 ";
 
 /// The matrix as the page of the documentation.

@@ -1,0 +1,67 @@
+# The daily commands: `just` lists them. They run in the active virtual environment (CONTRIBUTING.md).
+
+pytest := "python -m pytest -n 2 --dist loadfile"
+
+# List the commands
+default:
+    @just --list
+
+# Build the extension and install the package in editable form, with all tools
+build:
+    python -m pip install -e '.[dev]'
+
+# What a change must pass: the core, then Python with Spark and the peers
+test:
+    cargo test
+    {{ pytest }}
+
+# Each test once, without peers, Spark Connect, pages and processes that are killed
+quick *args:
+    DELTAIC_TESTS=quick {{ pytest }} {{ args }}
+
+# Every case of every test in Python; takes hours
+full *args:
+    DELTAIC_TESTS=full {{ pytest }} {{ args }}
+
+# Format Rust and Python
+fmt:
+    cargo fmt --all
+    ruff format .
+    ruff check --fix .
+
+# All lints, as CI runs them, from the active environment
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+    ruff check .
+    ruff format --check .
+    lint-imports --no-cache
+    mypy --strict
+    python -m mypy.stubtest deltaic._core
+    zizmor --offline --quiet .github
+
+# The documentation of the crate, without warnings
+doc *args:
+    RUSTDOCFLAGS="-D warnings" cargo doc -p deltaic --no-deps {{ args }}
+
+# Run the pages below docs/ and the tour of the README
+pages:
+    python -m pytest tests/python/docs
+
+# Write docs/cli.md, docs/settings.md and docs/conflicts.md anew from the code
+generate:
+    DELTAIC_WRITE_DOCS=1 python -m pytest tests/python/docs/test_cli_page.py
+    python tests/python/docs/settings_tables.py
+    DELTAIC_WRITE_DOCS=1 cargo test -p deltaic --test integration conflict::
+
+# Criterion benches of the core: `just bench --save-baseline before`, then `just bench --baseline before`
+bench *args:
+    cargo bench -p deltaic-benches -- {{ args }}
+
+# One fuzz target, or all, for so many seconds each: `just fuzz 600 paths`
+fuzz seconds="60" target="":
+    DELTAIC_FUZZ_SECONDS={{ seconds }} cargo test -p deltaic --test fuzz {{ target }} -- --nocapture --test-threads=2
+
+# Everything that CI runs, from empty virtual environments; a part by its name: `just ci rust-lint`
+ci *parts:
+    bash .ci/run {{ parts }}
