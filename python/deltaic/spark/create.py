@@ -212,11 +212,9 @@ class DeltaTableBuilder:
             table = self._table(path)
         except TableNotFoundError:
             return None
-        own = [(f.name, f.type, f.nullable, f.metadata.get(columns.GENERATION)) for f in table.schema]
-        given = [
-            (f["name"], f["type"], f["nullable"], f["metadata"].get(columns.GENERATION))
-            for f in self._columns
-        ]
+        facts = (columns.GENERATION, *columns.COMPARED)
+        own = [(f.name, f.type, f.nullable, *map(f.metadata.get, facts)) for f in table.schema]
+        given = [(f["name"], f["type"], f["nullable"], *map(f["metadata"].get, facts)) for f in self._columns]
         if given and given != own:
             error = SchemaMismatchError.of(
                 path, f"the builder gives the columns {given}, the table has {own}"

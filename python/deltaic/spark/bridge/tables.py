@@ -14,7 +14,7 @@ from deltaic.spark.alterations import stored_columns
 from deltaic.spark.bridge import change_feed
 from deltaic.spark.bridge.options import split_storage, time_travel, verify_level
 from deltaic.spark.bridge.sessions import session_of
-from deltaic.spark.columns import GENERATION
+from deltaic.spark.columns import COMPARED, GENERATION
 from deltaic.spark.names import is_url
 from deltaic.spark.partition_folders import PartOfTable, partition_folder
 from deltaic.spark.partition_values import partition_values
@@ -251,8 +251,9 @@ def _expressions(schema: dict[str, Any]) -> dict[str, str]:
     return {name: text for name, text in fields if text is not None}
 
 
-def _columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:
-    return [(field["name"], field["type"]) for field in schema["fields"]]
+def _columns(schema: dict[str, Any]) -> list[tuple[Any, ...]]:
+    facts = ("name", "type", "nullable")
+    return [(*map(f.get, facts), *map(f["metadata"].get, COMPARED)) for f in schema["fields"]]
 
 
 def keep(table: Any) -> Any:
