@@ -11,6 +11,10 @@ from deltaic.exceptions import InvalidArgumentError, InvalidSchemaError
 
 GENERATION = "delta.generationExpression"
 """The metadata key of a generated column's expression."""
+TEXT_LIMIT = "__CHAR_VARCHAR_TYPE_STRING"
+"""The metadata key of a type with lengths of `char` or `varchar`."""
+COMPARED = (TEXT_LIMIT, "comment", "CURRENT_DEFAULT")
+"""The metadata keys that must be alike where the columns of a table are given that is there."""
 
 
 @dataclass

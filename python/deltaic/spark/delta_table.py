@@ -180,7 +180,7 @@ class DeltaTable:
 
     def toDF(self) -> DataFrame:  # noqa: N802 (the name of delta-spark)
         """The rows of the newest version."""
-        df = read(self._ref.spark, self._ref.folder or self._ref.path)
+        df = self._ref.frames.frame(read(self._ref.spark, self._ref.folder or self._ref.path))
         return df if self._ref.alias is None else df.alias(self._ref.alias)
 
     def alias(self, aliasName: str) -> DeltaTable:  # noqa: N803 (the name of delta-spark)

@@ -2,6 +2,7 @@ package deltaic.spark;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute;
@@ -33,6 +34,8 @@ final class ColumnNames {
   /** Name parts by expression id, outside and inside of subqueries. */
   private final HashMap outside = new HashMap();
   private final HashMap inside = new HashMap();
+  /** Ids of columns that are called as they call themselves, with their qualifiers. */
+  private final HashSet asTheyStand = new HashSet();
 
   /** Columns of a plan, called by `names`; `alias` is null where the name alone says it. */
   void add(LogicalPlan plan, List names, String alias, String aliasInSubqueries) {
@@ -44,6 +47,16 @@ final class ColumnNames {
       outside.put(id, parts(alias, (String) names.get(i)));
       inside.put(id, parts(aliasInSubqueries, (String) names.get(i)));
     }
+  }
+
+  /** A column by its id; `alias` is null where the name alone says it. */
+  void add(Object id, String name, String alias) {
+    outside.put(id, parts(alias, name));
+  }
+
+  /** A column by its id, under the name that it has where it stands. */
+  void addAsItStands(Object id) {
+    asTheyStand.add(id);
   }
 
   static boolean hasSubquery(Expression e) {
@@ -90,8 +103,8 @@ final class ColumnNames {
     return functions.col(out.toString());
   }
 
-  private Expression nameless(Expression e) {
-    List path = fieldPath(e, outside);
+  Expression nameless(Expression e) {
+    List path = fieldPath(e);
     if (path != null) return new UnresolvedAttribute(Scala.seq(path));
     if (e instanceof GetArrayStructFields) {
       GetArrayStructFields get = (GetArrayStructFields) e;
@@ -134,13 +147,18 @@ final class ColumnNames {
     });
   }
 
-  private static List fieldPath(Expression e, HashMap names) {
+  private List fieldPath(Expression e) {
     if (e instanceof AttributeReference) {
-      List known = (List) names.get(((AttributeReference) e).exprId());
+      if (asTheyStand.contains(((AttributeReference) e).exprId())) {
+        ArrayList standing = new ArrayList(Scala.list(((AttributeReference) e).qualifier()));
+        standing.add(((AttributeReference) e).name());
+        return standing;
+      }
+      List known = (List) outside.get(((AttributeReference) e).exprId());
       return known == null ? null : new ArrayList(known);
     }
     if (!(e instanceof GetStructField)) return null;
-    List path = fieldPath(((GetStructField) e).child(), names);
+    List path = fieldPath(((GetStructField) e).child());
     if (path != null) path.add(fieldName((GetStructField) e));
     return path;
   }

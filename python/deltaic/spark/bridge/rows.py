@@ -56,7 +56,10 @@ def merge(asked: dict[str, Any], data: Any) -> str:
     source = DataFrame(data["source"], ref.spark)
     condition = columns[asked["condition"]]
     done = merge_rows(ref, source, condition, clauses, with_schema_evolution=asked["evolves"])
-    numbers = [done.metrics[f"numTargetRows{what}"] for what in ("Updated", "Deleted", "Inserted")]
+    if done.version is None and not done.metrics:
+        # the table has recorded the application transaction: delta-spark answers with no row
+        return json.dumps([])
+    numbers = [done.rows(what) for what in ("Updated", "Deleted", "Inserted")]
     return _counts(sum(numbers), *numbers)
 
 

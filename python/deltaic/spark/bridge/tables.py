@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
-from deltaic.columns import GENERATION
+from deltaic.columns import COMPARED, GENERATION
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.identifiers import is_url
 from deltaic.spark.bridge import change_data_feed
@@ -228,5 +228,6 @@ def _expressions(schema: dict[str, Any]) -> dict[str, str]:
     return {name: text for name, text in fields if text is not None}
 
 
-def _columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:
-    return [(field["name"], field["type"]) for field in schema["fields"]]
+def _columns(schema: dict[str, Any]) -> list[tuple[Any, ...]]:
+    facts = ("name", "type", "nullable")
+    return [(*map(f.get, facts), *map(f["metadata"].get, COMPARED)) for f in schema["fields"]]

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from deltaic import _core, identifiers
-from deltaic.columns import GENERATION, check_text
+from deltaic.columns import COMPARED, GENERATION, check_text
 from deltaic.columns import names as names_of
 from deltaic.exceptions import (
     InvalidArgumentError,
@@ -219,8 +219,9 @@ class DeltaTableBuilder(Generic[Made]):
             table = self._table(path)
         except TableNotFoundError:
             return None
-        own = [(f.name, f.type, f.nullable, f.metadata.get(GENERATION)) for f in table.schema]
-        given = [(f["name"], f["type"], f["nullable"], f["metadata"].get(GENERATION)) for f in self._columns]
+        facts = (GENERATION, *COMPARED)
+        own = [(f.name, f.type, f.nullable, *map(f.metadata.get, facts)) for f in table.schema]
+        given = [(f["name"], f["type"], f["nullable"], *map(f["metadata"].get, facts)) for f in self._columns]
         if given and given != own:
             error = SchemaMismatchError.of(
                 path, f"the builder gives the columns {given}, the table has {own}"

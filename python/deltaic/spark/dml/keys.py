@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Column
 from pyspark.sql.types import DateType, DecimalType, IntegralType, StringType, StructType
 
+from deltaic.columns import TEXT_LIMIT
 from deltaic.predicates import equalities, name_parts
 from deltaic.spark.session.kind import is_connect
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
     from deltaic.spark.dml.operation import Operation
-
-_CHAR = "__CHAR_VARCHAR_TYPE_STRING"
 
 
 @dataclass(frozen=True)
@@ -117,6 +116,6 @@ def _comparable(a: StructField, b: StructField) -> bool:
     if isinstance(a.dataType, IntegralType):
         return isinstance(b.dataType, IntegralType)
     # Spark pads `char` to compare it
-    if any(_CHAR in f.metadata for f in (a, b)) or a.dataType != b.dataType:
+    if any(TEXT_LIMIT in f.metadata for f in (a, b)) or a.dataType != b.dataType:
         return False
     return isinstance(a.dataType, DateType | DecimalType) or a.dataType == StringType()

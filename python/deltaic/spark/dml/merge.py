@@ -97,6 +97,7 @@ def merge(
             return Merged(None, {})
         if callable(source):
             source = source(op)
+        op.source = source
         if with_schema_evolution or op.settings.merge_schema:
             evolve(op, source.schema, clauses)
         elif not op.schema.fields:

@@ -97,6 +97,8 @@ class Operation:
         self.written = StructType.fromJson(json.loads(self.dml.new_schema))
         """The columns of the rows that are written."""
         self.evolving = False
+        self.source: Any = None
+        """The frame whose rows meet those of the table, if any: conditions and values may have its columns."""
         self.committed: int | None = None
         """The version that was made. None after a commit: the application transaction was recorded meanwhile."""
         self.row_ids: list[str] = self.dml.row_id_columns
@@ -140,7 +142,9 @@ class Operation:
 
     def column(self, given: Any) -> Any:
         """A condition or value of the user, SQL text or a Column, as a Column."""
-        return self.functions.expr(given) if isinstance(given, str) else given
+        if isinstance(given, str):
+            return self.functions.expr(given)
+        return self.ref.frames.bound(given, self.ref.alias, self.source)
 
     def generated(self, field: StructField, rows: Any) -> Any:
         """The value of a generated column in rows of the table, as the table stores it."""

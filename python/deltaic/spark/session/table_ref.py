@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import UnsupportedError
+from deltaic.spark.session.frame_columns import FrameColumns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +25,9 @@ class TableRef:
     """Qualified name by which a catalog knows it."""
     folder: str | None = None
     """The folder of a partition by which it was asked for: its rows alone are read, and none are changed."""
+
+    frames: FrameColumns = field(default_factory=FrameColumns, repr=False, compare=False)
+    """The columns of the frames that were given to the user; another alias has the same."""
 
     def check_whole(self) -> None:
         """Checks that rows may be changed.

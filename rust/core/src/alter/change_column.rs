@@ -3,6 +3,7 @@
 use super::add_column::Position;
 use super::clustering::check_statistics;
 use super::defaults::set_default;
+use super::generated::refuse_type_of_generated;
 use super::identity::Identity;
 use super::paths::{position, refuse, resolve, same, struct_mut, type_mut};
 use super::references::refuse_if_used;
@@ -76,7 +77,12 @@ fn apply(table: &Definition, schema: &mut StructType, change: &ColumnChange) -> 
     check_identity(schema, change, &path)?;
     if let Some(to) = &change.data_type {
         let from = type_mut(schema, &path).ok_or_else(|| refuse(&path, "no such column"))?;
+        let before = from.clone();
         change_type(table, &path, from, to)?;
+        if let Some(column) = path.first().and_then(|name| table.schema.field(name)).filter(|_| before != *to)
+        {
+            refuse_type_of_generated(column, &path, &before, to)?;
+        }
     }
     let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;
     match struct_mut(schema, parent) {

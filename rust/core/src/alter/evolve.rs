@@ -1,7 +1,7 @@
 //! Schema evolution by a write: merging the schema of the data into that of the table, or overwriting it.
 
 use super::column_mapping::{reuse, strip};
-use super::generated::expression;
+use super::generated::refuse_type_of_generated;
 use super::paths::{refuse, same};
 use super::references::{refuse_if_used, refuse_type_if_used};
 use super::settle::{Change, settle};
@@ -25,10 +25,30 @@ use crate::write::as_nullable;
 /// under a CHECK constraint or a generated column; [`Error::InvalidSchema`] for names; [`Error::InvalidFeatureChange`] for a
 /// type whose feature the table does not have.
 pub fn merge_schema(table: &Definition, data: &StructType) -> Result<Definition> {
+    merged(table, data, Integers::Widen)
+}
+
+/// The table with the columns of a merge's source too, as [`merge_schema`], but that bytes, shorts and integers stay what
+/// they are where type widening is off.
+///
+/// # Errors
+/// As [`merge_schema`].
+pub fn merge_source_schema(table: &Definition, source: &StructType) -> Result<Definition> {
+    merged(table, source, Integers::Stay)
+}
+
+/// What bytes, shorts and integers, which files hold alike, do without type widening.
+#[derive(Clone, Copy)]
+pub(super) enum Integers {
+    Widen,
+    Stay,
+}
+
+fn merged(table: &Definition, data: &StructType, integers: Integers) -> Result<Definition> {
     // the names of the data are checked for doubles here; characters are checked with the whole
     check_names(data, ColumnMappingMode::Name)?;
     let mut new = table.clone();
-    new.schema = merge_struct(table, &table.schema, data, &mut Vec::new())?;
+    new.schema = merge_struct((table, integers), &table.schema, data, &mut Vec::new())?;
     if new.schema == table.schema {
         return Ok(new);
     }
@@ -36,7 +56,7 @@ pub fn merge_schema(table: &Definition, data: &StructType) -> Result<Definition>
 }
 
 fn merge_struct(
-    table: &Definition,
+    table: (&Definition, Integers),
     old: &StructType,
     data: &StructType,
     path: &mut Vec<String>,
@@ -47,13 +67,8 @@ fn merge_struct(
         if let Some(other) = data.fields.iter().find(|f| same(&f.name, &field.name)) {
             path.push(field.name.clone());
             let merged = merge_type(table, &field.data_type, &other.data_type, path)?;
-            if merged != field.data_type && expression(&field).is_some() {
-                let (from, to) = (field.data_type.name(), merged.name());
-                let reason = format!("it is generated, as {from}, and cannot be changed to {to}");
-                let column = [("columnName", field.name)];
-                return Err(
-                    refuse(path, reason).named(&condition::GENERATED_COLUMNS_EXPR_TYPE_MISMATCH, column)
-                );
+            if merged != field.data_type {
+                refuse_type_of_generated(&field, path, &field.data_type, &merged)?;
             }
             field.data_type = merged;
             path.pop();
@@ -66,7 +81,7 @@ fn merge_struct(
 }
 
 fn merge_type(
-    table: &Definition,
+    table: (&Definition, Integers),
     old: &DataType,
     data: &DataType,
     path: &mut Vec<String>,
@@ -100,9 +115,9 @@ fn merge_type(
                 [("currentField", column), ("updateField", column)],
             ));
         }
-        (old, data) => match widen::evolved(table, old, data) {
+        (old, data) => match widen::evolved(table.0, old, data, table.1) {
             Some(wider) => {
-                refuse_type_if_used(table, path, old, &wider)?;
+                refuse_type_if_used(table.0, path, old, &wider)?;
                 wider
             }
             None => old.clone(),

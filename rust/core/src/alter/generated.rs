@@ -2,6 +2,7 @@
 
 use super::defaults::CURRENT_DEFAULT;
 use super::identity::START;
+use super::paths::refuse;
 use super::references::names;
 use crate::actions::Protocol;
 use crate::condition;
@@ -15,6 +16,24 @@ pub const GENERATION_EXPRESSION: &str = "delta.generationExpression";
 /// The expression of a generated column.
 pub fn expression(field: &StructField) -> Option<&str> {
     field.metadata.get(GENERATION_EXPRESSION).and_then(|v| v.as_str())
+}
+
+/// Refuses another type within a generated column: its expression has the type that it was made with.
+///
+/// # Errors
+/// [`Error::InvalidColumnChange`] where the column is one.
+pub(super) fn refuse_type_of_generated(
+    column: &StructField,
+    path: &[String],
+    from: &DataType,
+    to: &DataType,
+) -> Result<()> {
+    if expression(column).is_none() {
+        return Ok(());
+    }
+    let reason = format!("it is generated, as {}, and cannot be changed to {}", from.name(), to.name());
+    let parameters = [("columnName", column.name.as_str())];
+    Err(refuse(path, reason).named(&condition::GENERATED_COLUMNS_EXPR_TYPE_MISMATCH, parameters))
 }
 
 /// The schema without the expressions that say nothing, because the protocol has no generated columns: such a column is a

@@ -69,7 +69,7 @@ pub use constraints::{add_constraint, constraints, drop_constraint};
 pub use defaults::{CURRENT_DEFAULT, set_default};
 pub use definition::{Definition, columns_from_json};
 pub use drop_column::drop_columns;
-pub use evolve::{merge_schema, overwrite_schema};
+pub use evolve::{merge_schema, merge_source_schema, overwrite_schema};
 pub use interval::parse_interval;
 pub(crate) use names::check_partition_columns;
 pub(crate) use paths::{physical as physical_path, resolve as resolve_path};

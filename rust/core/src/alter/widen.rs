@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use super::evolve::Integers;
 use super::paths::refuse;
 use super::{Definition, iceberg_compat};
 use crate::error::Result;
@@ -54,10 +55,16 @@ pub(super) fn is_iceberg_widening(from: &DataType, to: &DataType) -> bool {
 }
 
 /// The type of a column after data of another type joins: the wider of two, where schema evolution may widen.
-pub(super) fn evolved(table: &Definition, from: &DataType, to: &DataType) -> Option<DataType> {
+pub(super) fn evolved(
+    table: &Definition,
+    from: &DataType,
+    to: &DataType,
+    integers: Integers,
+) -> Option<DataType> {
     let ready = is_on(table) && table.protocol.supports("typeWidening");
     let widens = from != to && *from != DataType::Void && is_widening(from, to);
-    let may = widens && (ready || same_in_files(from, to));
+    let alike = matches!(integers, Integers::Widen) && same_in_files(from, to);
+    let may = widens && (ready || alike);
     (may && (!iceberg_compat::is_on(&table.metadata) || is_iceberg_widening(from, to))).then(|| to.clone())
 }
 

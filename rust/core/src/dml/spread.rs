@@ -16,7 +16,7 @@ use super::removal::{candidates, check_removable, rows_of};
 use super::touched::{Touched, find};
 use super::vectors::mark;
 use crate::actions::{Add, Cdc, LogPath, ObjectPath, PartitionValues};
-use crate::alter::{Definition, merge_schema};
+use crate::alter::{Definition, merge_source_schema};
 use crate::conflict::IdentityValues;
 use crate::error::{Error, Result};
 use crate::maintain::definition;
@@ -198,11 +198,11 @@ impl SpreadDml {
     /// nulls in them.
     ///
     /// # Errors
-    /// As [`merge_schema`]; [`Error::UnsupportedFeature`] when the table would ask more of a writer than this one does.
+    /// As [`merge_source_schema`]; [`Error::UnsupportedFeature`] when the table would ask more of a writer than this one does.
     pub fn evolve(&mut self, data: &StructType) -> Result<()> {
         let snapshot = &self.job.snapshot;
         let (location, target) = (snapshot.location(), Target::Existing(snapshot.version()));
-        let Definition { protocol, metadata, .. } = merge_schema(&definition(snapshot)?, data)?;
+        let Definition { protocol, metadata, .. } = merge_source_schema(&definition(snapshot)?, data)?;
         check_writer(&location.root().to_string(), &protocol)?;
         let attempt = &mut self.job.attempt;
         attempt.plan = plan_existing(location, target, protocol, metadata, &attempt.write)?;

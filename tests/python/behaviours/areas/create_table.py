@@ -67,3 +67,41 @@ NAMES = {
     "at": "a@b",
     "hash": "#a",
 }
+
+
+TEXTS = {
+    "varchar": "VARCHAR(5)",
+    "a longer varchar": "VARCHAR(6)",
+    "char": "CHAR(5)",
+    "string": "STRING",
+}
+
+
+@AREA.grid(
+    {f"{ours} over {theirs}": (TEXTS[theirs], TEXTS[ours]) for theirs in TEXTS for ours in TEXTS}
+    | {
+        "a struct of others": ("STRUCT<x: VARCHAR(5)>", "STRUCT<x: VARCHAR(6)>"),
+        "an array of others": ("ARRAY<VARCHAR(5)>", "ARRAY<STRING>"),
+        "a comment": ("INT COMMENT 'one'", "INT COMMENT 'other'"),
+        "no comment": ("INT COMMENT 'one'", "INT"),
+        "a comment more": ("INT", "INT COMMENT 'one'"),
+        "NOT NULL": ("INT NOT NULL", "INT"),
+        "NOT NULL more": ("INT", "INT NOT NULL"),
+        "a default": ("INT DEFAULT 1", "INT DEFAULT 2"),
+        "no default": ("INT DEFAULT 1", "INT"),
+        "a field that may not be null": ("STRUCT<x: INT NOT NULL>", "STRUCT<x: INT>"),
+    }
+)
+def columns_at_a_place(p: Player, case: tuple[str, str]) -> None:
+    """What a name may say of the columns of a table that is there: by SQL and by the builder."""
+    theirs, ours = case
+    defaults = (
+        " TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')" if "DEFAULT" in theirs else ""
+    )
+    p.sql(f"CREATE TABLE {{t}} (c {theirs}) USING delta{defaults}")
+    p.attempt(f"CREATE TABLE {{name}} (c {ours}) USING delta LOCATION '{{at}}/t'{defaults}")
+    p.sql("DROP TABLE IF EXISTS {name}")
+    if " " not in ours:
+        builder = p.tables.createIfNotExists(p.spark).tableName(p.name).location(p.path)
+        p.attempt(lambda: builder.addColumn("c", ours).execute())
+    p.schema()

@@ -282,3 +282,24 @@ def case_that_counts(p: Player) -> None:
         "SELECT key FROM {t}",
     )
     p.rows("SELECT * FROM {t}")
+
+
+UPSERT = """USING (SELECT 5L AS id) AS s ON t.id = s.id
+    WHEN MATCHED THEN UPDATE SET id = 6 WHEN NOT MATCHED THEN INSERT *"""
+
+
+@AREA.situation()
+def merged_once(p: Player) -> None:
+    """What an application has merged is left out, and so are rows that would be changed now."""
+    p.sql("CREATE TABLE {name} (id BIGINT) USING delta LOCATION '{at}/t'", "INSERT INTO {name} VALUES (1)")
+    p.conf(APP, "app")
+    for version in (3, 3, 2, 4):
+        p.conf(VERSION, version)
+        p.answers(f"MERGE INTO {{name}} AS t {UPSERT}")
+        p.tell(p.sql("DESCRIBE HISTORY {t} LIMIT 1").first().version)
+    for version in (5, 5):
+        p.conf(VERSION, version)
+        merge = p.table().alias("t").merge(p.sql("SELECT 6L AS id").alias("s"), "t.id = s.id")
+        p.attempt(merge.whenMatchedUpdate(set={"id": "7"}).whenNotMatchedInsertAll().execute)
+        p.tell(p.sql("DESCRIBE HISTORY {t} LIMIT 1").first().version)
+    p.rows()

@@ -459,3 +459,34 @@ def texts_of_a_length_beside_it(p: Player) -> None:
         "DELETE FROM {t} WHERE a = 2",
     )
     p.rows()
+
+
+OF_TYPES = (
+    "CREATE TABLE {t} (n TINYINT, g TINYINT GENERATED ALWAYS AS (CAST(n + 1 AS TINYINT)), s STRUCT<a: TINYINT>, "
+    "h TINYINT GENERATED ALWAYS AS (s.a), v TINYINT) USING delta TBLPROPERTIES ('delta.enableTypeWidening' = '{}')"
+)
+
+
+@AREA.family({"without type widening": "false", "with type widening": "true"})
+def the_type_of_a_column(p: Player, widens: str) -> None:
+    """Neither a generated column nor one that it is made of gets another type."""
+    p.sql(
+        OF_TYPES.replace("'{}'", f"'{widens}'"),
+        "INSERT INTO {t} (n, s, v) VALUES (1, named_struct('a', 2), 3)",
+    )
+    for change in (
+        "ALTER COLUMN g TYPE SMALLINT",
+        "ALTER COLUMN g TYPE INT",
+        "ALTER COLUMN g TYPE TINYINT",
+        "CHANGE COLUMN g g TINYINT COMMENT 'c'",
+        "CHANGE COLUMN g g INT COMMENT 'c'",
+        "ALTER COLUMN h TYPE INT",
+        "ALTER COLUMN n TYPE SMALLINT",
+        "ALTER COLUMN s.a TYPE SMALLINT",
+        "ALTER COLUMN v TYPE SMALLINT",
+    ):
+        p.attempt(f"ALTER TABLE {{t}} {change}")
+        p.tell(p.sql("DESCRIBE HISTORY {t} LIMIT 1").first().version)
+    p.attempt("INSERT INTO {t} (n, s, v) VALUES (2, named_struct('a', 3), 4)")
+    p.rows()
+    p.schema()

@@ -163,3 +163,28 @@ def an_instant_that_is_replaced(p: Player) -> None:
     p.conf(_MODE, "dynamic")
     p.attempt("INSERT OVERWRITE {t} PARTITION (ts) SELECT 4, TIMESTAMP'2024-01-01 08:00:00.5'")
     p.rows()
+
+
+@AREA.grid(
+    {
+        "values": "INSERT INTO {t} VALUES (1, 'x')",
+        "a query": "INSERT INTO {t} SELECT 2, 'y'",
+        "columns": "INSERT INTO {t} (`a,b`, id) VALUES ('x', 3)",
+        "a column": "INSERT INTO {t} (id) VALUES (3)",
+        "by name": "INSERT INTO {t} BY NAME SELECT 'q' AS `a,b`, 4 AS id",
+        "a value": "INSERT INTO {t} PARTITION (`a,b` = 'x') VALUES (5)",
+        "dynamic": "INSERT INTO {t} PARTITION (`a,b`) VALUES (6, 'x')",
+        "overwrite": "INSERT OVERWRITE {t} VALUES (7, 'x')",
+        "overwrite of a value": "INSERT OVERWRITE {t} PARTITION (`a,b` = 'p') VALUES (8)",
+        "replace where": "INSERT INTO {t} REPLACE WHERE `a,b` = 'p' VALUES (9, 'p')",
+    },
+    "CREATE TABLE {t} (id INT, `a,b` STRING) USING delta PARTITIONED BY (`a,b`) "
+    "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+    "INSERT INTO {t} VALUES (0, 'p')",
+)
+def a_column_with_a_comma(p: Player, statement: str) -> None:
+    p.attempt(statement)
+    p.rows()
+    p.conf(_MODE, "dynamic")
+    p.attempt(statement)
+    p.rows("SELECT * FROM {t} WHERE `a,b` = 'x'")

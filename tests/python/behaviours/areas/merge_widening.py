@@ -183,3 +183,38 @@ def merged(p: Player, statement: str) -> None:
     p.attempt(statement)
     p.rows()
     p.schema()
+
+
+KEPT = {
+    "smallint for tinyint": ("TINYINT", "CAST(7 AS SMALLINT)"),
+    "int for tinyint": ("TINYINT", "7"),
+    "int for smallint": ("SMALLINT", "7"),
+    "bigint for int": ("INT", "7L"),
+    "too great": ("TINYINT", "700"),
+    "field": ("STRUCT<a: TINYINT>", "named_struct('a', 7)"),
+    "field beside a new one": ("STRUCT<a: TINYINT>", "named_struct('a', 7, 'b', 8)"),
+    "element": ("ARRAY<TINYINT>", "array(7)"),
+    "value": ("MAP<STRING, TINYINT>", "map('k', 7)"),
+}
+EVOLVING = {
+    "stars": STARS,
+    "a column": "WHEN MATCHED THEN UPDATE SET c = s.c WHEN NOT MATCHED THEN INSERT (k, c) VALUES (s.k, s.c)",
+}
+
+
+@AREA.grid(KEPT)
+def integers_without_type_widening(p: Player, case: tuple[str, str]) -> None:
+    """A merge that evolves leaves the types of columns, though files hold these integers alike; an append does not."""
+    column, value = case
+    source = f"(SELECT k, {value} AS c, 5 AS more FROM VALUES (1), (3) AS v(k))"
+    for n, (clauses, policy) in enumerate([*((c, "ANSI") for c in EVOLVING.values()), (STARS, "STRICT")]):
+        p.sql(
+            f"CREATE TABLE delta.`{{at}}/k{n}` (k INT, c {column}) USING delta TBLPROPERTIES ('delta.enableTypeWidening' = 'false')",
+            f"INSERT INTO delta.`{{at}}/k{n}` VALUES (1, NULL), (2, NULL)",
+        )
+        p.conf("spark.sql.storeAssignmentPolicy", policy)
+        p.attempt(
+            f"MERGE WITH SCHEMA EVOLUTION INTO delta.`{{at}}/k{n}` AS t USING {source} AS s ON s.k = t.k {clauses}"
+        )
+        p.rows(f"SELECT * FROM delta.`{{at}}/k{n}`")
+        p.schema(f"SELECT * FROM delta.`{{at}}/k{n}`")
