@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-EXPRESSIONS = Path(__file__).parents[2] / "expressions"
+EXPRESSIONS = Path(__file__).parents[3] / "expressions"
 # what else means something of its own to Spark
 MORE = [
     "'it\\'s' || \"so\"",
