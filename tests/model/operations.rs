@@ -2,8 +2,8 @@
 
 use deltaic::actions::{Add, LogPath, Metadata, Protocol, Remove};
 use deltaic::conflict::RowMoves;
+use deltaic::deletion_vector::DeletionVector;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::scan::DeletionVector;
 use deltaic::txn::{Operation, Transaction};
 use serde_json::json;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use deltaic::Error;
-use deltaic::actions::ObjectPath;
-use deltaic::commit::{ActionRef, Attempt, CommitOutcome, Proposal, Step};
+use deltaic::actions::{ActionRef, ObjectPath};
+use deltaic::commit::{Attempt, CommitOutcome, Proposal, Step};
 use deltaic::conflict::{MATRIX, Row};
 use deltaic::store::PutOutcome;
 use deltaic::txn::Pending;
@@ -175,7 +175,7 @@ impl World {
         Ok((pending, written))
     }
 
-    fn winners(&self, from: u64, to: u64) -> Vec<deltaic::commit::Winner> {
+    fn winners(&self, from: u64, to: u64) -> Vec<deltaic::conflict::Winner> {
         (from..=to).map(|v| parse(v, &self.log[v as usize])).collect()
     }
 

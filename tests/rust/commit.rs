@@ -5,7 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use deltaic::Error;
 use deltaic::actions::{Action, Add, CommitInfo, LogPath, ObjectPath};
-use deltaic::commit::{CommitOutcome, commit_path, winners_from, write_commit};
+use deltaic::commit::{CommitOutcome, write_commit};
+use deltaic::conflict::winners_from;
+use deltaic::log::commit_path;
 use deltaic::store::{FileMeta, LocalStore, Location, ObjectAdapter, PutOutcome, Store};
 use deltaic_testkit::{Fault, FaultStore, Op, Rule};
 

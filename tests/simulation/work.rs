@@ -11,13 +11,12 @@ use deltaic::Result;
 use deltaic::actions::{Add, LogPath};
 use deltaic::alter::properties::SetOptions;
 use deltaic::checkpoint::{checkpoint, cleanup_at, compact};
+use deltaic::deletion_vector::{DeletionVector, write_file};
 use deltaic::maintain::{
     Alteration, RestoreOptions, VacuumMode, VacuumOptions, alter_table, restore, vacuum,
 };
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
-use deltaic::scan::DeletionVector;
-use deltaic::scan::deletion_vector::write_file;
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::Location;
 use deltaic::txn::{Operation, Transaction};
@@ -65,7 +64,7 @@ fn write(location: &Location, rows: &[Row], options: &WriteOptions) -> Result<Do
     let batch = batch(rows);
     let schema = batch.schema();
     let data = RecordBatchIterator::new([Ok(batch)], schema);
-    let result = deltaic::write::write(location, data, options)?;
+    let result = deltaic::operations::write(location, data, options)?;
     Ok(if result.skipped { Done::Nothing } else { Done::Committed(result.version) })
 }
 

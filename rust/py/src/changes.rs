@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use deltaic::changes::{Bound, Changes as Plan, ChangesRequest, handover};
+use deltaic::changes::{Bound, Changes as Plan, ChangesRequest};
+use deltaic::engine::change_list;
 use deltaic::store::StorageOptions;
 use deltaic::{Error, Result, Snapshot};
 use pyo3::prelude::{Bound as Held, *};
@@ -101,24 +102,24 @@ impl Changes {
     /// What each version is made of, as JSON.
     fn commits(&self, py: Python<'_>) -> PyResult<String> {
         let plan = self.plan.clone();
-        let commits = runtime::read(py, move || handover::commits(&plan).collect::<Result<Vec<_>>>())?;
+        let commits = runtime::read(py, move || change_list::commits(&plan).collect::<Result<Vec<_>>>())?;
         Ok(serde_json::Value::Array(commits).to_string())
     }
 
     /// Schema, partitioning and properties for the bridge, as JSON.
     fn describe(&self) -> String {
-        handover::describe(&self.plan).to_string()
+        change_list::describe(&self.plan).to_string()
     }
 
     /// Checks that a query that was analyzed with these columns can read these changes. `facts` is what `describe` said then.
     fn check_analyzed(&self, py: Python<'_>, facts: &str) -> PyResult<()> {
-        handover::check_analyzed(&self.plan, facts).map_err(|e| to_python(py, &e))
+        change_list::check_analyzed(&self.plan, facts).map_err(|e| to_python(py, &e))
     }
 
     /// All files for the bridge, as one block, and their bytes.
     fn files<'py>(&self, py: Python<'py>) -> PyResult<(Held<'py, PyBytes>, i64)> {
         let plan = self.plan.clone();
-        let (block, size) = runtime::read(py, move || handover::encode(&plan))?;
+        let (block, size) = runtime::read(py, move || change_list::encode(&plan))?;
         Ok((PyBytes::new(py, &block), size))
     }
 }

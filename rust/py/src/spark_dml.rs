@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use deltaic::dml::{DmlOptions, Part, SpreadDml};
+use deltaic::dml::DmlOptions;
+use deltaic::engine::{Part, SpreadDml, file_list};
 use deltaic::predicate::Predicate;
-use deltaic::scan::{handover, row_id_bases};
+use deltaic::scan::row_id_bases;
 use deltaic::schema::StructType;
 use deltaic::store::Location;
 use deltaic::txn::Operation;
@@ -160,7 +161,7 @@ impl Dml {
     /// The location of the table as Spark spells it.
     #[getter]
     fn uri(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |dml| Ok(handover::spark_uri(dml.snapshot().location().root())))
+        self.with(py, |dml| Ok(file_list::spark_uri(dml.snapshot().location().root())))
     }
 
     /// The version that it works on, as the bridge reads it.
@@ -217,7 +218,7 @@ impl Dml {
     /// What the bridge asks of a relation of a `part` of the files: see `SparkTable`.
     fn describe(&self, py: Python<'_>, part: &str, identity: &str, row_ids: bool) -> PyResult<String> {
         self.with(py, |dml| {
-            let mut facts = handover::describe(dml.snapshot());
+            let mut facts = file_list::describe(dml.snapshot());
             facts["identity"] = identity.into();
             facts["timeTravel"] = true.into();
             facts["claimed"] = (part_of(part)? == Part::All).into();
@@ -247,15 +248,15 @@ impl Dml {
         predicate: Option<&str>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let block = self.with(py, |dml| match part_of(part)? {
-            Part::All => handover::encode(dml.snapshot(), predicate.map(parsed).transpose()?),
-            part => handover::encode_adds(dml.snapshot(), &dml.files(part)?),
+            Part::All => file_list::encode(dml.snapshot(), predicate.map(parsed).transpose()?),
+            part => file_list::encode_adds(dml.snapshot(), &dml.files(part)?),
         })?;
         Ok(PyBytes::new(py, &block))
     }
 
     /// Bytes of all files of the version.
     fn size(&self, py: Python<'_>) -> PyResult<i64> {
-        self.with(py, |dml| handover::total_size(dml.snapshot()))
+        self.with(py, |dml| file_list::total_size(dml.snapshot()))
     }
 
     /// The plan of a read of the files of a `part`.

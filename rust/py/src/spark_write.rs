@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use deltaic::actions::Add;
 use deltaic::alter::SetOptions;
+use deltaic::engine::SpreadWrite;
+use deltaic::engine::file_list::spark_uri;
 use deltaic::expr::RuleKind;
 use deltaic::predicate::Predicate;
-use deltaic::scan::handover::spark_uri;
 use deltaic::schema::StructType;
-use deltaic::write::{DefineMode, Defines, SpreadWrite, WriteMode, WriteOptions, WrittenFile, footer_adds};
+use deltaic::write::{DefineMode, Defines, WriteMode, WriteOptions, WrittenFile, footer_adds};
 use deltaic::{Error, Result};
 use pyo3::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Operations whose rows an engine looks at and writes: here this test is the engine.
 
 use arrow::array::BinaryArray;
-use deltaic::dml::{SpreadDml, TakenRows};
+use deltaic::engine::{SpreadDml, TakenRows};
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::schema::{StructField, StructType};
 use deltaic::txn::Operation;
@@ -193,7 +193,7 @@ fn new_rows_with_a_new_column_are_told_as_changes() {
     let k: ArrayRef = Arc::new(Int64Array::from(vec![20, 21]));
     let rows = RecordBatch::try_from_iter([("more", k.clone()), ("K", k)]).unwrap();
     let schema = rows.schema();
-    let plan = dml.insert_plan(&deltaic::write::from_arrow(&schema).unwrap()).unwrap();
+    let plan = dml.insert_plan(&deltaic::schema::from_arrow(&schema).unwrap()).unwrap();
     dml.own_folder("own".into());
     let adds = plan.write_files(RecordBatchIterator::new([Ok(rows)], schema), Some("own")).unwrap();
     dml.add_inserts(adds, true).unwrap();

@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use deltaic::actions::LogPath;
-use deltaic::dml::{DmlOptions, delete, update};
+use deltaic::dml::DmlOptions;
 use deltaic::maintain::{CloneOptions, OptimizeOptions, alter_table, optimize, shallow_clone};
+use deltaic::operations::{delete, update};
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::json;
 

@@ -13,11 +13,10 @@ mod table_state;
 use std::sync::Arc;
 
 use deltaic::actions::{Add, DomainMetadata, LogPath, Metadata, ObjectPath, Protocol};
-use deltaic::commit::{Winner, winners_from};
-use deltaic::conflict::RowMoves;
+use deltaic::conflict::{RowMoves, Winner, winners_from};
+use deltaic::deletion_vector::DeletionVector;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
-use deltaic::scan::DeletionVector;
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{Location, ObjectAdapter};
 use deltaic::txn::{Operation, Transaction};

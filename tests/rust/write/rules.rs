@@ -8,9 +8,10 @@ use arrow::array::{
 };
 use arrow::datatypes::{Date32Type, Int64Type};
 use deltaic::Error;
+use deltaic::engine::SpreadWrite;
 use deltaic::scan::{ReadRequest, read};
-use deltaic::schema::StructType;
-use deltaic::write::{SpreadWrite, footer_adds, from_arrow, plan_write};
+use deltaic::schema::{StructType, from_arrow};
+use deltaic::write::{footer_adds, plan_write};
 use deltaic_testkit::{TableBuilder, actions};
 use serde_json::{Value, json};
 
@@ -209,7 +210,8 @@ fn identities_follow_the_mark_and_move_it_in_the_same_commit() {
     let small = WriteOptions { max_rows_per_file: Some(1), ..append() };
     let data = longs("id", vec![Some(1), Some(2), Some(3)]);
     let result =
-        deltaic::write::write(&location, reader(vec![Ok(data.clone()), Ok(data.clone())]), &small).unwrap();
+        deltaic::operations::write(&location, reader(vec![Ok(data.clone()), Ok(data.clone())]), &small)
+            .unwrap();
     assert_eq!((result.version, mark(&location)), (1, Some(35)));
     assert_eq!(numbers(&location, "key"), [10, 15, 20, 25, 30, 35].map(Some));
     write(&location, &data.slice(0, 1), &append()).unwrap();
@@ -269,7 +271,7 @@ fn overtaken(location: &Location, options: &WriteOptions) -> Result<WriteResult,
         Ok(longs("id", vec![Some(n)]))
     });
     let schema = longs("id", vec![]).schema();
-    deltaic::write::write(location, arrow::array::RecordBatchIterator::new(batches, schema), options)
+    deltaic::operations::write(location, arrow::array::RecordBatchIterator::new(batches, schema), options)
 }
 
 #[test]

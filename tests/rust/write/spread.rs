@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array};
 use deltaic::Error;
-use deltaic::schema::{DataType, StructField, StructType};
-use deltaic::write::{SpreadWrite, from_arrow};
+use deltaic::engine::SpreadWrite;
+use deltaic::schema::{DataType, StructField, StructType, from_arrow};
 use serde_json::json;
 
 use super::*;

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeletionVectorDescriptor, LogPath, PartitionValues};
+use super::file_path::LogPath;
+use super::{DeletionVectorDescriptor, PartitionValues};
 
 /// `add`: a logical file joins the table (PROTOCOL.md, "Add File and Remove File").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LogPath, PartitionValues};
+use super::PartitionValues;
+use super::file_path::LogPath;
 
 /// `cdc`: a file of row-level changes of one version (PROTOCOL.md, "Add CDC File").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -3,15 +3,13 @@
 use super::add_column::Position;
 use super::clustering::check_statistics;
 use super::defaults::set_default;
+use super::finalize::{Change, settle};
 use super::identity::Identity;
 use super::paths::{position, refuse, resolve, same, struct_mut, type_mut};
 use super::references::refuse_if_used;
-use super::settle::{Change, settle};
 use super::{Definition, widen};
-use crate::condition;
-use crate::error::Result;
-use crate::schema::{CHAR_VARCHAR, DataType, StructField, StructType};
-use crate::write::TextLimit;
+use crate::error::{Result, condition};
+use crate::schema::{CHAR_VARCHAR, DataType, StructField, StructType, TextLimit};
 
 /// A change of one column; what is not given stays.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::finalize::{Change, settle};
 use super::paths::same;
-use super::settle::{Change, settle};
 use super::{Definition, references};
 use crate::actions::Metadata;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 
 const PREFIX: &str = "delta.constraints.";
 /// The name under which Spark enforces the length of char and varchar columns.

@@ -1,12 +1,11 @@
 //! Dropping columns.
 
 use super::clustering::is_clustering;
+use super::finalize::{Change, settle};
 use super::paths::{position, refuse, resolve, struct_mut};
 use super::references::refuse_if_used;
-use super::settle::{Change, settle};
 use super::{Definition, stats_list};
-use crate::condition;
-use crate::error::Result;
+use crate::error::{Result, condition};
 use crate::schema::ColumnMappingMode;
 
 /// The table without these columns. Files stay as they are.

@@ -1,16 +1,14 @@
 //! Schema evolution by a write: merging the schema of the data into that of the table, or overwriting it.
 
 use super::column_mapping::{reuse, strip};
+use super::finalize::{Change, settle};
 use super::generated::expression;
 use super::paths::{refuse, same};
 use super::references::{refuse_if_used, refuse_type_if_used};
-use super::settle::{Change, settle};
 use super::{Definition, identity, widen};
 use crate::alter::names::{check_names, check_partition_columns};
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
-use crate::write::as_nullable;
+use crate::error::{Error, Result, condition};
+use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, as_nullable};
 
 /// The table with the columns of the data too, as `mergeSchema` asks for it.
 ///

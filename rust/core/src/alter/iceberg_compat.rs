@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::Definition;
-use super::settle::Change;
+use super::finalize::Change;
 use super::widen::is_iceberg_widening;
 use crate::actions::{Add, Metadata};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, TYPE_CHANGES, type_from_name};
-use crate::txn::row_ids::num_records;
+use crate::stats::num_records;
 
 const V1: &str = "delta.enableIcebergCompatV1";
 const V2: &str = "delta.enableIcebergCompatV2";

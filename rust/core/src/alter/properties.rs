@@ -6,14 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Definition;
 use super::constraints::is_constraint;
-use super::interval::parse_interval;
+use super::finalize::{Change, settle};
 use super::property_table::{PROPERTIES, Value, known};
 use super::protocol::Asked;
 use super::row_tracking::{EITHER, both};
-use super::settle::{Change, settle};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::features::{FEATURES, feature};
+use crate::properties::parse_interval;
 
 const FEATURE_PREFIX: &str = "delta.feature.";
 const READER_VERSION: &str = "delta.minReaderVersion";

@@ -1,7 +1,8 @@
 //! Tables for the tests of this module.
 
+use super::finalize::{Change, settle};
 use crate::actions::{Metadata, Protocol};
-use crate::alter::{Change, Definition, settle};
+use crate::alter::Definition;
 use crate::schema::{ArrayType, DataType, MapType, StructField, StructType};
 
 pub(crate) fn protocol(reader: i32, writer: i32) -> Protocol {

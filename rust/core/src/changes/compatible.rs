@@ -18,7 +18,7 @@ pub(super) fn difference(old: &Metadata, read: &Metadata) -> Result<Option<Strin
 
 /// What column mapping hides: columns that were renamed, dropped, or that another one took the name of.
 fn mapping_difference(old: (&Metadata, &StructType), read: (&Metadata, &StructType)) -> Option<String> {
-    let (from, to) = (ColumnMappingMode::of(old.0), ColumnMappingMode::of(read.0));
+    let (from, to) = (old.0.column_mapping(), read.0.column_mapping());
     if to == ColumnMappingMode::None {
         return (from != to).then(|| "column mapping was taken away".to_owned());
     }

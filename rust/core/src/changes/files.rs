@@ -6,10 +6,12 @@ use rayon::prelude::*;
 use roaring::RoaringTreemap;
 use serde_json::Value;
 
-use super::columns::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::actions::{Action, Add, Cdc, CommitInfo, DeletionVectorDescriptor, PartitionValues, Remove};
+use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
-use crate::scan::{DataFile, DeletionVector, row_count};
+use crate::parquet::DataFile;
+use crate::scan::row_count;
+use crate::schema::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::snapshot::format_timestamp;
 use crate::store::{Location, runtime};
 

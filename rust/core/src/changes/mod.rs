@@ -9,15 +9,12 @@
 //! | `read` | the rows |
 //! | `handover` | the plan as Spark takes it over |
 
-mod columns;
 mod compatible;
 mod files;
-pub mod handover;
 mod plan;
 mod range;
 mod read;
 
-pub use columns::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 pub use files::{ChangeFile, ChangeKind};
 pub use plan::Changes;
 pub use range::{Bound, ChangesRequest};

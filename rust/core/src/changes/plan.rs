@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::columns::with_change_columns;
 use super::compatible::difference;
 use super::files::{ChangeFile, Committed, files};
 use super::range::{ChangesRequest, resolve};
 use crate::actions::{Action, Metadata};
-use crate::condition::{self, Condition};
-use crate::error::{Error, Result};
+use crate::error::condition::Condition;
+use crate::error::{Error, Result, condition};
+use crate::features::in_commit_since;
 use crate::log::{Listing, LogFile, commit_name};
 use crate::replay::{CHUNK, CommitActions, fetch, scan_for_metadata};
-use crate::schema::{ColumnMappingMode, StructType};
-use crate::snapshot::{At, Snapshot, in_commit_since, monotonic};
+use crate::schema::{ColumnMappingMode, StructType, with_change_columns};
+use crate::snapshot::{At, Snapshot, monotonic};
 
 /// When a commit counts as made, and its files.
 pub(super) type TimedFiles = (i64, Vec<ChangeFile>);
@@ -32,7 +32,7 @@ pub struct Changes {
     /// The version whose schema the rows have.
     pub(super) snapshot: Snapshot,
     pub(super) schema: Arc<StructType>,
-    pub(super) commits: Arc<Vec<LogFile>>,
+    pub(crate) commits: Arc<Vec<LogFile>>,
     file_times: Arc<BTreeMap<u64, i64>>,
     in_commit_since: Option<u64>,
 }
@@ -121,8 +121,8 @@ impl Changes {
         &self.snapshot
     }
 
-    /// The columns of the table, then [`CHANGE_TYPE`](super::CHANGE_TYPE), [`COMMIT_VERSION`](super::COMMIT_VERSION) and
-    /// [`COMMIT_TIMESTAMP`](super::COMMIT_TIMESTAMP).
+    /// The columns of the table, then [`CHANGE_TYPE`](crate::schema::CHANGE_TYPE), [`COMMIT_VERSION`](crate::schema::COMMIT_VERSION) and
+    /// [`COMMIT_TIMESTAMP`](crate::schema::COMMIT_TIMESTAMP).
     pub fn schema(&self) -> &StructType {
         &self.schema
     }
@@ -140,7 +140,7 @@ impl Changes {
     }
 
     /// [`Changes::files`] with the time of each commit, in milliseconds since the Unix epoch.
-    pub(super) fn timed_files(&self) -> impl Iterator<Item = Result<TimedFiles>> + Send + 'static {
+    pub(crate) fn timed_files(&self) -> impl Iterator<Item = Result<TimedFiles>> + Send + 'static {
         let plan = self.clone();
         (0..plan.commits.len().div_ceil(CHUNK)).flat_map(move |chunk| plan.files_of(chunk))
     }

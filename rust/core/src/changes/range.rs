@@ -2,8 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::log::Listing;
 use crate::snapshot::{CommitTimes, Snapshot, format_timestamp};
 

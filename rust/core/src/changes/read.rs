@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 
-use super::columns::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, by_name};
 use super::files::{ChangeFile, ChangeKind};
 use super::plan::Changes;
 use crate::actions::Add;
 use crate::error::Result;
 use crate::scan::{ReadRequest, RowScan, RowStream, Split, splits_of, workers};
+use crate::schema::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, by_name};
 use crate::store::StorageOptions;
 
 impl Changes {

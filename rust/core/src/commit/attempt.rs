@@ -1,10 +1,10 @@
 use bytes::Bytes;
 
+use super::CommitOutcome;
 use crate::actions::ObjectPath;
+use crate::conflict::Winner;
 use crate::error::{Error, Result};
 use crate::store::PutOutcome;
-
-use super::{CommitOutcome, Winner};
 
 /// How often a put without a clear answer is repeated, and an unreadable answer read again.
 const TRIES: u32 = 5;

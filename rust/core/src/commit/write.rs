@@ -1,17 +1,12 @@
 use std::time::Duration;
 
-use crate::actions::{CommitInfo, ObjectPath};
-use crate::error::{Error, Result};
-use crate::log::commit_name;
-use crate::store::Location;
-
 use super::attempt::{Attempt, Step};
-use super::{ActionRef, Backoff, CommitOutcome, encode::encode, probe::check_store};
-
-/// Place of the commit of a version.
-pub fn commit_path(location: &Location, version: u64) -> ObjectPath {
-    location.log_dir().join(&commit_name(version))
-}
+use super::probe::check_store;
+use super::{Backoff, CommitOutcome};
+use crate::actions::{ActionRef, CommitInfo, encode};
+use crate::error::{Error, Result};
+use crate::log::commit_path;
+use crate::store::Location;
 
 /// Writes `actions` as commit `version`, if there is none. `info.txn_id` must be unique to this transaction: after every
 /// answer but a clear yes the commit is read back and the ids are compared, so a lost answer is no conflict, and no

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use super::{IdentityValues, RowMoves};
+use super::IdentityValues;
+use super::row_relocation::RowMoves;
 use crate::actions::{Action, Add, Cdc, DomainMetadata, Metadata, Protocol, Remove, Txn};
 
 /// What a transaction does, sorted by kind.

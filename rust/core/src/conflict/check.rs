@@ -2,13 +2,12 @@ use std::collections::HashMap;
 
 use super::rows::{RowLevel, compare, moved, only_deletes};
 use super::table_changes::{metadata_rule, protocol_rule};
-use super::{Changes, ConflictKind, IsolationLevel, MovedRows, Reads, Row, RowMerge, Rule, Vectors, Verdict};
+use super::winner::Winner;
+use super::{Changes, IsolationLevel, MovedRows, Reads, Row, RowMerge, Rule, Vectors, Verdict};
 use crate::actions::{Action, Add, DeletionVectorDescriptor, Metadata, ObjectPath, Protocol, Remove};
-use crate::commit::Winner;
-use crate::error::Result;
+use crate::error::{ConflictKind, Result};
+use crate::features::{ROW_TRACKING_DOMAIN, assigns_row_ids, has_in_commit_timestamps};
 use crate::predicate::Predicate;
-use crate::txn::row_ids::{ROW_TRACKING_DOMAIN, assigns_row_ids};
-use crate::txn::timestamps::has_in_commit_timestamps;
 
 /// A transaction that lost a race, as it stands.
 #[derive(Debug, Clone, Copy)]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use arrow::array::{MapBuilder, MapFieldNames, StringBuilder, StringViewBuilder};
 use arrow_buffer::BooleanBuffer;
 
+use super::winner::Winner;
 use super::{PredicateRecord, ReadsRecord};
 use crate::actions::{Action, Add, LogPath, ObjectPath, PartitionValues, Remove};
-use crate::commit::Winner;
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;

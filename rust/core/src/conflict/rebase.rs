@@ -1,10 +1,10 @@
-use super::moves::Places;
+use super::row_relocation::Places;
+use super::winner::Winner;
 use super::{Changes, Finding, Rule, Vectors};
 use crate::actions::{Action, ObjectPath};
-use crate::commit::Winner;
+use crate::deletion_vector::DeletionVector;
 use crate::error::Result;
-use crate::scan::DeletionVector;
-use crate::txn::wide_bounds;
+use crate::stats::wide_bounds;
 
 impl Changes {
     /// The changes as they would be, had the transaction begun after the winner: deletion vectors are joined, marks of

@@ -1,8 +1,8 @@
-use super::moves::Places;
-use super::{RowMoves, Vectors};
+use super::Vectors;
+use super::row_relocation::{Places, RowMoves};
 use crate::actions::{Add, DeletionVectorDescriptor, Remove};
+use crate::deletion_vector::DeletionVector;
 use crate::error::Result;
-use crate::scan::DeletionVector;
 
 /// Deletes of different rows of one file, joined.
 #[derive(Debug, Clone, PartialEq)]

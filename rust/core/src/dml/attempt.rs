@@ -9,9 +9,9 @@ use crate::write::{Uploads, WriteOptions, WritePlan};
 /// the table has them, or may have them.
 #[derive(Debug)]
 pub(crate) struct Attempt {
-    pub(super) plan: WritePlan,
-    pub(super) write: WriteOptions,
-    pub(super) uploads: Uploads,
+    pub(crate) plan: WritePlan,
+    pub(crate) write: WriteOptions,
+    pub(crate) uploads: Uploads,
     pub(super) vectors: StoredVectors,
     kept: bool,
 }
@@ -24,19 +24,19 @@ impl Attempt {
     }
 
     /// Whether rows are marked as deleted where they are. A new vector says that rows change.
-    pub(super) fn uses_vectors(&self) -> bool {
+    pub(crate) fn uses_vectors(&self) -> bool {
         (self.write.data_change && self.write.vectors)
             && self.plan.metadata.is_true("delta.enableDeletionVectors")
             && self.plan.protocol.supports("deletionVectors")
     }
 
     /// Whether changes of rows are told.
-    pub(super) fn feeds_changes(&self) -> bool {
+    pub(crate) fn feeds_changes(&self) -> bool {
         self.write.data_change && self.plan.metadata.is_true("delta.enableChangeDataFeed")
     }
 
     /// Whether the table has the files, or may have them.
-    pub(super) fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         self.kept
     }
 
@@ -44,7 +44,7 @@ impl Attempt {
     ///
     /// # Errors
     /// [`Error::Interrupted`] once the operation was asked to stop.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.uploads.check()
     }
 

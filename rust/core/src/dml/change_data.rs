@@ -44,12 +44,12 @@ pub(super) fn plan(plan: &WritePlan) -> WritePlan {
 }
 
 /// The column that says what happened to a row.
-pub(super) fn column() -> StructField {
+pub(crate) fn column() -> StructField {
     StructField::new(CHANGE_TYPE, DataType::String, true)
 }
 
 /// The action of a file.
-pub(super) fn cdc(file: Add) -> Cdc {
+pub(crate) fn cdc(file: Add) -> Cdc {
     Cdc {
         path: file.path,
         partition_values: file.partition_values,

@@ -3,18 +3,17 @@
 use std::time::Instant;
 
 use super::attempt::Attempt;
-use super::condition::Condition;
 use super::rewrite::{Change, rewrite};
 use super::touched::{Touched, find};
 use super::vectors::mark;
 use crate::actions::{Add, LogPath};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::predicate::Predicate;
 use crate::snapshot::Snapshot;
+use crate::stats::num_records;
 use crate::sums::SaturatingSum;
 use crate::txn::Transaction;
-use crate::txn::row_ids::num_records;
+use crate::write::RowCondition;
 
 /// What left, and what was written for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,20 +31,20 @@ pub(crate) struct Removed {
     pub(crate) vectors_removed: u64,
     pub(crate) vectors_updated: u64,
     pub(crate) change_files: u64,
-    pub(super) scan_millis: u64,
-    pub(super) rewrite_millis: u64,
+    pub(crate) scan_millis: u64,
+    pub(crate) rewrite_millis: u64,
 }
 
 /// Stages the removal of the rows of a condition, and claims what was read for it: whole files by their partition values,
 /// deletion vectors where the table has them, or else files without the rows.
 ///
 /// # Errors
-/// As [`super::delete`], but for those of the commit.
+/// As [`crate::operations::delete`], but for those of the commit.
 pub(crate) fn remove_rows(
     attempt: &Attempt,
     snapshot: &Snapshot,
     txn: &mut Transaction,
-    condition: &Condition<'_>,
+    condition: &RowCondition<'_>,
 ) -> Result<Removed> {
     let started = Instant::now();
     let candidates = candidates(attempt, snapshot, condition.predicate())?;
@@ -69,7 +68,7 @@ pub(crate) fn remove_rows(
 ///
 /// # Errors
 /// As [`Snapshot::files`]; [`Error::AppendOnly`] with the first of them in a table that loses no rows.
-pub(super) fn candidates(
+pub(crate) fn candidates(
     attempt: &Attempt,
     snapshot: &Snapshot,
     predicate: Option<&Predicate>,
@@ -95,7 +94,7 @@ fn refused(attempt: &Attempt, file: Option<String>) -> Error {
 ///
 /// # Errors
 /// [`Error::AppendOnly`] in a table that loses no rows.
-pub(super) fn check_removable(attempt: &Attempt) -> Result<()> {
+pub(crate) fn check_removable(attempt: &Attempt) -> Result<()> {
     match loses_no_rows(attempt) {
         true => Err(refused(attempt, None)),
         false => Ok(()),
@@ -106,9 +105,9 @@ pub(super) fn check_removable(attempt: &Attempt) -> Result<()> {
 ///
 /// # Errors
 /// As [`Transaction::read_matching`].
-pub(super) fn claim<'p>(
+pub(crate) fn claim<'p>(
     txn: &mut Transaction,
-    condition: &Condition<'_>,
+    condition: &RowCondition<'_>,
     files: impl IntoIterator<Item = &'p LogPath>,
 ) -> Result<()> {
     match condition.predicate() {
@@ -166,12 +165,12 @@ fn by_rewrite(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> 
 }
 
 /// Milliseconds since then.
-pub(super) fn millis(since: Instant) -> u64 {
+pub(crate) fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The rows that these files show, if their statistics tell the number.
-pub(super) fn rows_of(files: &[Add]) -> Option<u64> {
+pub(crate) fn rows_of(files: &[Add]) -> Option<u64> {
     files.iter().try_fold(0_u64, |all, file| {
         let rows = num_records(file)?;
         let deleted = file.deletion_vector.as_ref().map_or(0, |v| v.cardinality);

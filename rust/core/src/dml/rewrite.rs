@@ -8,17 +8,19 @@ use rayon::prelude::*;
 
 use super::assignments::Assignments;
 use super::attempt::Attempt;
-use super::change_data::{self, ChangeType, ChangeWriter};
+use super::change_data;
+use super::change_data::{ChangeType, ChangeWriter};
 use super::touched::Touched;
 use crate::actions::{Add, Cdc};
+use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
-use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowIds, RowScan};
+use crate::scan::{PlacedRows, ReadRequest, RowIds, RowScan};
 use crate::store::runtime;
 use crate::write::{FittedWriter, Rules, WritePlan, fit_rows};
 
 /// What becomes of the rows that are meant.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Change<'a> {
+pub(crate) enum Change<'a> {
     Delete,
     /// They leave, or become these rows, which are held to the rules. That is told by other files.
     Elsewhere(&'a [RecordBatch]),
@@ -27,11 +29,11 @@ pub(super) enum Change<'a> {
 
 /// Files that were written.
 #[derive(Debug, Default)]
-pub(super) struct Rewritten {
-    pub(super) adds: Vec<Add>,
-    pub(super) cdc: Vec<Cdc>,
+pub(crate) struct Rewritten {
+    pub(crate) adds: Vec<Add>,
+    pub(crate) cdc: Vec<Cdc>,
     /// Rows that stayed and were written again.
-    pub(super) copied: u64,
+    pub(crate) copied: u64,
 }
 
 /// Writes what is to be written of touched files: with `copies` also the rows that stay, because the files leave. Several
@@ -43,7 +45,7 @@ pub(super) struct Rewritten {
 ///
 /// # Cost
 /// All columns of the rows that are written. Memory: the open files of one writer a core.
-pub(super) fn rewrite(
+pub(crate) fn rewrite(
     attempt: &Attempt,
     change: Change<'_>,
     touched: &[Touched],

@@ -69,7 +69,7 @@ pub(super) fn whole_partitions(files: BTreeMap<Vec<Option<String>>, Vec<Add>>) -
 mod tests {
     use super::*;
     use crate::actions::LogPath;
-    use crate::scan::DeletionVector;
+    use crate::deletion_vector::DeletionVector;
 
     fn file(name: &str, size: i64, deleted: u64) -> Add {
         let vector: DeletionVector = (0..deleted).collect();

@@ -7,17 +7,16 @@ use rayon::prelude::*;
 use super::convert_files::{Found, data_files, inferred, partition_values};
 use super::convert_schema::merge;
 use crate::actions::{Add, LogPath, Metadata, Protocol};
-use crate::alter::{SetOptions, properties::for_new_table};
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
+use crate::alter::SetOptions;
+use crate::alter::properties::for_new_table;
+use crate::error::{Error, Result, condition};
+use crate::features::check_writer;
+use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, as_nullable};
 use crate::snapshot::{At, Snapshot};
+use crate::stats::StatsColumns;
 use crate::store::{Location, runtime};
 use crate::txn::{Operation, Transaction};
-use crate::write::{
-    StatsColumns, WriteOptions, as_nullable, check_writer, footer_schema, footer_statistics, new_table,
-    read_footer,
-};
+use crate::write::{WriteOptions, footer_schema, footer_statistics, new_table, read_footer};
 
 /// Files whose footers are in memory at once.
 const CHUNK: usize = 256;
@@ -148,7 +147,7 @@ fn table_of(
             ..Default::default()
         },
     )?;
-    let mode = ColumnMappingMode::of(&metadata);
+    let mode = metadata.column_mapping();
     if mode != ColumnMappingMode::None {
         let said = [("config", "delta.columnMapping.mode"), ("mode", mode.name())];
         return Err(Error::InvalidArgument {

@@ -7,13 +7,12 @@ use chrono::Utc;
 use super::feature_steps::{StepJob, barrier, remove_domains};
 use super::feature_traces::{checkpoints, clean_from, oldest, protected_before, state};
 use crate::alter::drop_feature::{BARRIER_CHECKPOINTS, DropPlan, History, Step, downgraded, plan_drop};
-use crate::checkpoint::{LogSettings, checkpoint, cleanup_before};
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::log::Listing;
+use crate::checkpoint::{checkpoint, cleanup_before};
+use crate::error::{Error, Result, condition};
+use crate::log::{Listing, LogSettings};
 use crate::snapshot::{At, Snapshot, format_timestamp, monotonic};
 use crate::store::Location;
-use crate::txn::heard::tell;
+use crate::txn::warnings::tell;
 use crate::txn::{Operation, Transaction, retried};
 
 /// More steps than any feature has: who needs them all works against a writer that uses the feature again and again.

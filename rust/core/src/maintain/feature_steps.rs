@@ -16,11 +16,12 @@ use crate::alter::{Definition, cluster_by};
 use crate::checkpoint::checkpoint;
 use crate::conflict::{IsolationLevel, RowMoves};
 use crate::error::{Error, Result};
+use crate::features::check_writer;
 use crate::schema::ColumnMappingMode;
 use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, runtime};
 use crate::txn::{Operation, Transaction, rewrite_metrics};
-use crate::write::{Target, Uploads, WriteOptions, WritePlan, check_writer, plan_existing, read_footer};
+use crate::write::{Target, Uploads, WriteOptions, WritePlan, plan_existing, read_footer};
 
 /// A step on a version, with what all steps have in common.
 pub(super) struct StepJob<'a> {

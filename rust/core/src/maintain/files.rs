@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use crate::actions::{DeletionVectorDescriptor, LogPath, ObjectPath};
+use crate::deletion_vector::file_path;
 use crate::error::{Error, Result};
-use crate::scan::deletion_vector::file_path;
 use crate::store::{FileMeta, Location, runtime};
 
 /// What a logical file needs in the store: its data file, and the file of its deletion vector.

@@ -13,10 +13,10 @@
 //! | `parts` | which part of a predicate drops a file |
 
 mod bounds;
+mod explain;
 mod nulls;
 mod outcomes;
 mod partition;
-mod parts;
 mod plan;
 mod pruner;
 mod range;
@@ -25,11 +25,11 @@ mod stats_json;
 mod stats_struct;
 mod timestamps;
 
+pub use crate::predicate::BoundColumn;
+pub(crate) use explain::{Part, RuledOut};
+pub use pruner::Pruner;
+
 #[cfg(test)]
 mod proptests;
 #[cfg(test)]
 mod tests;
-
-pub use crate::predicate::BoundColumn;
-pub(crate) use parts::{Part, RuledOut};
-pub use pruner::Pruner;

@@ -16,7 +16,7 @@ use super::tail::{JsonCheckpoint, check_heads};
 use crate::actions::{DomainMetadata, Format, LogPath, Metadata, ObjectPath, Protocol, Remove, Sidecar, Txn};
 use crate::error::{Error, Result};
 use crate::log::{Checkpoint, CheckpointFormat, LogFileKind};
-use crate::scan::{DataFile, guarded};
+use crate::parquet::{DataFile, guarded};
 use crate::store::{Location, runtime};
 use crate::sums::SaturatingSum;
 

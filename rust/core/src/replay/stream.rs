@@ -13,13 +13,13 @@ use parquet::arrow::arrow_reader::RowSelection;
 use rayon::prelude::*;
 
 use super::checkpoint::{CheckpointFile, CheckpointReader};
+use super::checksum_validation::Count;
 use super::columns::{FileBatch, FilesRequest, STRING_MAP, conform, file_columns, schema_of};
-use super::evidence::Count;
 use super::stats_json::stats_json;
 use super::tail::{Tail, without};
 use crate::error::{Error, Result};
 use crate::prune::{BoundColumn, Pruner};
-use crate::snapshot::Counters;
+use crate::report::Counters;
 use crate::store::{Location, runtime};
 
 /// What a listing reads: a tail over a checkpoint.

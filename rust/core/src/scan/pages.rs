@@ -12,7 +12,7 @@ use parquet::arrow::arrow_reader::RowSelection;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::metadata::page_index::PageIndexProvider;
 
-use super::flat::Flat;
+use super::prunable_columns::Flat;
 use super::skip::{Statistics, bounds, converter, judge};
 use crate::prune::Pruner;
 
@@ -136,10 +136,11 @@ mod tests {
     use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
     use super::*;
+    use crate::deletion_vector::DeletionVector;
     use crate::predicate::{CompareOp, Literal, Predicate};
     use crate::scan::project::Projection;
     use crate::scan::testing::{Folder, field, lines, read_all, schema};
-    use crate::scan::{DeletionVector, ReadRequest, RowScan};
+    use crate::scan::{ReadRequest, RowScan};
     use crate::schema::{ColumnMappingMode, StructType};
 
     /// Rows 0 to `count` in one row group: `id` is the row, `x` a tenth of it with a NaN in each thousand, `s.part` the

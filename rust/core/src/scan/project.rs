@@ -12,9 +12,9 @@ use parquet::schema::types::SchemaDescriptor;
 use super::calendar::Calendar;
 use super::cast::Convert;
 use super::conversion::Conversion;
-use super::flat::{Flat, flat};
 use super::leaves::{any_field_id, keep_leaves, leaf_count, retype, starts, witness};
 use super::matching::Matcher;
+use super::prunable_columns::{Flat, flat};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, arrow_type};
 

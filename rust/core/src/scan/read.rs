@@ -8,19 +8,20 @@ use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 
 use super::decode::Rows;
-use super::deletion_vector::{DeletionVector, Shared};
-use super::file::DataFile;
 use super::pages;
-use super::partition;
-use super::placed::Places;
 use super::project::Projection;
 use super::request::{ReadRequest, resolve};
 use super::row_ids::{ROW_COMMIT_VERSION, ROW_ID, RowIds, Tracked};
+use super::row_positions::Places;
 use super::selection::{check_vector, left, positions, row_count, select};
 use super::skip::row_groups;
 use crate::actions::Add;
+use crate::deletion_vector::{DeletionVector, Shared};
 use crate::error::{Error, Result};
-use crate::predicate::{Predicate, eval::filter_mask};
+use crate::parquet::DataFile;
+use crate::partition;
+use crate::predicate::Predicate;
+use crate::predicate::eval::filter_mask;
 use crate::prune::Pruner;
 use crate::schema::{ColumnMappingMode, StructType, to_arrow_schema};
 use crate::snapshot::Snapshot;
@@ -418,7 +419,7 @@ mod tests {
         let mut add = folder.parquet("f.parquet", &numbers(10), 10);
         let vector: DeletionVector = [3].into_iter().collect();
         let (body, descriptors) =
-            super::super::deletion_vector::write_file(&[vector], "", uuid::Uuid::from_u128(7)).unwrap();
+            crate::deletion_vector::write_file(&[vector], "", uuid::Uuid::from_u128(7)).unwrap();
         add.deletion_vector = Some(descriptors[0].clone());
         let scan = folder.scan(&numbers_schema(), &[], ReadRequest::default());
         let error = read_file(&scan, &add).unwrap_err();

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, new_null_array};
 use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema};
 
-use super::matching::BY_NAME;
-use super::placed::Places;
+use super::row_positions::Places;
 use crate::actions::{Add, Metadata, ObjectPath};
 use crate::error::{Error, Result};
-use crate::schema::{DataType, StructField};
+use crate::schema::{BY_NAME, DataType, StructField};
 use crate::snapshot::Snapshot;
 
 /// The column of a read that has the row ids.

@@ -12,7 +12,7 @@ use parquet::basic::{ColumnOrder, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
-use super::flat::Flat;
+use super::prunable_columns::Flat;
 use crate::prune::Pruner;
 
 /// Which row groups can hold a row for which the predicate is true. `flat` are the columns by their paths in the table.

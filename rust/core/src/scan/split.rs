@@ -6,8 +6,10 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 
-use super::{DeletionVector, FileRows, PlacedRows, ReadRequest, RowScan, read_file};
+use super::row_positions::PlacedRows;
+use super::{FileRows, ReadRequest, RowScan, read_file};
 use crate::actions::Add;
+use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::FilesRequest;

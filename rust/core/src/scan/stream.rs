@@ -10,9 +10,9 @@ use std::thread::JoinHandle;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
-use super::deletion_vector::Shared;
 use super::read::{RowScan, open};
 use crate::actions::Add;
+use crate::deletion_vector::Shared;
 use crate::error::{Error, Result};
 use crate::panics::internal;
 

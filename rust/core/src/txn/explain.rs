@@ -4,12 +4,13 @@ use serde::Serialize;
 
 use super::pending::records_all;
 use crate::actions::{Action, DeletionVectorDescriptor};
-use crate::commit::{Winner, commit_path, winners_from};
 use crate::conflict::{
-    ExplainedWinner, IsolationLevel, Ours, Outcome, Reads, TransactionRecord, Vectors, explain, findings,
+    ExplainedWinner, IsolationLevel, Ours, Outcome, Reads, TransactionRecord, Vectors, Winner, explain,
+    findings, winners_from,
 };
+use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
-use crate::scan::DeletionVector;
+use crate::log::commit_path;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 

@@ -2,22 +2,23 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::actions::{Action, Add, CommitInfo, DomainMetadata, Metadata, ObjectPath, Protocol};
-use crate::commit::{ActionRef, NewCommit, Proposal, Winner, after_commit, commit_path};
+use super::rewrite_metrics::rewrite_metrics;
+use super::row_ids::assign;
+use super::table::Table;
+use super::timestamps::{mark, next};
+use super::{checks, universal_format};
+use crate::actions::{Action, ActionRef, Add, CommitInfo, DomainMetadata, Metadata, ObjectPath, Protocol};
+use crate::after_commit::{NewCommit, after_commit};
+use crate::commit::Proposal;
 use crate::conflict::{
-    Changes, Conflict, ConflictKind, Finding, IsolationLevel, MATRIX, Ours, Reads, Row, Rule, StoredVectors,
-    TransactionRecord, Vectors, decide, enables_row_tracking, findings,
+    Changes, Finding, IsolationLevel, MATRIX, Ours, Reads, Row, Rule, StoredVectors, TransactionRecord,
+    Vectors, Winner, decide, enables_row_tracking, findings,
 };
-use crate::error::{Error, Result};
+use crate::error::{Conflict, ConflictKind, Error, Result};
+use crate::features::{ROW_TRACKING_DOMAIN, assigns_row_ids, has_in_commit_timestamps};
+use crate::log::commit_path;
 use crate::snapshot::Snapshot;
 use crate::store::Location;
-use crate::universal_format;
-
-use super::checks;
-use super::rewrite_metrics::rewrite_metrics;
-use super::row_ids::{ROW_TRACKING_DOMAIN, assign, assigns_row_ids};
-use super::table::Table;
-use super::timestamps::{has_in_commit_timestamps, mark, next};
 
 /// A transaction on its way into the log: checked, and ready to become one version after the other until one is free.
 #[derive(Debug)]

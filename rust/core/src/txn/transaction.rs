@@ -5,6 +5,11 @@ use chrono::Utc;
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::checks::Leave;
+use super::pending::{Pending, Prepared};
+use super::table::Table;
+use super::warnings::tell;
+use super::{Committed, Operation};
 use crate::actions::{
     Add, Cdc, CommitInfo, DeletionVectorDescriptor, DomainMetadata, LogPath, Metadata, Protocol, Remove, Txn,
 };
@@ -14,14 +19,8 @@ use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::FilesRequest;
 use crate::snapshot::Snapshot;
+use crate::stats::wide_bounds;
 use crate::store::Location;
-
-use super::bounds::wide_bounds;
-use super::checks::Leave;
-use super::heard::tell;
-use super::pending::{Pending, Prepared};
-use super::table::Table;
-use super::{Committed, Operation};
 
 /// A change of a table in preparation: what was read of one version, and what is to be different in the next. Nothing is
 /// written to the log before [`Transaction::commit`], and then all of it in one version or nothing.
@@ -325,7 +324,7 @@ impl Transaction {
     /// After every error but [`Error::CommitStateUnknown`] the commit was not made.
     ///
     /// # Cost
-    /// One put where nobody else writes, and what [`crate::commit::after_commit`] costs. Tables with in-commit timestamps or row ids cost a GET more, application
+    /// One put where nobody else writes, and what [`crate::after_commit::after_commit`] costs. Tables with in-commit timestamps or row ids cost a GET more, application
     /// transactions a replay of the log's tail.
     pub fn commit(self) -> Result<Committed> {
         self.commit_changes().map(|(committed, _)| committed)

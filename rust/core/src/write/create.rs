@@ -7,12 +7,11 @@ use uuid::Uuid;
 
 use super::mode::WriteOptions;
 use super::rules::condition_of;
-use super::schema::as_nullable;
 use crate::actions::{Format, Metadata, Protocol};
 use crate::alter::constraints::taken_out;
 use crate::alter::{Asked, Change, Definition, check_partition_columns, generated, properties, settle};
 use crate::error::{Error, Result};
-use crate::schema::StructType;
+use crate::schema::{StructType, as_nullable};
 
 /// Protocol and metadata of a new table. The protocol is the lowest that the schema and the properties allow: reader 1 and
 /// writer 2, unless a feature needs more.

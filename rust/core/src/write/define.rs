@@ -8,20 +8,17 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::create::{new_table, wanted};
-use super::features::check_writer;
 use super::mode::{Defines, WriteOptions};
 use super::place::check_place;
 use super::plan::{Target, plan};
-use super::schema::as_nullable;
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::clustering::shown;
 use crate::alter::{
-    Asked, CLUSTERING_DOMAIN, Change, Definition, SetOptions, cluster_by, joined_protocol, reuse, settle,
-    without_mapping,
+    Asked, Change, Definition, SetOptions, cluster_by, joined_protocol, reuse, settle, without_mapping,
 };
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, StructType};
+use crate::error::{Error, Result, condition};
+use crate::features::{CLUSTERING_DOMAIN, check_writer};
+use crate::schema::{ColumnMappingMode, StructType, as_nullable};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction, retried};
@@ -262,7 +259,7 @@ impl TableSpec {
     }
 
     /// Of a write that defines the table.
-    pub(super) fn of(schema: StructType, options: &WriteOptions, defines: &Defines) -> Self {
+    pub(crate) fn of(schema: StructType, options: &WriteOptions, defines: &Defines) -> Self {
         TableSpec {
             schema: if options.all_nullable { as_nullable(&schema) } else { schema },
             partition_by: options.partition_by.clone(),

@@ -4,9 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::plan::WritePlan;
-use super::text_limits::{Limits, TextLimit};
 use crate::alter::iceberg_compat;
-use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, stored_schema};
+use crate::schema::{ColumnMappingMode, DataType, Limits, StructField, StructType, TextLimit, stored_schema};
 
 /// The columns of a DataFrame as the data files of a table need them.
 #[derive(Debug, Clone, PartialEq, Serialize)]

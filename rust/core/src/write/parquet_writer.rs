@@ -13,10 +13,8 @@ use parquet::errors::ParquetError;
 use rayon::prelude::*;
 use uuid::Uuid;
 
-use super::compression::Codec;
 use super::file_settings::FileSettings;
 use super::mode::WriteOptions;
-use super::partition_path;
 use super::plan::WritePlan;
 use super::split::PartitionKey;
 use super::stats::StatsCollector;
@@ -24,6 +22,8 @@ use super::stored::stored;
 use super::uploads::Uploads;
 use crate::actions::{Add, LogPath};
 use crate::error::{Error, Result};
+use crate::parquet::Codec;
+use crate::partition::path;
 
 /// Files that are open at once; the one that was written to longest ago is closed for the next.
 const MAX_OPEN: usize = 64;
@@ -243,7 +243,7 @@ impl FileName<'_> {
         let name = format!("part-{:05}-{}.c000{}.parquet", self.number, Uuid::new_v4(), self.codec.extension);
         let folder = match plan.random_prefix() {
             Some(length) => random_text(length),
-            None => partition_path::folder(
+            None => path::folder(
                 plan.partition_columns
                     .iter()
                     .map(String::as_str)

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use super::fit::fit_batch;
+use super::conform::fit_batch;
 use super::plan::WritePlan;
 use crate::actions::Add;
+use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
-use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowIds, RowScan};
+use crate::scan::{PlacedRows, ReadRequest, RowIds, RowScan};
 
 /// The rows of a data file, by their position in it.
 #[derive(Debug)]

@@ -7,13 +7,12 @@ use arrow::compute::take_record_batch;
 use arrow::error::ArrowError;
 use arrow::row::{RowConverter, SortField};
 
-use super::partition_value::{PartitionText, partition_text};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
+use crate::partition::{PartitionText, partition_text};
 use crate::schema::{StructField, StructType};
 
 /// The values of one partition, in the order of the partition columns.
-pub(super) type PartitionKey = Vec<Option<PartitionText>>;
+pub(crate) type PartitionKey = Vec<Option<PartitionText>>;
 
 /// Splits fitted batches into the rows of each partition.
 #[derive(Debug)]

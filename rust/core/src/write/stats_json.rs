@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use chrono::{DateTime, SubsecRound};
 
-use super::partition_value::date_text;
-use super::stats_columns::{Node, StatsColumns, has_bounds};
+use crate::partition::date_text;
 use crate::schema::DataType;
+use crate::stats::{StatsColumns, StatsNode as Node, has_bounds};
 
 /// A bound of a column.
 #[derive(Debug, Clone, PartialEq)]

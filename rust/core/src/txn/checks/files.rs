@@ -4,11 +4,11 @@ use super::Subject;
 use crate::actions::{DeletionVectorDescriptor, LogPath};
 use crate::alter::iceberg_compat;
 use crate::error::{Error, Result};
-use crate::txn::row_ids::num_records;
+use crate::stats::num_records;
 
 /// One commit says at most one thing of a file (PROTOCOL.md, "Add File and Remove File", "Delta Log Entries"), a deletion
 /// vector is one that the table may have, and change files change nothing.
-pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
+pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     let changes = subject.changes;
     let adds = keys(subject, "add", changes.adds.iter().map(|a| (&a.path, &a.deletion_vector)))?;
     let removes = keys(subject, "remove", changes.removes.iter().map(|r| (&r.path, &r.deletion_vector)))?;

@@ -1,8 +1,8 @@
 use super::{Leave, Subject, all};
 use crate::actions::{Add, DeletionVectorDescriptor, LogPath, Metadata, ObjectPath, Protocol, Remove};
 use crate::conflict::Changes;
+use crate::deletion_vector::DeletionVector;
 use crate::error::Error;
-use crate::scan::DeletionVector;
 
 /// A commit and the table that it is for.
 #[derive(Debug, Clone)]
