@@ -20,7 +20,8 @@ CLOSES = {"{": "}", "(": ")", "[": "]"}
 # what is no code: comments, strings, characters (and no lifetimes)
 NO_CODE = re.compile(
     r"""//[^\n]*|/\*.*?\*/|\bb?r(?P<hashes>\#*)".*?"(?P=hashes)"""
-    r"""|b?"(?:\\.|[^"\\])*"|b?'(?:\\[^\n]+?|[^\\'])'""", re.DOTALL
+    r"""|b?"(?:\\.|[^"\\])*"|b?'(?:\\[^\n]+?|[^\\'])'""",
+    re.DOTALL,
 )
 TEST_ONLY = re.compile(r"#\[cfg\((?:all\()?test\b")
 ATTRIBUTE = re.compile(r"\s*#\[")
@@ -120,8 +121,12 @@ def violations() -> Iterator[str]:
     layers = [line.split() for line in lines if line]
     height = {name: at for at, layer in enumerate(layers) for name in layer}
     entries = {path.stem for path in SOURCES.iterdir()} - {"lib"}
-    yield from (f"{name} is in rust/core/src and not in {LAYERS.name}" for name in sorted(entries - height.keys()))
-    yield from (f"{name} is in {LAYERS.name} and not in rust/core/src" for name in sorted(height.keys() - entries))
+    yield from (
+        f"{name} is in rust/core/src and not in {LAYERS.name}" for name in sorted(entries - height.keys())
+    )
+    yield from (
+        f"{name} is in {LAYERS.name} and not in rust/core/src" for name in sorted(height.keys() - entries)
+    )
     at_root = exported(without_literals((SOURCES / "lib.rs").read_text()))
     sources = {}
     tests = set()

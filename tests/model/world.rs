@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use deltaic::Error;
 use deltaic::actions::{ActionRef, ObjectPath};
-use deltaic::commit::{Attempt, CommitOutcome, Proposal, Step};
+use deltaic::commit::{CommitAttempt, CommitOutcome, Proposal, Step};
 use deltaic::conflict::{MATRIX, Row};
 use deltaic::store::PutOutcome;
 use deltaic::txn::Pending;
@@ -60,7 +60,7 @@ pub(crate) enum End {
 
 /// An attempt; two are the same if they show the same.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown(Box<Attempt>);
+pub(crate) struct Shown(Box<CommitAttempt>);
 
 impl PartialEq for Shown {
     fn eq(&self, other: &Self) -> bool {
@@ -184,7 +184,7 @@ impl World {
         let version = checked + 1;
         let id = format!("{writer}-{}", self.writers[writer].ends.len());
         let body = body(&mut pending, version, &id);
-        let attempt = Attempt::new(ObjectPath::new("memory://", "/t/a-commit"), version, &id);
+        let attempt = CommitAttempt::new(ObjectPath::new("memory://", "/t/a-commit"), version, &id);
         let attempt = Shown(Box::new(attempt.with_tries(model.tries)));
         self.writers[writer].phase = Phase::Attempting { begun, checked, body, attempt };
     }

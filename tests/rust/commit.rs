@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use deltaic::Error;
-use deltaic::actions::{Action, Add, CommitInfo, LogPath, ObjectPath};
+use deltaic::actions::{Action, Add, CommitInfo, FilePath, ObjectPath};
 use deltaic::commit::{CommitOutcome, write_commit};
 use deltaic::conflict::winners_from;
 use deltaic::log::commit_path;
@@ -22,7 +22,7 @@ fn info(id: &str) -> CommitInfo {
 }
 
 fn add(name: &str) -> Vec<Action> {
-    vec![Add { path: LogPath::encode(name), data_change: true, ..Default::default() }.into()]
+    vec![Add { path: FilePath::encode(name), data_change: true, ..Default::default() }.into()]
 }
 
 fn body(text: &str) -> Bytes {

@@ -8,7 +8,7 @@ use arrow::datatypes::Int64Type;
 use bytes::Bytes;
 use chrono::Utc;
 use deltaic::Result;
-use deltaic::actions::{Add, LogPath};
+use deltaic::actions::{Add, FilePath};
 use deltaic::alter::properties::SetOptions;
 use deltaic::checkpoint::{checkpoint, cleanup_at, compact};
 use deltaic::deletion_vector::{DeletionVector, write_file};
@@ -190,7 +190,7 @@ fn put_file(location: &Location, partition: &str, rows: &[Row], data_change: boo
         "nullCount": {"id": 0, "value": 0},
     });
     Ok(Add {
-        path: LogPath::encode(&name),
+        path: FilePath::encode(&name),
         partition_values: [("p".to_owned(), Some(partition.to_owned()))].into(),
         size,
         modification_time: Utc::now().timestamp_millis(),

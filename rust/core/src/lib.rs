@@ -8,7 +8,7 @@ pub mod actions;
 pub mod after_commit;
 pub mod alter;
 mod cancel;
-pub mod changes;
+pub mod cdf;
 pub mod checkpoint;
 pub mod checksum;
 pub mod commit;

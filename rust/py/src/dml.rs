@@ -1,6 +1,6 @@
 //! `deltaic._core`: deletes and updates of rows. Results cross as JSON.
 
-use deltaic::dml::{self, DmlOptions};
+use deltaic::dml::DmlOptions;
 use pyo3::prelude::*;
 use serde_json::json;
 

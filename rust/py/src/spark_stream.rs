@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deltaic::engine::file_list;
 use deltaic::scan::splits;
 use deltaic::store::StorageOptions;
-use deltaic::stream::{Offset, Part, Place, ReadLimit, Source, SourceOptions, check_places};
+use deltaic::stream::{BatchPart, Offset, Place, ReadLimit, Source, SourceOptions, check_places};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -147,7 +147,7 @@ pub(crate) fn check_stream_places(
 /// Files of a batch.
 #[pyclass(frozen, module = "deltaic._core")]
 pub(crate) struct StreamPart {
-    part: Arc<Part>,
+    part: Arc<BatchPart>,
     options: StorageOptions,
 }
 

@@ -2,13 +2,13 @@
 
 mod cancelled;
 mod cases;
+mod distributed;
 mod faults;
 mod oracle;
 mod races;
 mod refused;
 mod replace_where;
 mod row_tracking;
-mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Field, Int64Type};
 use deltaic::Result;
-use deltaic::actions::{Action, Add, CommitInfo, LogPath, ObjectPath};
+use deltaic::actions::{Action, Add, CommitInfo, FilePath, ObjectPath};
 use deltaic::conflict::{Changes, winners_from};
 use deltaic::deletion_vector::file_path;
 use deltaic::dml::{DeleteDone, DmlOptions, UpdateDone};
@@ -164,7 +164,7 @@ fn metrics(location: &Location, version: u64) -> BTreeMap<String, u64> {
 }
 
 /// A file as it is, without the table.
-fn raw(location: &Location, path: &LogPath) -> Vec<RecordBatch> {
+fn raw(location: &Location, path: &FilePath) -> Vec<RecordBatch> {
     let body = location.store().get(&path.resolve(location.root()).unwrap()).unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(body).unwrap().build().unwrap();
     reader.map(std::result::Result::unwrap).collect()

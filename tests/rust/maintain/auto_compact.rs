@@ -51,7 +51,7 @@ fn a_compaction_that_fails_is_a_warning_of_a_write_that_stands() {
     ] {
         let (store, location) = table();
         store.rule(rule);
-        let (written, heard) = deltaic::txn::hear_warnings(|| write(&location, &[("a", 49)], &partitioned()));
+        let (written, heard) = deltaic::txn::with_warnings(|| write(&location, &[("a", 49)], &partitioned()));
         store.heal();
         let written = written.unwrap();
         assert_eq!(written.version, 51);

@@ -2,13 +2,13 @@
 
 mod atomic;
 mod define;
+mod distributed;
 mod enforce;
 mod footers;
 mod iceberg_compat;
 mod layout;
 mod partitions;
 mod rules;
-mod spread;
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use arrow::array::{
 };
 use arrow::datatypes::{Date32Type, Int64Type};
 use deltaic::Error;
-use deltaic::engine::SpreadWrite;
+use deltaic::engine::DistributedWrite;
 use deltaic::scan::{ReadRequest, read};
 use deltaic::schema::{StructType, from_arrow};
 use deltaic::write::{footer_adds, plan_write};
@@ -323,9 +323,9 @@ fn files_that_nobody_checked_are_refused_and_tasks_check_their_own() {
         matches!(&error, Error::UnsupportedFeature { features, .. } if features == &["CHECK constraint c"])
     );
     let uri = table.root().to_str().unwrap();
-    let spread = SpreadWrite::plan(uri, Default::default(), &schema, append()).unwrap();
+    let spread = DistributedWrite::plan(uri, Default::default(), &schema, append()).unwrap();
     assert!(!spread.frame_columns(&schema).direct);
-    let task = SpreadWrite::from_json(&spread.to_json().unwrap()).unwrap();
+    let task = DistributedWrite::from_json(&spread.to_json().unwrap()).unwrap();
     let error = task.write_files(reader(vec![Ok(longs("id", vec![Some(0)]))]), Some("part")).unwrap_err();
     assert_eq!(error.kind(), "InvariantViolation");
     let adds = task.write_files(reader(vec![Ok(data)]), Some("part")).unwrap();
@@ -339,7 +339,7 @@ fn tasks_do_not_make_identities() {
         self::table(vec![field("key", "long", identity(false, None)), field("id", "long", json!({}))], &[]);
     let schema = from_arrow(&longs("id", vec![]).schema()).unwrap();
     let uri = table.root().to_str().unwrap();
-    let error = SpreadWrite::plan(uri, Default::default(), &schema, append()).unwrap_err();
+    let error = DistributedWrite::plan(uri, Default::default(), &schema, append()).unwrap_err();
     assert!(error.to_string().contains("identity column `key`"), "{error}");
 }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// It never converts silently into an [`ObjectPath`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct LogPath(String);
+pub struct FilePath(String);
 
 /// A decoded, absolute place in a store: `file:///data/t/a b.parquet` or `s3://bucket/t/a b.parquet`. It is always in its
 /// normal form, so that two spellings of a place are equal: no `.`, `..` and empty segments, and no host in `file://`.
@@ -39,10 +39,10 @@ const URI_PATH: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-impl LogPath {
+impl FilePath {
     /// A path exactly as the log has it.
     pub fn from_log(written: impl Into<String>) -> Self {
-        LogPath(written.into())
+        FilePath(written.into())
     }
 
     /// Encodes a decoded relative path for the log. A colon that would make a scheme of a folder's name is escaped, too.
@@ -51,7 +51,7 @@ impl LogPath {
         if let Some(colon) = scheme_end(&encoded) {
             encoded.replace_range(colon..=colon, "%3A");
         }
-        LogPath(encoded)
+        FilePath(encoded)
     }
 
     /// The text of the log.
@@ -82,7 +82,7 @@ impl LogPath {
         Self::identity_of(&self.0, root).map(|i| i.into_owned())
     }
 
-    /// [`LogPath::identity`] of a borrowed path; borrowed unless the text needs a change.
+    /// [`FilePath::identity`] of a borrowed path; borrowed unless the text needs a change.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] when the escapes are not UTF-8.
@@ -281,7 +281,7 @@ impl fmt::Display for ObjectPath {
     }
 }
 
-impl fmt::Display for LogPath {
+impl fmt::Display for FilePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_relative_path_is_decoded_and_joined() {
-        let path = LogPath::from_log("p=a%20b%2525/f%25.parquet").resolve(&root()).unwrap();
+        let path = FilePath::from_log("p=a%20b%2525/f%25.parquet").resolve(&root()).unwrap();
         assert_eq!(path.to_string(), "/data/my table/p=a b%25/f%.parquet");
         assert_eq!(path.to_uri(), "file:///data/my%20table/p=a%20b%2525/f%25.parquet");
     }
@@ -312,7 +312,7 @@ mod tests {
             "/x//y/../a%20b.parquet",
         ] {
             assert_eq!(
-                LogPath::from_log(written).identity(&root()).unwrap(),
+                FilePath::from_log(written).identity(&root()).unwrap(),
                 "file:///x/a b.parquet",
                 "{written}"
             );
@@ -321,22 +321,22 @@ mod tests {
 
     #[test]
     fn a_colon_in_a_partition_value_is_no_scheme() {
-        let path = LogPath::from_log("ts=2020-01-01 10:00:00/f.parquet");
+        let path = FilePath::from_log("ts=2020-01-01 10:00:00/f.parquet");
         assert_eq!(path.resolve(&root()).unwrap().key(), "/data/my table/ts=2020-01-01 10:00:00/f.parquet");
     }
 
     #[test]
     fn a_folder_with_a_colon_is_written_as_no_scheme() {
         for name in ["file:/a.parquet", "s3:/b/a.parquet", "c=file:/a:/b.parquet"] {
-            let path = LogPath::encode(name);
+            let path = FilePath::encode(name);
             assert_eq!(path.resolve(&root()).unwrap(), root().join(name), "{path}");
         }
-        assert_eq!(LogPath::encode("s3:/a:/b").as_str(), "s3%3A/a:/b");
+        assert_eq!(FilePath::encode("s3:/a:/b").as_str(), "s3%3A/a:/b");
     }
 
     #[test]
     fn every_spelling_of_a_place_is_equal() {
-        let plain = LogPath::from_log("a.parquet").resolve(&root()).unwrap();
+        let plain = FilePath::from_log("a.parquet").resolve(&root()).unwrap();
         for written in [
             "x/../a.parquet",
             "./a.parquet",
@@ -346,13 +346,13 @@ mod tests {
             "FILE:/data/my%20table/a.parquet",
             "file://localhost/data/my%20table//a.parquet",
         ] {
-            let place = LogPath::from_log(written).resolve(&root()).unwrap();
+            let place = FilePath::from_log(written).resolve(&root()).unwrap();
             assert_eq!(place, plain, "{written}");
             assert_eq!(place.below(&root()), Some("a.parquet"), "{written}");
         }
         let bucket = ObjectPath::new("s3://bucket", "t");
         for written in ["s3a://bucket/t/a", "S3N://bucket/t/./a", "s3://bucket/../t/a", "/t/a"] {
-            let place = LogPath::from_log(written).resolve(&bucket).unwrap();
+            let place = FilePath::from_log(written).resolve(&bucket).unwrap();
             assert_eq!(place.below(&bucket), Some("a"), "{written}");
         }
     }
@@ -371,14 +371,14 @@ mod tests {
             "file:///data/my%20table/../victim",
             "s3://data/my%20table/a",
         ] {
-            let place = LogPath::from_log(written).resolve(&root()).unwrap();
+            let place = FilePath::from_log(written).resolve(&root()).unwrap();
             assert_eq!(place.below(&root()), None, "{written}");
         }
     }
 
     #[test]
     fn other_stores_keep_their_authority() {
-        let path = LogPath::from_log("s3://bucket/a%3Ab/c.parquet").resolve(&root()).unwrap();
+        let path = FilePath::from_log("s3://bucket/a%3Ab/c.parquet").resolve(&root()).unwrap();
         assert_eq!((path.prefix(), path.key()), ("s3://bucket", "/a:b/c.parquet"));
     }
 }

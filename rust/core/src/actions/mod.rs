@@ -24,7 +24,7 @@ pub use deletion_vector::{DeletionVectorDescriptor, DvStorage};
 pub use domain_metadata::DomainMetadata;
 pub use encode::ActionRef;
 pub(crate) use encode::encode;
-pub use file_path::{LogPath, ObjectPath};
+pub use file_path::{FilePath, ObjectPath};
 pub use metadata::{Format, Metadata};
 pub use protocol::Protocol;
 pub use remove::Remove;

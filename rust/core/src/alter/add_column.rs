@@ -2,7 +2,7 @@
 
 use super::Definition;
 use super::column_mapping::strip;
-use super::finalize::{Change, settle};
+use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve, same, struct_mut};
 use crate::error::{Result, condition};
 use crate::schema::{
@@ -47,7 +47,7 @@ pub fn add_columns(table: &Definition, columns: &[NewColumn]) -> Result<Definiti
     for column in columns {
         add(&mut new.schema, column)?;
     }
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 fn add(schema: &mut StructType, column: &NewColumn) -> Result<()> {

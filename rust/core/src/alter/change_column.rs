@@ -3,7 +3,7 @@
 use super::add_column::Position;
 use super::clustering::check_statistics;
 use super::defaults::set_default;
-use super::finalize::{Change, settle};
+use super::finalize::{Change, finalize};
 use super::identity::Identity;
 use super::paths::{position, refuse, resolve, same, struct_mut, type_mut};
 use super::references::refuse_if_used;
@@ -61,7 +61,7 @@ pub fn change_columns(table: &Definition, changes: &[ColumnChange]) -> Result<De
     if changes.iter().any(|change| change.position.is_some()) {
         check_statistics(&new)?;
     }
-    let new = settle(Some(table), new, &Default::default(), Change::Alter)?;
+    let new = finalize(Some(table), new, &Default::default(), Change::Alter)?;
     changes.iter().try_fold(new, |new, change| match &change.default {
         Some(expression) => set_default(&new, &change.path, expression.as_deref()),
         None => Ok(new),

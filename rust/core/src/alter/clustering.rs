@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Definition;
-use super::finalize::{Change, settle};
+use super::finalize::{Change, finalize};
 use super::paths::{begins_with, field, physical, refuse, resolve};
 use super::protocol::with_features;
 use crate::actions::DomainMetadata;
@@ -85,7 +85,7 @@ pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Defini
             .to_string(),
         removed: false,
     };
-    Ok((settle(Some(table), new, &Default::default(), Change::Alter)?, domain))
+    Ok((finalize(Some(table), new, &Default::default(), Change::Alter)?, domain))
 }
 
 /// The error of a column that is not there: that of a field of what is no struct has a name of its own.

@@ -1,7 +1,7 @@
 //! Default values of columns (PROTOCOL.md, "Default Columns").
 
 use super::Definition;
-use super::finalize::{Change, settle};
+use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve};
 use crate::error::{Error, Result, condition};
 use crate::schema::CURRENT_DEFAULT;
@@ -30,7 +30,7 @@ pub fn set_default(table: &Definition, column: &[String], expression: Option<&st
         None => drop(field.metadata.remove(CURRENT_DEFAULT)),
     }
     check(&new)?;
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 /// Checks the defaults of a table: the feature is there, and the columns may have one.

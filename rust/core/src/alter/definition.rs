@@ -54,7 +54,7 @@ impl Definition {
         })
     }
 
-    /// What a new table is to be, before [`super::finalize::settle`] gives it protocol and schema string.
+    /// What a new table is to be, before [`super::finalize::finalize`] gives it protocol and schema string.
     pub fn new(metadata: Metadata, schema: StructType) -> Self {
         let protocol = Protocol {
             min_reader_version: 1,

@@ -1,7 +1,7 @@
 //! Dropping columns.
 
 use super::clustering::is_clustering;
-use super::finalize::{Change, settle};
+use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve, struct_mut};
 use super::references::refuse_if_used;
 use super::{Definition, stats_list};
@@ -18,7 +18,7 @@ pub fn drop_columns(table: &Definition, columns: &[Vec<String>]) -> Result<Defin
     for path in columns {
         drop_column(table, &mut new, path)?;
     }
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 /// Takes a column of `table` out of what is to become of it.

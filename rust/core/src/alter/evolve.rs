@@ -1,7 +1,7 @@
 //! Schema evolution by a write: merging the schema of the data into that of the table, or overwriting it.
 
 use super::column_mapping::{reuse, strip};
-use super::finalize::{Change, settle};
+use super::finalize::{Change, finalize};
 use super::generated::expression;
 use super::paths::{refuse, same};
 use super::references::{refuse_if_used, refuse_type_if_used};
@@ -30,7 +30,7 @@ pub fn merge_schema(table: &Definition, data: &StructType) -> Result<Definition>
     if new.schema == table.schema {
         return Ok(new);
     }
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 fn merge_struct(
@@ -153,7 +153,7 @@ pub fn overwrite_schema(
             refuse_if_used(&constraints, &path, "left out")?;
         }
     }
-    settle(Some(table), new, &Default::default(), Change::Replace)
+    finalize(Some(table), new, &Default::default(), Change::Replace)
 }
 
 #[cfg(test)]
@@ -329,7 +329,7 @@ mod tests {
             }
             let mut t = table("q long", &properties);
             t.schema = old;
-            let new = settle(None, t, &Default::default(), Change::Create).unwrap();
+            let new = finalize(None, t, &Default::default(), Change::Create).unwrap();
             let Ok(merged) = merge_schema(&new, &data) else { return Ok(()) };
             for ((path, field), (kept_path, kept)) in new.schema.explode().iter().zip(
                 merged.schema.explode().iter().filter(|(path, _)| {

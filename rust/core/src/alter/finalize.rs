@@ -23,7 +23,7 @@ pub enum Change {
 /// # Errors
 /// * [`crate::Error::InvalidSchema`], [`crate::Error::InvalidColumnChange`] when the schema breaks a rule.
 /// * [`crate::Error::InvalidFeatureChange`] when the protocol cannot have what the metadata uses.
-pub fn settle(
+pub fn finalize(
     old: Option<&Definition>,
     mut new: Definition,
     asked: &Asked,

@@ -141,7 +141,7 @@ pub(crate) fn check_files(new: &Definition, files: &[Add]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::{DeletionVectorDescriptor, DvStorage, LogPath};
+    use crate::actions::{DeletionVectorDescriptor, DvStorage, FilePath};
     use crate::alter::properties::{SetOptions, set_properties};
     use crate::alter::testing::{table, try_table};
 
@@ -181,7 +181,7 @@ mod tests {
     fn files_must_be_counted_and_whole() {
         let t = table("a long", &[(V2, "true")]).metadata;
         let good = Add {
-            path: LogPath::from_log("a.parquet"),
+            path: FilePath::from_log("a.parquet"),
             stats: Some(r#"{"numRecords":3}"#.into()),
             ..Default::default()
         };

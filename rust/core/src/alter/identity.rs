@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Definition;
-use super::finalize::{Change, settle};
+use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve};
 use crate::error::{Error, Result, condition};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
@@ -203,7 +203,7 @@ pub(crate) fn sync_mark(
         let high_water_mark = identity.synced(&field.name, value, lowered)?;
         Identity { high_water_mark, ..identity }.write(field);
     }
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 /// The first of these columns, by physical name, whose mark is another in `new` than in `old`: what both made from it on

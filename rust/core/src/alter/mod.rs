@@ -62,7 +62,7 @@ pub use defaults::set_default;
 pub use definition::{Definition, columns_from_json};
 pub use drop_column::drop_columns;
 pub use evolve::{merge_schema, overwrite_schema};
-pub use finalize::{Change, settle};
+pub use finalize::{Change, finalize};
 pub(crate) use names::check_partition_columns;
 pub(crate) use paths::{physical as physical_path, resolve as resolve_path};
 pub use properties::{SetOptions, known_properties, set_properties, unset_properties};

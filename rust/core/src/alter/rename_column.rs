@@ -1,6 +1,6 @@
 //! Renaming a column.
 
-use super::finalize::{Change, settle};
+use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve, same, struct_mut};
 use super::references::refuse_if_used;
 use super::{Definition, stats_list};
@@ -34,7 +34,7 @@ pub fn rename_column(table: &Definition, path: &[String], name: &str) -> Result<
         }
     }
     stats_list::rename(&mut new, &path, name)?;
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::add_column::checked;
 use super::change_column::{ColumnChange, change_field, change_type};
 use super::clustering::check_statistics;
 use super::drop_column::drop_column;
-use super::finalize::{Change, settle};
+use super::finalize::{Change, finalize};
 use super::identity::Identity;
 use super::paths::{refuse, same};
 use crate::error::{Result, condition};
@@ -39,7 +39,7 @@ pub fn replace_columns(table: &Definition, columns: &[StructField]) -> Result<De
     }
     new.schema = schema;
     check_statistics(&new)?;
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 /// What becomes of the columns of a table.

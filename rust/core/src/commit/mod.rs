@@ -7,7 +7,7 @@ mod retry;
 mod run;
 mod write;
 
-pub use attempt::{Attempt, Step};
+pub use attempt::{CommitAttempt, Step};
 pub use outcome::CommitOutcome;
 pub use retry::Backoff;
 pub use run::{Landed, Proposal, run};

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 /// Where the rows of a rewrite come from: for each source file the runs of its rows, and where each begins in a new file.
 /// With it a compaction follows row-level deletes of the files that it replaces: the rows are deleted where they are now.
 ///
-/// Files are named by [`LogPath::identity`](crate::actions::LogPath::identity), rows by their position in the data file,
+/// Files are named by [`FilePath::identity`](crate::actions::FilePath::identity), rows by their position in the data file,
 /// deleted ones included.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct RowMoves {
+pub struct RowRelocations {
     sources: BTreeMap<String, Vec<Run>>,
     /// Number of rows of each new file.
     targets: BTreeMap<Arc<str>, u64>,
@@ -24,7 +24,7 @@ struct Run {
     to: u64,
 }
 
-impl RowMoves {
+impl RowRelocations {
     /// The rows `from` of `source` became the next rows of the new file `target`, in the same order. The runs of a source
     /// are given in the order of its rows, those of a target in the order of its.
     pub fn run(&mut self, source: &str, from: Range<u64>, target: &str) {
@@ -72,8 +72,8 @@ impl RowMoves {
     }
 
     /// Where these rows of a source are now; none when it does not say so of one of them.
-    pub(super) fn places(&self, source: &str, rows: &RoaringTreemap) -> Option<Places> {
-        let mut out = Places::new();
+    pub(super) fn places(&self, source: &str, rows: &RoaringTreemap) -> Option<RelocatedRows> {
+        let mut out = RelocatedRows::new();
         let mut runs = self.sources.get(source)?.iter().peekable();
         for row in rows {
             while runs.peek()?.from.end <= row {
@@ -87,8 +87,8 @@ impl RowMoves {
     }
 
     /// Where all rows of a source are now.
-    pub(super) fn all_places(&self, source: &str) -> Option<Places> {
-        let mut out = Places::new();
+    pub(super) fn all_places(&self, source: &str) -> Option<RelocatedRows> {
+        let mut out = RelocatedRows::new();
         for run in self.sources.get(source)? {
             let length = run.from.end.saturating_sub(run.from.start);
             out.entry(run.target.clone()).or_default().insert_range(run.to..run.to + length);
@@ -103,7 +103,7 @@ impl RowMoves {
 }
 
 /// Rows of new files.
-pub(super) type Places = BTreeMap<Arc<str>, RoaringTreemap>;
+pub(super) type RelocatedRows = BTreeMap<Arc<str>, RoaringTreemap>;
 
 #[cfg(test)]
 mod tests {
@@ -111,14 +111,14 @@ mod tests {
 
     use super::*;
 
-    fn places(moves: &RowMoves, source: &str, rows: &[u64]) -> Option<Vec<(String, Vec<u64>)>> {
+    fn places(moves: &RowRelocations, source: &str, rows: &[u64]) -> Option<Vec<(String, Vec<u64>)>> {
         let places = moves.places(source, &rows.iter().copied().collect())?;
         Some(places.into_iter().map(|(t, rows)| (t.to_string(), rows.iter().collect())).collect())
     }
 
     #[test]
     fn rows_are_found_where_they_went() {
-        let mut moves = RowMoves::default();
+        let mut moves = RowRelocations::default();
         moves.run("a", 0..3, "x");
         moves.run("a", 5..8, "x");
         moves.run("b", 0..2, "x");
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn runs_that_go_on_are_one() {
-        let mut moves = RowMoves::default();
+        let mut moves = RowRelocations::default();
         (0..1000).for_each(|n| moves.run("a", n..n + 1, "x"));
         assert_eq!(moves.sources["a"].len(), 1);
         moves.run("a", 1001..1002, "x");
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_target_that_is_forgotten_has_no_rows() {
-        let mut moves = RowMoves::default();
+        let mut moves = RowRelocations::default();
         moves.run("a", 0..3, "x");
         moves.run("b", 0..2, "y");
         moves.forget("x");
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_run_goes_on_only_where_the_last_one_ended() {
-        let mut moves = RowMoves::default();
+        let mut moves = RowRelocations::default();
         moves.run("a", 5..6, "x");
         moves.run("b", 0..10, "x");
         moves.run("a", 6..7, "x");
@@ -172,7 +172,7 @@ mod tests {
             break_at in 1_u64..30,
         ) {
             // a copy, row by row: the live rows of the files, `break_at` rows to a new file
-            let mut moves = RowMoves::default();
+            let mut moves = RowRelocations::default();
             let mut expected = Vec::new();
             let mut copied = 0;
             for (n, file) in files.iter().enumerate() {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use roaring::RoaringTreemap;
 use uuid::Uuid;
 
-use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, LogPath, ObjectPath};
+use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, FilePath, ObjectPath};
 use crate::error::{Error, Result, condition};
 use crate::store::Location;
 
@@ -215,7 +215,7 @@ pub fn file_path(descriptor: &DeletionVectorDescriptor, root: &ObjectPath) -> Re
     let written = &descriptor.path_or_inline_dv;
     match descriptor.storage_type {
         DvStorage::Inline => Ok(None),
-        DvStorage::AbsolutePath => LogPath::from_log(written.as_str()).resolve(root).map(Some),
+        DvStorage::AbsolutePath => FilePath::from_log(written.as_str()).resolve(root).map(Some),
         DvStorage::UuidFile => {
             let named = || invalid(written, "not a prefix and a UUID in base85");
             let split = written.len().checked_sub(UUID_CHARS).ok_or_else(named)?;

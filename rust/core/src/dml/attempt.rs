@@ -8,7 +8,7 @@ use crate::write::{Uploads, WriteOptions, WritePlan};
 /// Data files, change files and deletion vectors that were written for one transaction. They are deleted with it unless
 /// the table has them, or may have them.
 #[derive(Debug)]
-pub(crate) struct Attempt {
+pub(crate) struct DmlAttempt {
     pub(crate) plan: WritePlan,
     pub(crate) write: WriteOptions,
     pub(crate) uploads: Uploads,
@@ -16,11 +16,11 @@ pub(crate) struct Attempt {
     kept: bool,
 }
 
-impl Attempt {
+impl DmlAttempt {
     pub(crate) fn new(plan: WritePlan, write: WriteOptions) -> Self {
         let uploads = Uploads::new(&plan.location);
         let vectors = StoredVectors::new(&plan.location);
-        Attempt { plan, write, uploads, vectors, kept: false }
+        DmlAttempt { plan, write, uploads, vectors, kept: false }
     }
 
     /// Whether rows are marked as deleted where they are. A new vector says that rows change.
@@ -71,7 +71,7 @@ impl Attempt {
     }
 }
 
-impl Drop for Attempt {
+impl Drop for DmlAttempt {
     fn drop(&mut self) {
         if !self.kept {
             self.vectors.discard();

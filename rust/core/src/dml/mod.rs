@@ -10,7 +10,7 @@ mod touched;
 mod vectors;
 
 pub(crate) use assignments::Assignments;
-pub(crate) use attempt::Attempt;
+pub(crate) use attempt::DmlAttempt;
 pub(crate) use change_data::inserted;
 pub use options::{DeleteDone, DmlOptions, UpdateDone};
 pub(crate) use removal::{Removed, candidates, check_removable, claim, millis, remove_rows, rows_of};

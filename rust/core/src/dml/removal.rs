@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use super::attempt::Attempt;
+use super::attempt::DmlAttempt;
 use super::rewrite::{Change, rewrite};
 use super::touched::{Touched, find};
 use super::vectors::mark;
-use crate::actions::{Add, LogPath};
+use crate::actions::{Add, FilePath};
 use crate::error::{Error, Result, condition};
 use crate::predicate::Predicate;
 use crate::snapshot::Snapshot;
@@ -41,7 +41,7 @@ pub(crate) struct Removed {
 /// # Errors
 /// As [`crate::operations::delete`], but for those of the commit.
 pub(crate) fn remove_rows(
-    attempt: &Attempt,
+    attempt: &DmlAttempt,
     snapshot: &Snapshot,
     txn: &mut Transaction,
     condition: &RowCondition<'_>,
@@ -69,7 +69,7 @@ pub(crate) fn remove_rows(
 /// # Errors
 /// As [`Snapshot::files`]; [`Error::AppendOnly`] with the first of them in a table that loses no rows.
 pub(crate) fn candidates(
-    attempt: &Attempt,
+    attempt: &DmlAttempt,
     snapshot: &Snapshot,
     predicate: Option<&Predicate>,
 ) -> Result<Vec<Add>> {
@@ -80,12 +80,12 @@ pub(crate) fn candidates(
     }
 }
 
-fn loses_no_rows(attempt: &Attempt) -> bool {
+fn loses_no_rows(attempt: &DmlAttempt) -> bool {
     let plan = &attempt.plan;
     plan.metadata.is_true("delta.appendOnly") && plan.protocol.supports("appendOnly")
 }
 
-fn refused(attempt: &Attempt, file: Option<String>) -> Error {
+fn refused(attempt: &DmlAttempt, file: Option<String>) -> Error {
     Error::AppendOnly { path: attempt.plan.location.root().to_string(), file }
         .named(&condition::CANNOT_MODIFY_APPEND_ONLY, [("config", "delta.appendOnly")])
 }
@@ -94,7 +94,7 @@ fn refused(attempt: &Attempt, file: Option<String>) -> Error {
 ///
 /// # Errors
 /// [`Error::AppendOnly`] in a table that loses no rows.
-pub(crate) fn check_removable(attempt: &Attempt) -> Result<()> {
+pub(crate) fn check_removable(attempt: &DmlAttempt) -> Result<()> {
     match loses_no_rows(attempt) {
         true => Err(refused(attempt, None)),
         false => Ok(()),
@@ -108,7 +108,7 @@ pub(crate) fn check_removable(attempt: &Attempt) -> Result<()> {
 pub(crate) fn claim<'p>(
     txn: &mut Transaction,
     condition: &RowCondition<'_>,
-    files: impl IntoIterator<Item = &'p LogPath>,
+    files: impl IntoIterator<Item = &'p FilePath>,
 ) -> Result<()> {
     match condition.predicate() {
         Some(predicate) => txn.read_matching(predicate, files),
@@ -120,7 +120,7 @@ pub(crate) fn claim<'p>(
 }
 
 /// Stages the removal of whole files.
-fn remove_files(attempt: &Attempt, txn: &mut Transaction, files: &[Add]) -> Removed {
+fn remove_files(attempt: &DmlAttempt, txn: &mut Transaction, files: &[Add]) -> Removed {
     let mut removed = Removed { deleted_rows: rows_of(files), ..Default::default() };
     for file in files {
         removed.removed_files += 1;
@@ -131,7 +131,7 @@ fn remove_files(attempt: &Attempt, txn: &mut Transaction, files: &[Add]) -> Remo
     removed
 }
 
-fn by_vectors(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Removed> {
+fn by_vectors(attempt: &DmlAttempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Removed> {
     let marked = mark(attempt, txn, touched)?;
     Ok(Removed {
         deleted_rows: Some(touched.iter().map(|t| t.matched.len()).sum()),
@@ -144,7 +144,7 @@ fn by_vectors(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> 
     })
 }
 
-fn by_rewrite(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Removed> {
+fn by_rewrite(attempt: &DmlAttempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Removed> {
     let written = rewrite(attempt, Change::Delete, touched, true)?;
     let removed = Removed {
         deleted_rows: Some(touched.iter().map(|t| t.matched.len()).sum()),

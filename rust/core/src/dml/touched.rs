@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use roaring::RoaringTreemap;
 
-use super::attempt::Attempt;
+use super::attempt::DmlAttempt;
 use crate::actions::Add;
 use crate::deletion_vector::DeletionVector;
 use crate::error::Result;
-use crate::scan::{PlacedRows, RowScan};
+use crate::scan::{PositionedRows, RowScan};
 use crate::store::runtime;
 use crate::write::RowCondition;
 
@@ -57,7 +57,7 @@ impl Touched {
 /// The columns of the condition, in the row groups and pages that may match. Memory: a few batches a core, and the
 /// positions found.
 pub(crate) fn find(
-    attempt: &Attempt,
+    attempt: &DmlAttempt,
     condition: &RowCondition<'_>,
     candidates: Vec<Add>,
 ) -> Result<Vec<Touched>> {
@@ -67,7 +67,7 @@ pub(crate) fn find(
 }
 
 fn look(
-    attempt: &Attempt,
+    attempt: &DmlAttempt,
     scan: &Arc<RowScan>,
     condition: &RowCondition<'_>,
     add: Add,
@@ -75,7 +75,7 @@ fn look(
     attempt.check()?;
     let load = |d| DeletionVector::load(d, &attempt.plan.location);
     let deleted = add.deletion_vector.as_ref().map(load).transpose()?;
-    let mut rows = PlacedRows::open(scan, &add, deleted.as_ref())?;
+    let mut rows = PositionedRows::open(scan, &add, deleted.as_ref())?;
     let total = rows.total();
     let mut matched = RoaringTreemap::new();
     for batch in &mut rows {

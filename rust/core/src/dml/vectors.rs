@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::attempt::Attempt;
+use super::attempt::DmlAttempt;
 use super::touched::Touched;
 use crate::actions::Add;
 use crate::conflict::Vectors;
@@ -32,7 +32,7 @@ pub(crate) struct Marked {
 ///
 /// # Errors
 /// What the store says of files of vectors.
-pub(crate) fn mark(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Marked> {
+pub(crate) fn mark(attempt: &DmlAttempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Marked> {
     let mut done = Marked::default();
     let (whole, some): (Vec<&Touched>, Vec<&Touched>) = touched.iter().partition(|t| t.is_whole());
     for file in whole {

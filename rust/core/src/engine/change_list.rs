@@ -1,18 +1,18 @@
-//! Changes in the forms that Spark takes over, see [`scan::handover`](super::file_list).
+//! The change data feed in the forms that Spark takes over, as [`file_list`](super::file_list) has those of a version.
 
 use serde_json::{Value, json};
 
 use super::file_list;
 use super::spark_schema::schema_json;
-use crate::changes::{ChangeKind, Changes};
+use crate::cdf::{ChangeDataFeed, ChangeKind};
 use crate::error::Result;
 use crate::schema::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ColumnMappingMode};
 use crate::sums::SaturatingSum;
 
-/// What Spark must know before it plans: what [`handover::describe`] says of the version with the schema, with the columns
+/// What Spark must know before it plans: what [`file_list::describe`] says of the version with the schema, with the columns
 /// of changes. Version and time are partition columns. `changeType` names the column that says what happened to a row:
 /// files have it, or a value for all of their rows, which is the last partition value of the block.
-pub fn describe(changes: &Changes) -> Value {
+pub fn describe(changes: &ChangeDataFeed) -> Value {
     let snapshot = changes.snapshot();
     let mut facts = file_list::describe(snapshot);
     let within = changes.versions().map_or("none".to_owned(), |(start, end)| format!("{start}-{end}"));
@@ -38,24 +38,24 @@ pub fn describe(changes: &Changes) -> Value {
     facts
 }
 
-/// As [`handover::check_analyzed`], of changes.
+/// As [`file_list::check_analyzed`], of changes.
 ///
 /// # Errors
-/// Those of [`handover::check_analyzed`].
-pub fn check_analyzed(changes: &Changes, analyzed: &str) -> Result<()> {
+/// Those of [`file_list::check_analyzed`].
+pub fn check_analyzed(changes: &ChangeDataFeed, analyzed: &str) -> Result<()> {
     file_list::check_fits(changes.snapshot(), &describe(changes), analyzed)
 }
 
-/// The files of the changes as the block that [`handover`] describes. The partition values are those of the table's
+/// The files of the changes as the block that [`file_list`] describes. The partition values are those of the table's
 /// columns, the version, the time, and what happened to all rows of the file, which is null for files that say it row by row. Beside it the bytes of
 /// the files.
 ///
 /// # Errors
-/// Those of [`Changes::files`], and as [`handover::encode`].
+/// Those of [`ChangeDataFeed::files`], and as [`file_list::encode`].
 ///
 /// # Cost
-/// As [`Changes::files`], and memory for all files.
-pub fn encode(changes: &Changes) -> Result<(Vec<u8>, i64)> {
+/// As [`ChangeDataFeed::files`], and memory for all files.
+pub fn encode(changes: &ChangeDataFeed) -> Result<(Vec<u8>, i64)> {
     let snapshot = changes.snapshot();
     let (schema, mode) = (snapshot.schema(), snapshot.column_mapping());
     let mut columns = schema.physical_names(snapshot.partition_columns(), mode);
@@ -72,11 +72,11 @@ pub fn encode(changes: &Changes) -> Result<(Vec<u8>, i64)> {
 /// `inserts`, `deletes` and `cdc`.
 ///
 /// # Errors
-/// Those of [`Changes::files`].
+/// Those of [`ChangeDataFeed::files`].
 ///
 /// # Cost
-/// As [`Changes::files`].
-pub fn commits(changes: &Changes) -> impl Iterator<Item = Result<Value>> {
+/// As [`ChangeDataFeed::files`].
+pub fn commits(changes: &ChangeDataFeed) -> impl Iterator<Item = Result<Value>> {
     let versions = changes.commits.clone();
     changes.timed_files().enumerate().map(move |(index, commit)| {
         let (timestamp, files) = commit?;

@@ -7,17 +7,17 @@ use arrow::datatypes::{DataType as Arrow, Int64Type};
 use roaring::{RoaringBitmap, RoaringTreemap};
 use serde::Serialize;
 
-use super::distributed_write::SpreadWrite;
-use crate::actions::{Add, Cdc, LogPath, ObjectPath, PartitionValues};
+use super::distributed_write::DistributedWrite;
+use crate::actions::{Add, Cdc, FilePath, ObjectPath, PartitionValues};
 use crate::alter::{Definition, merge_schema};
 use crate::conflict::IdentityValues;
 use crate::deletion_vector::DeletionVector;
 use crate::dml::{
-    Attempt, DmlOptions, Touched, candidates, change_data, check_removable, find, mark, rows_of,
+    DmlAttempt, DmlOptions, Touched, candidates, change_data, check_removable, find, mark, rows_of,
 };
 use crate::error::{Error, Result};
 use crate::features::check_writer;
-use crate::operations::{Job, marks_of};
+use crate::operations::{DmlJob, marks_of};
 use crate::parquet::DataFile;
 use crate::predicate::Predicate;
 use crate::scan::{RowIds, distinct_partitions, partition_columns};
@@ -36,8 +36,8 @@ const BUCKET: i64 = 32_768;
 /// that are meant, what becomes of them, and one commit with conflict detection, or nothing. What it wrote is deleted
 /// with it, unless the table has it or may have it.
 #[derive(Debug)]
-pub struct SpreadDml {
-    pub(super) job: Job,
+pub struct DistributedDml {
+    pub(super) job: DmlJob,
     storage: KeptOptions,
     operation: Operation,
     options: DmlOptions,
@@ -45,9 +45,9 @@ pub struct SpreadDml {
     predicate: Option<Predicate>,
     /// Whether it depends on every row of the table.
     reads_all: bool,
-    /// What its queries read of the table beside the rows that are meant: see [`SpreadDml::read_rows_of`].
+    /// What its queries read of the table beside the rows that are meant: see [`DistributedDml::read_rows_of`].
     reads: Vec<Option<Predicate>>,
-    /// Files with rows that decided something and stay: see [`SpreadDml::read_files`].
+    /// Files with rows that decided something and stay: see [`DistributedDml::read_files`].
     read_files: HashSet<String>,
     /// Files all of whose rows are meant, as far as that is known without reading them.
     pub(super) whole: Vec<Add>,
@@ -60,7 +60,7 @@ pub struct SpreadDml {
     identities: Vec<String>,
 }
 
-/// What [`SpreadDml::take_rows`] found.
+/// What [`DistributedDml::take_rows`] found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TakenRows {
     /// Rows of the table that are meant.
@@ -105,7 +105,7 @@ pub struct DmlCounts {
     pub change_bytes: u64,
 }
 
-impl SpreadDml {
+impl DistributedDml {
     /// Begins at the newest version. `storage` are the options that opened the location, for other processes;
     /// `operation` is what the history shows, but for metrics.
     ///
@@ -117,7 +117,7 @@ impl SpreadDml {
         operation: Operation,
         options: DmlOptions,
     ) -> Result<Self> {
-        let job = Job::begin(location, &options, options.commit_budget)?;
+        let job = DmlJob::begin(location, &options, options.commit_budget)?;
         Ok(Self::on(job, storage, operation, options))
     }
 
@@ -126,14 +126,14 @@ impl SpreadDml {
     ///
     /// # Errors
     /// [`Error::TableNotFound`] for a write that makes the table, and for one that has travelled.
-    pub fn of_write(write: SpreadWrite) -> Result<Self> {
+    pub fn of_write(write: DistributedWrite) -> Result<Self> {
         let (plan, write, storage, operation) = write.into_parts();
         let options = DmlOptions::of_write(&write);
-        Ok(Self::on(Job::of_plan(plan, write)?, storage, operation, options))
+        Ok(Self::on(DmlJob::of_plan(plan, write)?, storage, operation, options))
     }
 
-    fn on(job: Job, storage: StorageOptions, operation: Operation, options: DmlOptions) -> Self {
-        SpreadDml {
+    fn on(job: DmlJob, storage: StorageOptions, operation: Operation, options: DmlOptions) -> Self {
+        DistributedDml {
             job,
             storage: storage.into(),
             operation,
@@ -245,7 +245,7 @@ impl SpreadDml {
     pub fn read_files<'u>(&mut self, uris: impl IntoIterator<Item = &'u str>) -> Result<()> {
         let root = self.job.snapshot.location().root().clone();
         for uri in uris {
-            self.read_files.insert(place(&LogPath::from_log(uri).resolve(&root)?));
+            self.read_files.insert(place(&FilePath::from_log(uri).resolve(&root)?));
         }
         Ok(())
     }
@@ -259,7 +259,7 @@ impl SpreadDml {
     }
 
     /// The different partition values of all files: one row each, with typed values by logical name, and behind them the
-    /// number by which [`SpreadDml::take_partitions`] knows it, in the column `number`.
+    /// number by which [`DistributedDml::take_partitions`] knows it, in the column `number`.
     ///
     /// # Errors
     /// As [`Snapshot::files`]; [`Error::InvalidSchema`] for a partition value that cannot be read.
@@ -283,7 +283,7 @@ impl SpreadDml {
         Ok(())
     }
 
-    /// All rows of these partitions are meant, by their number in [`SpreadDml::partitions`].
+    /// All rows of these partitions are meant, by their number in [`DistributedDml::partitions`].
     ///
     /// # Errors
     /// As [`Snapshot::files`]; [`Error::AppendOnly`] in a table that loses no rows.
@@ -299,7 +299,7 @@ impl SpreadDml {
     }
 
     /// The rows for which a condition is true are meant. They are looked for here, in the files that may have them; the
-    /// condition is what is known of them, in place of [`SpreadDml::set_predicate`].
+    /// condition is what is known of them, in place of [`DistributedDml::set_predicate`].
     ///
     /// # Errors
     /// [`Error::InvalidExpression`] for what is no condition on this table, and for a row that it cannot be computed for;
@@ -337,7 +337,7 @@ impl SpreadDml {
             for row in 0..batch.num_rows() {
                 let (uri, rows, matches) = columns.get(row)?;
                 taken.matches += matches;
-                let file = place(&LogPath::from_log(uri).resolve(&root)?);
+                let file = place(&FilePath::from_log(uri).resolve(&root)?);
                 *found.entry(file).or_default() |= rows;
             }
         }
@@ -359,11 +359,11 @@ impl SpreadDml {
     }
 
     /// A plan by which the engine writes rows into data files: the columns of the table and behind them those of
-    /// [`SpreadDml::row_id_columns`]. Rows with other values than before, `changed`, must be held to its rules.
+    /// [`DistributedDml::row_id_columns`]. Rows with other values than before, `changed`, must be held to its rules.
     ///
     /// # Errors
-    /// As [`SpreadWrite::of_rows`], and as [`SpreadDml::row_id_columns`].
-    pub fn data_plan(&self, changed: bool) -> Result<SpreadWrite> {
+    /// As [`DistributedWrite::of_rows`], and as [`DistributedDml::row_id_columns`].
+    pub fn data_plan(&self, changed: bool) -> Result<DistributedWrite> {
         self.plan(changed, self.row_id_columns()?)
     }
 
@@ -371,23 +371,23 @@ impl SpreadDml {
     /// `_change_type`.
     ///
     /// # Errors
-    /// As [`SpreadWrite::of_rows`].
-    pub fn change_plan(&self) -> Result<SpreadWrite> {
+    /// As [`DistributedWrite::of_rows`].
+    pub fn change_plan(&self) -> Result<DistributedWrite> {
         self.plan(false, vec![change_data::column()])
     }
 
-    fn plan(&self, changed: bool, columns: Vec<StructField>) -> Result<SpreadWrite> {
-        let Attempt { plan, write, .. } = &self.job.attempt;
+    fn plan(&self, changed: bool, columns: Vec<StructField>) -> Result<DistributedWrite> {
+        let DmlAttempt { plan, write, .. } = &self.job.attempt;
         let rules = if changed { RowRules::of_table(plan)? } else { RowRules::default() };
-        Ok(SpreadWrite::of_rows(plan, self.storage.clone().into(), write.clone(), rules, columns))
+        Ok(DistributedWrite::of_rows(plan, self.storage.clone().into(), write.clone(), rules, columns))
     }
 
     /// A plan by which the engine writes new rows of these columns into data files; the rules of the table fill the others.
     ///
     /// # Errors
     /// [`Error::SchemaMismatch`] for columns that are not the table's, and as [`RowRules::of`].
-    pub fn insert_plan(&mut self, data: &StructType) -> Result<SpreadWrite> {
-        let Attempt { plan, write, .. } = &self.job.attempt;
+    pub fn insert_plan(&mut self, data: &StructType) -> Result<DistributedWrite> {
+        let DmlAttempt { plan, write, .. } = &self.job.attempt;
         check_assignable(&plan.location.root().to_string(), data, &plan.schema)?;
         let rules = RowRules::of(plan, data)?;
         for identity in &rules.identities {
@@ -395,7 +395,7 @@ impl SpreadDml {
                 self.identities.push(identity.column.clone());
             }
         }
-        Ok(SpreadWrite::of_rows(plan, self.storage.clone().into(), write.clone(), rules, Vec::new()))
+        Ok(DistributedWrite::of_rows(plan, self.storage.clone().into(), write.clone(), rules, Vec::new()))
     }
 
     /// A folder of the table that files of this operation alone will be in: it goes if nothing is committed.
@@ -532,7 +532,7 @@ impl SpreadDml {
     }
 }
 
-impl Drop for SpreadDml {
+impl Drop for DistributedDml {
     fn drop(&mut self) {
         if self.job.is_kept() {
             return;

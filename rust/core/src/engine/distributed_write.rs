@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::array::RecordBatchReader;
 use serde::{Deserialize, Serialize};
 
-use crate::actions::{Add, Cdc, LogPath, Metadata, ObjectPath, Protocol};
+use crate::actions::{Add, Cdc, FilePath, Metadata, ObjectPath, Protocol};
 use crate::error::{Error, Result};
 use crate::operations::{commit_made, fill, make_durable, operation};
 use crate::predicate::Predicate;
@@ -20,18 +20,18 @@ use crate::write::{
 
 /// A checked write whose files are written by other means than [`write`](crate::operations::write): by tasks, or by Spark.
 #[derive(Debug, Clone)]
-pub struct SpreadWrite {
+pub struct DistributedWrite {
     /// The checked plan.
     pub plan: WritePlan,
     /// What the rules of the table ask of the rows. With [`WriteOptions::rules_held`] it is for who makes them, otherwise
-    /// [`SpreadWrite::write_files`] does it.
+    /// [`DistributedWrite::write_files`] does it.
     pub rules: RowRules,
     storage: KeptOptions,
     options: WriteOptions,
     /// Columns behind those of the table.
     more: Vec<StructField>,
     /// Files that this process wrote, which are durable.
-    written: Arc<Mutex<HashSet<LogPath>>>,
+    written: Arc<Mutex<HashSet<FilePath>>>,
 }
 
 /// What travels.
@@ -49,7 +49,7 @@ struct Packed {
     more: String,
 }
 
-impl SpreadWrite {
+impl DistributedWrite {
     /// Checks a write of data of this schema. Nothing is written.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl SpreadWrite {
         let location = Location::open(uri, &storage)?;
         let plan = plan_write(&location, data, &options)?;
         if matches!(plan.target, Target::Skip(_)) {
-            return Ok(SpreadWrite {
+            return Ok(DistributedWrite {
                 plan,
                 rules: RowRules::default(),
                 storage: storage.into(),
@@ -78,7 +78,7 @@ impl SpreadWrite {
             let what = format!("making values of the identity column `{}` in many tasks", first.column);
             return Err(Error::Unsupported { path: uri.to_owned(), what });
         }
-        Ok(SpreadWrite {
+        Ok(DistributedWrite {
             plan,
             rules,
             storage: storage.into(),
@@ -100,7 +100,7 @@ impl SpreadWrite {
         let options = WriteOptions { rules_held: true, ..options };
         let mut plan = plan.with_columns(more.clone());
         plan.rules_held = true;
-        SpreadWrite { plan, rules, storage: storage.into(), options, more, written: Arc::default() }
+        DistributedWrite { plan, rules, storage: storage.into(), options, more, written: Arc::default() }
     }
 
     /// What an engine needs that commits the write by other means: the plan, the options, how the location was opened, and
@@ -126,7 +126,7 @@ impl SpreadWrite {
         self.plan.files.parquet()
     }
 
-    /// The names of those that the write asked for and [`SpreadWrite::write_files`] cannot follow.
+    /// The names of those that the write asked for and [`DistributedWrite::write_files`] cannot follow.
     ///
     /// # Errors
     /// None that the plan has not raised before.
@@ -165,7 +165,7 @@ impl SpreadWrite {
         serde_json::to_string(&packed).map_err(|e| invalid(&e.to_string()))
     }
 
-    /// From [`SpreadWrite::to_json`]. Nothing is read.
+    /// From [`DistributedWrite::to_json`]. Nothing is read.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] when it is something else.
@@ -180,7 +180,7 @@ impl SpreadWrite {
         let more = StructType::from_json(&packed.more)?.fields;
         let Packed { protocol, metadata, rules, options, storage, .. } = packed;
         let plan = plan(&location, target, protocol, metadata, &options)?.with_columns(more.clone());
-        Ok(SpreadWrite { plan, rules, storage, options, more, written: Arc::default() })
+        Ok(DistributedWrite { plan, rules, storage, options, more, written: Arc::default() })
     }
 
     /// Writes data into files, below `folder` of the table where one is given, and returns their actions with
@@ -280,8 +280,8 @@ mod tests {
         WriteOptions { mode: WriteMode::Append, partition_by: vec!["p".into()], ..WriteOptions::default() }
     }
 
-    fn plan_at(dir: &tempfile::TempDir, options: WriteOptions) -> Result<SpreadWrite> {
-        SpreadWrite::plan(dir.path().to_str().unwrap(), StorageOptions::new(), &data(), options)
+    fn plan_at(dir: &tempfile::TempDir, options: WriteOptions) -> Result<DistributedWrite> {
+        DistributedWrite::plan(dir.path().to_str().unwrap(), StorageOptions::new(), &data(), options)
     }
 
     fn data_files(dir: &std::path::Path) -> usize {
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(driver.compression(), Some("zstd"));
         let text = driver.to_json().unwrap();
         let task = |ids: &[i64]| {
-            let task = SpreadWrite::from_json(&text).unwrap();
+            let task = DistributedWrite::from_json(&text).unwrap();
             task.write_files(rows(ids), None).unwrap()
         };
         let adds = [task(&[1, 2, 3]), task(&[4])].concat();
@@ -320,7 +320,7 @@ mod tests {
         );
 
         // the plan that comes back commits as the one that was sent would have
-        let result = SpreadWrite::from_json(&text).unwrap().commit(adds, Vec::new()).unwrap();
+        let result = DistributedWrite::from_json(&text).unwrap().commit(adds, Vec::new()).unwrap();
         assert_eq!((result.version, result.files, result.rows, result.created), (0, 3, 4, true));
         let log = std::fs::read_to_string(dir.path().join("_delta_log/00000000000000000000.json")).unwrap();
         for part in
@@ -333,7 +333,7 @@ mod tests {
         let again = WriteOptions { app_transaction: Some(("app".into(), 7)), ..options() };
         let again = plan_at(&dir, again).unwrap();
         assert!(again.is_skipped());
-        let again = SpreadWrite::from_json(&again.to_json().unwrap()).unwrap();
+        let again = DistributedWrite::from_json(&again.to_json().unwrap()).unwrap();
         assert!(again.is_skipped());
         assert_eq!(again.plan.target, Target::Skip(0));
     }
@@ -347,7 +347,7 @@ mod tests {
         let adds = first.write_files(rows(&[1]), None).unwrap();
         first.commit(adds, Vec::new()).unwrap();
         let next = plan_at(&dir, options()).unwrap();
-        let sent = SpreadWrite::from_json(&next.to_json().unwrap()).unwrap();
+        let sent = DistributedWrite::from_json(&next.to_json().unwrap()).unwrap();
         assert_eq!((sent.plan.target, sent.compression()), (Target::Existing(0), Some("gzip")));
         assert_eq!(sent.plan.schema, next.plan.schema);
     }
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn what_is_no_plan_is_refused() {
-        let error = SpreadWrite::from_json("{}").unwrap_err();
+        let error = DistributedWrite::from_json("{}").unwrap_err();
         assert!(error.to_string().starts_with("plan: not what deltaic made: missing field"), "{error}");
     }
 }

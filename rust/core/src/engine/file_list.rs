@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::spark_schema::{schema_json, unprinted_defaults};
-use crate::actions::{Add, DeletionVectorDescriptor, LogPath, ObjectPath, Protocol};
+use crate::actions::{Add, DeletionVectorDescriptor, FilePath, ObjectPath, Protocol};
 use crate::alter::generated::expression;
 use crate::deletion_vector::{DeletionVector, Shared as SharedVectors};
 use crate::error::{Error, Result};
@@ -332,7 +332,7 @@ impl<'a> Encoder<'a> {
             self.file_bytes.push(1);
             return put_joined(&mut self.file_bytes, b"/", written.as_bytes());
         }
-        let uri = spark_uri(&location.readable(&LogPath::from_log(written))?);
+        let uri = spark_uri(&location.readable(&FilePath::from_log(written))?);
         match uri.strip_prefix(&self.root) {
             Some(relative) if relative.starts_with('/') => {
                 self.file_bytes.push(1);

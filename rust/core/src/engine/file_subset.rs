@@ -6,18 +6,18 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use rayon::prelude::*;
 
-use super::distributed_dml::SpreadDml;
+use super::distributed_dml::DistributedDml;
 use crate::actions::Add;
 use crate::cancel::Cancel;
 use crate::deletion_vector::DeletionVector;
 use crate::dml::{Change, rewrite};
 use crate::error::Result;
-use crate::scan::{PlacedRows, ReadRequest, RowIds, RowScan};
+use crate::scan::{PositionedRows, ReadRequest, RowIds, RowScan};
 use crate::store::runtime;
 
 /// Which files an engine reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum FileSubset {
     /// All that may have rows that are meant.
     All,
     /// Those with rows that are meant.
@@ -26,29 +26,29 @@ pub enum Part {
     Left,
 }
 
-impl Part {
+impl FileSubset {
     /// From its name in lower case.
     pub fn of(name: &str) -> Option<Self> {
         match name {
-            "all" => Some(Part::All),
-            "touched" => Some(Part::Touched),
-            "left" => Some(Part::Left),
+            "all" => Some(FileSubset::All),
+            "touched" => Some(FileSubset::Touched),
+            "left" => Some(FileSubset::Left),
             _ => None,
         }
     }
 }
 
-impl SpreadDml {
+impl DistributedDml {
     /// The files of a part. Those of which rows are left have a deletion vector that no log has, with the rows that are
     /// meant in it.
     ///
     /// # Errors
     /// As [`crate::snapshot::Snapshot::files`].
-    pub fn files(&self, part: Part) -> Result<Vec<Add>> {
+    pub fn files(&self, part: FileSubset) -> Result<Vec<Add>> {
         Ok(match part {
-            Part::All => self.candidates()?,
-            Part::Touched => self.touched.iter().map(|t| &t.add).chain(&self.whole).cloned().collect(),
-            Part::Left => {
+            FileSubset::All => self.candidates()?,
+            FileSubset::Touched => self.touched.iter().map(|t| &t.add).chain(&self.whole).cloned().collect(),
+            FileSubset::Left => {
                 let left = self.touched.iter().filter(|t| !t.is_whole());
                 left.map(|t| Add { deletion_vector: Some(t.gone().to_inline()), ..t.add.clone() }).collect()
             }
@@ -56,7 +56,7 @@ impl SpreadDml {
     }
 
     /// Writes the rows that are left of the touched files into new ones, which join, and among them `new` rows: the
-    /// columns of the table and those of [`SpreadDml::row_id_columns`], held to the rules of the table. Rows that are left
+    /// columns of the table and those of [`DistributedDml::row_id_columns`], held to the rules of the table. Rows that are left
     /// keep their row ids.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl SpreadDml {
     }
 
     /// The rows that are meant, as they are in the version: the columns of the table, and behind them those of
-    /// [`SpreadDml::row_id_columns`] with the ids and commit versions that the rows have.
+    /// [`DistributedDml::row_id_columns`] with the ids and commit versions that the rows have.
     ///
     /// # Errors
     /// As [`crate::scan::read_file`], and [`crate::Error::Interrupted`].
@@ -92,7 +92,7 @@ impl SpreadDml {
         let scan = RowScan::new(location, &schema, snapshot.partition_columns(), mode, request)?;
         let scan = Arc::new(scan);
         let read = |add: &Add, without: Option<&DeletionVector>| -> Result<Vec<RecordBatch>> {
-            let rows = PlacedRows::open(&scan, add, without)?;
+            let rows = PositionedRows::open(&scan, add, without)?;
             rows.map(|next| {
                 attempt.check()?;
                 let (batch, places) = next?;
@@ -128,11 +128,12 @@ mod tests {
     }
 
     /// A delete that takes one row of the first file and all of the second.
-    fn begun(location: &Location) -> SpreadDml {
+    fn begun(location: &Location) -> DistributedDml {
         let options = DmlOptions::default();
         let mut dml =
-            SpreadDml::begin(location, StorageOptions::new(), Operation::new("DELETE"), options).unwrap();
-        let mut files = dml.files(Part::All).unwrap();
+            DistributedDml::begin(location, StorageOptions::new(), Operation::new("DELETE"), options)
+                .unwrap();
+        let mut files = dml.files(FileSubset::All).unwrap();
         files.sort_by_key(|f| f.base_row_id);
         assert_eq!(files.len(), 3);
         let bitmap = |positions: &[usize]| {
@@ -181,8 +182,8 @@ mod tests {
     fn the_rows_that_are_left_have_the_others_in_their_vectors() {
         let (_dir, location) = table();
         let dml = begun(&location);
-        assert_eq!(dml.files(Part::Touched).unwrap().len(), 2);
-        let left = dml.files(Part::Left).unwrap();
+        assert_eq!(dml.files(FileSubset::Touched).unwrap().len(), 2);
+        let left = dml.files(FileSubset::Left).unwrap();
         assert_eq!(left.len(), 1);
         let vector = DeletionVector::load(left[0].deletion_vector.as_ref().unwrap(), &location).unwrap();
         assert_eq!(vector.rows().iter().collect::<Vec<_>>(), [1]);

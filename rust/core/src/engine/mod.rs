@@ -14,6 +14,6 @@ pub mod file_list;
 mod file_subset;
 mod spark_schema;
 
-pub use distributed_dml::{DmlCounts, SpreadDml, TakenRows};
-pub use distributed_write::SpreadWrite;
-pub use file_subset::Part;
+pub use distributed_dml::{DistributedDml, DmlCounts, TakenRows};
+pub use distributed_write::DistributedWrite;
+pub use file_subset::FileSubset;

@@ -8,7 +8,7 @@ use crate::actions::{Add, Metadata};
 use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
-use crate::txn::warnings::tell;
+use crate::txn::warnings::warn;
 use crate::write::CompactionRules;
 use crate::write::{ParquetOptions, WriteOptions, WritePlan, canonical, plan_snapshot, rows_of_partitions};
 
@@ -56,7 +56,7 @@ impl AutoCompact {
                 "version {version} is committed; the compaction after it failed, and the next one tries again: {error}"
             )],
         };
-        tell(&warnings);
+        warn(&warnings);
         warnings
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::restore;
-use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, LogPath, Metadata, ObjectPath, Protocol};
+use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, FilePath, Metadata, ObjectPath, Protocol};
 use crate::alter::properties::for_new_table;
 use crate::alter::{Definition, SetOptions, joined_protocol, row_tracking, set_properties};
 use crate::deletion_vector::file_path;
@@ -221,7 +221,7 @@ fn absolute(add: Add, from: &Location) -> Result<Add> {
         }),
         None => None,
     };
-    let path = LogPath::from_log(hadoop_uri(&from.readable(&add.path)?));
+    let path = FilePath::from_log(hadoop_uri(&from.readable(&add.path)?));
     Ok(Add { path, deletion_vector, ..fresh(add) })
 }
 

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::convert_files::{Found, data_files, inferred, partition_values};
 use super::convert_schema::merge;
-use crate::actions::{Add, LogPath, Metadata, Protocol};
+use crate::actions::{Add, FilePath, Metadata, Protocol};
 use crate::alter::SetOptions;
 use crate::alter::properties::for_new_table;
 use crate::error::{Error, Result, condition};
@@ -207,7 +207,7 @@ fn read_files(
         for (file, (_, footer)) in chunk.iter().zip(&footers) {
             let rows: u64 = footer.row_groups().iter().map(|g| g.num_rows().unsigned_abs()).sum();
             let add = Add {
-                path: LogPath::encode(&file.meta.name),
+                path: FilePath::encode(&file.meta.name),
                 partition_values: partition_values(root, file, partitions)?,
                 size: i64::try_from(file.meta.size).unwrap_or(i64::MAX),
                 modification_time: file.meta.modified,

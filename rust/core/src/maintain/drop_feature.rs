@@ -12,7 +12,7 @@ use crate::error::{Error, Result, condition};
 use crate::log::{Listing, LogSettings};
 use crate::snapshot::{At, Snapshot, format_timestamp, monotonic};
 use crate::store::Location;
-use crate::txn::warnings::tell;
+use crate::txn::warnings::warn;
 use crate::txn::{Operation, Transaction, retried};
 
 /// More steps than any feature has: who needs them all works against a writer that uses the feature again and again.
@@ -93,7 +93,7 @@ pub fn drop_feature(
         // without it, who checks the protocol of each commit meets that of the dropped feature
         if let Err(error) = job.newest().and_then(|newest| checkpoint(&newest)) {
             let warning = format!("checkpoint of version {}: {error}", job.done.version);
-            tell(std::slice::from_ref(&warning));
+            warn(std::slice::from_ref(&warning));
             job.done.warnings.push(warning);
         }
     }

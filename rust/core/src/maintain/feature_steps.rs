@@ -14,7 +14,7 @@ use crate::actions::{Add, DomainMetadata, Remove};
 use crate::alter::drop_feature::{Step, clean_properties, unmapped, without_recorded_changes};
 use crate::alter::{Definition, cluster_by};
 use crate::checkpoint::checkpoint;
-use crate::conflict::{IsolationLevel, RowMoves};
+use crate::conflict::{IsolationLevel, RowRelocations};
 use crate::error::{Error, Result};
 use crate::features::check_writer;
 use crate::schema::ColumnMappingMode;
@@ -126,7 +126,7 @@ impl StepJob<'_> {
             files.into_iter().map(|add| Bin { partition: Vec::new(), files: vec![add] }).collect();
         let uploads = Uploads::new(location);
         let written = write_all((&from, to.as_ref().unwrap_or(&from)), &bins, &uploads)?;
-        let (mut adds, mut moves) = (Vec::new(), RowMoves::default());
+        let (mut adds, mut moves) = (Vec::new(), RowRelocations::default());
         for (bin, new) in bins.iter().zip(written) {
             note(location, bin, &new, &mut moves)?;
             adds.extend(new.add);

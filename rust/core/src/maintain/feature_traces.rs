@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::Utc;
 
 use super::tombstones::left;
-use crate::actions::{Action, Add, LogPath, Metadata};
+use crate::actions::{Action, Add, FilePath, Metadata};
 use crate::alter::Definition;
 use crate::alter::drop_feature::{PROTECTED_BEFORE, Traces};
 use crate::alter::widen::has_changes;
@@ -69,7 +69,7 @@ pub(super) fn has_row_ids(add: &Add) -> bool {
 ///
 /// # Cost
 /// As [`left`], of that time.
-pub(super) fn unkept_vectors(snapshot: &Snapshot) -> Result<Vec<LogPath>> {
+pub(super) fn unkept_vectors(snapshot: &Snapshot) -> Result<Vec<FilePath>> {
     let root = snapshot.location().root();
     let settings = LogSettings::of(snapshot.protocol(), snapshot.metadata())?;
     let oldest = Utc::now().timestamp_millis().saturating_sub(settings.tombstone_retention);
@@ -88,7 +88,7 @@ pub(super) fn unkept_vectors(snapshot: &Snapshot) -> Result<Vec<LogPath>> {
             }
         }
     }
-    Ok(vectors.difference(&kept).map(|name| LogPath::encode(name)).collect())
+    Ok(vectors.difference(&kept).map(|name| FilePath::encode(name)).collect())
 }
 
 /// The logical names of a path of physical ones; a part that no column has stays.

@@ -10,7 +10,7 @@ use super::layout::{Columns, Layout};
 use super::purge::to_be_purged;
 use super::rewrite_files::{cluster_all, note, write_all};
 use crate::actions::Add;
-use crate::conflict::{Changes, RowMoves};
+use crate::conflict::{Changes, RowRelocations};
 use crate::error::{Error, Result, condition};
 use crate::expr::has_subquery;
 use crate::features::check_writer;
@@ -192,7 +192,7 @@ fn attempt(
         return Ok(done);
     }
     let uploads = Uploads::new(location);
-    let (mut adds, mut moves) = (Vec::new(), RowMoves::default());
+    let (mut adds, mut moves) = (Vec::new(), RowRelocations::default());
     if let Some((curve, columns)) = layout.curve() {
         for mut new in cluster_all(&plan, &bins, (curve, columns), target_size, &uploads)? {
             if done.clustering.is_some() {

@@ -12,7 +12,7 @@ use crate::features::check_writer;
 use crate::log::LogSettings;
 use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, runtime};
-use crate::txn::warnings::tell;
+use crate::txn::warnings::warn;
 use crate::txn::{Operation, Transaction};
 
 /// Files that one thread deletes in one call.
@@ -147,7 +147,7 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
         }
         Err(error) => {
             let warning = format!("`VACUUM END` was not committed: {error}");
-            tell(std::slice::from_ref(&warning));
+            warn(std::slice::from_ref(&warning));
             done.warnings.push(warning);
         }
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use arrow::array::RecordBatchReader;
 
-use super::identity_retry::{can_renumber, renumber};
+use super::identity_retry::{can_retry, retry};
 use super::overwrite::{Replaced, check_rows, stage};
 use crate::actions::Add;
 use crate::alter::identity::Identity;
@@ -19,8 +19,8 @@ use crate::store::Location;
 use crate::sums::SaturatingSum;
 use crate::txn::{Operation, Transaction};
 use crate::write::{
-    DefineMode, Defines, FittedWriter, RowCondition, Rules, TableSpec, Target, Uploads, WriteMode,
-    WriteOptions, WritePlan, WriteResult, WrittenData, fit_rows, plan_write,
+    DefineMode, Defines, RowCondition, Rules, TableSpec, TableWriter, Target, Uploads, WriteMode,
+    WriteOptions, WritePlan, WriteResult, WrittenData, conform_rows, plan_write,
 };
 
 /// Writes the data into the table, which is created where there is none. Either all of it is there afterwards, in one
@@ -59,9 +59,9 @@ pub fn write(
         let compaction = AutoCompact::of(&plan, &new.adds);
         let result = commit(&plan, new, options);
         match &result {
-            Err(error) if can_renumber(error, options) && deadline.is_none_or(|end| Instant::now() < end) => {
+            Err(error) if can_retry(error, options) && deadline.is_none_or(|end| Instant::now() < end) => {
                 let again = Uploads::new(location);
-                (plan, new) = renumber(&plan, adds, &given, &again, options)?;
+                (plan, new) = retry(&plan, adds, &given, &again, options)?;
                 uploads = again;
                 if let Target::Skip(version) = plan.target {
                     return Ok(WriteResult::skipped(version));
@@ -103,12 +103,12 @@ pub(crate) fn fill(
     options: &WriteOptions,
     folder: Option<&str>,
 ) -> Result<Vec<WrittenData>> {
-    let mut files = FittedWriter::new(plan, uploads, options, folder);
+    let mut files = TableWriter::new(plan, uploads, options, folder);
     let checked = options.replace_where.as_deref().filter(|_| options.check_replaced);
     let replaced = checked.map(|text| RowCondition::new(Some(text), plan)).transpose()?;
     for batch in data {
         let given = batch.map_err(|e| Error::arrow("reading the data to write", e))?;
-        let batch = fit_rows(plan, rules, &given)?;
+        let batch = conform_rows(plan, rules, &given)?;
         if let Some(replaced) = &replaced {
             check_rows(plan, replaced, &given, &batch, rules)?;
         }

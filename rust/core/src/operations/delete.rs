@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::job::Job;
+use super::job::DmlJob;
 use crate::dml::{DeleteDone, DmlOptions, Removed, check_removable, millis, remove_rows};
 use crate::error::Result;
 use crate::store::Location;
@@ -40,7 +40,7 @@ fn attempt(
     options: &DmlOptions,
     budget: Duration,
 ) -> Result<DeleteDone> {
-    let mut job = Job::begin(location, options, budget)?;
+    let mut job = DmlJob::begin(location, options, budget)?;
     check_removable(&job.attempt)?;
     let mut txn = job.transaction("DELETE", text, options);
     let condition = RowCondition::new(text, &job.attempt.plan)?;

@@ -11,7 +11,7 @@ use crate::schema::StructType;
 use crate::write::{Rules, Target, Uploads, WriteMode, WriteOptions, WritePlan, plan_write, rows_of};
 
 /// Whether a write lost because its identities were given to other rows, and rows that follow the others are as good.
-pub(super) fn can_renumber(error: &Error, options: &WriteOptions) -> bool {
+pub(super) fn can_retry(error: &Error, options: &WriteOptions) -> bool {
     let taken = error.conflict().is_some_and(|c| c.rule == Rule::IdentityTaken.name());
     taken && options.mode == WriteMode::Append
 }
@@ -21,7 +21,7 @@ pub(super) fn can_renumber(error: &Error, options: &WriteOptions) -> bool {
 ///
 /// # Errors
 /// As [`super::append::write`].
-pub(super) fn renumber(
+pub(super) fn retry(
     plan: &WritePlan,
     files: Vec<Add>,
     given: &StructType,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::dml::{Attempt, DmlOptions};
+use crate::dml::{DmlAttempt, DmlOptions};
 use crate::error::{Error, Result, condition};
 use crate::features::check_writer;
 use crate::maintain::AutoCompact;
@@ -13,14 +13,14 @@ use crate::write::{WriteOptions, WritePlan, plan_snapshot};
 
 /// An attempt, with the version that it works on.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct DmlJob {
     pub(crate) snapshot: Snapshot,
-    pub(crate) attempt: Attempt,
+    pub(crate) attempt: DmlAttempt,
     pub(super) started: Instant,
     budget: Duration,
 }
 
-impl Job {
+impl DmlJob {
     /// Begins at the newest version.
     ///
     /// # Errors
@@ -31,8 +31,8 @@ impl Job {
         check_writer(&location.root().to_string(), snapshot.protocol())?;
         let write = options.write();
         let plan = plan_snapshot(&snapshot, &write)?;
-        let attempt = Attempt::new(plan, write);
-        Ok(Job { snapshot, attempt, started, budget })
+        let attempt = DmlAttempt::new(plan, write);
+        Ok(DmlJob { snapshot, attempt, started, budget })
     }
 
     /// Works on the version of a checked plan.
@@ -45,7 +45,7 @@ impl Job {
             return Err(error.of_condition(&condition::PATH_DOES_NOT_EXIST));
         };
         let budget = write.commit_budget;
-        Ok(Job { snapshot, attempt: Attempt::new(plan, write), started: Instant::now(), budget })
+        Ok(DmlJob { snapshot, attempt: DmlAttempt::new(plan, write), started: Instant::now(), budget })
     }
 
     /// The transaction, with the condition as the history shows it.

@@ -12,5 +12,5 @@ mod update;
 pub use append::{commit_adds, write};
 pub(crate) use append::{commit_made, fill, make_durable, marks_of, operation};
 pub use delete::delete;
-pub(crate) use job::Job;
+pub(crate) use job::DmlJob;
 pub use update::update;

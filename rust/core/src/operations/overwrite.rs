@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 
 use crate::actions::Add;
-use crate::dml::{Attempt, Removed, inserted, remove_rows};
+use crate::dml::{DmlAttempt, Removed, inserted, remove_rows};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, limit_batch};
 use crate::snapshot::Snapshot;
 use crate::txn::Transaction;
 use crate::write::failing_row::shown;
-use crate::write::{RowCondition, Rules, WriteMode, WriteOptions, WritePlan, fit_batch, physical_schema};
+use crate::write::{RowCondition, Rules, WriteMode, WriteOptions, WritePlan, conform_batch, physical_schema};
 use crate::write::{canonical, rows_of_partitions};
 
-/// Refuses rows that the condition of the overwrite would not take away again: `given` as they came, `fitted` as they
+/// Refuses rows that the condition of the overwrite would not take away again: `given` as they came, `conformed` as they
 /// are written.
 ///
 /// # Errors
@@ -24,20 +24,20 @@ pub(super) fn check_rows(
     plan: &WritePlan,
     condition: &RowCondition<'_>,
     given: &RecordBatch,
-    fitted: &RecordBatch,
+    conformed: &RecordBatch,
     rules: &Rules,
 ) -> Result<()> {
     let path = plan.location.root().to_string();
-    // the condition has the names of the table, a fitted batch those of the files
+    // the condition has the names of the table, a conformed batch those of the files
     let named = match plan.column_mapping {
-        ColumnMappingMode::None => fitted.clone(),
+        ColumnMappingMode::None => conformed.clone(),
         _ => {
             let names = physical_schema(rules.incomplete(), ColumnMappingMode::None);
-            let batch = fit_batch(&path, given, rules.incomplete(), &names)?;
+            let batch = conform_batch(&path, given, rules.incomplete(), &names)?;
             let batch = limit_batch(&path, batch, &plan.schema, &plan.text_limits)?;
             let mut columns = batch.columns().to_vec();
             for place in rules.computed() {
-                columns[place] = fitted.column(place).clone();
+                columns[place] = conformed.column(place).clone();
             }
             let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
             RecordBatch::try_new_with_options(names, columns, &rows)
@@ -65,7 +65,7 @@ pub(super) struct Replaced {
 pub(super) struct ReplacedRows {
     pub(super) removed: Removed,
     pub(super) change_files: u64,
-    pub(super) attempt: Attempt,
+    pub(super) attempt: DmlAttempt,
 }
 
 /// Stages the removal of what an overwrite replaces, and claims what it read for that. `adds` are the new files. Nothing
@@ -119,7 +119,7 @@ fn replace_rows(
     adds: &[Add],
     options: &WriteOptions,
 ) -> Result<Replaced> {
-    let attempt = Attempt::new(plan.clone(), options.clone());
+    let attempt = DmlAttempt::new(plan.clone(), options.clone());
     let removed = remove_rows(&attempt, snapshot, txn, &RowCondition::new(Some(condition), plan)?)?;
     txn.set_row_ids_preserved(true);
     let mut change_files = removed.change_files;

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use super::job::Job;
+use super::job::DmlJob;
 use crate::dml::{
     Assignments, Change, DmlOptions, Marked, UpdateDone, candidates, check_removable, claim, find, mark,
     millis, rewrite,
@@ -56,7 +56,7 @@ fn attempt(
     options: &DmlOptions,
     budget: Duration,
 ) -> Result<UpdateDone> {
-    let mut job = Job::begin(location, options, budget)?;
+    let mut job = DmlJob::begin(location, options, budget)?;
     check_removable(&job.attempt)?;
     let condition = RowCondition::new(text, &job.attempt.plan)?;
     let assignments = Assignments::new(set, job.snapshot.schema())?;

@@ -59,7 +59,7 @@ pub(super) fn unescape(text: &str) -> String {
     out
 }
 
-/// `a=1/b=__HIVE_DEFAULT_PARTITION__`, decoded: what the store is given, and what `LogPath::encode` then encodes.
+/// `a=1/b=__HIVE_DEFAULT_PARTITION__`, decoded: what the store is given, and what `FilePath::encode` then encodes.
 pub(crate) fn folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
     let mut out = String::new();
     for (column, value) in values {
@@ -95,7 +95,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::actions::{LogPath, ObjectPath};
+    use crate::actions::{FilePath, ObjectPath};
 
     #[test]
     fn spark_escapes_these_and_no_others() {
@@ -129,7 +129,7 @@ mod tests {
         fn a_folder_is_found_again_and_gives_its_value_back(column in "[a-z%/ =]{1,6}", value in "\\PC{0,12}|[ -~\\n\\t]{1,12}") {
             let path = format!("{}/part-0.parquet", folder([(column.as_str(), Some(value.as_str()))]));
             let root = ObjectPath::new("file://", "/t a%b");
-            prop_assert_eq!(LogPath::encode(&path).resolve(&root).unwrap(), root.join(&path));
+            prop_assert_eq!(FilePath::encode(&path).resolve(&root).unwrap(), root.join(&path));
             let expected = (!value.is_empty()).then(|| value.clone());
             prop_assert_eq!(values_of(&path), vec![(column, expected)]);
         }

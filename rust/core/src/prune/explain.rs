@@ -10,11 +10,11 @@ use crate::schema::{ColumnMappingMode, StructType};
 
 /// A part of a predicate, with a pruner of its own.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct PredicatePart {
     pub(crate) predicate: Predicate,
     pub(crate) pruner: Pruner,
     joined: Joined,
-    parts: Vec<Part>,
+    parts: Vec<PredicatePart>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ enum Joined {
 /// What the parts say of a batch of files.
 #[derive(Debug)]
 pub(crate) struct Judged<'p> {
-    part: &'p Part,
+    part: &'p PredicatePart,
     /// What partition values alone leave.
     by_values: BooleanBuffer,
     kept: BooleanBuffer,
@@ -38,12 +38,12 @@ pub(crate) struct Judged<'p> {
 /// A part that rules a file out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RuledOut<'p> {
-    pub(crate) part: &'p Part,
+    pub(crate) part: &'p PredicatePart,
     /// Whether partition values alone say so.
     pub(crate) by_values: bool,
 }
 
-impl Part {
+impl PredicatePart {
     /// Takes a predicate apart; negations go down to its tests first, so that all parts are joined by AND and OR.
     ///
     /// # Errors
@@ -53,26 +53,26 @@ impl Part {
         schema: &StructType,
         partition_columns: &[String],
         mode: ColumnMappingMode,
-    ) -> Result<Part> {
+    ) -> Result<PredicatePart> {
         let bind = |p: &Predicate| Pruner::bind(p, schema, partition_columns, mode);
-        Part::bound(with_negations_below(predicate, false), &bind)
+        PredicatePart::bound(with_negations_below(predicate, false), &bind)
     }
 
-    fn bound(predicate: Predicate, bind: &dyn Fn(&Predicate) -> Result<Pruner>) -> Result<Part> {
+    fn bound(predicate: Predicate, bind: &dyn Fn(&Predicate) -> Result<Pruner>) -> Result<PredicatePart> {
         let pruner = bind(&predicate)?;
         let (joined, parts) = match &predicate {
             Predicate::And(parts) if parts.len() > 1 => (Joined::And, flat(parts, true)),
             Predicate::Or(parts) if parts.len() > 1 => (Joined::Or, flat(parts, false)),
             _ => (Joined::Single, Vec::new()),
         };
-        let parts = parts.into_iter().map(|p| Part::bound(p, bind)).collect::<Result<_>>()?;
-        Ok(Part { predicate, pruner, joined, parts })
+        let parts = parts.into_iter().map(|p| PredicatePart::bound(p, bind)).collect::<Result<_>>()?;
+        Ok(PredicatePart { predicate, pruner, joined, parts })
     }
 
     /// The tests that no statistic and no partition value decides.
     pub(crate) fn undecided(&self) -> Vec<&Predicate> {
         if self.joined != Joined::Single {
-            return self.parts.iter().flat_map(Part::undecided).collect();
+            return self.parts.iter().flat_map(PredicatePart::undecided).collect();
         }
         let decided = self.pruner.uses_partitions() || self.pruner.uses_stats();
         if decided || matches!(self.predicate, Predicate::Constant(_)) {
@@ -156,7 +156,8 @@ mod tests {
         let columns = [("p", DataType::String), ("x", DataType::Long), ("y", DataType::Long)];
         let fields = columns.into_iter().map(|(n, t)| StructField::new(n, t, true)).collect();
         let part =
-            Part::of(predicate, &StructType { fields }, &["p".into()], ColumnMappingMode::None).unwrap();
+            PredicatePart::of(predicate, &StructType { fields }, &["p".into()], ColumnMappingMode::None)
+                .unwrap();
         let values = partition_map("p", &[Some(value)]);
         let stats = StringViewArray::from_iter_values([stats]);
         let judged = part.judge(&values, &stats, &BooleanBuffer::new_set(1));
@@ -197,7 +198,8 @@ mod tests {
         let unknown = Predicate::Unknown("f(x)".into());
         let predicate = Predicate::And(vec![compare("x", CompareOp::Gt, Literal::Long(5)), unknown.clone()]);
         let fields = vec![StructField::new("x", DataType::Long, true)];
-        let part = Part::of(&predicate, &StructType { fields }, &[], ColumnMappingMode::None).unwrap();
+        let part =
+            PredicatePart::of(&predicate, &StructType { fields }, &[], ColumnMappingMode::None).unwrap();
         assert_eq!(part.undecided(), [&unknown]);
     }
 

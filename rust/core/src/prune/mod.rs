@@ -10,7 +10,7 @@
 //! | `bounds`, `timestamps`, `nulls` | what a minimum, maximum or null count promises of the rows |
 //! | `row_groups` | what the Parquet statistics of a checkpoint promise of its files |
 //! | `range`, `outcomes`, `plan` | what follows for a predicate |
-//! | `parts` | which part of a predicate drops a file |
+//! | `explain` | which part of a predicate drops a file |
 
 mod bounds;
 mod explain;
@@ -26,7 +26,7 @@ mod stats_struct;
 mod timestamps;
 
 pub use crate::predicate::BoundColumn;
-pub(crate) use explain::{Part, RuledOut};
+pub(crate) use explain::{PredicatePart, RuledOut};
 pub use pruner::Pruner;
 
 #[cfg(test)]

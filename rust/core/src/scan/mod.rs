@@ -35,7 +35,7 @@ pub use read::{FileRows, RowScan, read_file};
 pub use request::ReadRequest;
 pub(crate) use row_ids::RowIds;
 pub use row_ids::{ROW_COMMIT_VERSION, ROW_ID, row_id_bases, row_id_columns};
-pub(crate) use row_positions::PlacedRows;
+pub(crate) use row_positions::PositionedRows;
 pub use rows::read;
 pub(crate) use rows::workers;
 pub(crate) use selection::{check_vector, row_count};

@@ -10,7 +10,7 @@ use crate::schema::{DataType, StructField, StructType};
 
 /// A column that is one leaf with nothing but structs above it: it has one value, or null, in each row.
 #[derive(Debug)]
-pub(crate) struct Flat {
+pub(crate) struct PrunableColumns {
     /// Index of the leaf in the file.
     pub(crate) leaf: usize,
     /// Its field as the file is read.
@@ -22,12 +22,12 @@ pub(crate) struct Flat {
 /// The flat columns among those of a read, by their paths in the table: `fields` is what is read of the file, the leaves
 /// `chosen`, and `columns` says where the fields of `schema` are in it. Columns whose conversion does not keep the order
 /// of the values, or makes nulls of them, are left out.
-pub(super) fn flat(
+pub(super) fn prunable_columns(
     schema: &StructType,
     fields: &Fields,
     columns: &[Option<(usize, Convert)>],
     chosen: &BTreeSet<usize>,
-) -> HashMap<Vec<String>, Flat> {
+) -> HashMap<Vec<String>, PrunableColumns> {
     let mut walk = Walk { chosen: chosen.iter().copied().collect(), found: HashMap::new() };
     walk.fields(&[], &schema.fields, fields, 0, columns);
     walk.found
@@ -35,7 +35,7 @@ pub(super) fn flat(
 
 struct Walk {
     chosen: Vec<usize>,
-    found: HashMap<Vec<String>, Flat>,
+    found: HashMap<Vec<String>, PrunableColumns>,
 }
 
 impl Walk {
@@ -64,7 +64,7 @@ impl Walk {
                 (_, _, Convert::HybridDates(_) | Convert::HybridInstants(..) | Convert::Null(_)) => {}
                 (_, leaf, convert) if !leaf.is_nested() => {
                     let Some(leaf) = self.chosen.get(start).copied() else { continue };
-                    let flat = Flat { leaf, field: of.as_ref().clone(), convert: convert.clone() };
+                    let flat = PrunableColumns { leaf, field: of.as_ref().clone(), convert: convert.clone() };
                     self.found.insert(path, flat);
                 }
                 _ => {}

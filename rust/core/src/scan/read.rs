@@ -12,7 +12,7 @@ use super::pages;
 use super::project::Projection;
 use super::request::{ReadRequest, resolve};
 use super::row_ids::{ROW_COMMIT_VERSION, ROW_ID, RowIds, Tracked};
-use super::row_positions::Places;
+use super::row_positions::Positions;
 use super::selection::{check_vector, left, positions, row_count, select};
 use super::skip::row_groups;
 use crate::actions::Add;
@@ -191,13 +191,13 @@ pub(super) fn open_without(
     scan: &Arc<RowScan>,
     add: &Add,
     deleted: Option<&DeletionVector>,
-    places: Option<&mut Places>,
+    places: Option<&mut Positions>,
 ) -> Result<FileRows> {
     let path = add.path.resolve(scan.location.root())?;
     let file = DataFile::open(&scan.location, path, add.size)?;
     let metadata = file.metadata(scan.pruner.is_some())?;
     check_vector(deleted, &metadata, &file)?;
-    let mut unused = Places::default();
+    let mut unused = Positions::default();
     let wants_places = places.is_some() || scan.row_ids.is_some();
     let places = places.unwrap_or(&mut unused);
     places.rows = row_count(&metadata);
@@ -211,17 +211,17 @@ pub(super) fn open_without(
         }
         Rows::Counted(places.rows.saturating_sub(deleted.map_or(0, DeletionVector::cardinality)))
     } else {
-        let flat = &projection.flat;
-        let may_match = scan.pruner.as_ref().map(|p| row_groups(p, flat, &metadata));
+        let prunable = &projection.prunable;
+        let may_match = scan.pruner.as_ref().map(|p| row_groups(p, prunable, &metadata));
         let wanted = |group: &usize| {
             metadata.row_group(*group).num_rows() > 0 && may_match.as_ref().is_none_or(|m| m.value(*group))
         };
         let wanted: Vec<usize> = (0..metadata.num_row_groups()).filter(wanted).collect();
         let metadata = match &scan.pruner {
-            Some(p) => file.page_index(metadata, &wanted, &pages::judged(p, flat), &projection.mask)?,
+            Some(p) => file.page_index(metadata, &wanted, &pages::judged(p, prunable), &projection.mask)?,
             None => metadata,
         };
-        let in_pages = |group| pages::matching(scan.pruner.as_ref()?, flat, &metadata, group);
+        let in_pages = |group| pages::matching(scan.pruner.as_ref()?, prunable, &metadata, group);
         let selections = select(&metadata, &wanted, in_pages, deleted);
         if wants_places {
             places.ranges = positions(&metadata, &selections);

@@ -13,14 +13,14 @@ use crate::error::Result;
 
 /// Where rows are in their file.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Places {
+pub(super) struct Positions {
     /// Number of rows of the file.
     pub(super) rows: u64,
     /// Positions of those that are read, in their order.
     pub(super) ranges: VecDeque<Range<u64>>,
 }
 
-impl Places {
+impl Positions {
     /// The positions of the next rows.
     pub(super) fn take(&mut self, mut rows: u64) -> Vec<u64> {
         let mut out = Vec::with_capacity(usize::try_from(rows).unwrap_or(0));
@@ -40,12 +40,12 @@ impl Places {
 
 /// The rows of one file, batch by batch, each with the positions of its rows in the file.
 #[derive(Debug)]
-pub(crate) struct PlacedRows {
+pub(crate) struct PositionedRows {
     rows: FileRows,
-    places: Places,
+    places: Positions,
 }
 
-impl PlacedRows {
+impl PositionedRows {
     /// Opens a file without the rows of a vector, whatever the action says is deleted. The scan must not filter.
     ///
     /// # Errors
@@ -54,9 +54,9 @@ impl PlacedRows {
     /// # Cost
     /// As [`super::read::read_file`].
     pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, without: Option<&DeletionVector>) -> Result<Self> {
-        let mut places = Places::default();
+        let mut places = Positions::default();
         let rows = open_without(scan, add, without, Some(&mut places))?;
-        Ok(PlacedRows { rows, places })
+        Ok(PositionedRows { rows, places })
     }
 
     /// Number of rows of the file, deleted ones included.
@@ -65,7 +65,7 @@ impl PlacedRows {
     }
 }
 
-impl Iterator for PlacedRows {
+impl Iterator for PositionedRows {
     type Item = Result<(RecordBatch, Vec<u64>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -112,7 +112,7 @@ mod tests {
             }
             let scan = Arc::new(scan);
             for vector in [None, Some(&deleted)] {
-                let rows = PlacedRows::open(&scan, &add, vector).unwrap();
+                let rows = PositionedRows::open(&scan, &add, vector).unwrap();
                 assert_eq!(rows.total(), 1000);
                 let mut seen = Vec::new();
                 for batch in rows {
@@ -145,7 +145,7 @@ mod tests {
         let scan = folder.scan(&numbers_schema(), &[], only(&[]));
         let deleted: DeletionVector = [0, 9].into_iter().collect();
         let places: Vec<u64> =
-            PlacedRows::open(&scan, &add, Some(&deleted)).unwrap().flat_map(|b| b.unwrap().1).collect();
+            PositionedRows::open(&scan, &add, Some(&deleted)).unwrap().flat_map(|b| b.unwrap().1).collect();
         assert_eq!(places, (1..9).collect::<Vec<_>>());
     }
 }

@@ -10,7 +10,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 
 use super::{FileRows, ReadRequest, RowScan, read_file};
-use crate::actions::{Add, LogPath};
+use crate::actions::{Add, FilePath};
 use crate::error::Result;
 use crate::operations::write;
 use crate::schema::{ColumnMappingMode, StructType};
@@ -32,7 +32,7 @@ impl Folder {
 
     pub(crate) fn put(&self, name: &str, bytes: &[u8]) -> Add {
         std::fs::write(self.dir.path().join(name), bytes).unwrap();
-        Add { path: LogPath::encode(name), size: bytes.len() as i64, data_change: true, ..Add::default() }
+        Add { path: FilePath::encode(name), size: bytes.len() as i64, data_change: true, ..Add::default() }
     }
 
     pub(super) fn parquet(&self, name: &str, batch: &RecordBatch, group_rows: usize) -> Add {

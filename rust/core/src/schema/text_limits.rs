@@ -169,7 +169,7 @@ fn bind(raw: &RawType, data_type: &DataType) -> Option<Limits> {
     }
 }
 
-/// Applies the limits to a batch that [`crate::write::fit_batch`] made.
+/// Applies the limits to a batch that [`crate::write::conform_batch`] made.
 ///
 /// # Errors
 /// [`Error::SchemaMismatch`] for text that is too long; the error names the column.

@@ -12,7 +12,7 @@ const KEPT: usize = 16;
 
 type Key = (String, StorageOptions, Verify);
 
-static RECENT: Mutex<VecDeque<(Key, Snapshot)>> = Mutex::new(VecDeque::new());
+static CACHE: Mutex<VecDeque<(Key, Snapshot)>> = Mutex::new(VecDeque::new());
 
 impl Snapshot {
     /// [`Snapshot::newest`] for who has the check of the whole table, or does without.
@@ -28,14 +28,13 @@ impl Snapshot {
             return Snapshot::open_with_checks(Location::open(uri, options)?, At::Latest, checks);
         }
         let key = (uri.to_owned(), options.clone(), checks.level());
-        let known = with_recent(|recent| {
-            recent.iter().find(|(k, _)| *k == key).map(|(_, snapshot)| snapshot.clone())
-        });
+        let known =
+            with_cache(|recent| recent.iter().find(|(k, _)| *k == key).map(|(_, snapshot)| snapshot.clone()));
         let snapshot = match known.flatten() {
             None => Snapshot::open_with_checks(Location::open(uri, options)?, At::Latest, checks)?,
             Some(held) => held.advanced(|| Location::open(uri, options))?,
         };
-        with_recent(|recent| {
+        with_cache(|recent| {
             recent.retain(|(k, _)| *k != key);
             recent.push_back((key, snapshot.clone()));
             if recent.len() > KEPT {
@@ -68,8 +67,8 @@ impl Snapshot {
 }
 
 /// Uses the kept snapshots, unless another thread does: a forked child must not wait for a thread that it does not have.
-fn with_recent<T>(use_them: impl FnOnce(&mut VecDeque<(Key, Snapshot)>) -> T) -> Option<T> {
-    match RECENT.try_lock() {
+fn with_cache<T>(use_them: impl FnOnce(&mut VecDeque<(Key, Snapshot)>) -> T) -> Option<T> {
+    match CACHE.try_lock() {
         Ok(mut recent) => Some(use_them(&mut recent)),
         Err(TryLockError::Poisoned(poisoned)) => Some(use_them(&mut poisoned.into_inner())),
         Err(TryLockError::WouldBlock) => None,

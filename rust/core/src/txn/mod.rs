@@ -15,10 +15,10 @@ pub(crate) mod universal_format;
 pub(crate) mod warnings;
 
 pub use committed::Committed;
-pub use explain::{Explanation, explain_conflicts};
+pub use explain::{ConflictExplanation, explain_conflicts};
 pub use operation::Operation;
 pub use pending::Pending;
 pub(crate) use retry::retried;
 pub(crate) use rewrite_metrics::{quartiles, rewrite_metrics};
 pub use transaction::Transaction;
-pub use warnings::hear_warnings;
+pub use warnings::with_warnings;

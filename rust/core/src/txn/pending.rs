@@ -11,7 +11,7 @@ use crate::actions::{Action, ActionRef, Add, CommitInfo, DomainMetadata, Metadat
 use crate::after_commit::{NewCommit, after_commit};
 use crate::commit::Proposal;
 use crate::conflict::{
-    Changes, Finding, IsolationLevel, MATRIX, Ours, Reads, Row, Rule, StoredVectors, TransactionRecord,
+    Changes, IsolationLevel, MATRIX, Ours, Reads, Row, Rule, RuleFinding, StoredVectors, TransactionRecord,
     Vectors, Winner, decide, enables_row_tracking, findings,
 };
 use crate::error::{Conflict, ConflictKind, Error, Result};
@@ -199,7 +199,7 @@ impl Pending {
         .to_json()
     }
 
-    fn lost(&self, winner: &Winner, winners: &[Winner], kind: ConflictKind, finding: &Finding) -> Error {
+    fn lost(&self, winner: &Winner, winners: &[Winner], kind: ConflictKind, finding: &RuleFinding) -> Error {
         let row = MATRIX.iter().find(|r| r.rule == finding.rule);
         let about = match (finding.rule, &finding.subject) {
             (Rule::Transaction, Some(app)) => format!(" (application `{app}`)"),
@@ -292,7 +292,7 @@ impl Proposal for Pending {
             }
             table.follow(&path, winner)?;
             self.take_row_ids_back();
-            let seen = |f: &Finding| matches!(f.rule, Rule::OtherRows | Rule::RowsMoved);
+            let seen = |f: &RuleFinding| matches!(f.rule, Rule::OtherRows | Rule::RowsMoved);
             if self.begun.is_none() && found.iter().any(seen) {
                 self.begun = Some(self.changes.clone());
             }
@@ -300,7 +300,7 @@ impl Proposal for Pending {
             self.reads.follow(winner, self.location.root())?;
             self.prepared = self.changes.adds.iter().map(Prepared::of).collect();
             self.measure_rewrite();
-            let table_changed = |f: &Finding| {
+            let table_changed = |f: &RuleFinding| {
                 matches!(f.rule, Rule::FeaturesAdded | Rule::PropertiesSet | Rule::IdentityAdvanced)
             };
             if found.iter().any(table_changed) {
@@ -339,18 +339,18 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::{Add, LogPath, Remove};
+    use crate::actions::{Add, FilePath, Remove};
 
     #[test]
     fn the_files_that_winners_removed_are_touched() {
-        let remove = |path: &str| Action::from(Remove { path: LogPath::encode(path), ..Remove::default() });
-        let add = Action::from(Add { path: LogPath::encode("c"), ..Add::default() });
+        let remove = |path: &str| Action::from(Remove { path: FilePath::encode(path), ..Remove::default() });
+        let add = Action::from(Add { path: FilePath::encode("c"), ..Add::default() });
         let winners = [
             Winner { version: 1, actions: vec![remove("a"), add] },
             Winner { version: 2, actions: vec![remove("b")] },
         ];
         let root = ObjectPath::new("memory://", "/t");
-        let identity = |path: &str| LogPath::encode(path).identity(&root).unwrap();
+        let identity = |path: &str| FilePath::encode(path).identity(&root).unwrap();
         let expected: HashSet<String> = [identity("a"), identity("b")].into();
         assert_eq!(touched(&winners, &root).unwrap(), expected);
     }

@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::kernels::boolean::is_null;
 use arrow::compute::nullif;
 
-use super::conform::{fit_batch, physical_schema};
+use super::conform::{conform_batch, physical_schema};
 use super::curve::Curve;
 use super::one_file::write_file;
 use super::partitions::partition_key;
@@ -121,7 +121,7 @@ fn sample(
     for file in files {
         for batch in read_file(&scan, file)? {
             uploads.check()?;
-            let batch = fit_batch(&table, &batch?, &narrow, &physical)?;
+            let batch = conform_batch(&table, &batch?, &narrow, &physical)?;
             let columns = columns_at(&batch, &paths)?;
             let sample = match &mut sample {
                 Some(sample) => sample,

@@ -89,7 +89,7 @@ impl Nested<'_> {
 ///
 /// # Errors
 /// [`Error::SchemaMismatch`] when a value must not be null or does not fit its type; the error names the column.
-pub(crate) fn fit_batch(
+pub(crate) fn conform_batch(
     path: &str,
     batch: &RecordBatch,
     table: &StructType,
@@ -371,7 +371,7 @@ mod tests {
         let physical = physical_schema(&table, ColumnMappingMode::None);
         let batch =
             RecordBatch::try_from_iter_with_nullable([("c", Arc::new(array) as ArrayRef, true)]).unwrap();
-        fit_batch("t", &batch, &table, &physical).map(|b| b.column(0).clone())
+        conform_batch("t", &batch, &table, &physical).map(|b| b.column(0).clone())
     }
 
     #[test]
@@ -423,10 +423,10 @@ mod tests {
             ListArray::new(field, OffsetBuffer::from_lengths([1, 1, 1]), Arc::new(values), Some(nulls));
         let solid =
             DataType::Array(Box::new(ArrayType { element_type: DataType::Integer, contains_null: false }));
-        let fitted = fit(list.slice(0, 3), solid.clone(), true).unwrap();
-        assert_eq!(fitted.as_list::<i32>().values().as_ref(), &Int32Array::from(vec![7, 8]));
-        let fitted = fit(list.slice(2, 1), solid, true).unwrap();
-        assert_eq!(fitted.as_list::<i32>().values().as_ref(), &Int32Array::from(vec![8]));
+        let conformed = fit(list.slice(0, 3), solid.clone(), true).unwrap();
+        assert_eq!(conformed.as_list::<i32>().values().as_ref(), &Int32Array::from(vec![7, 8]));
+        let conformed = fit(list.slice(2, 1), solid, true).unwrap();
+        assert_eq!(conformed.as_list::<i32>().values().as_ref(), &Int32Array::from(vec![8]));
     }
 
     #[test]
@@ -446,11 +446,11 @@ mod tests {
                 field("c", DataType::Date),
             ],
         };
-        let fitted = fit(given, DataType::Struct(Box::new(to)), true).unwrap();
-        let fitted = fitted.as_struct();
-        assert_eq!(fitted.column(0).as_ref(), &StringArray::from(vec!["x"]));
-        assert_eq!(fitted.column(1).as_ref(), &Int64Array::from(vec![1]));
-        assert_eq!(fitted.column(2).null_count(), 1);
+        let conformed = fit(given, DataType::Struct(Box::new(to)), true).unwrap();
+        let conformed = conformed.as_struct();
+        assert_eq!(conformed.column(0).as_ref(), &StringArray::from(vec!["x"]));
+        assert_eq!(conformed.column(1).as_ref(), &Int64Array::from(vec![1]));
+        assert_eq!(conformed.column(2).null_count(), 1);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::mode::WriteOptions;
 use super::rules::condition_of;
 use crate::actions::{Format, Metadata, Protocol};
 use crate::alter::constraints::taken_out;
-use crate::alter::{Asked, Change, Definition, check_partition_columns, generated, properties, settle};
+use crate::alter::{Asked, Change, Definition, check_partition_columns, finalize, generated, properties};
 use crate::error::{Error, Result};
 use crate::schema::{StructType, as_nullable};
 
@@ -22,7 +22,7 @@ use crate::schema::{StructType, as_nullable};
 /// columns, and for a generated column that nobody can compute.
 pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(Protocol, Metadata)> {
     let (new, asked) = wanted(schema, options)?;
-    let table = settle(None, new, &asked, Change::Create)?;
+    let table = finalize(None, new, &asked, Change::Create)?;
     Ok((table.protocol, table.metadata))
 }
 

@@ -14,7 +14,7 @@ use super::plan::{Target, plan};
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::clustering::shown;
 use crate::alter::{
-    Asked, Change, Definition, SetOptions, cluster_by, joined_protocol, reuse, settle, without_mapping,
+    Asked, Change, Definition, SetOptions, cluster_by, finalize, joined_protocol, reuse, without_mapping,
 };
 use crate::error::{Error, Result, condition};
 use crate::features::{CLUSTERING_DOMAIN, check_writer};
@@ -197,9 +197,9 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
         // columns that stay what they are keep their ids, as for an overwrite of the schema
         reuse(&old.schema, &mut new.schema);
     }
-    let new = settle(Some(&old), new, &Asked::default(), Change::Replace)?;
+    let new = finalize(Some(&old), new, &Asked::default(), Change::Replace)?;
     let (mut new, domain) = spec.clustered(new)?;
-    // a schema that did not change is not written again by `settle`, and this metadata is new
+    // a schema that did not change is not written again by `finalize`, and this metadata is new
     new.metadata.schema_string = new.schema.to_json();
     check(location, &new.protocol, &new.metadata)?;
     let gone = clustering.map(|domain| DomainMetadata { removed: true, ..domain.clone() });

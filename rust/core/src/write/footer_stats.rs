@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::plan::WritePlan;
 use super::rules::refuse_unchecked;
 use super::stats_json::{Bound, FileStats, LeafStats};
-use crate::actions::{Add, LogPath, ObjectPath, PartitionValues};
+use crate::actions::{Add, FilePath, ObjectPath, PartitionValues};
 use crate::error::{Error, Result, condition};
 use crate::partition::{partition_folder_values as values_of, timestamp_from_folder};
 use crate::scan::Calendar;
@@ -64,7 +64,7 @@ fn footer_add(plan: &WritePlan, file: WrittenFile) -> Result<Option<Add>> {
     }
     Leaves::of(&footer).check(&plan.file_columns().without_void(), plan, &path)?;
     Ok(Some(Add {
-        path: LogPath::encode(&file.path),
+        path: FilePath::encode(&file.path),
         partition_values: partition_values(plan, &file)?,
         size: meta.size as i64,
         modification_time: meta.modified,

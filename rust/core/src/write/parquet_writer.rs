@@ -20,7 +20,7 @@ use super::split::PartitionKey;
 use super::stats::StatsCollector;
 use super::stored::stored;
 use super::uploads::Uploads;
-use crate::actions::{Add, LogPath};
+use crate::actions::{Add, FilePath};
 use crate::error::{Error, Result};
 use crate::parquet::Codec;
 use crate::partition::path;
@@ -280,7 +280,7 @@ pub(super) fn data_file(
     let values =
         plan.physical_partition_columns.iter().cloned().zip(key.into_iter().map(|v| v.map(|t| t.log)));
     Add {
-        path: LogPath::encode(path),
+        path: FilePath::encode(path),
         partition_values: values.collect(),
         size: size as i64,
         modification_time: Utc::now().timestamp_millis(),

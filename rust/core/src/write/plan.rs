@@ -275,8 +275,8 @@ impl WritePlan {
         physical_schema(&self.file_columns().without_void(), self.column_mapping)
     }
 
-    /// The Arrow schema of fitted batches: all columns, physical names.
-    pub(crate) fn fitted_schema(&self) -> SchemaRef {
+    /// The Arrow schema of conformed batches: all columns, physical names.
+    pub(crate) fn conformed_schema(&self) -> SchemaRef {
         let schema: Arc<Schema> = physical_schema(&self.schema, self.column_mapping);
         schema
     }

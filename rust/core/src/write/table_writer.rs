@@ -3,7 +3,7 @@
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::row::{RowConverter, SortField};
 
-use super::conform::fit_batch;
+use super::conform::conform_batch;
 use super::failing_row::with_row;
 use super::mode::WriteOptions;
 use super::parquet_writer::{DataFiles, WrittenData};
@@ -23,10 +23,10 @@ const RUN_BYTES: usize = 128 << 20;
 /// # Errors
 /// [`crate::Error::SchemaMismatch`] for a value that does not fit, with its row, [`crate::Error::InvariantViolation`] for a row that
 /// breaks a rule, [`crate::Error::InvalidExpression`] for one that a rule cannot be computed for.
-pub(crate) fn fit_rows(plan: &WritePlan, rules: &mut Rules, given: &RecordBatch) -> Result<RecordBatch> {
+pub(crate) fn conform_rows(plan: &WritePlan, rules: &mut Rules, given: &RecordBatch) -> Result<RecordBatch> {
     let path = plan.location.root().to_string();
     let incomplete = incomplete_schema(rules, plan);
-    let fit = |rows: &RecordBatch| fit_batch(&path, rows, rules.incomplete(), &incomplete);
+    let fit = |rows: &RecordBatch| conform_batch(&path, rows, rules.incomplete(), &incomplete);
     let again = |from: usize, rows: usize| fit(&given.slice(from, rows)).map(drop);
     let batch = fit(given).map_err(|e| with_row(e, given, again))?;
     let batch = rules.supply(batch)?;
@@ -38,21 +38,21 @@ pub(crate) fn fit_rows(plan: &WritePlan, rules: &mut Rules, given: &RecordBatch)
         true => limit_batch(&path, rules.generate(batch)?, &plan.schema, &plan.text_limits)?,
         false => batch,
     };
-    rules.check(batch, &plan.fitted_schema())
+    rules.check(batch, &plan.conformed_schema())
 }
 
-/// Writes fitted rows into data files, one open file a partition. Where the write or the table asks for optimized writes, rows wait for
+/// Writes conformed rows into data files, one open file a partition. Where the write or the table asks for optimized writes, rows wait for
 /// all others of their partition, so that these are in one file up to the target size, however many partitions there are.
 /// They begin to wait, too, when rows of more partitions than files can be open come in turns: otherwise each batch would
 /// leave a file of few rows in every partition.
-pub(crate) struct FittedWriter<'a> {
+pub(crate) struct TableWriter<'a> {
     path: String,
     files: DataFiles<'a>,
     splitter: Splitter,
     waiting: Option<ByPartition>,
 }
 
-impl<'a> FittedWriter<'a> {
+impl<'a> TableWriter<'a> {
     /// All files go below `folder` of the table where one is given.
     pub(crate) fn new(
         plan: &'a WritePlan,
@@ -61,7 +61,7 @@ impl<'a> FittedWriter<'a> {
         folder: Option<&'a str>,
     ) -> Self {
         let waits = !plan.partition_columns.is_empty() && plan.optimize_write;
-        FittedWriter {
+        TableWriter {
             path: plan.location.root().to_string(),
             files: DataFiles::new(plan, uploads, options, folder),
             splitter: Splitter::new(&plan.schema, &plan.partition_columns, plan.file_positions()),
@@ -69,18 +69,18 @@ impl<'a> FittedWriter<'a> {
         }
     }
 
-    /// Writes rows that [`fit_rows`] gave.
+    /// Writes rows that [`conform_rows`] gave.
     ///
     /// # Errors
     /// What the store says; [`crate::Error::SchemaMismatch`] for a partition value that must not be null.
-    pub(crate) fn write(&mut self, fitted: &RecordBatch) -> Result<()> {
+    pub(crate) fn write(&mut self, conformed: &RecordBatch) -> Result<()> {
         match &mut self.waiting {
-            Some(waiting) => waiting.push(fitted, &self.splitter.partition_values(fitted)),
+            Some(waiting) => waiting.push(conformed, &self.splitter.partition_values(conformed)),
             None => {
-                let parts = self.splitter.split(&self.path, fitted)?;
+                let parts = self.splitter.split(&self.path, conformed)?;
                 if self.files.would_crowd(parts.iter().map(|(key, _)| key)) {
                     let waiting = self.waiting.insert(ByPartition::new());
-                    return waiting.push(fitted, &self.splitter.partition_values(fitted));
+                    return waiting.push(conformed, &self.splitter.partition_values(conformed));
                 }
                 self.write_parts(parts)
             }
@@ -94,7 +94,7 @@ impl<'a> FittedWriter<'a> {
     /// Closes the files.
     ///
     /// # Errors
-    /// As [`FittedWriter::write`].
+    /// As [`TableWriter::write`].
     pub(crate) fn finish(mut self) -> Result<Vec<WrittenData>> {
         if let Some(waiting) = self.waiting.take() {
             self.files.partitions_in_turn();

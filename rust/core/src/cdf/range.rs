@@ -8,7 +8,7 @@ use crate::snapshot::{CommitTimes, Snapshot, format_timestamp};
 
 /// An end of a range of versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum CdfBound {
     /// This version.
     Version(u64),
     /// A time in milliseconds since the Unix epoch: a range begins with the first version committed at or after it, and
@@ -18,22 +18,22 @@ pub enum Bound {
 
 /// The changes that are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChangesRequest {
+pub struct CdfRequest {
     /// The first version.
-    pub start: Bound,
+    pub start: CdfBound,
     /// The last version; `None` is that of the snapshot. One that is not there yet is that of the snapshot too.
-    pub end: Option<Bound>,
+    pub end: Option<CdfBound>,
     /// Whether a start after the newest version gives no changes, and an end after the newest time means the newest version,
     /// as delta-spark has it by `spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled`. Else both are errors.
     pub allow_out_of_range: bool,
 }
 
-impl ChangesRequest {
+impl CdfRequest {
     /// Of two versions, both included.
     pub fn versions(start: u64, end: Option<u64>) -> Self {
-        ChangesRequest {
-            start: Bound::Version(start),
-            end: end.map(Bound::Version),
+        CdfRequest {
+            start: CdfBound::Version(start),
+            end: end.map(CdfBound::Version),
             allow_out_of_range: false,
         }
     }
@@ -48,21 +48,21 @@ impl ChangesRequest {
 pub(super) fn resolve(
     snapshot: &Snapshot,
     listing: &Listing,
-    request: &ChangesRequest,
+    request: &CdfRequest,
 ) -> Result<Option<RangeInclusive<u64>>> {
     let latest = snapshot.version();
     let path = || snapshot.location().root().to_string();
     let times = || CommitTimes::new(snapshot.location(), listing, snapshot.metadata());
     let start = match request.start {
-        Bound::Version(version) if version <= latest => version,
-        _ if matches!(request.start, Bound::Version(_)) && request.allow_out_of_range => return Ok(None),
-        Bound::Version(version) => {
+        CdfBound::Version(version) if version <= latest => version,
+        _ if matches!(request.start, CdfBound::Version(_)) && request.allow_out_of_range => return Ok(None),
+        CdfBound::Version(version) => {
             let earliest = listing.commits().next().map_or(0, |c| c.version);
             let parameters = [("start", version.to_string()), ("latest", latest.to_string())];
             return Err(Error::VersionNotFound { path: path(), version, earliest, latest }
                 .named(&condition::CDC_START_VERSION_AFTER_LATEST, parameters));
         }
-        Bound::Timestamp(millis) => {
+        CdfBound::Timestamp(millis) => {
             let times = times()?;
             match times.first_since(millis)?.filter(|version| *version <= latest) {
                 Some(version) => version,
@@ -73,8 +73,8 @@ pub(super) fn resolve(
     };
     let end = match request.end {
         None => latest,
-        Some(Bound::Version(version)) => version,
-        Some(Bound::Timestamp(millis)) => {
+        Some(CdfBound::Version(version)) => version,
+        Some(CdfBound::Timestamp(millis)) => {
             let times = times()?;
             if request.allow_out_of_range {
                 times.last_until(millis)?.ok_or(times.out_of_range(millis)?)?
@@ -83,7 +83,7 @@ pub(super) fn resolve(
             }
         }
     };
-    if let (Bound::Timestamp(from), Some(Bound::Timestamp(to))) = (request.start, request.end) {
+    if let (CdfBound::Timestamp(from), Some(CdfBound::Timestamp(to))) = (request.start, request.end) {
         if from > to {
             let (from, to) = (format_timestamp(from), format_timestamp(to));
             let reason = format!("the changes begin at {from} and end before that, at {to}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array};
 use deltaic::Error;
-use deltaic::engine::SpreadWrite;
+use deltaic::engine::DistributedWrite;
 use deltaic::schema::{DataType, StructField, StructType, from_arrow};
 use serde_json::json;
 
@@ -30,9 +30,13 @@ fn overwrite() -> WriteOptions {
 /// Plans, writes by a plan that travelled, and commits by one that travelled.
 fn spread(location: &Location, data: &RecordBatch, options: WriteOptions) -> Result<WriteResult> {
     let uri = location.root().to_local().unwrap();
-    let plan =
-        SpreadWrite::plan(uri.to_str().unwrap(), Default::default(), &from_arrow(&data.schema())?, options)?;
-    let sent = || SpreadWrite::from_json(&plan.to_json().unwrap()).unwrap();
+    let plan = DistributedWrite::plan(
+        uri.to_str().unwrap(),
+        Default::default(),
+        &from_arrow(&data.schema())?,
+        options,
+    )?;
+    let sent = || DistributedWrite::from_json(&plan.to_json().unwrap()).unwrap();
     let files = sent().write_files(reader(vec![Ok(data.clone())]), Some("part"))?;
     sent().commit(files, Vec::new())
 }
@@ -107,13 +111,13 @@ fn marks_come_from_the_statistics_of_the_files() {
     // statistics of no column but identities
     let none = [("delta.dataSkippingNumIndexedCols".to_owned(), "0".to_owned())];
     let create = WriteOptions { rules_held: true, configuration: none.into(), ..append() };
-    let plan = SpreadWrite::plan(uri.to_str().unwrap(), Default::default(), &schema, create).unwrap();
+    let plan = DistributedWrite::plan(uri.to_str().unwrap(), Default::default(), &schema, create).unwrap();
     plan.commit(Vec::new(), Vec::new()).unwrap();
 
     let data = StructType { fields: vec![schema.fields[1].clone()] };
     let options = WriteOptions { rules_held: true, ..append() };
     let plan =
-        || SpreadWrite::plan(uri.to_str().unwrap(), Default::default(), &data, options.clone()).unwrap();
+        || DistributedWrite::plan(uri.to_str().unwrap(), Default::default(), &data, options.clone()).unwrap();
     let first = plan();
     assert_eq!((first.rules.identities[0].first, first.rules.identities[0].step), (1, -2));
     let column = |values: &[i64]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;

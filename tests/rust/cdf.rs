@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Int64Type, TimestampMicrosecondType};
-use deltaic::changes::{Bound, Changes, ChangesRequest};
+use deltaic::cdf::{CdfBound, CdfRequest, ChangeDataFeed};
 use deltaic::deletion_vector::DeletionVector;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::scan::ReadRequest;
@@ -66,12 +66,12 @@ fn table(configuration: &[(&str, &str)]) -> TableBuilder {
     table
 }
 
-fn plan(table: &TableBuilder, start: u64, end: Option<u64>) -> Result<Changes> {
-    Changes::plan(&open(table), &ChangesRequest::versions(start, end))
+fn plan(table: &TableBuilder, start: u64, end: Option<u64>) -> Result<ChangeDataFeed> {
+    ChangeDataFeed::plan(&open(table), &CdfRequest::versions(start, end))
 }
 
 /// `id change version` of each row, in the order of the stream.
-fn lines(changes: &Changes, request: ReadRequest) -> Vec<String> {
+fn lines(changes: &ChangeDataFeed, request: ReadRequest) -> Vec<String> {
     let mut lines = Vec::new();
     for batch in changes.read(request).unwrap() {
         let batch = batch.unwrap();
@@ -245,12 +245,12 @@ fn times_are_those_of_the_history() {
     assert_eq!(times[4], 1_900_000_000_123);
 
     let of = |start, end, allow| {
-        let request = ChangesRequest {
-            start: Bound::Timestamp(start),
-            end: Some(Bound::Timestamp(end)),
+        let request = CdfRequest {
+            start: CdfBound::Timestamp(start),
+            end: Some(CdfBound::Timestamp(end)),
             allow_out_of_range: allow,
         };
-        Changes::plan(&open(&table), &request).map(|plan| plan.versions())
+        ChangeDataFeed::plan(&open(&table), &request).map(|plan| plan.versions())
     };
     assert_eq!(of(history[1], history[3], false).unwrap(), Some((1, 3)));
     assert_eq!(of(history[1] + 1, history[4] - 1, false).unwrap(), Some((2, 3)));
@@ -278,8 +278,8 @@ fn ranges_that_are_not_there_are_refused() {
         matches!(error.plain(), Error::VersionNotFound { version: 5, earliest: 0, latest: 4, .. }),
         "{error}"
     );
-    let lenient = ChangesRequest { allow_out_of_range: true, ..ChangesRequest::versions(5, None) };
-    let nothing = Changes::plan(&open(&table), &lenient).unwrap();
+    let lenient = CdfRequest { allow_out_of_range: true, ..CdfRequest::versions(5, None) };
+    let nothing = ChangeDataFeed::plan(&open(&table), &lenient).unwrap();
     assert_eq!(nothing.versions(), None);
     let rows = nothing.read(ReadRequest::default()).unwrap();
     assert_eq!((rows.schema().fields().len(), rows.count()), (4, 0));

@@ -7,7 +7,6 @@
 //! | `compatible` | which changes of the schema leave earlier rows readable |
 //! | `files` | the files of one commit that hold its changes |
 //! | `read` | the rows |
-//! | `handover` | the plan as Spark takes it over |
 
 mod compatible;
 mod files;
@@ -16,5 +15,5 @@ mod range;
 mod read;
 
 pub use files::{ChangeFile, ChangeKind};
-pub use plan::Changes;
-pub use range::{Bound, ChangesRequest};
+pub use plan::ChangeDataFeed;
+pub use range::{CdfBound, CdfRequest};

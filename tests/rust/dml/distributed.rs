@@ -1,16 +1,16 @@
 //! Operations whose rows an engine looks at and writes: here this test is the engine.
 
 use arrow::array::BinaryArray;
-use deltaic::engine::{SpreadDml, TakenRows};
+use deltaic::engine::{DistributedDml, TakenRows};
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::schema::{StructField, StructType};
 use deltaic::txn::Operation;
 
 use super::*;
 
-fn begin(location: &Location) -> SpreadDml {
+fn begin(location: &Location) -> DistributedDml {
     let operation = Operation::new("DELETE").with("predicate", "[]");
-    SpreadDml::begin(location, BTreeMap::new(), operation, DmlOptions::default()).unwrap()
+    DistributedDml::begin(location, BTreeMap::new(), operation, DmlOptions::default()).unwrap()
 }
 
 /// What Spark's aggregates give for rows at these positions of files: one bitmap a file.
@@ -27,7 +27,7 @@ fn bitmaps(found: &[(String, Vec<i64>)]) -> RecordBatch {
     RecordBatch::try_from_iter([("f", files), ("b", buckets), ("m", bytes), ("c", counts)]).unwrap()
 }
 
-fn take(dml: &mut SpreadDml, found: &[(String, Vec<i64>)]) -> Result<TakenRows> {
+fn take(dml: &mut DistributedDml, found: &[(String, Vec<i64>)]) -> Result<TakenRows> {
     let batch = bitmaps(found);
     let schema = batch.schema();
     dml.take_rows(RecordBatchIterator::new([Ok(batch)], schema))
@@ -110,7 +110,7 @@ fn rewritten_rows_take_the_place_of_files() {
 #[test]
 fn what_is_not_committed_leaves_nothing() {
     let (_, location) = table(20, false, &[]);
-    let write = |dml: &mut SpreadDml, folder: &str| {
+    let write = |dml: &mut DistributedDml, folder: &str| {
         let rows = batch(&rows(5));
         let schema = rows.schema();
         let plan = dml.data_plan(false).unwrap();
@@ -216,7 +216,7 @@ fn an_application_transaction_is_done_once() {
     let (_, location) = table(20, false, &[]);
     let begin = |version: i64| {
         let options = DmlOptions { app_transaction: Some(("app".into(), version)), ..Default::default() };
-        SpreadDml::begin(&location, BTreeMap::new(), Operation::new("MERGE"), options).unwrap()
+        DistributedDml::begin(&location, BTreeMap::new(), Operation::new("MERGE"), options).unwrap()
     };
     let (mut first, mut late) = (begin(1), begin(1));
     assert!(!first.recorded().unwrap());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::compatible::difference;
 use super::files::{ChangeFile, Committed, files};
-use super::range::{ChangesRequest, resolve};
+use super::range::{CdfRequest, resolve};
 use crate::actions::{Action, Metadata};
 use crate::error::condition::Condition;
 use crate::error::{Error, Result, condition};
@@ -28,7 +28,7 @@ const SCHEMA_MODE: &str = "spark.databricks.delta.changeDataFeed.defaultSchemaMo
 /// The changes of a range of versions: those versions are in the log, the feed was on in all of them, and their rows can
 /// be read with one schema. A copy is cheap.
 #[derive(Debug, Clone)]
-pub struct Changes {
+pub struct ChangeDataFeed {
     /// The version whose schema the rows have.
     pub(super) snapshot: Snapshot,
     pub(super) schema: Arc<StructType>,
@@ -37,7 +37,7 @@ pub struct Changes {
     in_commit_since: Option<u64>,
 }
 
-impl Changes {
+impl ChangeDataFeed {
     /// Plans the changes up to a version of a table. Where columns are mapped, in the first or the last version of the range
     /// or in the snapshot, the schema is that of the last version of the range, otherwise that of the snapshot, as
     /// delta-spark has it.
@@ -51,11 +51,11 @@ impl Changes {
     /// # Cost
     /// A listing of the log, the protocol and metadata of the first and the last version, and a read of each commit of the range, of which
     /// no file action is parsed. With timestamps and in-commit timestamps also a few commits more.
-    pub fn plan(snapshot: &Snapshot, request: &ChangesRequest) -> Result<Self> {
+    pub fn plan(snapshot: &Snapshot, request: &CdfRequest) -> Result<Self> {
         let location = snapshot.location();
         let listing = Listing::read(location, 0)?;
         let range = resolve(snapshot, &listing, request)?;
-        let mut plan = Changes {
+        let mut plan = ChangeDataFeed {
             snapshot: snapshot.clone(),
             schema: Arc::new(with_change_columns(snapshot.schema())),
             commits: Arc::new(Vec::new()),
@@ -139,7 +139,7 @@ impl Changes {
         self.timed_files().map(|commit| Ok(commit?.1))
     }
 
-    /// [`Changes::files`] with the time of each commit, in milliseconds since the Unix epoch.
+    /// [`ChangeDataFeed::files`] with the time of each commit, in milliseconds since the Unix epoch.
     pub(crate) fn timed_files(&self) -> impl Iterator<Item = Result<TimedFiles>> + Send + 'static {
         let plan = self.clone();
         (0..plan.commits.len().div_ceil(CHUNK)).flat_map(move |chunk| plan.files_of(chunk))

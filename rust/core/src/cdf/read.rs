@@ -5,14 +5,14 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 
 use super::files::{ChangeFile, ChangeKind};
-use super::plan::Changes;
+use super::plan::ChangeDataFeed;
 use crate::actions::Add;
 use crate::error::Result;
 use crate::scan::{ReadRequest, RowScan, RowStream, Split, splits_of, workers};
 use crate::schema::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, by_name};
 use crate::store::StorageOptions;
 
-impl Changes {
+impl ChangeDataFeed {
     /// Reads the changes to Arrow batches: the columns of the table, then what happened to the row, in which version, and
     /// when. Rows come version by version; within one in the order of the commit's actions and, within a file, of the file.
     /// The predicate may name all columns, and exactly the rows for which it is true are given.
@@ -20,11 +20,11 @@ impl Changes {
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a column that is unknown or named twice,
     /// [`Error::InvalidPredicate`](crate::Error::InvalidPredicate) for a predicate that cannot be evaluated. The stream gives
-    /// the errors of [`Changes::files`] and of [`read_file`](crate::scan::read_file), such as a file that VACUUM deleted, and
+    /// the errors of [`ChangeDataFeed::files`] and of [`read_file`](crate::scan::read_file), such as a file that VACUUM deleted, and
     /// ends with the first.
     ///
     /// # Cost
-    /// Every file of the changes is opened. Memory as for [`Changes::files`], and the row groups and a few batches of at most
+    /// Every file of the changes is opened. Memory as for [`ChangeDataFeed::files`], and the row groups and a few batches of at most
     /// 8 files.
     pub fn read(&self, request: ReadRequest) -> Result<RowStream> {
         let data = self.scan(ChangeKind::Insert, &request)?;
@@ -45,7 +45,7 @@ impl Changes {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) and
-    /// [`Error::InvalidPredicate`](crate::Error::InvalidPredicate), as [`Changes::read`].
+    /// [`Error::InvalidPredicate`](crate::Error::InvalidPredicate), as [`ChangeDataFeed::read`].
     pub fn row_schema(&self, request: &ReadRequest) -> Result<SchemaRef> {
         Ok(self.scan(ChangeKind::Insert, request)?.schema().clone())
     }
@@ -54,10 +54,10 @@ impl Changes {
     /// [`splits`](crate::scan::splits) makes them. `options` are those that opened the table.
     ///
     /// # Errors
-    /// Those of [`Changes::files`].
+    /// Those of [`ChangeDataFeed::files`].
     ///
     /// # Cost
-    /// As [`Changes::files`], and memory for all of them.
+    /// As [`ChangeDataFeed::files`], and memory for all of them.
     pub fn splits(&self, options: &StorageOptions, most_bytes: i64) -> Result<Vec<Split>> {
         let mut out = Vec::new();
         let mut run: Vec<Add> = Vec::new();
