@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use deltaic::actions::{LogPath, ObjectPath};
+use deltaic::actions::{FilePath, ObjectPath};
 use deltaic::store::{Location, ObjectAdapter, Store};
 use deltaic::{Error, Result};
 use fastrand::Rng;
@@ -128,7 +128,7 @@ impl Target for Paths {
         let text = String::from_utf8_lossy(input);
         let mut accepted = self.is_kept_locally(&text);
         for uri in ["s3://bucket/t", "s3://bucket", "abfss://c@account.dfs.core.windows.net/t"] {
-            let root = LogPath::from_log(uri).resolve(&ObjectPath::new("file://", "/")).unwrap();
+            let root = FilePath::from_log(uri).resolve(&ObjectPath::new("file://", "/")).unwrap();
             accepted |= is_kept_in_memory(&root, &placed(&text, &root));
         }
         accepted
@@ -155,19 +155,19 @@ fn placed(text: &str, root: &ObjectPath) -> Vec<ObjectPath> {
     let mut places = Vec::new();
     let mut by_identity = BTreeMap::new();
     for line in text.split('\n').take(LINES) {
-        let path = LogPath::from_log(line);
+        let path = FilePath::from_log(line);
         let (place, identity) = match (path.resolve(root), path.identity(root)) {
             (Ok(place), Ok(identity)) => (place, identity),
             (Err(Error::LogCorrupt { .. }), Err(Error::LogCorrupt { .. })) => continue,
             other => panic!("{line:?}: {other:?}"),
         };
-        assert_eq!(LogPath::identity_of(line, root).unwrap(), identity, "{line:?}");
+        assert_eq!(FilePath::identity_of(line, root).unwrap(), identity, "{line:?}");
         let same = by_identity.entry(identity).or_insert_with(|| place.clone());
         assert_eq!(*same, place, "{line:?}: two places of one identity");
         is_normal(&place, root);
         assert!(place.prefix() != root.prefix() || is_same_store(line, root), "{line:?} in {root:?}");
         for other in respelled(line) {
-            assert_eq!(LogPath::from_log(&other).resolve(root).unwrap(), place, "{line:?} as {other:?}");
+            assert_eq!(FilePath::from_log(&other).resolve(root).unwrap(), place, "{line:?} as {other:?}");
         }
         places.push(place);
     }
@@ -177,14 +177,14 @@ fn placed(text: &str, root: &ObjectPath) -> Vec<ObjectPath> {
 /// A place is its own normal form, and its texts lead to it.
 fn is_normal(place: &ObjectPath, root: &ObjectPath) {
     assert_eq!(ObjectPath::new(place.prefix(), place.key()), *place);
-    assert_eq!(LogPath::from_log(place.to_uri()).resolve(root).unwrap(), *place);
+    assert_eq!(FilePath::from_log(place.to_uri()).resolve(root).unwrap(), *place);
     let mut segments = place.key().split('/');
     assert_eq!(segments.next(), Some(""), "{place:?}");
     assert!(segments.all(|segment| !["", ".", ".."].contains(&segment)), "{place:?}");
     if let Some(name) = place.below(root) {
         assert!(place.uri().starts_with(&format!("{}/", root.uri())), "{place:?} is not below {root:?}");
         assert_eq!(root.join(name), *place);
-        assert_eq!(LogPath::encode(name).resolve(root).unwrap(), *place, "{name:?}");
+        assert_eq!(FilePath::encode(name).resolve(root).unwrap(), *place, "{name:?}");
     }
 }
 

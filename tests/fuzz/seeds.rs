@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
 use deltaic::checkpoint::{checkpoint, compact};
-use deltaic::dml::{DmlOptions, delete, update};
+use deltaic::dml::DmlOptions;
+use deltaic::operations::{delete, update, write};
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{Location, ObjectAdapter, StorageOptions};
-use deltaic::write::{WriteMode, WriteOptions, write};
+use deltaic::write::{WriteMode, WriteOptions};
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, Image, TableBuilder, actions};
 use serde_json::json;
 

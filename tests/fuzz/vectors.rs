@@ -2,7 +2,7 @@
 
 use deltaic::Error;
 use deltaic::actions::{DeletionVectorDescriptor, DvStorage};
-use deltaic::scan::DeletionVector;
+use deltaic::deletion_vector::DeletionVector;
 use deltaic_testkit::Image;
 use fastrand::Rng;
 
@@ -20,7 +20,7 @@ pub(crate) struct Vectors;
 
 fn examples() -> Vec<DeletionVector> {
     let of = |rows: &[u64]| rows.iter().copied().collect();
-    let mut runs = deltaic::scan::DeletionVector::rows(&of(&[])).clone();
+    let mut runs = deltaic::deletion_vector::DeletionVector::rows(&of(&[])).clone();
     runs.insert_range(10..70_000);
     runs.insert_range((1 << 33)..(1 << 33) + 9);
     vec![

@@ -6,9 +6,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use deltaic::actions::{DeletionVectorDescriptor, ObjectPath};
-use deltaic::commit::{Winner, commit_path};
-use deltaic::conflict::Changes;
-use deltaic::scan::DeletionVector;
+use deltaic::conflict::{Changes, Winner};
+use deltaic::deletion_vector::DeletionVector;
+use deltaic::log::commit_path;
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{Location, ObjectAdapter};
 

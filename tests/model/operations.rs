@@ -1,9 +1,9 @@
 //! What writers do: as a transaction over files, and as a function of rows that the oracle applies.
 
-use deltaic::actions::{Add, LogPath, Metadata, Protocol, Remove};
-use deltaic::conflict::RowMoves;
+use deltaic::actions::{Add, FilePath, Metadata, Protocol, Remove};
+use deltaic::conflict::RowRelocations;
+use deltaic::deletion_vector::DeletionVector;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::scan::DeletionVector;
 use deltaic::txn::{Operation, Transaction};
 use serde_json::json;
 
@@ -66,7 +66,7 @@ fn add(name: &str, rows: &[Row], data_change: bool) -> Add {
         "numRecords": rows.len(), "minValues": {"id": ids().min()}, "maxValues": {"id": ids().max()}, "nullCount": {"id": 0}
     });
     Add {
-        path: LogPath::from_log(name),
+        path: FilePath::from_log(name),
         size: 1,
         data_change,
         stats: Some(stats.to_string()),
@@ -76,7 +76,7 @@ fn add(name: &str, rows: &[Row], data_change: bool) -> Add {
 
 fn remove(name: &str, file: &Live, rows: &[Row], data_change: bool) -> Remove {
     Remove {
-        path: LogPath::from_log(name),
+        path: FilePath::from_log(name),
         data_change,
         extended_file_metadata: Some(true),
         partition_values: Some(Default::default()),
@@ -121,7 +121,7 @@ impl Op {
                     return None;
                 }
                 let paths: Vec<_> =
-                    touched.iter().map(|(path, _)| LogPath::from_log(path.as_str())).collect();
+                    touched.iter().map(|(path, _)| FilePath::from_log(path.as_str())).collect();
                 txn.read_matching(&is(id), &paths).unwrap();
                 let mut updated = Vec::new();
                 for (path, file) in touched {
@@ -146,8 +146,8 @@ impl Op {
                 if live.len() < 2 {
                     return None;
                 }
-                let mut moves = RowMoves::default();
-                let place = |path: &str| LogPath::from_log(path).identity(base.location().root()).unwrap();
+                let mut moves = RowRelocations::default();
+                let place = |path: &str| FilePath::from_log(path).identity(base.location().root()).unwrap();
                 if self == Op::Shift {
                     moves.run("nothing", 0..1, &place(name));
                 }
@@ -159,7 +159,7 @@ impl Op {
                 });
                 let sources: Vec<Add> = sources.collect();
                 let all: Vec<Row> = live.values().flat_map(|f| f.rows.iter().map(|(_, row)| *row)).collect();
-                let moves = if self == Op::Compact { RowMoves::default() } else { moves };
+                let moves = if self == Op::Compact { RowRelocations::default() } else { moves };
                 txn.rewrite(&sources, (!all.is_empty()).then(|| add(name, &all, false)), moves);
                 written.insert(name.to_owned(), all);
             }

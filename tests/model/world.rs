@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use deltaic::Error;
-use deltaic::actions::ObjectPath;
-use deltaic::commit::{ActionRef, Attempt, CommitOutcome, Proposal, Step};
+use deltaic::actions::{ActionRef, ObjectPath};
+use deltaic::commit::{CommitAttempt, CommitOutcome, Proposal, Step};
 use deltaic::conflict::{MATRIX, Row};
 use deltaic::store::PutOutcome;
 use deltaic::txn::Pending;
@@ -60,7 +60,7 @@ pub(crate) enum End {
 
 /// An attempt; two are the same if they show the same.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown(Box<Attempt>);
+pub(crate) struct Shown(Box<CommitAttempt>);
 
 impl PartialEq for Shown {
     fn eq(&self, other: &Self) -> bool {
@@ -175,7 +175,7 @@ impl World {
         Ok((pending, written))
     }
 
-    fn winners(&self, from: u64, to: u64) -> Vec<deltaic::commit::Winner> {
+    fn winners(&self, from: u64, to: u64) -> Vec<deltaic::conflict::Winner> {
         (from..=to).map(|v| parse(v, &self.log[v as usize])).collect()
     }
 
@@ -184,7 +184,7 @@ impl World {
         let version = checked + 1;
         let id = format!("{writer}-{}", self.writers[writer].ends.len());
         let body = body(&mut pending, version, &id);
-        let attempt = Attempt::new(ObjectPath::new("memory://", "/t/a-commit"), version, &id);
+        let attempt = CommitAttempt::new(ObjectPath::new("memory://", "/t/a-commit"), version, &id);
         let attempt = Shown(Box::new(attempt.with_tries(model.tries)));
         self.writers[writer].phase = Phase::Attempting { begun, checked, body, attempt };
     }

@@ -35,6 +35,7 @@ NEAR = {
     "replay": ("load", "verify::", "damage::"),
     "txn": ("txn::", "conflict::"),
     "checkpoint": ("checkpoint::", "verify::"),
+    "checksum": ("checkpoint::", "load", "verify::"),
 }
 PROFILE = {
     "CARGO_PROFILE_DEV_DEBUG": "0",

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use arrow::array::{Int64Array, RecordBatch};
 use deltaic::actions::{DeletionVectorDescriptor, DvStorage};
+use deltaic::deletion_vector::DeletionVector;
+use deltaic::engine::file_list;
 use deltaic::maintain::{CloneOptions, shallow_clone};
-use deltaic::scan::{DeletionVector, ReadRequest, file_facts, handover, read, surviving_files};
+use deltaic::scan::{ReadRequest, file_facts, read, surviving_files};
 use deltaic::snapshot::At;
 use deltaic::store::{ALLOWED_LOCATIONS, Location, StorageOptions};
 use deltaic::{Error, Result, Snapshot};
@@ -37,8 +39,8 @@ fn handed_over(table: &TableBuilder, allowed: Option<&str>) -> [Result<()>; 4] {
     let target = Location::open(&target.uri(), &StorageOptions::default()).unwrap();
     let clone = shallow_clone(snapshot.location(), At::Latest, &target, &CloneOptions::default());
     [
-        handover::encode(&snapshot, None).map(drop),
-        handover::encode_adds(&snapshot, &adds).map(drop),
+        file_list::encode(&snapshot, None).map(drop),
+        file_list::encode_adds(&snapshot, &adds).map(drop),
         file_facts(&snapshot, &adds).map(drop),
         clone.map(drop),
     ]

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use deltaic::Error;
-use deltaic::actions::{Action, Add, CommitInfo, LogPath, ObjectPath};
-use deltaic::commit::{CommitOutcome, commit_path, winners_from, write_commit};
+use deltaic::actions::{Action, Add, CommitInfo, FilePath, ObjectPath};
+use deltaic::commit::{CommitOutcome, write_commit};
+use deltaic::conflict::winners_from;
+use deltaic::log::commit_path;
 use deltaic::store::{FileMeta, LocalStore, Location, ObjectAdapter, PutOutcome, Store};
 use deltaic_testkit::{Fault, FaultStore, Op, Rule};
 
@@ -20,7 +22,7 @@ fn info(id: &str) -> CommitInfo {
 }
 
 fn add(name: &str) -> Vec<Action> {
-    vec![Add { path: LogPath::encode(name), data_change: true, ..Default::default() }.into()]
+    vec![Add { path: FilePath::encode(name), data_change: true, ..Default::default() }.into()]
 }
 
 fn body(text: &str) -> Bytes {

@@ -9,13 +9,14 @@ use std::time::Duration;
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchIterator};
 use arrow::datatypes::Int64Type;
 use deltaic::checkpoint::checkpoint;
-use deltaic::dml::{DmlOptions, delete};
+use deltaic::dml::DmlOptions;
 use deltaic::maintain::{VacuumMode, VacuumOptions, vacuum};
+use deltaic::operations::{delete, write};
 use deltaic::scan::{ReadRequest, read};
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{Location, StorageOptions};
 use deltaic::verify::{VerifyOptions, verify};
-use deltaic::write::{WriteMode, WriteOptions, write};
+use deltaic::write::{WriteMode, WriteOptions};
 use fastrand::Rng;
 
 const TABLE: &str = "DELTAIC_KILL_TABLE";

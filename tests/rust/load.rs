@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::Arc;
 
 use deltaic::actions::Add;
-use deltaic::commit::winners_from;
+use deltaic::conflict::winners_from;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
 use deltaic::snapshot::{At, Snapshot, Verify};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deltaic::commit::winners_from;
+use deltaic::conflict::winners_from;
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{LocalStore, Location};
 use deltaic::{Error, Result};

@@ -4,7 +4,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod allowed_locations;
-mod changes;
+mod cdf;
 mod checkpoint;
 mod commit;
 mod conflict;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use deltaic::commit::Winner;
+use deltaic::conflict::Winner;
 
 use crate::disk::Disk;
 use crate::script::{Action, Step};

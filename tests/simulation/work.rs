@@ -8,16 +8,15 @@ use arrow::datatypes::Int64Type;
 use bytes::Bytes;
 use chrono::Utc;
 use deltaic::Result;
-use deltaic::actions::{Add, LogPath};
+use deltaic::actions::{Add, FilePath};
 use deltaic::alter::properties::SetOptions;
 use deltaic::checkpoint::{checkpoint, cleanup_at, compact};
+use deltaic::deletion_vector::{DeletionVector, write_file};
 use deltaic::maintain::{
     Alteration, RestoreOptions, VacuumMode, VacuumOptions, alter_table, restore, vacuum,
 };
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
-use deltaic::scan::DeletionVector;
-use deltaic::scan::deletion_vector::write_file;
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::Location;
 use deltaic::txn::{Operation, Transaction};
@@ -65,7 +64,7 @@ fn write(location: &Location, rows: &[Row], options: &WriteOptions) -> Result<Do
     let batch = batch(rows);
     let schema = batch.schema();
     let data = RecordBatchIterator::new([Ok(batch)], schema);
-    let result = deltaic::write::write(location, data, options)?;
+    let result = deltaic::operations::write(location, data, options)?;
     Ok(if result.skipped { Done::Nothing } else { Done::Committed(result.version) })
 }
 
@@ -191,7 +190,7 @@ fn put_file(location: &Location, partition: &str, rows: &[Row], data_change: boo
         "nullCount": {"id": 0, "value": 0},
     });
     Ok(Add {
-        path: LogPath::encode(&name),
+        path: FilePath::encode(&name),
         partition_values: [("p".to_owned(), Some(partition.to_owned()))].into(),
         size,
         modification_time: Utc::now().timestamp_millis(),

@@ -5,33 +5,40 @@
 //! [`snapshot::Snapshot`] is one version of a table, an [`actions::Add`] a logical file, and so on.
 
 pub mod actions;
+pub mod after_commit;
 pub mod alter;
 mod cancel;
-pub mod changes;
+pub mod cdf;
 pub mod checkpoint;
+pub mod checksum;
 pub mod commit;
-pub mod condition;
 pub mod conflict;
+pub mod deletion_vector;
 pub mod dml;
+pub mod engine;
 pub mod error;
 mod events;
 pub mod expr;
-mod fact;
 pub mod features;
 pub mod log;
 pub mod maintain;
+pub mod operations;
 mod panics;
+pub mod parquet;
+pub mod partition;
 pub mod predicate;
+mod properties;
 pub mod prune;
 pub mod replay;
+pub mod report;
 pub mod scan;
 pub mod schema;
 pub mod snapshot;
+mod stats;
 pub mod store;
 pub mod stream;
 mod sums;
 pub mod txn;
-mod universal_format;
 pub mod verify;
 pub mod write;
 

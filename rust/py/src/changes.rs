@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use deltaic::changes::{Bound, Changes as Plan, ChangesRequest, handover};
+use deltaic::cdf::{CdfBound, CdfRequest, ChangeDataFeed};
+use deltaic::engine::change_list;
 use deltaic::store::StorageOptions;
 use deltaic::{Error, Result, Snapshot};
-use pyo3::prelude::{Bound as Held, *};
+use pyo3::prelude::{Bound, *};
 use pyo3::types::PyBytes;
 
 use crate::errors::to_python;
@@ -17,7 +18,7 @@ use crate::table::read_request;
 /// The changes of a range of versions; see `rust/core/src/changes/`.
 #[pyclass(frozen, module = "deltaic._core")]
 pub(crate) struct Changes {
-    plan: Plan,
+    plan: ChangeDataFeed,
     options: StorageOptions,
 }
 
@@ -34,16 +35,16 @@ impl Changes {
             argument: "start".into(),
             reason: "missing; give the version or the time from which on changes are wanted".into(),
         })?;
-        let request = ChangesRequest { start, end: bound("end", end)?, allow_out_of_range };
-        Ok(Changes { plan: Plan::plan(snapshot, &request)?, options })
+        let request = CdfRequest { start, end: bound("end", end)?, allow_out_of_range };
+        Ok(Changes { plan: ChangeDataFeed::plan(snapshot, &request)?, options })
     }
 }
 
-fn bound(argument: &str, given: (Option<u64>, Option<i64>)) -> Result<Option<Bound>> {
+fn bound(argument: &str, given: (Option<u64>, Option<i64>)) -> Result<Option<CdfBound>> {
     match given {
         (None, None) => Ok(None),
-        (Some(version), None) => Ok(Some(Bound::Version(version))),
-        (None, Some(millis)) => Ok(Some(Bound::Timestamp(millis))),
+        (Some(version), None) => Ok(Some(CdfBound::Version(version))),
+        (None, Some(millis)) => Ok(Some(CdfBound::Timestamp(millis))),
         _ => Err(Error::InvalidArgument {
             argument: argument.into(),
             reason: "a version and a time are given; give one".into(),
@@ -101,24 +102,24 @@ impl Changes {
     /// What each version is made of, as JSON.
     fn commits(&self, py: Python<'_>) -> PyResult<String> {
         let plan = self.plan.clone();
-        let commits = runtime::read(py, move || handover::commits(&plan).collect::<Result<Vec<_>>>())?;
+        let commits = runtime::read(py, move || change_list::commits(&plan).collect::<Result<Vec<_>>>())?;
         Ok(serde_json::Value::Array(commits).to_string())
     }
 
     /// Schema, partitioning and properties for the bridge, as JSON.
     fn describe(&self) -> String {
-        handover::describe(&self.plan).to_string()
+        change_list::describe(&self.plan).to_string()
     }
 
     /// Checks that a query that was analyzed with these columns can read these changes. `facts` is what `describe` said then.
     fn check_analyzed(&self, py: Python<'_>, facts: &str) -> PyResult<()> {
-        handover::check_analyzed(&self.plan, facts).map_err(|e| to_python(py, &e))
+        change_list::check_analyzed(&self.plan, facts).map_err(|e| to_python(py, &e))
     }
 
     /// All files for the bridge, as one block, and their bytes.
-    fn files<'py>(&self, py: Python<'py>) -> PyResult<(Held<'py, PyBytes>, i64)> {
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, i64)> {
         let plan = self.plan.clone();
-        let (block, size) = runtime::read(py, move || handover::encode(&plan))?;
+        let (block, size) = runtime::read(py, move || change_list::encode(&plan))?;
         Ok((PyBytes::new(py, &block), size))
     }
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deltaic::maintain::CompactionRules;
-use deltaic::write::ParquetOptions;
+use deltaic::write::{CompactionRules, ParquetOptions};
 use deltaic::{Error, Result};
 use serde::Deserialize;
 

@@ -174,7 +174,7 @@ pub(crate) fn generate_manifest(
 ) -> PyResult<String> {
     runtime::stoppable(py, |cancel| {
         let location = Location::open(uri, &storage_options)?.stopped_by(cancel);
-        let done = maintain::generate_manifest(&location)?;
+        let done = deltaic::after_commit::generate_manifest(&location)?;
         Ok(json!({"version": done.version, "written": done.written, "deleted": done.deleted}).to_string())
     })
 }

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use deltaic::txn::hear_warnings;
+use deltaic::txn::with_warnings;
 use deltaic::{Cancel, Error, Result, caught};
 use pyo3::prelude::*;
 
@@ -55,7 +55,7 @@ pub(crate) fn read<T: Send + 'static>(
 /// Runs `work` without the GIL and to its end: for commits, whose outcome must be known.
 pub(crate) fn write<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     note_thread(py)?;
-    let (result, warnings) = py.detach(|| hear_warnings(guarded(work)));
+    let (result, warnings) = py.detach(|| with_warnings(guarded(work)));
     logs::hand_over(py);
     for warning in warnings {
         warn(py, &warning);
@@ -84,7 +84,7 @@ pub(crate) fn stoppable<T: Send>(
             // the sender goes with the work, so that a thread that ends without an answer is heard of
             let work = move || {
                 // whoever receives waits for it
-                let _ = send.send(hear_warnings(work));
+                let _ = send.send(with_warnings(work));
             };
             let worker = match std::thread::Builder::new()
                 .name("deltaic-write".into())

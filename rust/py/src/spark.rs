@@ -2,8 +2,9 @@
 
 use arrow::array::RecordBatch;
 use deltaic::Error;
+use deltaic::engine::file_list;
 use deltaic::predicate::Predicate;
-use deltaic::scan::{distinct_partitions, handover, partition_columns};
+use deltaic::scan::{distinct_partitions, partition_columns};
 use deltaic::snapshot::{At, Snapshot, resolve_table_path};
 use deltaic::store::{Location, StorageOptions};
 use pyo3::prelude::*;
@@ -26,11 +27,11 @@ pub(crate) struct SparkTable {
 impl SparkTable {
     /// A version that is open; `travels` says that it is not just the newest one.
     pub(crate) fn of(snapshot: Snapshot, travels: bool) -> Self {
-        let mut facts = handover::describe(&snapshot);
+        let mut facts = file_list::describe(&snapshot);
         let identity = facts["identity"].as_str().unwrap_or_default().to_owned();
         if let Some(facts) = facts.as_object_mut() {
             facts.insert("timeTravel".into(), travels.into());
-            facts.insert("rowTracking".into(), handover::row_tracking(&snapshot));
+            facts.insert("rowTracking".into(), file_list::row_tracking(&snapshot));
         }
         SparkTable { snapshot, facts: facts.to_string(), identity }
     }
@@ -86,13 +87,13 @@ impl SparkTable {
         let known = self.snapshot.clone();
         read(py, move || {
             let newest = known.follow()?;
-            Ok((handover::identity(&newest) != handover::identity(&known)).then(|| Self::of(newest, false)))
+            Ok((file_list::identity(&newest) != file_list::identity(&known)).then(|| Self::of(newest, false)))
         })
     }
 
     /// Checks that a query that was analyzed with these columns can read this version. `facts` is what `describe` said then.
     fn check_analyzed(&self, py: Python<'_>, facts: &str) -> PyResult<()> {
-        let fits = handover::check_analyzed(&self.snapshot, facts);
+        let fits = file_list::check_analyzed(&self.snapshot, facts);
         fits.map_err(|e| to_python(py, &e))
     }
 
@@ -104,7 +105,7 @@ impl SparkTable {
             to_python(py, &Error::InvalidPredicate { predicate: text, reason: e.to_string() })
         })?;
         let snapshot = self.snapshot.clone();
-        let block = read(py, move || handover::encode(&snapshot, predicate))?;
+        let block = read(py, move || file_list::encode(&snapshot, predicate))?;
         Ok(PyBytes::new(py, &block))
     }
 
@@ -125,13 +126,13 @@ impl SparkTable {
     /// Rows that are not deleted, where the statistics tell.
     fn rows(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         let snapshot = self.snapshot.clone();
-        read(py, move || handover::total_rows(&snapshot))
+        read(py, move || file_list::total_rows(&snapshot))
     }
 
     /// Bytes of all files.
     fn size(&self, py: Python<'_>) -> PyResult<i64> {
         let snapshot = self.snapshot.clone();
-        read(py, move || handover::total_size(&snapshot))
+        read(py, move || file_list::total_size(&snapshot))
     }
 }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use deltaic::dml::{DmlOptions, Part, SpreadDml};
+use deltaic::dml::DmlOptions;
+use deltaic::engine::{DistributedDml, FileSubset, file_list};
 use deltaic::predicate::Predicate;
-use deltaic::scan::{handover, row_id_bases};
+use deltaic::scan::row_id_bases;
 use deltaic::schema::StructType;
 use deltaic::store::Location;
 use deltaic::txn::Operation;
@@ -27,7 +28,7 @@ use crate::stream::{Batches, Stream};
 #[pyclass(frozen, module = "deltaic._core")]
 pub(crate) struct Dml {
     /// None when it is over.
-    inner: Mutex<Option<SpreadDml>>,
+    inner: Mutex<Option<DistributedDml>>,
 }
 
 #[pymethods]
@@ -68,7 +69,7 @@ impl Dml {
             };
             let storage = storage_options.unwrap_or_default();
             let location = Location::open(&path, &storage)?;
-            let inner = SpreadDml::begin(&location, storage, shown, options)?;
+            let inner = DistributedDml::begin(&location, storage, shown, options)?;
             Ok(Dml { inner: Mutex::new(Some(inner)) })
         })
     }
@@ -76,7 +77,7 @@ impl Dml {
     /// A write before whose rows others leave, on the version that its plan found.
     #[staticmethod]
     fn of_write(py: Python<'_>, plan: &WritePlan) -> PyResult<Self> {
-        let inner = SpreadDml::of_write(plan.inner.clone()).map_err(|e| to_python(py, &e))?;
+        let inner = DistributedDml::of_write(plan.inner.clone()).map_err(|e| to_python(py, &e))?;
         Ok(Dml { inner: Mutex::new(Some(inner)) })
     }
 
@@ -160,7 +161,7 @@ impl Dml {
     /// The location of the table as Spark spells it.
     #[getter]
     fn uri(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |dml| Ok(handover::spark_uri(dml.snapshot().location().root())))
+        self.with(py, |dml| Ok(file_list::spark_uri(dml.snapshot().location().root())))
     }
 
     /// The version that it works on, as the bridge reads it.
@@ -189,7 +190,7 @@ impl Dml {
 
     /// All rows are meant.
     fn take_all(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, SpreadDml::take_all)
+        self.with(py, DistributedDml::take_all)
     }
 
     /// All rows of these partitions are meant.
@@ -217,11 +218,11 @@ impl Dml {
     /// What the bridge asks of a relation of a `part` of the files: see `SparkTable`.
     fn describe(&self, py: Python<'_>, part: &str, identity: &str, row_ids: bool) -> PyResult<String> {
         self.with(py, |dml| {
-            let mut facts = handover::describe(dml.snapshot());
+            let mut facts = file_list::describe(dml.snapshot());
             facts["identity"] = identity.into();
             facts["timeTravel"] = true.into();
-            facts["claimed"] = (part_of(part)? == Part::All).into();
-            if part_of(part)? == Part::Left {
+            facts["claimed"] = (part_of(part)? == FileSubset::All).into();
+            if part_of(part)? == FileSubset::Left {
                 facts["deletionVectors"] = true.into();
             }
             let more = if row_ids { dml.row_id_columns()? } else { Vec::new() };
@@ -247,15 +248,15 @@ impl Dml {
         predicate: Option<&str>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let block = self.with(py, |dml| match part_of(part)? {
-            Part::All => handover::encode(dml.snapshot(), predicate.map(parsed).transpose()?),
-            part => handover::encode_adds(dml.snapshot(), &dml.files(part)?),
+            FileSubset::All => file_list::encode(dml.snapshot(), predicate.map(parsed).transpose()?),
+            part => file_list::encode_adds(dml.snapshot(), &dml.files(part)?),
         })?;
         Ok(PyBytes::new(py, &block))
     }
 
     /// Bytes of all files of the version.
     fn size(&self, py: Python<'_>) -> PyResult<i64> {
-        self.with(py, |dml| handover::total_size(dml.snapshot()))
+        self.with(py, |dml| file_list::total_size(dml.snapshot()))
     }
 
     /// The plan of a read of the files of a `part`.
@@ -269,7 +270,7 @@ impl Dml {
 
     /// The rows that are meant, read in this process, as an Arrow stream: the columns of the table and those of row ids.
     fn matched_rows(&self, py: Python<'_>) -> PyResult<Stream> {
-        let (schema, batches) = self.stoppable(py, SpreadDml::matched_rows)?;
+        let (schema, batches) = self.stoppable(py, DistributedDml::matched_rows)?;
         Ok(Stream::new(
             schema,
             Arc::new(move || Ok(Box::new(batches.clone().into_iter().map(Ok)) as Batches)),
@@ -289,8 +290,9 @@ impl Dml {
     /// Where the row ids of the touched files begin, as an Arrow stream: `path`, `base_row_id` and
     /// `default_row_commit_version`.
     fn row_id_bases(&self, py: Python<'_>) -> PyResult<Stream> {
-        let batch =
-            self.with(py, |dml| row_id_bases(dml.snapshot().location().root(), &dml.files(Part::Touched)?))?;
+        let batch = self.with(py, |dml| {
+            row_id_bases(dml.snapshot().location().root(), &dml.files(FileSubset::Touched)?)
+        })?;
         Ok(Stream::of(batch))
     }
 
@@ -363,7 +365,7 @@ impl Dml {
 }
 
 impl Dml {
-    fn lock(&self) -> MutexGuard<'_, Option<SpreadDml>> {
+    fn lock(&self) -> MutexGuard<'_, Option<DistributedDml>> {
         self.inner.lock().unwrap_or_else(|poisoned| {
             // a panic left it half-way: it is over
             let mut inner = poisoned.into_inner();
@@ -375,7 +377,7 @@ impl Dml {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut SpreadDml) -> Result<T> + Send,
+        work: impl FnOnce(&mut DistributedDml) -> Result<T> + Send,
     ) -> PyResult<T> {
         write(py, || work(self.lock().as_mut().ok_or_else(over)?))
     }
@@ -384,7 +386,7 @@ impl Dml {
     fn stoppable<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut SpreadDml, &Cancel) -> Result<T> + Send,
+        work: impl FnOnce(&mut DistributedDml, &Cancel) -> Result<T> + Send,
     ) -> PyResult<T> {
         stoppable(py, |cancel| work(self.lock().as_mut().ok_or_else(over)?, cancel))
     }
@@ -397,8 +399,8 @@ fn over() -> Error {
     }
 }
 
-fn part_of(name: &str) -> Result<Part> {
-    Part::of(name).ok_or_else(|| Error::InvalidArgument {
+fn part_of(name: &str) -> Result<FileSubset> {
+    FileSubset::of(name).ok_or_else(|| Error::InvalidArgument {
         argument: "part".into(),
         reason: format!("`{name}` is none of all, touched and left"),
     })

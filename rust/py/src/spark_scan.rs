@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic::actions::Add;
+use deltaic::engine::file_list;
 use deltaic::predicate::Predicate;
-use deltaic::scan::{Split, file_facts, handover, row_id_bases, row_id_columns, splits, surviving_files};
+use deltaic::scan::{Split, file_facts, row_id_bases, row_id_columns, splits, surviving_files};
 use deltaic::schema::{ColumnMappingMode, DataType, StructField, stored_schema};
 use deltaic::snapshot::{At, Snapshot, resolve_table_path};
 use deltaic::store::Location;
@@ -98,7 +99,7 @@ impl ScanPlan {
     fn schema(&self) -> String {
         let mut schema = self.snapshot.schema().as_ref().clone();
         schema.fields.extend(self.more.iter().cloned());
-        handover::schema(&schema).to_string()
+        file_list::schema(&schema).to_string()
     }
 
     /// The columns by which files keep the row ids and row commit versions of rows, where they were asked for.

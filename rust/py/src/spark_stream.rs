@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic::scan::{handover, splits};
+use deltaic::engine::file_list;
+use deltaic::scan::splits;
 use deltaic::store::StorageOptions;
-use deltaic::stream::{Offset, Part, Place, ReadLimit, Source, SourceOptions, check_places};
+use deltaic::stream::{BatchPart, Offset, Place, ReadLimit, Source, SourceOptions, check_places};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -46,7 +47,7 @@ impl StreamSource {
 
     /// What the bridge asks of a version: see `SparkTable.describe`.
     fn describe(&self) -> String {
-        handover::describe(self.inner.snapshot()).to_string()
+        file_list::describe(self.inner.snapshot()).to_string()
     }
 
     /// The version whose schema the stream has.
@@ -74,7 +75,7 @@ impl StreamSource {
     /// The schema of the rows as JSON, with all column metadata.
     #[getter]
     fn schema(&self) -> String {
-        handover::schema(self.inner.snapshot().schema()).to_string()
+        file_list::schema(self.inner.snapshot().schema()).to_string()
     }
 
     /// Ends the stream at what is there when `latest` is first called.
@@ -146,7 +147,7 @@ pub(crate) fn check_stream_places(
 /// Files of a batch.
 #[pyclass(frozen, module = "deltaic._core")]
 pub(crate) struct StreamPart {
-    part: Arc<Part>,
+    part: Arc<BatchPart>,
     options: StorageOptions,
 }
 
@@ -154,7 +155,7 @@ pub(crate) struct StreamPart {
 impl StreamPart {
     /// What the bridge asks of a relation of these files: see `SparkTable.describe`.
     fn describe(&self, identity: &str) -> String {
-        let mut facts = handover::describe(&self.part.snapshot);
+        let mut facts = file_list::describe(&self.part.snapshot);
         facts["identity"] = identity.into();
         facts["timeTravel"] = true.into();
         facts["deletionVectors"] = self.part.files.iter().any(|f| f.deletion_vector.is_some()).into();
@@ -164,7 +165,7 @@ impl StreamPart {
     /// The files as one block.
     fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let part = self.part.clone();
-        let block = read(py, move || handover::encode_adds(&part.snapshot, &part.files))?;
+        let block = read(py, move || file_list::encode_adds(&part.snapshot, &part.files))?;
         Ok(PyBytes::new(py, &block))
     }
 

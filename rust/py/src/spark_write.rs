@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use deltaic::actions::Add;
 use deltaic::alter::SetOptions;
+use deltaic::engine::DistributedWrite;
+use deltaic::engine::file_list::spark_uri;
 use deltaic::expr::RuleKind;
 use deltaic::predicate::Predicate;
-use deltaic::scan::handover::spark_uri;
 use deltaic::schema::StructType;
-use deltaic::write::{DefineMode, Defines, SpreadWrite, WriteMode, WriteOptions, WrittenFile, footer_adds};
+use deltaic::write::{DefineMode, Defines, WriteMode, WriteOptions, WrittenFile, footer_adds};
 use deltaic::{Error, Result};
 use pyo3::prelude::*;
 
@@ -21,7 +22,7 @@ use crate::spark::SparkTable;
 /// A checked write. Nothing is written by making one.
 #[pyclass(frozen, module = "deltaic._core")]
 pub(crate) struct WritePlan {
-    pub(crate) inner: SpreadWrite,
+    pub(crate) inner: DistributedWrite,
     columns: String,
     /// Whether a projection of Spark gives the columns of the data files.
     #[pyo3(get)]
@@ -30,7 +31,7 @@ pub(crate) struct WritePlan {
 
 impl WritePlan {
     /// Of a write of rows of this schema.
-    pub(crate) fn of(inner: SpreadWrite, data: &StructType) -> Result<Self> {
+    pub(crate) fn of(inner: DistributedWrite, data: &StructType) -> Result<Self> {
         let frame = inner.frame_columns(data);
         let columns = to_json(&frame.columns)?;
         Ok(WritePlan { inner, columns, direct: frame.direct })
@@ -117,7 +118,7 @@ impl WritePlan {
                 saved_as_table,
                 ..WriteOptions::default()
             };
-            let inner = SpreadWrite::plan(&path, storage_options.unwrap_or_default(), &data, options)?;
+            let inner = DistributedWrite::plan(&path, storage_options.unwrap_or_default(), &data, options)?;
             WritePlan::of(inner, &data)
         })
     }
@@ -126,7 +127,7 @@ impl WritePlan {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
         let text = String::from_utf8_lossy(data);
-        let inner = SpreadWrite::from_json(&text).map_err(|e| to_python(py, &e))?;
+        let inner = DistributedWrite::from_json(&text).map_err(|e| to_python(py, &e))?;
         Ok(WritePlan { inner, columns: "[]".into(), direct: false })
     }
 

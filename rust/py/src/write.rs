@@ -147,7 +147,7 @@ pub(crate) fn write(
                 batch
             }
         });
-        core::write(
+        deltaic::operations::write(
             &Location::open(uri, &storage_options)?,
             RecordBatchIterator::new(stopping, schema),
             &options,

@@ -79,7 +79,7 @@ impl TableShape {
             serde_json::from_value(metadata.clone()).expect("a metaData action");
         TableShape {
             schema: StructType::from_json(&metadata.schema_string).expect("a schema string"),
-            mode: ColumnMappingMode::of(&metadata),
+            mode: metadata.column_mapping(),
             partition_columns: metadata.partition_columns,
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use arrow::record_batch::RecordBatch;
-use deltaic::actions::{LogPath, ObjectPath};
+use deltaic::actions::{FilePath, ObjectPath};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -107,7 +107,7 @@ impl TableBuilder {
         partition_values: &[(&str, Option<&str>)],
     ) -> Value {
         let size = write_parquet(&self.root.join(path), batch);
-        let action = actions::add_in(LogPath::encode(path).as_str(), partition_values);
+        let action = actions::add_in(FilePath::encode(path).as_str(), partition_values);
         actions::with_stats(actions::with(action, "size", size), &json!({"numRecords": batch.num_rows()}))
     }
 

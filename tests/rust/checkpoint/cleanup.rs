@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use deltaic::checkpoint::{checkpoint, cleanup_at, deletable};
-use deltaic::commit::winners_from;
+use deltaic::conflict::winners_from;
 use deltaic::log::{Listing, LogFile, LogSegment};
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{FileMeta, LocalStore, Location};

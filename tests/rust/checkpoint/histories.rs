@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use deltaic::actions::Action;
+use deltaic::actions::{Action, ActionRef};
 use deltaic::checkpoint::{
     checkpoint, checksum_of, cleanup_at, compact, read_checksum, validate_checksum, write_checksum,
 };
-use deltaic::commit::ActionRef;
 use deltaic::log::commit_name;
 use deltaic::replay::CommitActions;
 use deltaic::snapshot::At;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use deltaic::actions::{Action, CommitInfo};
-use deltaic::commit::{ActionRef, AfterCommit, NewCommit, after_commit};
+use deltaic::actions::{Action, ActionRef, CommitInfo};
+use deltaic::after_commit::{AfterCommit, NewCommit, after_commit};
 use deltaic::replay::CommitActions;
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{LocalStore, Location};

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
 use deltaic::alter::SetOptions;
 use deltaic::checkpoint::{cleanup_at, compact};
-use deltaic::dml::{DmlOptions, delete, update};
+use deltaic::deletion_vector::DeletionVector;
+use deltaic::dml::DmlOptions;
 use deltaic::maintain::{Alteration, alter_table};
-use deltaic::scan::DeletionVector;
+use deltaic::operations::{delete, update, write};
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{Location, ObjectAdapter, StorageOptions};
-use deltaic::write::{WriteMode, WriteOptions, write};
+use deltaic::write::{WriteMode, WriteOptions};
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, Image, TableBuilder, actions};
 use serde_json::json;
 

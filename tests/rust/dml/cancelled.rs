@@ -12,12 +12,12 @@ use super::*;
 type Run = fn(&Location) -> Result<Option<u64>>;
 
 fn a_delete(location: &Location) -> Result<Option<u64>> {
-    Ok(deltaic::dml::delete(location, Some("k % 4 = 1"), &DmlOptions::default())?.version)
+    Ok(deltaic::operations::delete(location, Some("k % 4 = 1"), &DmlOptions::default())?.version)
 }
 
 fn an_update(location: &Location) -> Result<Option<u64>> {
     let set = [("k".to_owned(), "k + 100".to_owned())];
-    Ok(deltaic::dml::update(location, &set, Some("k % 4 = 1"), &DmlOptions::default())?.version)
+    Ok(deltaic::operations::update(location, &set, Some("k % 4 = 1"), &DmlOptions::default())?.version)
 }
 
 fn an_optimize(location: &Location) -> Result<Option<u64>> {

@@ -43,7 +43,7 @@ fn large(properties: &[(&str, &str)]) -> (FaultStore, Location) {
         max_rows_per_file: Some(1500),
         ..Default::default()
     };
-    deltaic::write::write(&location, RecordBatchIterator::new([Ok(batch)], schema), &options).unwrap();
+    deltaic::operations::write(&location, RecordBatchIterator::new([Ok(batch)], schema), &options).unwrap();
     (store, location)
 }
 

@@ -2,13 +2,13 @@
 
 mod cancelled;
 mod cases;
+mod distributed;
 mod faults;
 mod oracle;
 mod races;
 mod refused;
 mod replace_where;
 mod row_tracking;
-mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,12 +18,11 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Field, Int64Type};
 use deltaic::Result;
-use deltaic::actions::{Action, Add, CommitInfo, LogPath, ObjectPath};
-use deltaic::commit::winners_from;
-use deltaic::conflict::Changes;
+use deltaic::actions::{Action, Add, CommitInfo, FilePath, ObjectPath};
+use deltaic::conflict::{Changes, winners_from};
+use deltaic::deletion_vector::file_path;
 use deltaic::dml::{DeleteDone, DmlOptions, UpdateDone};
 use deltaic::replay::FilesRequest;
-use deltaic::scan::deletion_vector::file_path;
 use deltaic::scan::{ReadRequest, read};
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{Location, ObjectAdapter};
@@ -79,7 +78,7 @@ fn append(location: &Location, rows: &[Row], partitioned: bool, properties: &[(&
         max_rows_per_file: Some(10),
         ..Default::default()
     };
-    deltaic::write::write(location, RecordBatchIterator::new([Ok(batch)], schema), &options).unwrap();
+    deltaic::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), &options).unwrap();
 }
 
 fn table(n: i64, partitioned: bool, properties: &[(&str, &str)]) -> (FaultStore, Location) {
@@ -93,12 +92,12 @@ const CHANGES: (&str, &str) = ("delta.enableChangeDataFeed", "true");
 const ROW_IDS: (&str, &str) = ("delta.enableRowTracking", "true");
 
 fn delete(location: &Location, condition: Option<&str>) -> Result<DeleteDone> {
-    deltaic::dml::delete(location, condition, &DmlOptions::default())
+    deltaic::operations::delete(location, condition, &DmlOptions::default())
 }
 
 fn update(location: &Location, set: &[(&str, &str)], condition: Option<&str>) -> Result<UpdateDone> {
     let set: Vec<_> = set.iter().map(|(c, e)| ((*c).to_owned(), (*e).to_owned())).collect();
-    deltaic::dml::update(location, &set, condition, &DmlOptions::default())
+    deltaic::operations::update(location, &set, condition, &DmlOptions::default())
 }
 
 /// Overwrites the rows of a condition.
@@ -111,7 +110,7 @@ fn replace_by(location: &Location, rows: &[Row], options: WriteOptions) -> Resul
     let batch = batch(rows);
     let schema = batch.schema();
     let options = WriteOptions { mode: WriteMode::Overwrite, ..options };
-    deltaic::write::write(location, RecordBatchIterator::new([Ok(batch)], schema), &options)
+    deltaic::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), &options)
 }
 
 fn open(location: &Location) -> Snapshot {
@@ -165,7 +164,7 @@ fn metrics(location: &Location, version: u64) -> BTreeMap<String, u64> {
 }
 
 /// A file as it is, without the table.
-fn raw(location: &Location, path: &LogPath) -> Vec<RecordBatch> {
+fn raw(location: &Location, path: &FilePath) -> Vec<RecordBatch> {
     let body = location.store().get(&path.resolve(location.root()).unwrap()).unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(body).unwrap().build().unwrap();
     reader.map(std::result::Result::unwrap).collect()

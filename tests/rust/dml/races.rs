@@ -101,7 +101,7 @@ fn a_budget_that_is_used_up_gives_the_conflict() {
         delete(copy, Some("k < 5")).unwrap();
     });
     let options = DmlOptions { commit_budget: std::time::Duration::ZERO, ..Default::default() };
-    let error = deltaic::dml::delete(&location, Some("k < 7"), &options).unwrap_err();
+    let error = deltaic::operations::delete(&location, Some("k < 7"), &options).unwrap_err();
     assert!(error.conflict().is_some(), "{error}");
     assert_eq!(keys(&location).len(), 15);
     assert_eq!(orphans(&location), Vec::<String>::new());

@@ -1,8 +1,9 @@
 //! Rows keep their ids wherever they go.
 
+use deltaic::deletion_vector::DeletionVector;
 use deltaic::maintain::{OptimizeOptions, optimize};
 use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::scan::{DeletionVector, ROW_COMMIT_VERSION, ROW_ID, ReadRequest, read};
+use deltaic::scan::{ROW_COMMIT_VERSION, ROW_ID, ReadRequest, read};
 use deltaic::verify::{VerifyOptions, verify};
 
 use super::*;

@@ -1,6 +1,7 @@
 //! Compaction that writers start by themselves, after the commit.
 
-use deltaic::dml::{DmlOptions, delete};
+use deltaic::dml::DmlOptions;
+use deltaic::operations::delete;
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::json;
 
@@ -50,7 +51,7 @@ fn a_compaction_that_fails_is_a_warning_of_a_write_that_stands() {
     ] {
         let (store, location) = table();
         store.rule(rule);
-        let (written, heard) = deltaic::txn::hear_warnings(|| write(&location, &[("a", 49)], &partitioned()));
+        let (written, heard) = deltaic::txn::with_warnings(|| write(&location, &[("a", 49)], &partitioned()));
         store.heal();
         let written = written.unwrap();
         assert_eq!(written.version, 51);
@@ -104,7 +105,7 @@ fn an_optimized_write_makes_one_file_a_partition() {
         let schema = batches[0].schema();
         let options = with_properties(&[("delta.autoOptimize.optimizeWrite", asked)]);
         let reader = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
-        let written = deltaic::write::write(&location, reader, &options).unwrap();
+        let written = deltaic::operations::write(&location, reader, &options).unwrap();
         assert!(files.contains(&written.files), "{} files", written.files);
         let mut expected = data;
         expected.sort();

@@ -2,8 +2,9 @@
 
 use deltaic::Error;
 use deltaic::conflict::Changes;
-use deltaic::dml::{DmlOptions, delete};
+use deltaic::dml::DmlOptions;
 use deltaic::maintain::alter_table;
+use deltaic::operations::delete;
 use deltaic::verify::{VerifyOptions, verify};
 use deltaic_testkit::{Fault, Op, Rule};
 

@@ -1,9 +1,10 @@
 //! Row tracking that is enabled or dropped, step by step, while others write.
 
 use bytes::Bytes;
-use deltaic::actions::LogPath;
-use deltaic::dml::{DmlOptions, delete, update};
+use deltaic::actions::FilePath;
+use deltaic::dml::DmlOptions;
 use deltaic::maintain::{CloneOptions, OptimizeOptions, alter_table, optimize, shallow_clone};
+use deltaic::operations::{delete, update};
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::json;
 
@@ -27,7 +28,7 @@ fn merge(location: &Location) {
     txn.remove_file(&old, true);
     for name in ["again.parquet", "new.parquet"] {
         location.store().put(&location.root().join(name), body.clone()).unwrap();
-        let path = LogPath::encode(name);
+        let path = FilePath::encode(name);
         txn.add(Add { path, base_row_id: None, default_row_commit_version: None, ..old.clone() });
     }
     txn.commit().unwrap();
@@ -146,7 +147,7 @@ fn with_ids(store: &FaultStore, location: &Location, version: u64) {
     let body = location.store().get(&file.path.resolve(location.root()).unwrap()).unwrap();
     location.store().put(&location.root().join("other.parquet"), body).unwrap();
     let add = Add {
-        path: LogPath::encode("other.parquet"),
+        path: FilePath::encode("other.parquet"),
         base_row_id: Some(1000),
         default_row_commit_version: Some(version as i64),
         deletion_vector: None,

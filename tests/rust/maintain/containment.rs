@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deltaic::Error;
+use deltaic::after_commit::generate_manifest;
 use deltaic::checkpoint::cleanup;
-use deltaic::maintain::{VacuumDone, VacuumMode, VacuumOptions, generate_manifest, vacuum};
+use deltaic::maintain::{VacuumDone, VacuumMode, VacuumOptions, vacuum};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! Drops that are cut off, and others that write meanwhile.
 
 use bytes::Bytes;
-use deltaic::actions::LogPath;
+use deltaic::actions::FilePath;
 use deltaic::maintain::DropDone;
-use deltaic::txn::hear_warnings;
+use deltaic::txn::with_warnings;
 use deltaic::verify::{VerifyOptions, verify};
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ fn a_checkpoint_that_fails_after_the_last_commit_is_a_warning() {
     delete_first_row(&location);
     let last = open(&location).version() + 6;
     store.rule(Rule::new(Fault::Refused).on(Op::Put).named(&format!("{last:020}.checkpoint")).always());
-    let (done, heard) = hear_warnings(|| try_drop(&location, "deletionVectors", false).unwrap());
+    let (done, heard) = with_warnings(|| try_drop(&location, "deletionVectors", false).unwrap());
     assert_eq!(done.version, last);
     assert!(
         done.warnings.iter().any(|w| w.starts_with(&format!("checkpoint of version {last}"))),
@@ -130,7 +130,7 @@ fn what_others_do_between_the_steps_is_taken_away_too() {
     let copy = location.root().join("copy.parquet");
     let body = location.store().get(&file.path.resolve(location.root()).unwrap()).unwrap();
     location.store().put(&copy, body).unwrap();
-    let add = Add { path: LogPath::encode("copy.parquet"), ..file };
+    let add = Add { path: FilePath::encode("copy.parquet"), ..file };
     let version = open(&location).version() + 1;
     overtake(&store, version, json!({"add": add}));
     let count = rows(&location).len();

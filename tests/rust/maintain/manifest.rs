@@ -1,6 +1,6 @@
 //! Symlink manifests: what they list, what goes stale, and what a commit does about them.
 
-use deltaic::maintain::generate_manifest;
+use deltaic::after_commit::generate_manifest;
 use deltaic::store::StorageOptions;
 use deltaic::txn::{Operation, Transaction};
 use deltaic::write::WriteResult;

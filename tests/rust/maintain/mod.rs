@@ -26,10 +26,10 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchIterat
 use arrow::datatypes::Int64Type;
 use deltaic::Result;
 use deltaic::actions::{Add, CommitInfo, ObjectPath};
-use deltaic::commit::winners_from;
+use deltaic::conflict::winners_from;
+use deltaic::deletion_vector::DeletionVector;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
-use deltaic::scan::DeletionVector;
 use deltaic::scan::{ReadRequest, read};
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{Location, ObjectAdapter};
@@ -68,7 +68,7 @@ fn with_properties(properties: &[(&str, &str)]) -> WriteOptions {
 fn write(location: &Location, rows: &[(&str, i64)], options: &WriteOptions) -> Result<WriteResult> {
     let batch = data(rows);
     let schema = batch.schema();
-    deltaic::write::write(location, RecordBatchIterator::new([Ok(batch)], schema), options)
+    deltaic::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), options)
 }
 
 fn open(location: &Location) -> Snapshot {

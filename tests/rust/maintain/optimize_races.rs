@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use deltaic::Error;
-use deltaic::dml::{DmlOptions, delete};
+use deltaic::dml::DmlOptions;
 use deltaic::maintain::{OptimizeDone, OptimizeOptions, optimize};
+use deltaic::operations::delete;
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::json;
 

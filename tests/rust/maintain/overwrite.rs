@@ -176,7 +176,7 @@ fn t6_of_two_overwrites_of_the_same_rows_one_lands() {
                     barrier.wait();
                     Ok(batch)
                 });
-                deltaic::write::write(&location, RecordBatchIterator::new(waits, schema), &options)
+                deltaic::operations::write(&location, RecordBatchIterator::new(waits, schema), &options)
             })
         };
         let outcomes: Vec<_> = [run(10), run(11)].map(|t| t.join().unwrap()).into();

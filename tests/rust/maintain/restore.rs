@@ -1,7 +1,7 @@
 //! Restore and fsck: the way back, and a log that says what is there.
 
 use deltaic::checkpoint::checksum_path;
-use deltaic::commit::commit_path;
+use deltaic::log::commit_path;
 use deltaic::maintain::{RestoreOptions, fsck, restore};
 use deltaic_testkit::{Fault, Op, Rule};
 

@@ -6,8 +6,9 @@ use arrow::array::{Float64Array, StructArray};
 use arrow::datatypes::{DataType, Field};
 use deltaic::actions::DomainMetadata;
 use deltaic::alter::{Definition, cluster_by};
-use deltaic::dml::{DmlOptions, delete};
+use deltaic::dml::DmlOptions;
 use deltaic::maintain::{OptimizeDone, OptimizeOptions, optimize};
+use deltaic::operations::delete;
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::{Value, json};
 
@@ -42,7 +43,7 @@ fn batch(numbers: std::ops::Range<i64>, partition: &str) -> RecordBatch {
 
 fn append(location: &Location, batch: RecordBatch, options: &WriteOptions) -> Result<WriteResult> {
     let schema = batch.schema();
-    deltaic::write::write(location, RecordBatchIterator::new([Ok(batch)], schema), options)
+    deltaic::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), options)
 }
 
 /// `files` files of 500 rows each in every partition; without partitions where there is one only.

@@ -94,13 +94,13 @@ fn what_cannot_be_followed_is_a_conflict() {
     let location = two_files(&ENABLED);
     let ours = compaction(&location);
     let mut txn = begin(&location);
-    txn.rewrite(&[live(&location, "a")], [file("other", "x", 0)], RowMoves::default());
+    txn.rewrite(&[live(&location, "a")], [file("other", "x", 0)], RowRelocations::default());
     txn.commit().unwrap();
     assert_eq!(lost(&location, ours), ["b", "other"]);
     // a rewrite that does not say where rows went
     let location = two_files(&ENABLED);
     let mut ours = begin(&location);
-    ours.rewrite(&[live(&location, "a")], [file("other", "x", 0)], RowMoves::default());
+    ours.rewrite(&[live(&location, "a")], [file("other", "x", 0)], RowRelocations::default());
     delete(&location, "a", &[1]);
     assert_eq!(lost(&location, ours), ["a", "b"]);
     // rows that came back, as a restore does it

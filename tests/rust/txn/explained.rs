@@ -2,7 +2,7 @@
 
 use deltaic::Error;
 use deltaic::conflict::{Changes, IsolationLevel, Outcome, TransactionRecord};
-use deltaic::txn::{Explanation, explain_conflicts};
+use deltaic::txn::{ConflictExplanation, explain_conflicts};
 
 use super::*;
 
@@ -12,16 +12,16 @@ fn append_at(read_version: u64) -> TransactionRecord {
     TransactionRecord { read_version, changes, ..TransactionRecord::default() }
 }
 
-fn told(location: &Location, record: &TransactionRecord) -> Explanation {
+fn told(location: &Location, record: &TransactionRecord) -> ConflictExplanation {
     explain_conflicts(location, record).unwrap()
 }
 
-fn versions(told: &Explanation) -> Vec<u64> {
+fn versions(told: &ConflictExplanation) -> Vec<u64> {
     told.winners.iter().map(|w| w.version).collect()
 }
 
 /// Whether a rule applies to a winner of this version.
-fn applies(told: &Explanation, version: u64, rule: &str) -> bool {
+fn applies(told: &ConflictExplanation, version: u64, rule: &str) -> bool {
     let winner = told.winners.iter().find(|w| w.version == version).unwrap();
     winner.rules.iter().any(|r| r.rule == rule && r.applies)
 }

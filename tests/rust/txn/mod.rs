@@ -12,12 +12,11 @@ mod table_state;
 
 use std::sync::Arc;
 
-use deltaic::actions::{Add, DomainMetadata, LogPath, Metadata, ObjectPath, Protocol};
-use deltaic::commit::{Winner, winners_from};
-use deltaic::conflict::RowMoves;
+use deltaic::actions::{Add, DomainMetadata, FilePath, Metadata, ObjectPath, Protocol};
+use deltaic::conflict::{RowRelocations, Winner, winners_from};
+use deltaic::deletion_vector::DeletionVector;
 use deltaic::predicate::{CompareOp, Literal, Predicate};
 use deltaic::replay::FilesRequest;
-use deltaic::scan::DeletionVector;
 use deltaic::snapshot::{At, Snapshot};
 use deltaic::store::{Location, ObjectAdapter};
 use deltaic::txn::{Operation, Transaction};
@@ -83,7 +82,7 @@ pub(crate) fn begin(location: &Location) -> Transaction {
 pub(crate) fn file(name: &str, p: &str, n: i64) -> Add {
     let stats = json!({"numRecords": 10, "minValues": {"id": 10 * n}, "maxValues": {"id": 10 * n + 9}, "nullCount": {"id": 0}});
     Add {
-        path: LogPath::encode(name),
+        path: FilePath::encode(name),
         partition_values: [("p".to_owned(), Some(p.to_owned()))].into(),
         size: 100,
         data_change: true,
@@ -148,7 +147,7 @@ pub(crate) fn delete_rows(txn: &mut Transaction, add: &Add, deleted: &[u64]) {
 
 /// Moves the rows of the files `a` and `b` to a new one, `ab`.
 pub(crate) fn compact(txn: &mut Transaction, location: &Location) {
-    let mut moves = RowMoves::default();
+    let mut moves = RowRelocations::default();
     let sources = ["a", "b"].map(|name| live(location, name));
     let mut rows = 0;
     for add in &sources {
@@ -157,7 +156,7 @@ pub(crate) fn compact(txn: &mut Transaction, location: &Location) {
             None => Vec::new(),
         };
         let source = add.path.identity(location.root()).unwrap();
-        let target = LogPath::encode("ab").identity(location.root()).unwrap();
+        let target = FilePath::encode("ab").identity(location.root()).unwrap();
         for row in (0..10).filter(|row| !gone.contains(row)) {
             moves.run(&source, row..row + 1, &target);
             rows += 1;

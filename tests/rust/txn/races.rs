@@ -98,7 +98,7 @@ fn t8_what_is_disjoint_passes() {
     }
     optimize.add(Add { data_change: false, ..file("ab", "x", 0) });
     let mut by_partition = begin(&location);
-    by_partition.read_matching(&partition_is("y"), [&LogPath::encode("c")]).unwrap();
+    by_partition.read_matching(&partition_is("y"), [&FilePath::encode("c")]).unwrap();
     by_partition.remove_file(&live(&location, "c"), true);
     let mut by_stats = begin(&location);
     by_stats.read_matching(&id_below(0), []).unwrap();

@@ -244,5 +244,5 @@ fn a_commit_that_breaks_a_rule_is_refused() {
 }
 
 fn remove(name: &str, data_change: bool) -> Remove {
-    Remove { path: LogPath::from_log(name), data_change, ..Default::default() }
+    Remove { path: FilePath::from_log(name), data_change, ..Default::default() }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{
     ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
-use deltaic::scan::deletion_vector::{DeletionVector, write_file};
+use deltaic::deletion_vector::{DeletionVector, write_file};
 use deltaic::store::{Location, StorageOptions};
 use deltaic::verify::{Finding, FindingKind as Kind, VerifyOptions, verify};
 use deltaic_testkit::{TableBuilder, actions};

@@ -1,7 +1,7 @@
 //! The files of the version.
 
 use deltaic::actions::ObjectPath;
-use deltaic::scan::deletion_vector::{DeletionVector, write_file};
+use deltaic::deletion_vector::{DeletionVector, write_file};
 use deltaic::verify::FindingKind as Kind;
 use deltaic_testkit::{CheckpointForm, TableBuilder, actions};
 use serde_json::{Value, json};

@@ -54,7 +54,7 @@ fn a_null_where_none_may_be_removes_the_files_again() {
     let good = batch([("id", Arc::new(Int64Array::from_iter_values(0..100_000)) as ArrayRef)]);
     let bad = batch([("id", Arc::new(Int64Array::from(vec![Some(1), None])) as ArrayRef)]);
     let options = WriteOptions { target_file_size: 1, ..append() };
-    let error = deltaic::write::write(&location, reader(vec![Ok(good), Ok(bad)]), &options).unwrap_err();
+    let error = deltaic::operations::write(&location, reader(vec![Ok(good), Ok(bad)]), &options).unwrap_err();
     assert!(error.to_string().contains("`id` must not be null"), "{error}");
     assert_eq!(objects(&location), before);
 }

@@ -8,7 +8,9 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Field, Int64Type};
 use bytes::Bytes;
-use deltaic::write::{WrittenFile, commit_adds, footer_adds, from_arrow, plan_write};
+use deltaic::operations::commit_adds;
+use deltaic::schema::from_arrow;
+use deltaic::write::{WrittenFile, footer_adds, plan_write};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 

@@ -2,13 +2,13 @@
 
 mod atomic;
 mod define;
+mod distributed;
 mod enforce;
 mod footers;
 mod iceberg_compat;
 mod layout;
 mod partitions;
 mod rules;
-mod spread;
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ fn reader(batches: Vec<std::result::Result<RecordBatch, ArrowError>>) -> impl Re
 }
 
 fn write(location: &Location, data: &RecordBatch, options: &WriteOptions) -> Result<WriteResult> {
-    deltaic::write::write(location, reader(vec![Ok(data.clone())]), options)
+    deltaic::operations::write(location, reader(vec![Ok(data.clone())]), options)
 }
 
 fn open(location: &Location) -> Snapshot {
@@ -110,7 +110,7 @@ fn objects(location: &Location) -> Vec<String> {
 
 /// The actions of a commit by their key.
 fn commit(location: &Location, version: u64) -> Vec<(String, serde_json::Value)> {
-    let body = location.store().get(&deltaic::commit::commit_path(location, version)).unwrap();
+    let body = location.store().get(&deltaic::log::commit_path(location, version)).unwrap();
     body.split(|b| *b == b'\n')
         .filter(|l| !l.is_empty())
         .map(|l| {

@@ -8,9 +8,10 @@ use arrow::array::{
 };
 use arrow::datatypes::{Date32Type, Int64Type};
 use deltaic::Error;
+use deltaic::engine::DistributedWrite;
 use deltaic::scan::{ReadRequest, read};
-use deltaic::schema::StructType;
-use deltaic::write::{SpreadWrite, footer_adds, from_arrow, plan_write};
+use deltaic::schema::{StructType, from_arrow};
+use deltaic::write::{footer_adds, plan_write};
 use deltaic_testkit::{TableBuilder, actions};
 use serde_json::{Value, json};
 
@@ -209,7 +210,8 @@ fn identities_follow_the_mark_and_move_it_in_the_same_commit() {
     let small = WriteOptions { max_rows_per_file: Some(1), ..append() };
     let data = longs("id", vec![Some(1), Some(2), Some(3)]);
     let result =
-        deltaic::write::write(&location, reader(vec![Ok(data.clone()), Ok(data.clone())]), &small).unwrap();
+        deltaic::operations::write(&location, reader(vec![Ok(data.clone()), Ok(data.clone())]), &small)
+            .unwrap();
     assert_eq!((result.version, mark(&location)), (1, Some(35)));
     assert_eq!(numbers(&location, "key"), [10, 15, 20, 25, 30, 35].map(Some));
     write(&location, &data.slice(0, 1), &append()).unwrap();
@@ -269,7 +271,7 @@ fn overtaken(location: &Location, options: &WriteOptions) -> Result<WriteResult,
         Ok(longs("id", vec![Some(n)]))
     });
     let schema = longs("id", vec![]).schema();
-    deltaic::write::write(location, arrow::array::RecordBatchIterator::new(batches, schema), options)
+    deltaic::operations::write(location, arrow::array::RecordBatchIterator::new(batches, schema), options)
 }
 
 #[test]
@@ -321,9 +323,9 @@ fn files_that_nobody_checked_are_refused_and_tasks_check_their_own() {
         matches!(&error, Error::UnsupportedFeature { features, .. } if features == &["CHECK constraint c"])
     );
     let uri = table.root().to_str().unwrap();
-    let spread = SpreadWrite::plan(uri, Default::default(), &schema, append()).unwrap();
+    let spread = DistributedWrite::plan(uri, Default::default(), &schema, append()).unwrap();
     assert!(!spread.frame_columns(&schema).direct);
-    let task = SpreadWrite::from_json(&spread.to_json().unwrap()).unwrap();
+    let task = DistributedWrite::from_json(&spread.to_json().unwrap()).unwrap();
     let error = task.write_files(reader(vec![Ok(longs("id", vec![Some(0)]))]), Some("part")).unwrap_err();
     assert_eq!(error.kind(), "InvariantViolation");
     let adds = task.write_files(reader(vec![Ok(data)]), Some("part")).unwrap();
@@ -337,7 +339,7 @@ fn tasks_do_not_make_identities() {
         self::table(vec![field("key", "long", identity(false, None)), field("id", "long", json!({}))], &[]);
     let schema = from_arrow(&longs("id", vec![]).schema()).unwrap();
     let uri = table.root().to_str().unwrap();
-    let error = SpreadWrite::plan(uri, Default::default(), &schema, append()).unwrap_err();
+    let error = DistributedWrite::plan(uri, Default::default(), &schema, append()).unwrap_err();
     assert!(error.to_string().contains("identity column `key`"), "{error}");
 }
 

@@ -111,7 +111,7 @@ def _open(
 
 
 def files(asked: dict[str, Any]) -> bytes:
-    """The files that may hold a row for which `predicate` is true, in the layout of scan/handover.rs."""
+    """The files that may hold a row for which `predicate` is true, in the layout of engine/file_list.rs."""
     return bytes(again(asked).files(asked["predicate"]))
 
 

@@ -2,14 +2,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeletionVectorDescriptor, LogPath, PartitionValues};
+use super::file_path::FilePath;
+use super::{DeletionVectorDescriptor, PartitionValues};
 
 /// `add`: a logical file joins the table (PROTOCOL.md, "Add File and Remove File").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Add {
     /// Path as written: percent-encoded, relative to the table root or absolute.
-    pub path: LogPath,
+    pub path: FilePath,
     /// Serialized partition values.
     #[serde(default)]
     pub partition_values: PartitionValues,

@@ -2,14 +2,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LogPath, PartitionValues};
+use super::PartitionValues;
+use super::file_path::FilePath;
 
 /// `cdc`: a file of row-level changes of one version (PROTOCOL.md, "Add CDC File").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cdc {
     /// Path as written.
-    pub path: LogPath,
+    pub path: FilePath,
     /// Serialized partition values.
     #[serde(default)]
     pub partition_values: PartitionValues,

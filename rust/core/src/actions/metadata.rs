@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::schema::StructType;
+use crate::schema::{ColumnMappingMode, StructType};
 
 /// `metaData`: identity, schema, partition columns and properties (PROTOCOL.md, "Change Metadata").
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +38,15 @@ impl Metadata {
     /// Whether a property is `true`, in any case.
     pub fn is_true(&self, key: &str) -> bool {
         self.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+    }
+
+    /// The mode of column mapping, from `delta.columnMapping.mode`.
+    pub fn column_mapping(&self) -> ColumnMappingMode {
+        match self.configuration.get("delta.columnMapping.mode").map(String::as_str) {
+            Some("name") => ColumnMappingMode::Name,
+            Some("id") => ColumnMappingMode::Id,
+            _ => ColumnMappingMode::None,
+        }
     }
 
     /// The schema; without columns where a writer left it out, as a few old ones did.

@@ -2,14 +2,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeletionVectorDescriptor, LogPath, PartitionValues};
+use super::file_path::FilePath;
+use super::{DeletionVectorDescriptor, PartitionValues};
 
 /// `remove`: a logical file leaves the table and stays as a tombstone (PROTOCOL.md, "Add File and Remove File").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Remove {
     /// Path as written: percent-encoded, relative to the table root or absolute.
-    pub path: LogPath,
+    pub path: FilePath,
     /// Time of the removal, in milliseconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<i64>,

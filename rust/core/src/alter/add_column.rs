@@ -2,14 +2,12 @@
 
 use super::Definition;
 use super::column_mapping::strip;
-use super::defaults::CURRENT_DEFAULT;
-use super::generated::GENERATION_EXPRESSION;
-use super::identity::START;
+use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve, same, struct_mut};
-use super::settle::{Change, settle};
-use crate::condition;
-use crate::error::Result;
-use crate::schema::{StructField, StructType, TYPE_CHANGES};
+use crate::error::{Result, condition};
+use crate::schema::{
+    CURRENT_DEFAULT, GENERATION_EXPRESSION, IDENTITY_START, StructField, StructType, TYPE_CHANGES,
+};
 
 /// A place among the columns of a struct.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +47,7 @@ pub fn add_columns(table: &Definition, columns: &[NewColumn]) -> Result<Definiti
     for column in columns {
         add(&mut new.schema, column)?;
     }
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 fn add(schema: &mut StructType, column: &NewColumn) -> Result<()> {
@@ -84,7 +82,7 @@ pub(super) fn checked(field: &StructField, path: &[String]) -> Result<StructFiel
             "a default; add it, and then set the default, for rows that are there do not get it",
         ),
         (GENERATION_EXPRESSION, "a generation expression: rows that are there would not have its value"),
-        (START, "generated identities: rows that are there would have none"),
+        (IDENTITY_START, "generated identities: rows that are there would have none"),
     ] {
         if field.metadata.contains_key(key) {
             let error = refuse(path, format!("it cannot be added with {what}"));

@@ -3,16 +3,14 @@
 use super::add_column::Position;
 use super::clustering::check_statistics;
 use super::defaults::set_default;
+use super::finalize::{Change, finalize};
 use super::generated::refuse_type_of_generated;
 use super::identity::Identity;
 use super::paths::{position, refuse, resolve, same, struct_mut, type_mut};
 use super::references::refuse_if_used;
-use super::settle::{Change, settle};
 use super::{Definition, widen};
-use crate::condition;
-use crate::error::Result;
-use crate::schema::{CHAR_VARCHAR, DataType, StructField, StructType};
-use crate::write::TextLimit;
+use crate::error::{Result, condition};
+use crate::schema::{CHAR_VARCHAR, DataType, StructField, StructType, TextLimit};
 
 /// A change of one column; what is not given stays.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +62,7 @@ pub fn change_columns(table: &Definition, changes: &[ColumnChange]) -> Result<De
     if changes.iter().any(|change| change.position.is_some()) {
         check_statistics(&new)?;
     }
-    let new = settle(Some(table), new, &Default::default(), Change::Alter)?;
+    let new = finalize(Some(table), new, &Default::default(), Change::Alter)?;
     changes.iter().try_fold(new, |new, change| match &change.default {
         Some(expression) => set_default(&new, &change.path, expression.as_deref()),
         None => Ok(new),

@@ -1,19 +1,17 @@
 //! Clustering columns (PROTOCOL.md, "Clustered Table").
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Definition;
+use super::finalize::{Change, finalize};
 use super::paths::{begins_with, field, physical, refuse, resolve};
 use super::protocol::with_features;
-use super::settle::{Change, settle};
 use crate::actions::DomainMetadata;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
+use crate::features::{CLUSTERING_DOMAIN, clustering_columns};
 use crate::schema::{DataType, StructType};
-use crate::write::{StatsColumns, has_bounds};
+use crate::stats::{StatsColumns, has_bounds};
 
-/// The domain of the clustering columns.
-pub const CLUSTERING_DOMAIN: &str = "delta.clustering";
 /// Most clustering columns that delta-spark accepts.
 const MOST: usize = 4;
 
@@ -27,25 +25,6 @@ impl Definition {
         self.clustering = domain.map(clustering_columns).transpose()?.unwrap_or_default();
         Ok(self)
     }
-}
-
-/// The clustering columns of the domain, by physical path.
-///
-/// # Errors
-/// [`Error::InvalidSchema`] when it cannot be read.
-pub(crate) fn clustering_columns(domain: &DomainMetadata) -> Result<Vec<Vec<String>>> {
-    let invalid = || Error::InvalidSchema {
-        reason: format!("the domain {CLUSTERING_DOMAIN} cannot be read: {}", domain.configuration),
-    };
-    let value: Value = serde_json::from_str(&domain.configuration).map_err(|_| invalid())?;
-    let columns = value["clusteringColumns"].as_array().ok_or_else(invalid)?;
-    // a list of paths, or of names
-    let path = |column: &Value| match column {
-        Value::String(name) => Some(vec![name.clone()]),
-        Value::Array(parts) => parts.iter().map(|p| p.as_str().map(str::to_owned)).collect(),
-        _ => None,
-    };
-    columns.iter().map(path).collect::<Option<_>>().ok_or_else(invalid)
 }
 
 /// The table with other clustering columns, and the action that says so. No columns end the clustering of new data.
@@ -106,7 +85,7 @@ pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Defini
             .to_string(),
         removed: false,
     };
-    Ok((settle(Some(table), new, &Default::default(), Change::Alter)?, domain))
+    Ok((finalize(Some(table), new, &Default::default(), Change::Alter)?, domain))
 }
 
 /// The error of a column that is not there: that of a field of what is no struct has a name of its own.

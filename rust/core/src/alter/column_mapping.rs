@@ -6,10 +6,9 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::Definition;
+use super::finalize::Change;
 use super::paths::begins_with;
-use super::settle::Change;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::{ColumnMappingMode, DataType, FIELD_ID, PHYSICAL_NAME, StructField, StructType};
 
 /// Property of the highest id that was ever given.

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::finalize::{Change, finalize};
 use super::paths::same;
-use super::settle::{Change, settle};
 use super::{Definition, references};
 use crate::actions::Metadata;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 
 const PREFIX: &str = "delta.constraints.";
 /// The name under which Spark enforces the length of char and varchar columns.
@@ -85,7 +84,7 @@ pub fn add_constraint(table: &Definition, name: &str, expression: &str) -> Resul
     }
     let mut new = table.clone();
     new.metadata.configuration.insert(format!("{PREFIX}{lower}"), expression.to_owned());
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 /// The table without a CHECK constraint.
@@ -107,7 +106,7 @@ pub fn drop_constraint(table: &Definition, name: &str, if_exists: bool) -> Resul
             .named(&condition::CONSTRAINT_DOES_NOT_EXIST, [("constraintName", name)]));
         }
     }
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 #[cfg(test)]

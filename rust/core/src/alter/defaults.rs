@@ -1,16 +1,11 @@
 //! Default values of columns (PROTOCOL.md, "Default Columns").
 
 use super::Definition;
-use super::generated::GENERATION_EXPRESSION;
-use super::identity::START;
+use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve};
-use super::settle::{Change, settle};
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::schema::{DataType, StructType};
-
-/// Field metadata key of the default of rows that are written.
-pub const CURRENT_DEFAULT: &str = "CURRENT_DEFAULT";
+use crate::error::{Error, Result, condition};
+use crate::schema::CURRENT_DEFAULT;
+use crate::schema::{DataType, GENERATION_EXPRESSION, IDENTITY_START, StructType};
 
 /// The table with another default for a column: an expression, or none for no default. Rows that are there stay as they are.
 ///
@@ -35,7 +30,7 @@ pub fn set_default(table: &Definition, column: &[String], expression: Option<&st
         None => drop(field.metadata.remove(CURRENT_DEFAULT)),
     }
     check(&new)?;
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 /// Checks the defaults of a table: the feature is there, and the columns may have one.
@@ -61,7 +56,7 @@ pub(super) fn check(table: &Definition) -> Result<()> {
         if field.data_type.any(&|t| *t == DataType::Variant) && !null {
             return Err(refuse(&path, "the default of a variant is null"));
         }
-        for key in [GENERATION_EXPRESSION, START] {
+        for key in [GENERATION_EXPRESSION, IDENTITY_START] {
             if field.metadata.contains_key(key) {
                 return Err(refuse(&path, format!("it has `{key}`; a column has one source of its values")));
             }

@@ -54,7 +54,7 @@ impl Definition {
         })
     }
 
-    /// What a new table is to be, before [`super::settle`] gives it protocol and schema string.
+    /// What a new table is to be, before [`super::finalize::finalize`] gives it protocol and schema string.
     pub fn new(metadata: Metadata, schema: StructType) -> Self {
         let protocol = Protocol {
             min_reader_version: 1,
@@ -67,7 +67,7 @@ impl Definition {
 
     /// How columns are mapped.
     pub fn column_mapping(&self) -> ColumnMappingMode {
-        ColumnMappingMode::of(&self.metadata)
+        self.metadata.column_mapping()
     }
 
     /// Whether a property is `true`.
@@ -117,8 +117,8 @@ fn lossy_type(value: &Value) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alter::generated::GENERATION_EXPRESSION;
     use crate::alter::testing::{protocol, table};
+    use crate::schema::GENERATION_EXPRESSION;
 
     #[test]
     fn an_expression_that_the_protocol_does_not_have_goes() {

@@ -1,12 +1,11 @@
 //! Dropping columns.
 
 use super::clustering::is_clustering;
+use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve, struct_mut};
 use super::references::refuse_if_used;
-use super::settle::{Change, settle};
 use super::{Definition, stats_list};
-use crate::condition;
-use crate::error::Result;
+use crate::error::{Result, condition};
 use crate::schema::ColumnMappingMode;
 
 /// The table without these columns. Files stay as they are.
@@ -19,7 +18,7 @@ pub fn drop_columns(table: &Definition, columns: &[Vec<String>]) -> Result<Defin
     for path in columns {
         drop_column(table, &mut new, path)?;
     }
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 /// Takes a column of `table` out of what is to become of it.

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use super::column_mapping::{is_mapped, without_mapping};
 use super::constraints::constraints;
+use super::finalize::Change;
 use super::names::names_that_need_mapping;
 use super::property_table::known;
 use super::protocol::{with_features, without_feature};
-use super::settle::Change;
 use super::validate::check;
 use super::widen::{has_changes, without_changes};
 use super::{Definition, iceberg_compat};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::features::{FEATURES, Feature, Removal, feature};
 use crate::schema::ColumnMappingMode;
 

@@ -1,16 +1,14 @@
 //! Schema evolution by a write: merging the schema of the data into that of the table, or overwriting it.
 
 use super::column_mapping::{reuse, strip};
+use super::finalize::{Change, finalize};
 use super::generated::refuse_type_of_generated;
 use super::paths::{refuse, same};
 use super::references::{refuse_if_used, refuse_type_if_used};
-use super::settle::{Change, settle};
 use super::{Definition, identity, widen};
 use crate::alter::names::{check_names, check_partition_columns};
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
-use crate::write::as_nullable;
+use crate::error::{Error, Result, condition};
+use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, as_nullable};
 
 /// The table with the columns of the data too, as `mergeSchema` asks for it.
 ///
@@ -52,7 +50,7 @@ fn merged(table: &Definition, data: &StructType, integers: Integers) -> Result<D
     if new.schema == table.schema {
         return Ok(new);
     }
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 fn merge_struct(
@@ -170,7 +168,7 @@ pub fn overwrite_schema(
             refuse_if_used(&constraints, &path, "left out")?;
         }
     }
-    settle(Some(table), new, &Default::default(), Change::Replace)
+    finalize(Some(table), new, &Default::default(), Change::Replace)
 }
 
 #[cfg(test)]
@@ -346,7 +344,7 @@ mod tests {
             }
             let mut t = table("q long", &properties);
             t.schema = old;
-            let new = settle(None, t, &Default::default(), Change::Create).unwrap();
+            let new = finalize(None, t, &Default::default(), Change::Create).unwrap();
             let Ok(merged) = merge_schema(&new, &data) else { return Ok(()) };
             for ((path, field), (kept_path, kept)) in new.schema.explode().iter().zip(
                 merged.schema.explode().iter().filter(|(path, _)| {

@@ -1,17 +1,12 @@
 //! Generated columns (PROTOCOL.md, "Generated Columns").
 
-use super::defaults::CURRENT_DEFAULT;
-use super::identity::START;
 use super::paths::refuse;
 use super::references::names;
 use crate::actions::Protocol;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::expr::{Evaluator, Rule, RuleKind};
-use crate::schema::{DataType, StructField, StructType};
-
-/// Field metadata key of the expression.
-pub const GENERATION_EXPRESSION: &str = "delta.generationExpression";
+use crate::schema::GENERATION_EXPRESSION;
+use crate::schema::{CURRENT_DEFAULT, DataType, IDENTITY_START, StructField, StructType};
 
 /// The expression of a generated column.
 pub fn expression(field: &StructField) -> Option<&str> {
@@ -67,7 +62,7 @@ pub(super) fn check(schema: &StructType) -> Result<()> {
         if field.data_type.any(&|t| *t == DataType::Variant) {
             return invalid("a variant cannot be compared, and so not be generated".into());
         }
-        for key in [START, CURRENT_DEFAULT] {
+        for key in [IDENTITY_START, CURRENT_DEFAULT] {
             if field.metadata.contains_key(key) {
                 return invalid(format!("it has `{key}` too; a column has one source of its values"));
             }

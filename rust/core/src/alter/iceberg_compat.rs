@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::Definition;
-use super::settle::Change;
+use super::finalize::Change;
 use super::widen::is_iceberg_widening;
 use crate::actions::{Add, Metadata};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, TYPE_CHANGES, type_from_name};
-use crate::txn::row_ids::num_records;
+use crate::stats::num_records;
 
 const V1: &str = "delta.enableIcebergCompatV1";
 const V2: &str = "delta.enableIcebergCompatV2";
@@ -141,7 +141,7 @@ pub(crate) fn check_files(new: &Definition, files: &[Add]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::{DeletionVectorDescriptor, DvStorage, LogPath};
+    use crate::actions::{DeletionVectorDescriptor, DvStorage, FilePath};
     use crate::alter::properties::{SetOptions, set_properties};
     use crate::alter::testing::{table, try_table};
 
@@ -181,7 +181,7 @@ mod tests {
     fn files_must_be_counted_and_whole() {
         let t = table("a long", &[(V2, "true")]).metadata;
         let good = Add {
-            path: LogPath::from_log("a.parquet"),
+            path: FilePath::from_log("a.parquet"),
             stats: Some(r#"{"numRecords":3}"#.into()),
             ..Default::default()
         };

@@ -5,20 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Definition;
+use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve};
-use super::settle::{Change, settle};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
-
-/// Field metadata key of the first value.
-pub const START: &str = "delta.identity.start";
-/// Field metadata key of the distance between values.
-pub const STEP: &str = "delta.identity.step";
-/// Field metadata key of the value that is farthest from the first, in the direction of the step.
-pub const HIGH_WATER_MARK: &str = "delta.identity.highWaterMark";
-/// Field metadata key of whether rows may bring their own value.
-pub const ALLOW_EXPLICIT_INSERT: &str = "delta.identity.allowExplicitInsert";
+use crate::schema::{
+    IDENTITY_ALLOW_EXPLICIT_INSERT, IDENTITY_HIGH_WATER_MARK, IDENTITY_START, IDENTITY_STEP,
+};
 
 /// How the values of an identity column are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,11 +33,11 @@ impl Identity {
     /// [`Error::InvalidSchema`] when the metadata is incomplete, the step is 0, or the column is no `long`.
     pub fn of(field: &StructField) -> Result<Option<Self>> {
         let number = |key: &str| field.metadata.get(key).and_then(Value::as_i64);
-        let insert = field.metadata.get(ALLOW_EXPLICIT_INSERT).and_then(Value::as_bool);
+        let insert = field.metadata.get(IDENTITY_ALLOW_EXPLICIT_INSERT).and_then(Value::as_bool);
         let invalid = |reason: &str| {
             Err(Error::InvalidSchema { reason: format!("identity column `{}`: {reason}", field.name) })
         };
-        match (number(START), number(STEP), insert) {
+        match (number(IDENTITY_START), number(IDENTITY_STEP), insert) {
             (None, None, None) => Ok(None),
             (Some(_), Some(0), Some(_)) => invalid("the step is 0"),
             (Some(_), Some(_), Some(_)) if field.data_type != DataType::Long => {
@@ -55,7 +48,7 @@ impl Identity {
             (Some(start), Some(step), Some(allow_explicit_insert)) => Ok(Some(Identity {
                 start,
                 step,
-                high_water_mark: number(HIGH_WATER_MARK),
+                high_water_mark: number(IDENTITY_HIGH_WATER_MARK),
                 allow_explicit_insert,
             })),
             _ => invalid("start, step and allowExplicitInsert are there only together"),
@@ -64,12 +57,12 @@ impl Identity {
 
     /// Writes it into the metadata of a column.
     pub fn write(self, field: &mut StructField) {
-        field.metadata.insert(START.into(), self.start.into());
-        field.metadata.insert(STEP.into(), self.step.into());
-        field.metadata.insert(ALLOW_EXPLICIT_INSERT.into(), self.allow_explicit_insert.into());
+        field.metadata.insert(IDENTITY_START.into(), self.start.into());
+        field.metadata.insert(IDENTITY_STEP.into(), self.step.into());
+        field.metadata.insert(IDENTITY_ALLOW_EXPLICIT_INSERT.into(), self.allow_explicit_insert.into());
         match self.high_water_mark {
-            Some(mark) => field.metadata.insert(HIGH_WATER_MARK.into(), mark.into()),
-            None => field.metadata.remove(HIGH_WATER_MARK),
+            Some(mark) => field.metadata.insert(IDENTITY_HIGH_WATER_MARK.into(), mark.into()),
+            None => field.metadata.remove(IDENTITY_HIGH_WATER_MARK),
         };
     }
 
@@ -210,7 +203,7 @@ pub(crate) fn sync_mark(
         let high_water_mark = identity.synced(&field.name, value, lowered)?;
         Identity { high_water_mark, ..identity }.write(field);
     }
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 /// The first of these columns, by physical name, whose mark is another in `new` than in `old`: what both made from it on
@@ -320,8 +313,8 @@ mod tests {
             change(&mut s.fields[0]);
             check(&s).unwrap_err().to_string()
         };
-        assert!(broken(&|f| drop(f.metadata.remove(STEP))).contains("only together"));
-        assert!(broken(&|f| drop(f.metadata.insert(STEP.into(), 0.into()))).contains("step is 0"));
+        assert!(broken(&|f| drop(f.metadata.remove(IDENTITY_STEP))).contains("only together"));
+        assert!(broken(&|f| drop(f.metadata.insert(IDENTITY_STEP.into(), 0.into()))).contains("step is 0"));
         assert!(broken(&|f| f.data_type = DataType::Integer).contains("not long"));
         let mut nested = schema("s struct<id: long>");
         if let DataType::Struct(s) = &mut nested.fields[0].data_type {

@@ -7,7 +7,7 @@
 //! use deltaic::actions::{Metadata, Protocol};
 //! use deltaic::alter::{Definition, rename_column, set_properties};
 //!
-//! # fn run(protocol: &Protocol, metadata: &Metadata) -> deltaic::Result<()> {
+//! # fn run(protocol: &Protocol, metadata: &Metadata) -> deltaic::error::Result<()> {
 //! // `protocol` and `metadata` of a snapshot; the domain `delta.clustering` where the table has one
 //! let table = Definition::of(protocol, metadata)?.with_clustering(None)?;
 //! let mapped = [("delta.columnMapping.mode".to_owned(), "name".to_owned())].into();
@@ -25,52 +25,44 @@
 //!   their marks ([`identity`]), and a feature is dropped in steps ([`drop_feature`]). A transaction itself notes version
 //!   and time at which in-commit timestamps begin.
 
-mod byte_size;
-pub mod clustering;
-pub(crate) mod constraints;
-pub mod drop_feature;
-pub mod generated;
-pub mod iceberg_compat;
-pub mod identity;
-pub mod properties;
-pub mod row_tracking;
-pub mod widen;
-
 mod add_column;
 mod change_column;
+pub mod clustering;
 mod column_mapping;
+pub(crate) mod constraints;
 mod defaults;
 mod definition;
 mod drop_column;
+pub mod drop_feature;
 mod evolve;
-mod interval;
+mod finalize;
+pub mod generated;
+pub mod iceberg_compat;
+pub mod identity;
 mod names;
 mod paths;
+pub mod properties;
 mod property_table;
 mod protocol;
 pub(crate) mod references;
 mod rename_column;
 mod replace_columns;
-#[cfg(test)]
-mod sequences;
-mod settle;
+pub mod row_tracking;
 mod stats_list;
-#[cfg(test)]
-pub(crate) mod testing;
 mod validate;
+pub mod widen;
 
 pub use add_column::{NewColumn, Position, add_columns};
-pub(crate) use byte_size::parse_byte_size;
 pub use change_column::{ColumnChange, change_columns};
-pub use clustering::{CLUSTERING_DOMAIN, cluster_by};
+pub use clustering::cluster_by;
 pub use column_mapping::without_mapping;
 pub(crate) use column_mapping::{MAX_COLUMN_ID, nested_id, reuse};
 pub use constraints::{add_constraint, constraints, drop_constraint};
-pub use defaults::{CURRENT_DEFAULT, set_default};
+pub use defaults::set_default;
 pub use definition::{Definition, columns_from_json};
 pub use drop_column::drop_columns;
 pub use evolve::{merge_schema, merge_source_schema, overwrite_schema};
-pub use interval::parse_interval;
+pub use finalize::{Change, finalize};
 pub(crate) use names::check_partition_columns;
 pub(crate) use paths::{physical as physical_path, resolve as resolve_path};
 pub use properties::{SetOptions, known_properties, set_properties, unset_properties};
@@ -78,5 +70,9 @@ pub(crate) use protocol::joined_protocol;
 pub use protocol::{Asked, check_keeps_features};
 pub use rename_column::rename_column;
 pub use replace_columns::replace_columns;
-pub use settle::{Change, settle};
 pub use validate::{validate, validate_replacement};
+
+#[cfg(test)]
+mod sequences;
+#[cfg(test)]
+pub(crate) mod testing;

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::{ColumnMappingMode, DataType, StructType};
 
 /// Characters that Parquet files of older readers cannot have in column names; physical names are free of them.

@@ -6,14 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Definition;
 use super::constraints::is_constraint;
-use super::interval::parse_interval;
+use super::finalize::{Change, finalize};
 use super::property_table::{PROPERTIES, Value, known};
 use super::protocol::Asked;
 use super::row_tracking::{EITHER, both};
-use super::settle::{Change, settle};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::features::{FEATURES, feature};
+use crate::properties::parse_interval;
 
 const FEATURE_PREFIX: &str = "delta.feature.";
 const READER_VERSION: &str = "delta.minReaderVersion";
@@ -58,7 +57,7 @@ pub fn set_properties(
         }
     }
     check_together(&new.metadata.configuration, &touched)?;
-    settle(Some(table), new, &asked, Change::Alter)
+    finalize(Some(table), new, &asked, Change::Alter)
 }
 
 /// The table without these properties. The protocol stays: [`super::drop_feature`] takes features away.
@@ -89,7 +88,7 @@ pub fn unset_properties(table: &Definition, keys: &[String], if_exists: bool) ->
                 .named(&condition::UNSET_NON_EXISTENT_PROPERTY, [("property", key)]));
         }
     }
-    settle(Some(table), new, &Asked::default(), Change::Alter)
+    finalize(Some(table), new, &Asked::default(), Change::Alter)
 }
 
 /// The properties of a new table in their own spelling, and what they ask of the protocol, which is no property of the

@@ -1,7 +1,6 @@
 //! Every `delta.` property that deltaic knows, and what its value can be, as data.
 
-use super::byte_size::parse_byte_size;
-use super::interval::parse_interval;
+use crate::properties::{parse_byte_size, parse_interval};
 use crate::schema::parse_column_list;
 
 /// What the value of a property can be.

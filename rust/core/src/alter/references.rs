@@ -2,11 +2,9 @@
 
 use super::Definition;
 use super::constraints::constraints;
-use super::generated::GENERATION_EXPRESSION;
 use super::paths::{begins_with, refuse};
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::schema::{DataType, StructType};
+use crate::error::{Error, Result, condition};
+use crate::schema::{DataType, GENERATION_EXPRESSION, StructType};
 
 /// A piece of an expression.
 #[derive(Debug, PartialEq)]

@@ -1,11 +1,10 @@
 //! Renaming a column.
 
+use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve, same, struct_mut};
 use super::references::refuse_if_used;
-use super::settle::{Change, settle};
 use super::{Definition, stats_list};
-use crate::condition;
-use crate::error::Result;
+use crate::error::{Result, condition};
 use crate::schema::ColumnMappingMode;
 
 /// The table with another name for a column, in the place of the last part of its path. Files stay as they are.
@@ -35,7 +34,7 @@ pub fn rename_column(table: &Definition, path: &[String], name: &str) -> Result<
         }
     }
     stats_list::rename(&mut new, &path, name)?;
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 #[cfg(test)]

@@ -6,14 +6,12 @@ use super::Definition;
 use super::add_column::checked;
 use super::change_column::{ColumnChange, change_field, change_type};
 use super::clustering::check_statistics;
-use super::defaults::CURRENT_DEFAULT;
 use super::drop_column::drop_column;
+use super::finalize::{Change, finalize};
 use super::identity::Identity;
 use super::paths::{refuse, same};
-use super::settle::{Change, settle};
-use crate::condition;
-use crate::error::Result;
-use crate::schema::{DataType, StructField, StructType};
+use crate::error::{Result, condition};
+use crate::schema::{CURRENT_DEFAULT, DataType, StructField, StructType};
 
 /// The table with these columns in this order, each the one of its name where there is one: with its rows, its comment where
 /// none is given, and another type where that can be widened. Those without a namesake are added, or those left over are
@@ -41,7 +39,7 @@ pub fn replace_columns(table: &Definition, columns: &[StructField]) -> Result<De
     }
     new.schema = schema;
     check_statistics(&new)?;
-    settle(Some(table), new, &Default::default(), Change::Alter)
+    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 /// What becomes of the columns of a table.

@@ -3,8 +3,7 @@
 use uuid::Uuid;
 
 use super::Definition;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 
 /// Property and prefix of the column of row ids, and of that of row commit versions.
 pub(crate) const COLUMNS: [(&str, &str); 2] = [

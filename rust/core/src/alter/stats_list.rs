@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Definition;
 use super::paths::{begins_with, field, resolve};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::{DataType, format_column_list, parse_column_list};
 
 const KEY: &str = "delta.dataSkippingStatsColumns";
@@ -65,7 +64,7 @@ pub(super) fn check(table: &Definition) -> Result<()> {
                     [("column", name)],
                 ));
             }
-            let skips = |t: &DataType| matches!(t, DataType::Struct(_)) || crate::write::has_bounds(t);
+            let skips = |t: &DataType| matches!(t, DataType::Struct(_)) || crate::stats::has_bounds(t);
             if let Some(field) = found.filter(|f| !skips(&f.data_type)) {
                 let kind = field.data_type.name();
                 let parameters = [("column", name.clone()), ("type", kind.clone())];

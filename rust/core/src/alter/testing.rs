@@ -1,7 +1,8 @@
 //! Tables for the tests of this module.
 
+use super::finalize::{Change, finalize};
 use crate::actions::{Metadata, Protocol};
-use crate::alter::{Change, Definition, settle};
+use crate::alter::Definition;
 use crate::schema::{ArrayType, DataType, MapType, StructField, StructType};
 
 pub(crate) fn protocol(reader: i32, writer: i32) -> Protocol {
@@ -79,7 +80,7 @@ pub(crate) fn try_table(columns: &str, properties: &[(&str, &str)]) -> crate::Re
     let (configuration, asked) = crate::alter::properties::for_new_table(&given, Default::default())?;
     let metadata = Metadata { id: "t".into(), configuration, ..Default::default() };
     let new = Definition::new(metadata, schema);
-    settle(None, new, &asked, Change::Create)
+    finalize(None, new, &asked, Change::Create)
 }
 
 /// The same table, partitioned.

@@ -1,19 +1,17 @@
 //! The check of protocol and metadata before they are committed.
 
+use super::finalize::Change;
 use super::identity::Identity;
 use super::names::{check_names, check_partition_columns};
 use super::paths::same;
-use super::settle::Change;
 use super::{
     Definition, clustering, column_mapping, defaults, generated, iceberg_compat, identity, row_tracking,
     stats_list, widen,
 };
 use crate::actions::{Metadata, Protocol};
-use crate::changes::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::features::{feature, used_features};
-use crate::schema::{ColumnMappingMode, check_type_changes};
+use crate::schema::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ColumnMappingMode, check_type_changes};
 
 /// Checks protocol and metadata that are to be committed on top of others, for files that stay; `old` is none for a new
 /// table.

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use chrono::Utc;
 use rayon::prelude::*;
 
-use super::settings::{DAY, LogSettings};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
-use crate::log::{Checkpoint, CheckpointFormat, Listing, LogFile, LogFileKind, complete_checkpoints};
+use crate::log::{
+    Checkpoint, CheckpointFormat, DAY, Listing, LogFile, LogFileKind, LogSettings, complete_checkpoints,
+};
 use crate::replay::CheckpointReader;
 use crate::snapshot::{Snapshot, monotonic};
 use crate::store::{FileMeta, Location, runtime};

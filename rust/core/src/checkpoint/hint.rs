@@ -3,8 +3,8 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::log::LastCheckpoint;
+use crate::schema::from_arrow;
 use crate::store::Location;
-use crate::write::from_arrow;
 
 /// Schemas of more characters are left out of the hint, as delta-spark does.
 const MOST: usize = 20_000;

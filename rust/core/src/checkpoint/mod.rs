@@ -4,29 +4,24 @@
 //! A checkpoint is streamed: live files come as columns, a run at a time, are ordered by partition and clustering values
 //! for pruning, and leave as small row groups. Tombstones are read from the old checkpoint and the commits after it.
 
+mod checksum;
 mod cleanup;
 mod compact;
-mod crc;
 mod encode;
 mod hint;
-mod histogram;
 mod reuse;
 mod rows;
 mod schema;
-mod settings;
 mod source;
 mod stats;
 mod v1;
 mod v2;
 mod write;
 
+pub use checksum::{
+    checksum_of, checksum_path, put_checksum, read_checksum, validate_checksum, write_checksum,
+};
 pub(crate) use cleanup::cleanup_before;
 pub use cleanup::{CleanupDone, Deletable, cleanup, cleanup_at, deletable, deletable_sidecars};
 pub use compact::{CompactDone, compact};
-pub use crc::{
-    ChecksumDifference, checksum_of, checksum_path, next_checksum, put_checksum, read_checksum,
-    validate_checksum, write_checksum,
-};
-pub(crate) use crc::{checksum_differences, count, empty_checksum, finish_checksum};
-pub use settings::{CheckpointPolicy, LogSettings};
 pub use write::{CheckpointDone, checkpoint};

@@ -11,7 +11,7 @@ use crate::replay::{CheckpointFile, VECTOR, conform, key, vector_at};
 use crate::sums::SaturatingSum;
 
 /// What becomes of the files of the old checkpoint.
-pub(super) struct Plan {
+pub(super) struct ReusePlan {
     /// Sidecars that are linked again.
     pub(super) reused: Vec<Linked>,
     /// Files, by index, whose rows are read and written again.
@@ -24,8 +24,8 @@ pub(super) struct Plan {
 ///
 /// # Cost
 /// The paths of the row groups that may hold one of the keys of the tail.
-pub(super) fn plan(job: &Job<'_>, ours: &SchemaDescriptor, new_removes: usize) -> Result<Plan> {
-    let mut plan = Plan { reused: Vec::new(), rewritten: Vec::new() };
+pub(super) fn plan(job: &Job<'_>, ours: &SchemaDescriptor, new_removes: usize) -> Result<ReusePlan> {
+    let mut plan = ReusePlan { reused: Vec::new(), rewritten: Vec::new() };
     let Some(checkpoint) = &job.log.checkpoint else { return Ok(plan) };
     let mut new_adds: u64 = job.log.tail.batches.iter().map(|b| b.num_files() as u64).sum();
     let mut new_removes = new_removes as u64;

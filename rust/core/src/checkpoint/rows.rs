@@ -14,8 +14,8 @@ use super::encode::ROW_GROUP_ROWS;
 use super::schema::Layout;
 use super::stats::StatsParser;
 use crate::error::{Error, Result};
+use crate::partition;
 use crate::replay::FileBatch;
-use crate::scan::partition;
 
 /// Makes rows of files.
 pub(super) struct AddRows<'a> {

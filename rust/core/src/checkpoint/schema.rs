@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 
-use super::settings::LogSettings;
 use crate::actions::Metadata;
 use crate::error::Result;
+use crate::log::LogSettings;
 use crate::schema::{ColumnMappingMode, StructType, arrow_type};
-use crate::write::{StatsColumns, StatsNode, has_bounds};
+use crate::stats::{StatsColumns, StatsNode, has_bounds};
 
 /// What the `add` of a checkpoint holds beside the fields that every table has.
 #[derive(Debug, Clone)]

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::encode::Encoder;
 use super::hint::schema_json;
-use super::reuse::{Plan, plan};
+use super::reuse::{ReusePlan, plan};
 use super::rows::AddRows;
 use super::source::{Runs, checkpoint_removes, remove_column, tail_removes};
 use super::write::{CheckpointDone, Job};
@@ -33,7 +33,7 @@ pub(super) fn write(job: &Job<'_>) -> Result<(CheckpointDone, LastCheckpoint)> {
     let location = job.snapshot.location();
     let mut removes = tail_removes(location, &job.log.segment.tail, job.expired_before)?;
     let ours = descriptor(job)?;
-    let Plan { reused, rewritten } = plan(job, &ours, removes.len())?;
+    let ReusePlan { reused, rewritten } = plan(job, &ours, removes.len())?;
     let mut written = write_adds(job, &rewritten)?;
     let remove_sidecars = write_removes(job, &rewritten, &mut removes)?;
     written.extend(remove_sidecars);

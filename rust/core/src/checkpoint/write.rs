@@ -3,20 +3,21 @@ use std::collections::BTreeSet;
 use chrono::Utc;
 use parquet::basic::Compression;
 
-use super::crc::{checksum_of, checksum_path, put_checksum, read_checksum};
+use super::checksum::{checksum_of, checksum_path, put_checksum, read_checksum};
 use super::hint::write_hint;
 use super::schema::Layout;
-use super::settings::{CheckpointPolicy, LogSettings};
 use super::{v1, v2};
 use crate::actions::{Action, Protocol};
-use crate::alter::CLUSTERING_DOMAIN;
-use crate::alter::clustering::clustering_columns;
+use crate::checksum::Checksum;
 use crate::error::{Error, Result};
-use crate::log::{LastCheckpoint, LastV2Checkpoint, Listing, LogFileKind, LogSegment};
-use crate::replay::{CheckpointReader, Checksum};
+use crate::features::{CLUSTERING_DOMAIN, check_writer, clustering_columns};
+use crate::log::{
+    CheckpointPolicy, LastCheckpoint, LastV2Checkpoint, Listing, LogFileKind, LogSegment, LogSettings,
+};
+use crate::parquet::parquet_codec;
+use crate::replay::CheckpointReader;
 use crate::snapshot::{ReplayedLog, Snapshot};
 use crate::sums::SaturatingSum;
-use crate::write::{check_writer, parquet_codec};
 
 /// What [`checkpoint`] did.
 #[derive(Debug, Clone, PartialEq, Eq)]

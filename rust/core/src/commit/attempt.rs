@@ -1,10 +1,10 @@
 use bytes::Bytes;
 
+use super::CommitOutcome;
 use crate::actions::ObjectPath;
+use crate::conflict::Winner;
 use crate::error::{Error, Result};
 use crate::store::PutOutcome;
-
-use super::{CommitOutcome, Winner};
 
 /// How often a put without a clear answer is repeated, and an unreadable answer read again.
 const TRIES: u32 = 5;
@@ -20,11 +20,11 @@ pub enum Step {
     Over,
 }
 
-/// One attempt to write one version, as a state machine that does no I/O: a driver does what [`Attempt::step`] says and
+/// One attempt to write one version, as a state machine that does no I/O: a driver does what [`CommitAttempt::step`] says and
 /// tells what the store answered. [`super::write_commit`] drives it over a store, and a model checker over every answer
 /// that a store can give.
 #[derive(Debug, Clone)]
-pub struct Attempt {
+pub struct CommitAttempt {
     version: u64,
     path: ObjectPath,
     id: String,
@@ -38,10 +38,10 @@ pub struct Attempt {
     end: Option<Result<CommitOutcome>>,
 }
 
-impl Attempt {
+impl CommitAttempt {
     /// An attempt to write `path`, the commit of `version`, whose `txnId` is `id`.
     pub fn new(path: ObjectPath, version: u64, id: &str) -> Self {
-        Attempt {
+        CommitAttempt {
             version,
             path,
             id: id.to_owned(),
@@ -58,7 +58,7 @@ impl Attempt {
     /// The same, that tries a put and a read this often at most. A model checker reaches every end sooner with few.
     #[must_use]
     pub fn with_tries(self, tries: u32) -> Self {
-        Attempt { tries, ..self }
+        CommitAttempt { tries, ..self }
     }
 
     /// What is to be done next.
@@ -184,8 +184,8 @@ mod tests {
         Err(Error::NotFound { path: "0.json".into() })
     }
 
-    fn attempt() -> Attempt {
-        Attempt::new(ObjectPath::new("memory://", "/0.json"), 0, "mine")
+    fn attempt() -> CommitAttempt {
+        CommitAttempt::new(ObjectPath::new("memory://", "/0.json"), 0, "mine")
     }
 
     #[test]

@@ -2,13 +2,12 @@ use std::time::Duration;
 
 use chrono::Utc;
 
-use crate::actions::CommitInfo;
-use crate::conflict::{Conflict, ConflictKind};
-use crate::error::{Error, Result};
+use super::{Backoff, CommitOutcome, write_commit};
+use crate::actions::{ActionRef, CommitInfo};
+use crate::conflict::{Winner, winners_from};
+use crate::error::{Conflict, ConflictKind, Error, Result};
 use crate::events;
 use crate::store::Location;
-
-use super::{ActionRef, Backoff, CommitOutcome, Winner, winners_from, write_commit};
 
 /// What is to be committed, whichever version it becomes.
 pub trait Proposal {

@@ -1,18 +1,13 @@
 use std::time::Duration;
 
-use crate::actions::{CommitInfo, ObjectPath};
+use super::attempt::{CommitAttempt, Step};
+use super::probe::check_store;
+use super::{Backoff, CommitOutcome};
+use crate::actions::{ActionRef, CommitInfo, encode};
 use crate::error::{Error, Result};
 use crate::events;
-use crate::log::commit_name;
+use crate::log::commit_path;
 use crate::store::Location;
-
-use super::attempt::{Attempt, Step};
-use super::{ActionRef, Backoff, CommitOutcome, encode::encode, probe::check_store};
-
-/// Place of the commit of a version.
-pub fn commit_path(location: &Location, version: u64) -> ObjectPath {
-    location.log_dir().join(&commit_name(version))
-}
 
 /// Writes `actions` as commit `version`, if there is none. `info.txn_id` must be unique to this transaction: after every
 /// answer but a clear yes the commit is read back and the ids are compared, so a lost answer is no conflict, and no
@@ -36,7 +31,7 @@ pub fn write_commit<'a>(
     }
     let path = commit_path(location, version);
     let body = encode(info, actions, &path.to_string())?;
-    let mut attempt = Attempt::new(path.clone(), version, info.txn_id.as_deref().unwrap_or_default());
+    let mut attempt = CommitAttempt::new(path.clone(), version, info.txn_id.as_deref().unwrap_or_default());
     let mut backoff =
         Backoff::new(Duration::from_millis(20), Duration::from_secs(1), Duration::from_secs(60));
     loop {

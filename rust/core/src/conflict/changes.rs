@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use super::{IdentityValues, RowMoves};
+use super::IdentityValues;
+use super::row_relocation::RowRelocations;
 use crate::actions::{Action, Add, Cdc, DomainMetadata, Metadata, Protocol, Remove, Txn};
 
 /// What a transaction does, sorted by kind.
@@ -32,8 +33,8 @@ pub struct Changes {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identities: Option<IdentityValues>,
     /// Where the rows of files that are rewritten go, which the log does not tell.
-    #[serde(skip_serializing_if = "RowMoves::is_empty")]
-    pub moves: RowMoves,
+    #[serde(skip_serializing_if = "RowRelocations::is_empty")]
+    pub moves: RowRelocations,
 }
 
 impl Changes {
@@ -58,19 +59,6 @@ impl Changes {
                 Action::CommitInfo(_) | Action::Sidecar(_) | Action::CheckpointMetadata(_) => {}
             }
         }
-        out
-    }
-
-    /// The actions of a commit, in the order in which readers want them: few and small ones first.
-    pub fn into_actions(self) -> Vec<Action> {
-        let mut out = Vec::with_capacity(4 + self.adds.len() + self.removes.len() + self.cdc.len());
-        out.extend(self.protocol.map(Action::from));
-        out.extend(self.metadata.map(Action::from));
-        out.extend(self.domains.into_iter().map(Action::from));
-        out.extend(self.txns.into_iter().map(Action::from));
-        out.extend(self.removes.into_iter().map(Action::from));
-        out.extend(self.adds.into_iter().map(Action::from));
-        out.extend(self.cdc.into_iter().map(Action::from));
         out
     }
 

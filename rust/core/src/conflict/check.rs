@@ -2,13 +2,12 @@ use std::collections::HashMap;
 
 use super::rows::{RowLevel, compare, moved, only_deletes};
 use super::table_changes::{metadata_rule, protocol_rule};
-use super::{Changes, ConflictKind, IsolationLevel, MovedRows, Reads, Row, RowMerge, Rule, Vectors, Verdict};
+use super::winner::Winner;
+use super::{Changes, IsolationLevel, MovedRows, Reads, Row, RowMerge, Rule, Vectors, Verdict};
 use crate::actions::{Action, Add, DeletionVectorDescriptor, Metadata, ObjectPath, Protocol, Remove};
-use crate::commit::Winner;
-use crate::error::Result;
+use crate::error::{ConflictKind, Result};
+use crate::features::{ROW_TRACKING_DOMAIN, assigns_row_ids, has_in_commit_timestamps};
 use crate::predicate::Predicate;
-use crate::txn::row_ids::{ROW_TRACKING_DOMAIN, assigns_row_ids};
-use crate::txn::timestamps::has_in_commit_timestamps;
 
 /// A transaction that lost a race, as it stands.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +26,7 @@ pub struct Ours<'a> {
 
 /// A rule that applies, and to what.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct RuleFinding {
     /// The rule.
     pub rule: Rule,
     /// Files that it is about, as the log writes them.
@@ -40,26 +39,26 @@ pub struct Finding {
     pub moved: Option<MovedRows>,
 }
 
-impl Finding {
+impl RuleFinding {
     fn new(rule: Rule) -> Self {
-        Finding { rule, files: Vec::new(), subject: None, merge: None, moved: None }
+        RuleFinding { rule, files: Vec::new(), subject: None, merge: None, moved: None }
     }
 
     fn about(rule: Rule, subject: impl Into<String>) -> Self {
-        Finding { subject: Some(subject.into()), ..Self::new(rule) }
+        RuleFinding { subject: Some(subject.into()), ..Self::new(rule) }
     }
 
     fn file(rule: Rule, path: &str) -> Self {
-        Finding { files: vec![path.to_owned()], ..Self::new(rule) }
+        RuleFinding { files: vec![path.to_owned()], ..Self::new(rule) }
     }
 }
 
 /// The first finding, if any, that is a conflict at a level by this matrix. A rule without a row is one.
 pub fn decide<'f>(
     matrix: &[Row],
-    findings: &'f [Finding],
+    findings: &'f [RuleFinding],
     level: IsolationLevel,
-) -> Option<(ConflictKind, &'f Finding)> {
+) -> Option<(ConflictKind, &'f RuleFinding)> {
     findings.iter().find_map(|finding| {
         let row = matrix.iter().find(|r| r.rule == finding.rule);
         match row.map(|r| r.verdict(level)) {
@@ -75,7 +74,7 @@ pub fn decide<'f>(
 ///
 /// # Errors
 /// [`crate::Error::LogCorrupt`] for a path that cannot be decoded, and what `vectors` says.
-pub fn findings(ours: &Ours<'_>, winner: &Winner, vectors: &dyn Vectors) -> Result<Vec<Finding>> {
+pub fn findings(ours: &Ours<'_>, winner: &Winner, vectors: &dyn Vectors) -> Result<Vec<RuleFinding>> {
     let theirs = Theirs::of(winner, ours.root)?;
     let mut out = Vec::new();
     out.extend(table_findings(ours, winner)?);
@@ -83,13 +82,13 @@ pub fn findings(ours: &Ours<'_>, winner: &Winner, vectors: &dyn Vectors) -> Resu
     for action in &winner.actions {
         match action {
             Action::Txn(t) if ours.reads.reads_app(&t.app_id) || records(ours.changes, &t.app_id) => {
-                out.push(Finding::about(Rule::Transaction, &t.app_id));
+                out.push(RuleFinding::about(Rule::Transaction, &t.app_id));
             }
             Action::DomainMetadata(d) if d.domain == ROW_TRACKING_DOMAIN && row_ids => {
-                out.push(Finding::new(Rule::RowIds));
+                out.push(RuleFinding::new(Rule::RowIds));
             }
             Action::DomainMetadata(d) if ours.changes.domains.iter().any(|o| o.domain == d.domain) => {
-                out.push(Finding::about(Rule::Domain, &d.domain));
+                out.push(RuleFinding::about(Rule::Domain, &d.domain));
             }
             _ => {}
         }
@@ -99,7 +98,7 @@ pub fn findings(ours: &Ours<'_>, winner: &Winner, vectors: &dyn Vectors) -> Resu
     if has_in_commit_timestamps(ours.metadata)
         && winner.info().is_some_and(|i| i.in_commit_timestamp.is_some())
     {
-        out.push(Finding::new(Rule::InCommitTimestamps));
+        out.push(RuleFinding::new(Rule::InCommitTimestamps));
     }
     Ok(out)
 }
@@ -108,7 +107,7 @@ fn records(changes: &Changes, app_id: &str) -> bool {
     changes.txns.iter().any(|t| t.app_id == app_id)
 }
 
-fn table_findings(ours: &Ours<'_>, winner: &Winner) -> Result<Vec<Finding>> {
+fn table_findings(ours: &Ours<'_>, winner: &Winner) -> Result<Vec<RuleFinding>> {
     let changed = |old: &Protocol, new| match ours.changes.protocol {
         Some(_) => Some(Rule::ProtocolChanged),
         None => protocol_rule(old, new),
@@ -118,12 +117,12 @@ fn table_findings(ours: &Ours<'_>, winner: &Winner) -> Result<Vec<Finding>> {
         true => Some(Rule::MetadataChanged),
         false => metadata_rule(ours.metadata, new),
     });
-    let mut out: Vec<Finding> = protocol.into_iter().chain(metadata).map(Finding::new).collect();
+    let mut out: Vec<RuleFinding> = protocol.into_iter().chain(metadata).map(RuleFinding::new).collect();
     if let (Some(values), Some(new), Some(Rule::IdentityAdvanced)) =
         (&ours.changes.identities, winner.metadata(), metadata)
         && let Some(column) = values.taken(ours.metadata, new)?
     {
-        out.push(Finding::about(Rule::IdentityTaken, column));
+        out.push(RuleFinding::about(Rule::IdentityTaken, column));
     }
     Ok(out)
 }
@@ -157,7 +156,7 @@ fn file_findings(
     ours: &Ours<'_>,
     theirs: &Theirs<'_>,
     vectors: &dyn Vectors,
-    out: &mut Vec<Finding>,
+    out: &mut Vec<RuleFinding>,
 ) -> Result<()> {
     let mut touched: HashMap<String, (Option<&Remove>, Option<&Add>)> = HashMap::new();
     for remove in &ours.changes.removes {
@@ -170,9 +169,9 @@ fn file_findings(
     touched.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     let vectors_enabled =
         ours.protocol.supports("deletionVectors") && ours.metadata.is_true("delta.enableDeletionVectors");
-    let claimed = |file: &str, remove: &Remove, out: &mut Vec<Finding>| -> Result<()> {
+    let claimed = |file: &str, remove: &Remove, out: &mut Vec<RuleFinding>| -> Result<()> {
         if remove.data_change && ours.reads.of_removed(file, remove, true)? {
-            out.push(Finding::file(Rule::RemoveRead, remove.path.as_str()));
+            out.push(RuleFinding::file(Rule::RemoveRead, remove.path.as_str()));
         }
         Ok(())
     };
@@ -182,19 +181,19 @@ fn file_findings(
             if let (Some(our_remove), None, true) = (our_remove, our_add, vectors_enabled)
                 && let Some(rows) = moved(&file, (remove, add), our_remove, &ours.changes.moves, vectors)?
             {
-                let finding = Finding::file(Rule::RowsMoved, remove.path.as_str());
-                out.push(Finding { moved: Some(rows), ..finding });
+                let finding = RuleFinding::file(Rule::RowsMoved, remove.path.as_str());
+                out.push(RuleFinding { moved: Some(rows), ..finding });
                 claimed(&file, remove, out)?;
                 continue;
             }
             match compare(&file, (remove, add), (our_remove, our_add), vectors)? {
                 RowLevel::Other(merge) => {
-                    let finding = Finding::file(Rule::OtherRows, remove.path.as_str());
-                    out.push(Finding { merge: Some(merge), ..finding });
+                    let finding = RuleFinding::file(Rule::OtherRows, remove.path.as_str());
+                    out.push(RuleFinding { merge: Some(merge), ..finding });
                     claimed(&file, remove, out)?;
                 }
-                RowLevel::Same => out.push(Finding::file(Rule::SameRows, remove.path.as_str())),
-                RowLevel::No => out.push(Finding::file(Rule::FileRewritten, remove.path.as_str())),
+                RowLevel::Same => out.push(RuleFinding::file(Rule::SameRows, remove.path.as_str())),
+                RowLevel::No => out.push(RuleFinding::file(Rule::FileRewritten, remove.path.as_str())),
             }
         } else if let Some(add) = add {
             let id = |v: &Option<DeletionVectorDescriptor>| v.as_ref().map(|v| v.unique_id());
@@ -208,7 +207,7 @@ fn file_findings(
                 (None, None) => true,
             };
             let rule = if same { Rule::FileRestated } else { Rule::FileAdded };
-            out.push(Finding::file(rule, add.path.as_str()));
+            out.push(RuleFinding::file(rule, add.path.as_str()));
         }
     }
     Ok(())
@@ -220,7 +219,7 @@ fn read_findings(
     winner: &Winner,
     theirs: &Theirs<'_>,
     vectors: &dyn Vectors,
-    out: &mut Vec<Finding>,
+    out: &mut Vec<RuleFinding>,
 ) -> Result<()> {
     let mut own = std::collections::HashSet::new();
     for path in ours.changes.removes.iter().map(|r| &r.path).chain(ours.changes.adds.iter().map(|a| &a.path))
@@ -267,14 +266,14 @@ fn read_findings(
         [(append, read, subject), (Rule::RemoveRead, removed, None), (Rule::RewriteRead, rewritten, None)];
     for (rule, files, subject) in found {
         if !files.is_empty() {
-            out.push(Finding { files, subject, ..Finding::new(rule) });
+            out.push(RuleFinding { files, subject, ..RuleFinding::new(rule) });
         }
     }
     if elsewhere {
-        out.push(Finding::new(Rule::AppendElsewhere));
+        out.push(RuleFinding::new(Rule::AppendElsewhere));
     }
     if rearranged {
-        out.push(Finding::new(Rule::RewriteAdded));
+        out.push(RuleFinding::new(Rule::RewriteAdded));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
+use super::winner::Winner;
 use super::{IsolationLevel, MATRIX, Ours, Vectors, Verdict, findings};
-use crate::commit::Winner;
 use crate::error::Result;
 
 /// What becomes of a transaction behind a commit that landed first.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::actions::Metadata;
 use crate::alter::identity::{advance_marks, first_moved};
 use crate::error::Result;
-use crate::schema::{ColumnMappingMode, StructType};
+use crate::schema::StructType;
 
 /// Values of identity columns that a transaction writes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ impl IdentityValues {
     /// As [`advance_marks`].
     pub(crate) fn advance(&self, metadata: &Metadata) -> Result<Metadata> {
         let schema = StructType::from_json(&metadata.schema_string)?;
-        let moved = advance_marks(&schema, ColumnMappingMode::of(metadata), &self.written)?;
+        let moved = advance_marks(&schema, metadata.column_mapping(), &self.written)?;
         Ok(match moved == schema {
             true => metadata.clone(),
             false => Metadata { schema_string: moved.to_json(), ..metadata.clone() },
@@ -34,6 +34,6 @@ impl IdentityValues {
     pub(super) fn taken(&self, before: &Metadata, after: &Metadata) -> Result<Option<String>> {
         let (old, new) =
             (StructType::from_json(&before.schema_string)?, StructType::from_json(&after.schema_string)?);
-        first_moved(&old, &new, ColumnMappingMode::of(before), &self.generated)
+        first_moved(&old, &new, before.column_mapping(), &self.generated)
     }
 }

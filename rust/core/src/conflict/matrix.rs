@@ -1,4 +1,5 @@
-use super::{ConflictKind, IsolationLevel};
+use super::IsolationLevel;
+use crate::error::ConflictKind;
 
 /// What can hold between a commit that landed first and a transaction that wants to follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -9,7 +9,7 @@
 //! | `reads` | what a transaction read, and whether a file may hold some of it |
 //! | `rows` | deletes of different rows of one file |
 //! | `identities` | values of identity columns that both gave |
-//! | `moves` | where the rows of a rewrite come from |
+//! | `row_relocation` | where the rows of a rewrite come from |
 //! | `vectors` | deletion vectors, read and written |
 //! | `explain` | every rule with what it says, for people |
 //! | `record` | a transaction without its table, to be asked about later |
@@ -18,30 +18,30 @@
 mod changes;
 mod check;
 mod explain;
-mod facts;
 mod identities;
 mod level;
 mod markdown;
 mod matrix;
-mod moves;
 mod reads;
 mod rebase;
 mod record;
+mod row_relocation;
 mod rows;
 mod table_changes;
 mod vectors;
+mod winner;
 
 pub use changes::Changes;
-pub use check::{Finding, Ours, decide, findings};
+pub use check::{Ours, RuleFinding, decide, findings};
 pub use explain::{ExplainedRule, ExplainedWinner, Outcome, explain};
-pub use facts::{Conflict, ConflictKind};
 pub use identities::IdentityValues;
 pub use level::IsolationLevel;
 pub use markdown::markdown;
 pub use matrix::{MATRIX, Row, Rule, Verdict};
-pub use moves::RowMoves;
 pub use reads::Reads;
 pub use record::{PredicateRecord, ReadsRecord, TransactionRecord};
+pub use row_relocation::RowRelocations;
 pub use rows::{MovedRows, RowMerge};
 pub(crate) use table_changes::enables_row_tracking;
 pub use vectors::{StoredVectors, Vectors};
+pub use winner::{Winner, winners_from};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use arrow::array::{MapBuilder, MapFieldNames, StringBuilder, StringViewBuilder};
 use arrow_buffer::BooleanBuffer;
 
+use super::winner::Winner;
 use super::{PredicateRecord, ReadsRecord};
-use crate::actions::{Action, Add, LogPath, ObjectPath, PartitionValues, Remove};
-use crate::commit::Winner;
+use crate::actions::{Action, Add, FilePath, ObjectPath, PartitionValues, Remove};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
@@ -51,7 +51,7 @@ impl Reads {
     pub fn predicate(
         &mut self,
         predicate: &Predicate,
-        matched: Option<&mut dyn Iterator<Item = &LogPath>>,
+        matched: Option<&mut dyn Iterator<Item = &FilePath>>,
         table: (&StructType, &[String], ColumnMappingMode),
         root: &ObjectPath,
     ) -> Result<()> {
@@ -69,7 +69,7 @@ impl Reads {
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] for a path that cannot be decoded.
-    pub fn file(&mut self, path: &LogPath, root: &ObjectPath) -> Result<()> {
+    pub fn file(&mut self, path: &FilePath, root: &ObjectPath) -> Result<()> {
         self.files.insert(path.identity(root)?);
         Ok(())
     }

@@ -1,10 +1,10 @@
-use super::moves::Places;
-use super::{Changes, Finding, Rule, Vectors};
+use super::row_relocation::RelocatedRows;
+use super::winner::Winner;
+use super::{Changes, Rule, RuleFinding, Vectors};
 use crate::actions::{Action, ObjectPath};
-use crate::commit::Winner;
+use crate::deletion_vector::DeletionVector;
 use crate::error::Result;
-use crate::scan::DeletionVector;
-use crate::txn::wide_bounds;
+use crate::stats::wide_bounds;
 
 impl Changes {
     /// The changes as they would be, had the transaction begun after the winner: deletion vectors are joined, marks of
@@ -17,7 +17,7 @@ impl Changes {
     /// that does not fit, and what `vectors` says.
     pub fn rebase(
         &mut self,
-        findings: &[Finding],
+        findings: &[RuleFinding],
         winner: &Winner,
         root: &ObjectPath,
         vectors: &dyn Vectors,
@@ -65,8 +65,13 @@ impl Changes {
     }
 
     /// Deletes rows in the new files that the winner deleted in the old ones.
-    fn delete_moved(&mut self, findings: &[Finding], root: &ObjectPath, vectors: &dyn Vectors) -> Result<()> {
-        let mut deleted = Places::new();
+    fn delete_moved(
+        &mut self,
+        findings: &[RuleFinding],
+        root: &ObjectPath,
+        vectors: &dyn Vectors,
+    ) -> Result<()> {
+        let mut deleted = RelocatedRows::new();
         for moved in findings.iter().filter_map(|f| f.moved.as_ref()) {
             for at in (0..self.removes.len()).rev() {
                 if self.removes[at].path.identity(root)? != moved.file {

@@ -1,8 +1,8 @@
-use super::moves::Places;
-use super::{RowMoves, Vectors};
+use super::Vectors;
+use super::row_relocation::{RelocatedRows, RowRelocations};
 use crate::actions::{Add, DeletionVectorDescriptor, Remove};
+use crate::deletion_vector::DeletionVector;
 use crate::error::Result;
-use crate::scan::DeletionVector;
 
 /// Deletes of different rows of one file, joined.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +34,7 @@ pub struct MovedRows {
     /// Its vector as the winner left it; none when it left nothing.
     pub(super) left: Option<DeletionVectorDescriptor>,
     /// Where they are now.
-    pub(super) deleted: Places,
+    pub(super) deleted: RelocatedRows,
 }
 
 /// The rows that the winner deleted of a file whose rows this transaction moves: `remove` and `add` are the winner's.
@@ -43,7 +43,7 @@ pub(super) fn moved(
     file: &str,
     (remove, add): (&Remove, Option<&Add>),
     our_remove: &Remove,
-    moves: &RowMoves,
+    moves: &RowRelocations,
     vectors: &dyn Vectors,
 ) -> Result<Option<MovedRows>> {
     if !moves.knows(file) || our_remove.data_change || remove.deletion_vector != our_remove.deletion_vector {

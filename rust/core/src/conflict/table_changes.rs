@@ -6,9 +6,8 @@ use serde_json::Value;
 
 use super::Rule;
 use crate::actions::{Metadata, Protocol};
-use crate::alter::identity::HIGH_WATER_MARK;
 use crate::features::MAX_READER_VERSION;
-use crate::schema::ColumnMappingMode;
+use crate::schema::{ColumnMappingMode, IDENTITY_HIGH_WATER_MARK};
 
 /// Features that ask nothing of what a transaction has prepared: their rules hold for what comes later, come with a
 /// change of metadata, or are kept by every commit itself.
@@ -120,7 +119,7 @@ pub(super) fn metadata_rule(old: &Metadata, new: &Metadata) -> Option<Rule> {
 /// Whether a change of the metadata enables column mapping by name: files that know nothing of it are read by the names that
 /// they have.
 fn maps_by_name(old: &Metadata, new: &Metadata) -> bool {
-    let mode = ColumnMappingMode::of;
+    let mode = Metadata::column_mapping;
     mode(old) == ColumnMappingMode::None && mode(new) == ColumnMappingMode::Name
 }
 
@@ -162,7 +161,7 @@ fn undemanding_properties(
 fn drop_marks(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.remove(HIGH_WATER_MARK);
+            fields.remove(IDENTITY_HIGH_WATER_MARK);
             fields.values_mut().for_each(drop_marks);
         }
         Value::Array(items) => items.iter_mut().for_each(drop_marks),

@@ -6,9 +6,8 @@ use uuid::Uuid;
 
 use super::Changes;
 use crate::actions::{DeletionVectorDescriptor, ObjectPath};
+use crate::deletion_vector::{DeletionVector, file_path, write_file};
 use crate::error::Result;
-use crate::scan::DeletionVector;
-use crate::scan::deletion_vector::{file_path, write_file};
 use crate::store::Location;
 
 /// Where deletion vectors are read and written, so that the check itself needs no store.

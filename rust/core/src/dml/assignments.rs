@@ -8,14 +8,13 @@ use arrow::array::{
 use arrow::compute::{is_null, nullif};
 use arrow::datatypes::{Field, Fields, Schema};
 
-use crate::alter::CURRENT_DEFAULT;
 use crate::error::{Error, Result};
 use crate::expr::{Evaluator, Expr, parse};
-use crate::schema::{DataType, StructField, StructType};
+use crate::schema::{CURRENT_DEFAULT, DataType, StructField, StructType};
 
 /// What an update sets.
 #[derive(Debug)]
-pub(super) struct Assignments {
+pub(crate) struct Assignments {
     all: Vec<Assignment>,
 }
 
@@ -36,7 +35,7 @@ impl Assignments {
     /// # Errors
     /// [`Error::InvalidArgument`] for no column at all, one that is not there, lies in an array or map, or is set twice;
     /// [`Error::InvalidExpression`] for an expression that cannot be evaluated or does not give the type of its column.
-    pub(super) fn new(set: &[(String, String)], schema: &StructType) -> Result<Self> {
+    pub(crate) fn new(set: &[(String, String)], schema: &StructType) -> Result<Self> {
         if set.is_empty() {
             return Err(invalid("nothing is set: give columns and their values".into()));
         }

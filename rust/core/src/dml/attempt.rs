@@ -8,35 +8,35 @@ use crate::write::{Uploads, WriteOptions, WritePlan};
 /// Data files, change files and deletion vectors that were written for one transaction. They are deleted with it unless
 /// the table has them, or may have them.
 #[derive(Debug)]
-pub(crate) struct Attempt {
-    pub(super) plan: WritePlan,
-    pub(super) write: WriteOptions,
-    pub(super) uploads: Uploads,
+pub(crate) struct DmlAttempt {
+    pub(crate) plan: WritePlan,
+    pub(crate) write: WriteOptions,
+    pub(crate) uploads: Uploads,
     pub(super) vectors: StoredVectors,
     kept: bool,
 }
 
-impl Attempt {
+impl DmlAttempt {
     pub(crate) fn new(plan: WritePlan, write: WriteOptions) -> Self {
         let uploads = Uploads::new(&plan.location);
         let vectors = StoredVectors::new(&plan.location);
-        Attempt { plan, write, uploads, vectors, kept: false }
+        DmlAttempt { plan, write, uploads, vectors, kept: false }
     }
 
     /// Whether rows are marked as deleted where they are. A new vector says that rows change.
-    pub(super) fn uses_vectors(&self) -> bool {
+    pub(crate) fn uses_vectors(&self) -> bool {
         (self.write.data_change && self.write.vectors)
             && self.plan.metadata.is_true("delta.enableDeletionVectors")
             && self.plan.protocol.supports("deletionVectors")
     }
 
     /// Whether changes of rows are told.
-    pub(super) fn feeds_changes(&self) -> bool {
+    pub(crate) fn feeds_changes(&self) -> bool {
         self.write.data_change && self.plan.metadata.is_true("delta.enableChangeDataFeed")
     }
 
     /// Whether the table has the files, or may have them.
-    pub(super) fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         self.kept
     }
 
@@ -44,7 +44,7 @@ impl Attempt {
     ///
     /// # Errors
     /// [`Error::Interrupted`] once the operation was asked to stop.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.uploads.check()
     }
 
@@ -71,7 +71,7 @@ impl Attempt {
     }
 }
 
-impl Drop for Attempt {
+impl Drop for DmlAttempt {
     fn drop(&mut self) {
         if !self.kept {
             self.vectors.discard();

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
 use rayon::prelude::*;
 
-use super::attempt::Attempt;
+use super::attempt::DmlAttempt;
 use crate::actions::{Add, Cdc};
 use crate::error::{Error, Result};
 use crate::scan::{ReadRequest, RowScan, read_file};
 use crate::schema::{DataType, StructField};
 use crate::store::runtime;
-use crate::write::{FittedWriter, Rules, Uploads, WriteOptions, WritePlan, fit_rows};
+use crate::write::{Rules, TableWriter, Uploads, WriteOptions, WritePlan, conform_rows};
 
 /// Folder of the table that the files are in.
 const FOLDER: &str = "_change_data";
@@ -44,12 +44,12 @@ pub(super) fn plan(plan: &WritePlan) -> WritePlan {
 }
 
 /// The column that says what happened to a row.
-pub(super) fn column() -> StructField {
+pub(crate) fn column() -> StructField {
     StructField::new(CHANGE_TYPE, DataType::String, true)
 }
 
 /// The action of a file.
-pub(super) fn cdc(file: Add) -> Cdc {
+pub(crate) fn cdc(file: Add) -> Cdc {
     Cdc {
         path: file.path,
         partition_values: file.partition_values,
@@ -66,7 +66,7 @@ pub(super) fn cdc(file: Add) -> Cdc {
 ///
 /// # Cost
 /// A read of the new files, several at a time. Memory: the open files of one writer a core.
-pub(crate) fn inserted(attempt: &Attempt, adds: &[Add]) -> Result<Vec<Cdc>> {
+pub(crate) fn inserted(attempt: &DmlAttempt, adds: &[Add]) -> Result<Vec<Cdc>> {
     let table = &attempt.plan;
     let (location, partitions) = (table.location.clone(), &table.partition_columns);
     let request = ReadRequest::default();
@@ -77,7 +77,7 @@ pub(crate) fn inserted(attempt: &Attempt, adds: &[Add]) -> Result<Vec<Cdc>> {
         let mut changes = ChangeWriter::new(&plan, &attempt.uploads, &attempt.write);
         for file in files {
             for batch in read_file(&scan, file)? {
-                changes.write(&fit_rows(table, &mut rules, &batch?)?, ChangeType::Insert)?;
+                changes.write(&conform_rows(table, &mut rules, &batch?)?, ChangeType::Insert)?;
             }
         }
         changes.finish()
@@ -91,26 +91,26 @@ pub(crate) fn inserted(attempt: &Attempt, adds: &[Add]) -> Result<Vec<Cdc>> {
 /// Writes changes, partitioned as the rows are.
 pub(super) struct ChangeWriter<'a> {
     plan: &'a WritePlan,
-    files: FittedWriter<'a>,
+    files: TableWriter<'a>,
 }
 
 impl<'a> ChangeWriter<'a> {
     /// By a plan of [`plan`].
     pub(super) fn new(plan: &'a WritePlan, uploads: &'a Uploads, options: &WriteOptions) -> Self {
-        ChangeWriter { plan, files: FittedWriter::new(plan, uploads, options, Some(FOLDER)) }
+        ChangeWriter { plan, files: TableWriter::new(plan, uploads, options, Some(FOLDER)) }
     }
 
-    /// Writes rows that are fitted to the table; columns behind those of the table are left out.
+    /// Writes rows that are conformed to the table; columns behind those of the table are left out.
     ///
     /// # Errors
     /// What the store says.
-    pub(super) fn write(&mut self, fitted: &RecordBatch, change: ChangeType) -> Result<()> {
-        let rows = fitted.num_rows();
+    pub(super) fn write(&mut self, conformed: &RecordBatch, change: ChangeType) -> Result<()> {
+        let rows = conformed.num_rows();
         let table = self.plan.schema.fields.len() - 1;
-        let mut columns = fitted.columns()[..table].to_vec();
+        let mut columns = conformed.columns()[..table].to_vec();
         columns.push(Arc::new(StringArray::from_iter_values(std::iter::repeat_n(change.name(), rows))));
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let batch = RecordBatch::try_new_with_options(self.plan.fitted_schema(), columns, &options)
+        let batch = RecordBatch::try_new_with_options(self.plan.conformed_schema(), columns, &options)
             .map_err(|e| Error::arrow("row-level changes", e))?;
         self.files.write(&batch)
     }

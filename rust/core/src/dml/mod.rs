@@ -2,26 +2,18 @@
 
 mod assignments;
 mod attempt;
-mod change_data;
-mod condition;
-mod delete;
-mod job;
+pub(crate) mod change_data;
 mod options;
-mod parts;
-mod pruning;
 mod removal;
 mod rewrite;
-mod spread;
 mod touched;
-mod update;
 mod vectors;
 
-pub(crate) use attempt::Attempt;
+pub(crate) use assignments::Assignments;
+pub(crate) use attempt::DmlAttempt;
 pub(crate) use change_data::inserted;
-pub(crate) use condition::Condition;
-pub use delete::delete;
 pub use options::{DeleteDone, DmlOptions, UpdateDone};
-pub use parts::Part;
-pub(crate) use removal::{Removed, remove_rows};
-pub use spread::{DmlCounts, SpreadDml, TakenRows};
-pub use update::update;
+pub(crate) use removal::{Removed, candidates, check_removable, claim, millis, remove_rows, rows_of};
+pub(crate) use rewrite::{Change, rewrite};
+pub(crate) use touched::{Touched, find};
+pub(crate) use vectors::{Marked, mark};

@@ -1,7 +1,6 @@
 use std::time::Duration;
 
-use crate::maintain::CompactionRules;
-use crate::write::{ParquetOptions, WriteMode, WriteOptions};
+use crate::write::{CompactionRules, ParquetOptions, WriteMode, WriteOptions};
 
 /// How to delete or update.
 #[derive(Debug, Clone)]
@@ -52,7 +51,7 @@ impl Default for DmlOptions {
 
 impl DmlOptions {
     /// Those of a write.
-    pub(super) fn of_write(write: &WriteOptions) -> Self {
+    pub(crate) fn of_write(write: &WriteOptions) -> Self {
         DmlOptions {
             target_file_size: write.target_file_size,
             vectors: write.vectors,
@@ -69,7 +68,7 @@ impl DmlOptions {
     }
 
     /// The options of the files that are written.
-    pub(super) fn write(&self) -> WriteOptions {
+    pub(crate) fn write(&self) -> WriteOptions {
         WriteOptions {
             mode: WriteMode::Append,
             target_file_size: self.target_file_size,

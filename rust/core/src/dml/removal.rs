@@ -2,19 +2,18 @@
 
 use std::time::Instant;
 
-use super::attempt::Attempt;
-use super::condition::Condition;
+use super::attempt::DmlAttempt;
 use super::rewrite::{Change, rewrite};
 use super::touched::{Touched, find};
 use super::vectors::mark;
-use crate::actions::{Add, LogPath};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::actions::{Add, FilePath};
+use crate::error::{Error, Result, condition};
 use crate::predicate::Predicate;
 use crate::snapshot::Snapshot;
+use crate::stats::num_records;
 use crate::sums::SaturatingSum;
 use crate::txn::Transaction;
-use crate::txn::row_ids::num_records;
+use crate::write::RowCondition;
 
 /// What left, and what was written for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,20 +31,20 @@ pub(crate) struct Removed {
     pub(crate) vectors_removed: u64,
     pub(crate) vectors_updated: u64,
     pub(crate) change_files: u64,
-    pub(super) scan_millis: u64,
-    pub(super) rewrite_millis: u64,
+    pub(crate) scan_millis: u64,
+    pub(crate) rewrite_millis: u64,
 }
 
 /// Stages the removal of the rows of a condition, and claims what was read for it: whole files by their partition values,
 /// deletion vectors where the table has them, or else files without the rows.
 ///
 /// # Errors
-/// As [`super::delete`], but for those of the commit.
+/// As [`crate::operations::delete`], but for those of the commit.
 pub(crate) fn remove_rows(
-    attempt: &Attempt,
+    attempt: &DmlAttempt,
     snapshot: &Snapshot,
     txn: &mut Transaction,
-    condition: &Condition<'_>,
+    condition: &RowCondition<'_>,
 ) -> Result<Removed> {
     let started = Instant::now();
     let candidates = candidates(attempt, snapshot, condition.predicate())?;
@@ -69,8 +68,8 @@ pub(crate) fn remove_rows(
 ///
 /// # Errors
 /// As [`Snapshot::files`]; [`Error::AppendOnly`] with the first of them in a table that loses no rows.
-pub(super) fn candidates(
-    attempt: &Attempt,
+pub(crate) fn candidates(
+    attempt: &DmlAttempt,
     snapshot: &Snapshot,
     predicate: Option<&Predicate>,
 ) -> Result<Vec<Add>> {
@@ -81,12 +80,12 @@ pub(super) fn candidates(
     }
 }
 
-fn loses_no_rows(attempt: &Attempt) -> bool {
+fn loses_no_rows(attempt: &DmlAttempt) -> bool {
     let plan = &attempt.plan;
     plan.metadata.is_true("delta.appendOnly") && plan.protocol.supports("appendOnly")
 }
 
-fn refused(attempt: &Attempt, file: Option<String>) -> Error {
+fn refused(attempt: &DmlAttempt, file: Option<String>) -> Error {
     Error::AppendOnly { path: attempt.plan.location.root().to_string(), file }
         .named(&condition::CANNOT_MODIFY_APPEND_ONLY, [("config", "delta.appendOnly")])
 }
@@ -95,7 +94,7 @@ fn refused(attempt: &Attempt, file: Option<String>) -> Error {
 ///
 /// # Errors
 /// [`Error::AppendOnly`] in a table that loses no rows.
-pub(super) fn check_removable(attempt: &Attempt) -> Result<()> {
+pub(crate) fn check_removable(attempt: &DmlAttempt) -> Result<()> {
     match loses_no_rows(attempt) {
         true => Err(refused(attempt, None)),
         false => Ok(()),
@@ -106,10 +105,10 @@ pub(super) fn check_removable(attempt: &Attempt) -> Result<()> {
 ///
 /// # Errors
 /// As [`Transaction::read_matching`].
-pub(super) fn claim<'p>(
+pub(crate) fn claim<'p>(
     txn: &mut Transaction,
-    condition: &Condition<'_>,
-    files: impl IntoIterator<Item = &'p LogPath>,
+    condition: &RowCondition<'_>,
+    files: impl IntoIterator<Item = &'p FilePath>,
 ) -> Result<()> {
     match condition.predicate() {
         Some(predicate) => txn.read_matching(predicate, files),
@@ -121,7 +120,7 @@ pub(super) fn claim<'p>(
 }
 
 /// Stages the removal of whole files.
-fn remove_files(attempt: &Attempt, txn: &mut Transaction, files: &[Add]) -> Removed {
+fn remove_files(attempt: &DmlAttempt, txn: &mut Transaction, files: &[Add]) -> Removed {
     let mut removed = Removed { deleted_rows: rows_of(files), ..Default::default() };
     for file in files {
         removed.removed_files += 1;
@@ -132,7 +131,7 @@ fn remove_files(attempt: &Attempt, txn: &mut Transaction, files: &[Add]) -> Remo
     removed
 }
 
-fn by_vectors(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Removed> {
+fn by_vectors(attempt: &DmlAttempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Removed> {
     let marked = mark(attempt, txn, touched)?;
     Ok(Removed {
         deleted_rows: Some(touched.iter().map(|t| t.matched.len()).sum()),
@@ -145,7 +144,7 @@ fn by_vectors(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> 
     })
 }
 
-fn by_rewrite(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Removed> {
+fn by_rewrite(attempt: &DmlAttempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Removed> {
     let written = rewrite(attempt, Change::Delete, touched, true)?;
     let removed = Removed {
         deleted_rows: Some(touched.iter().map(|t| t.matched.len()).sum()),
@@ -166,12 +165,12 @@ fn by_rewrite(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> 
 }
 
 /// Milliseconds since then.
-pub(super) fn millis(since: Instant) -> u64 {
+pub(crate) fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The rows that these files show, if their statistics tell the number.
-pub(super) fn rows_of(files: &[Add]) -> Option<u64> {
+pub(crate) fn rows_of(files: &[Add]) -> Option<u64> {
     files.iter().try_fold(0_u64, |all, file| {
         let rows = num_records(file)?;
         let deleted = file.deletion_vector.as_ref().map_or(0, |v| v.cardinality);

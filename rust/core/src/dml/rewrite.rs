@@ -7,18 +7,20 @@ use arrow::compute::{filter_record_batch, not};
 use rayon::prelude::*;
 
 use super::assignments::Assignments;
-use super::attempt::Attempt;
-use super::change_data::{self, ChangeType, ChangeWriter};
+use super::attempt::DmlAttempt;
+use super::change_data;
+use super::change_data::{ChangeType, ChangeWriter};
 use super::touched::Touched;
 use crate::actions::{Add, Cdc};
+use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
-use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowIds, RowScan};
+use crate::scan::{PositionedRows, ReadRequest, RowIds, RowScan};
 use crate::store::runtime;
-use crate::write::{FittedWriter, Rules, WritePlan, fit_rows};
+use crate::write::{Rules, TableWriter, WritePlan, conform_rows};
 
 /// What becomes of the rows that are meant.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Change<'a> {
+pub(crate) enum Change<'a> {
     Delete,
     /// They leave, or become these rows, which are held to the rules. That is told by other files.
     Elsewhere(&'a [RecordBatch]),
@@ -27,11 +29,11 @@ pub(super) enum Change<'a> {
 
 /// Files that were written.
 #[derive(Debug, Default)]
-pub(super) struct Rewritten {
-    pub(super) adds: Vec<Add>,
-    pub(super) cdc: Vec<Cdc>,
+pub(crate) struct Rewritten {
+    pub(crate) adds: Vec<Add>,
+    pub(crate) cdc: Vec<Cdc>,
     /// Rows that stayed and were written again.
-    pub(super) copied: u64,
+    pub(crate) copied: u64,
 }
 
 /// Writes what is to be written of touched files: with `copies` also the rows that stay, because the files leave. Several
@@ -43,8 +45,8 @@ pub(super) struct Rewritten {
 ///
 /// # Cost
 /// All columns of the rows that are written. Memory: the open files of one writer a core.
-pub(super) fn rewrite(
-    attempt: &Attempt,
+pub(crate) fn rewrite(
+    attempt: &DmlAttempt,
     change: Change<'_>,
     touched: &[Touched],
     copies: bool,
@@ -92,7 +94,7 @@ pub(super) fn rewrite(
 
 /// What all files of a rewrite have in common.
 struct Task<'a> {
-    attempt: &'a Attempt,
+    attempt: &'a DmlAttempt,
     change: Change<'a>,
     copies: bool,
     row_ids: Option<RowIds>,
@@ -127,17 +129,17 @@ impl Task<'_> {
         let options = &self.attempt.write;
         let mut writer = Writer {
             task: self,
-            data: FittedWriter::new(&self.plan, uploads, options, None),
+            data: TableWriter::new(&self.plan, uploads, options, None),
             changes: self.changes.as_ref().map(|plan| ChangeWriter::new(plan, uploads, options)),
             as_they_are: Rules::none(&self.plan),
             rules: self.rules()?,
             copied: 0,
         };
         for batch in new {
-            writer.data.write(&fit_rows(&self.plan, &mut writer.as_they_are, batch)?)?;
+            writer.data.write(&conform_rows(&self.plan, &mut writer.as_they_are, batch)?)?;
         }
         for file in files {
-            for batch in PlacedRows::open(&self.scan, &file.add, self.passed_over(file).as_ref())? {
+            for batch in PositionedRows::open(&self.scan, &file.add, self.passed_over(file).as_ref())? {
                 self.attempt.check()?;
                 let (batch, places) = batch?;
                 let batch = RowIds::settled(self.row_ids.as_ref(), batch, &file.add, &places)?;
@@ -154,7 +156,7 @@ impl Task<'_> {
 
 struct Writer<'a> {
     task: &'a Task<'a>,
-    data: FittedWriter<'a>,
+    data: TableWriter<'a>,
     changes: Option<ChangeWriter<'a>>,
     as_they_are: Rules,
     rules: Rules,
@@ -170,14 +172,14 @@ impl Writer<'_> {
         if self.task.copies && count < batch.num_rows() {
             let stay = filter_record_batch(batch, &not(matched).map_err(failed)?).map_err(failed)?;
             self.copied += stay.num_rows() as u64;
-            self.data.write(&fit_rows(plan, &mut self.as_they_are, &stay)?)?;
+            self.data.write(&conform_rows(plan, &mut self.as_they_are, &stay)?)?;
         }
         if count == 0 {
             return Ok(());
         }
         let old = filter_record_batch(batch, matched).map_err(failed)?;
         let image = match &self.changes {
-            Some(_) => Some(fit_rows(plan, &mut self.as_they_are, &old)?),
+            Some(_) => Some(conform_rows(plan, &mut self.as_they_are, &old)?),
             None => None,
         };
         let Change::Update(assignments) = self.task.change else {
@@ -188,15 +190,15 @@ impl Writer<'_> {
             Some(row_ids) => row_ids.changed(&new)?,
             None => new,
         };
-        let new = fit_rows(plan, &mut self.rules, &new)?;
+        let new = conform_rows(plan, &mut self.rules, &new)?;
         self.data.write(&new)?;
         self.note(image.as_ref(), ChangeType::UpdatePreimage)?;
         self.note(Some(&new), ChangeType::UpdatePostimage)
     }
 
-    fn note(&mut self, fitted: Option<&RecordBatch>, change: ChangeType) -> Result<()> {
-        match (&mut self.changes, fitted) {
-            (Some(changes), Some(fitted)) => changes.write(fitted, change),
+    fn note(&mut self, conformed: Option<&RecordBatch>, change: ChangeType) -> Result<()> {
+        match (&mut self.changes, conformed) {
+            (Some(changes), Some(conformed)) => changes.write(conformed, change),
             _ => Ok(()),
         }
     }

@@ -5,33 +5,34 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use roaring::RoaringTreemap;
 
-use super::attempt::Attempt;
-use super::condition::Condition;
+use super::attempt::DmlAttempt;
 use crate::actions::Add;
+use crate::deletion_vector::DeletionVector;
 use crate::error::Result;
-use crate::scan::{DeletionVector, PlacedRows, RowScan};
+use crate::scan::{PositionedRows, RowScan};
 use crate::store::runtime;
+use crate::write::RowCondition;
 
 /// A file with rows that are meant.
 #[derive(Debug)]
-pub(super) struct Touched {
-    pub(super) add: Add,
+pub(crate) struct Touched {
+    pub(crate) add: Add,
     /// Positions of the rows that are meant.
-    pub(super) matched: RoaringTreemap,
+    pub(crate) matched: RoaringTreemap,
     /// The rows that were deleted before.
-    pub(super) deleted: Option<DeletionVector>,
+    pub(crate) deleted: Option<DeletionVector>,
     /// Number of rows of the file, deleted ones included.
-    pub(super) rows: u64,
+    pub(crate) rows: u64,
 }
 
 impl Touched {
     /// Whether every row that is left is meant.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.matched.len() + self.deleted.as_ref().map_or(0, DeletionVector::cardinality) == self.rows
     }
 
     /// The rows deleted before, and those that are meant.
-    pub(super) fn gone(&self) -> DeletionVector {
+    pub(crate) fn gone(&self) -> DeletionVector {
         match &self.deleted {
             Some(deleted) => (deleted.rows() | &self.matched).into(),
             None => self.matched.clone().into(),
@@ -39,7 +40,7 @@ impl Touched {
     }
 
     /// All rows but those that are meant.
-    pub(super) fn others(&self) -> DeletionVector {
+    pub(crate) fn others(&self) -> DeletionVector {
         let mut all = RoaringTreemap::new();
         all.insert_range(0..self.rows);
         (all - &self.matched).into()
@@ -55,9 +56,9 @@ impl Touched {
 /// # Cost
 /// The columns of the condition, in the row groups and pages that may match. Memory: a few batches a core, and the
 /// positions found.
-pub(super) fn find(
-    attempt: &Attempt,
-    condition: &Condition<'_>,
+pub(crate) fn find(
+    attempt: &DmlAttempt,
+    condition: &RowCondition<'_>,
     candidates: Vec<Add>,
 ) -> Result<Vec<Touched>> {
     let scan = condition.scan()?;
@@ -66,15 +67,15 @@ pub(super) fn find(
 }
 
 fn look(
-    attempt: &Attempt,
+    attempt: &DmlAttempt,
     scan: &Arc<RowScan>,
-    condition: &Condition<'_>,
+    condition: &RowCondition<'_>,
     add: Add,
 ) -> Result<Option<Touched>> {
     attempt.check()?;
     let load = |d| DeletionVector::load(d, &attempt.plan.location);
     let deleted = add.deletion_vector.as_ref().map(load).transpose()?;
-    let mut rows = PlacedRows::open(scan, &add, deleted.as_ref())?;
+    let mut rows = PositionedRows::open(scan, &add, deleted.as_ref())?;
     let total = rows.total();
     let mut matched = RoaringTreemap::new();
     for batch in &mut rows {

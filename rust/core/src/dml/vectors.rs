@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::attempt::Attempt;
+use super::attempt::DmlAttempt;
 use super::touched::Touched;
 use crate::actions::Add;
 use crate::conflict::Vectors;
 use crate::error::{Error, Result};
+use crate::stats::num_records;
 use crate::txn::Transaction;
-use crate::txn::row_ids::num_records;
 
 /// What became of files and their vectors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Marked {
+pub(crate) struct Marked {
     /// Files that left, because no row of them is left.
-    pub(super) removed_files: u64,
+    pub(crate) removed_files: u64,
     /// Their bytes.
-    pub(super) removed_bytes: u64,
+    pub(crate) removed_bytes: u64,
     /// Files that got their first vector.
-    pub(super) added: u64,
+    pub(crate) added: u64,
     /// Vectors that left with their file.
-    pub(super) removed: u64,
+    pub(crate) removed: u64,
     /// Vectors that took the place of another.
-    pub(super) updated: u64,
+    pub(crate) updated: u64,
 }
 
 /// Stages the deletion of the rows that are meant: a vector with those of the old one in it, or the removal of a file of
@@ -32,7 +32,7 @@ pub(super) struct Marked {
 ///
 /// # Errors
 /// What the store says of files of vectors.
-pub(super) fn mark(attempt: &Attempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Marked> {
+pub(crate) fn mark(attempt: &DmlAttempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Marked> {
     let mut done = Marked::default();
     let (whole, some): (Vec<&Touched>, Vec<&Touched>) = touched.iter().partition(|t| t.is_whole());
     for file in whole {

@@ -7,8 +7,7 @@ use super::bind::{Bound, bind};
 use super::cast::{cast_to, is_known};
 use super::eval::Batch;
 use super::parse::parse;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::{DataType, StructType};
 
 /// An expression over the columns of a table, with names resolved and types known. What it gives is what Spark gives

@@ -31,11 +31,6 @@ mod temporal_format;
 mod text;
 mod time_text;
 
-#[cfg(test)]
-mod print_tests;
-#[cfg(test)]
-mod tests;
-
 pub use ast::{Binary, Expr, Interval, Literal};
 pub use evaluator::Evaluator;
 pub use parse::parse;
@@ -44,3 +39,8 @@ pub use print::print;
 pub use rule::{Rule, RuleKind};
 pub use rule_functions::rule_functions;
 pub(crate) use rule_text::has_subquery;
+
+#[cfg(test)]
+mod print_tests;
+#[cfg(test)]
+mod tests;

@@ -8,9 +8,9 @@ pub(super) struct Translated {
     pub(super) ignores_case: bool,
 }
 
-type Part<T> = Result<T, String>;
+type Translating<T> = Result<T, String>;
 
-pub(super) fn translate(java: &str) -> Part<Translated> {
+pub(super) fn translate(java: &str) -> Translating<Translated> {
     let mut out = String::with_capacity(java.len() + 8);
     let mut end = false;
     let ignores_case = java.starts_with("(?i)");
@@ -65,7 +65,7 @@ pub(super) fn translate(java: &str) -> Part<Translated> {
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-fn counts(chars: &mut Chars<'_>, out: &mut String) -> Part<()> {
+fn counts(chars: &mut Chars<'_>, out: &mut String) -> Translating<()> {
     let mut any = false;
     for c in chars.by_ref() {
         out.push(c);
@@ -79,7 +79,7 @@ fn counts(chars: &mut Chars<'_>, out: &mut String) -> Part<()> {
     Err("a `{` that counts nothing is not supported".into())
 }
 
-fn escape(c: Option<char>, chars: &mut Chars<'_>, in_class: bool, out: &mut String) -> Part<()> {
+fn escape(c: Option<char>, chars: &mut Chars<'_>, in_class: bool, out: &mut String) -> Translating<()> {
     let Some(c) = c else { return Err("it ends with a backslash".into()) };
     match c {
         // ASCII only, as in Java
@@ -115,7 +115,7 @@ fn escape(c: Option<char>, chars: &mut Chars<'_>, in_class: bool, out: &mut Stri
 }
 
 /// A class of characters, without those of Java that hold classes or intersect them.
-fn class(chars: &mut Chars<'_>, out: &mut String) -> Part<()> {
+fn class(chars: &mut Chars<'_>, out: &mut String) -> Translating<()> {
     out.push('[');
     if chars.peek() == Some(&'^') {
         chars.next();

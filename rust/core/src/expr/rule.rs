@@ -7,9 +7,10 @@ use super::ast::Expr;
 use super::parse::parse;
 use super::print::print;
 use super::rule_functions::{is_function, is_random, may_call};
-use super::rule_text::{self, Unfit};
-use crate::condition::{self, Condition};
-use crate::error::{Error, Result};
+use super::rule_text;
+use super::rule_text::Unfit;
+use crate::error::condition::Condition;
+use crate::error::{Error, Result, condition};
 use crate::schema::StructType;
 
 /// What a rule is, which decides what it may call.

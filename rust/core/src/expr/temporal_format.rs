@@ -44,18 +44,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// A part of a pattern: text as it is, or a letter and how often it stands there.
 #[derive(Debug, Clone, PartialEq)]
-enum Part {
+enum PatternPart {
     Text(String),
     Field(char, usize),
 }
 
 #[derive(Default)]
 struct Patterns {
-    last: Option<(String, Vec<Part>)>,
+    last: Option<(String, Vec<PatternPart>)>,
 }
 
 impl Patterns {
-    fn get(&mut self, pattern: &str) -> Eval<&[Part]> {
+    fn get(&mut self, pattern: &str) -> Eval<&[PatternPart]> {
         if self.last.as_ref().is_none_or(|(text, _)| text != pattern) {
             self.last = Some((pattern.to_owned(), parts(pattern)?));
         }
@@ -63,9 +63,9 @@ impl Patterns {
     }
 }
 
-fn parts(pattern: &str) -> Eval<Vec<Part>> {
+fn parts(pattern: &str) -> Eval<Vec<PatternPart>> {
     let refused = |what: &str| Err(format!("the date pattern '{pattern}': {what} is not supported"));
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<PatternPart> = Vec::new();
     let mut text = String::new();
     let mut chars = pattern.chars().peekable();
     while let Some(c) = chars.next() {
@@ -113,12 +113,12 @@ fn parts(pattern: &str) -> Eval<Vec<Part>> {
             return refused(&format!("`{}`", c.to_string().repeat(count)));
         }
         if !text.is_empty() {
-            parts.push(Part::Text(std::mem::take(&mut text)));
+            parts.push(PatternPart::Text(std::mem::take(&mut text)));
         }
-        parts.push(Part::Field(c, count));
+        parts.push(PatternPart::Field(c, count));
     }
     if !text.is_empty() {
-        parts.push(Part::Text(text));
+        parts.push(PatternPart::Text(text));
     }
     Ok(parts)
 }
@@ -139,7 +139,7 @@ const MONTHS: [&str; 12] = [
 ];
 const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-fn format(parts: &[Part], micros: i64) -> Eval<String> {
+fn format(parts: &[PatternPart], micros: i64) -> Eval<String> {
     let (days, of_day) = split_micros(micros);
     let date = date_of(days)?;
     let (hour, minute, second, fraction) = clock(of_day);
@@ -150,11 +150,11 @@ fn format(parts: &[Part], micros: i64) -> Eval<String> {
     let name = |name: &str, count: usize| if count < 4 { name[..3].to_owned() } else { name.to_owned() };
     for part in parts {
         let (letter, count) = match part {
-            Part::Text(text) => {
+            PatternPart::Text(text) => {
                 out.push_str(text);
                 continue;
             }
-            Part::Field(letter, count) => (*letter, *count),
+            PatternPart::Field(letter, count) => (*letter, *count),
         };
         let number = match letter {
             'y' if count == 2 => date.year() as u32 % 100,
@@ -199,22 +199,22 @@ fn parsed(args: &[ArrayRef]) -> Eval<Vec<Option<i64>>> {
     })
 }
 
-fn parse(parts: &[Part], text: &str) -> Eval<Option<i64>> {
+fn parse(parts: &[PatternPart], text: &str) -> Eval<Option<i64>> {
     let (mut year, mut month, mut day) = (1970, 1, 1);
     let (mut hour, mut minute, mut second, mut fraction) = (0, 0, 0, 0);
     let mut rest = text;
     for (at, part) in parts.iter().enumerate() {
         let (letter, count) = match part {
-            Part::Text(text) => match rest.strip_prefix(text.as_str()) {
+            PatternPart::Text(text) => match rest.strip_prefix(text.as_str()) {
                 Some(after) => {
                     rest = after;
                     continue;
                 }
                 None => return Ok(None),
             },
-            Part::Field(letter, count) => (*letter, *count),
+            PatternPart::Field(letter, count) => (*letter, *count),
         };
-        let joined = matches!(parts.get(at + 1), Some(Part::Field(..)));
+        let joined = matches!(parts.get(at + 1), Some(PatternPart::Field(..)));
         if (letter == 'y' && count != 4) || (letter == 'M' && count > 2) || !"yMdHmsS".contains(letter) {
             return Err(format!(
                 "reading `{}` of a date pattern is not supported",

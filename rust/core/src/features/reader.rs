@@ -2,8 +2,7 @@
 
 use super::{FEATURES, used_features};
 use crate::actions::{Metadata, Protocol};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::StructType;
 
 /// Newest reader version of the protocol.

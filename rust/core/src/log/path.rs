@@ -1,6 +1,8 @@
 use std::fmt;
 
+use crate::actions::ObjectPath;
 use crate::store::FileMeta;
+use crate::store::Location;
 
 /// What a file of `_delta_log` is, told by its name alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,6 +80,11 @@ impl fmt::Display for LogFile {
 /// File name of a commit.
 pub fn commit_name(version: u64) -> String {
     format!("{version:020}.json")
+}
+
+/// Place of the commit of a version.
+pub fn commit_path(location: &Location, version: u64) -> ObjectPath {
+    location.log_dir().join(&commit_name(version))
 }
 
 fn digits<T: std::str::FromStr>(text: &str, width: usize) -> Option<T> {

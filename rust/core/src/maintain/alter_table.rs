@@ -11,8 +11,8 @@ use crate::alter::identity::sync_mark;
 use crate::alter::properties::{SetOptions, set_properties, unset_properties};
 use crate::alter::row_tracking::needs_backfill;
 use crate::alter::{
-    CLUSTERING_DOMAIN, ColumnChange, Definition, NewColumn, add_columns, add_constraint, change_columns,
-    cluster_by, drop_columns, drop_constraint, iceberg_compat, rename_column, replace_columns,
+    ColumnChange, Definition, NewColumn, add_columns, add_constraint, change_columns, cluster_by,
+    drop_columns, drop_constraint, iceberg_compat, rename_column, replace_columns,
 };
 use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result};
@@ -20,6 +20,7 @@ use crate::schema::StructField;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::Transaction;
+use crate::write::definition;
 
 /// How often a change is made anew after it lost a race. Each loss is a commit of another writer.
 const MOST_RACES: u32 = 20;
@@ -198,19 +199,6 @@ fn newest(location: &Location, alteration: &Alteration) -> Result<(Snapshot, Def
         other => altered(&old, other)?,
     };
     Ok((snapshot, old, new))
-}
-
-/// The definition of a version, with its clustering columns.
-///
-/// # Errors
-/// As [`Definition::of`], and what the store says.
-pub(crate) fn definition(snapshot: &Snapshot) -> Result<Definition> {
-    let table = Definition::of(snapshot.protocol(), snapshot.metadata())?;
-    if !table.protocol.supports("clustering") {
-        return Ok(table);
-    }
-    let domains = snapshot.domain_metadata()?;
-    table.with_clustering(domains.iter().find(|d| d.domain == CLUSTERING_DOMAIN))
 }
 
 pub(super) fn altered(table: &Definition, alteration: &Alteration) -> Result<Definition> {

@@ -3,37 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::optimize::{OptimizeOptions, Partitions, optimize_partitions};
 use crate::actions::{Add, Metadata};
 use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
-use crate::txn::heard::tell;
+use crate::txn::warnings::warn;
+use crate::write::CompactionRules;
 use crate::write::{ParquetOptions, WriteOptions, WritePlan, canonical, plan_snapshot, rows_of_partitions};
 
 /// How long lost races are repeated.
 const BUDGET: Duration = Duration::from_secs(60);
-
-/// When files are joined after a commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CompactionRules {
-    /// Small files of a partition from which on they are joined.
-    pub min_files: usize,
-    /// Bytes of a joined file.
-    pub target_size: u64,
-    /// Files up to this size are small; none takes half of a joined one.
-    pub small_size: Option<u64>,
-    /// Partitions that are looked after at once, those with most small files first.
-    pub most_partitions: usize,
-}
-
-impl Default for CompactionRules {
-    fn default() -> Self {
-        CompactionRules { min_files: 50, target_size: 128 << 20, small_size: None, most_partitions: 128 }
-    }
-}
 
 /// What is to be compacted after a commit.
 #[derive(Debug)]
@@ -76,7 +56,7 @@ impl AutoCompact {
                 "version {version} is committed; the compaction after it failed, and the next one tries again: {error}"
             )],
         };
-        tell(&warnings);
+        warn(&warnings);
         warnings
     }
 

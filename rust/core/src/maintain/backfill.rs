@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::alter_table::definition;
 use crate::actions::{Add, Protocol};
 use crate::alter::properties::{SetOptions, set_properties};
 use crate::error::{Error, Result};
 use crate::snapshot::{At, Snapshot};
+use crate::stats::num_records;
 use crate::store::Location;
-use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction, retried};
+use crate::write::definition;
 
 /// Files of one commit, as in delta-spark: it keeps a commit below some 100 MB.
 const MOST_FILES: usize = 100_000;
@@ -135,8 +135,9 @@ mod tests {
 
     use super::*;
     use crate::actions::ObjectPath;
+    use crate::operations::write;
     use crate::store::ObjectAdapter;
-    use crate::write::{WriteMode, WriteOptions, write};
+    use crate::write::{WriteMode, WriteOptions};
 
     #[test]
     fn files_get_their_ids_in_batches() {

@@ -68,13 +68,13 @@ pub(super) fn whole_partitions(files: BTreeMap<Vec<Option<String>>, Vec<Add>>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::LogPath;
-    use crate::scan::DeletionVector;
+    use crate::actions::FilePath;
+    use crate::deletion_vector::DeletionVector;
 
     fn file(name: &str, size: i64, deleted: u64) -> Add {
         let vector: DeletionVector = (0..deleted).collect();
         Add {
-            path: LogPath::from_log(name),
+            path: FilePath::from_log(name),
             size,
             stats: Some("{\"numRecords\":100}".into()),
             deletion_vector: (deleted > 0).then(|| vector.to_inline()),

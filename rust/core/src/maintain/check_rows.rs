@@ -1,12 +1,11 @@
 //! Rows that are there against a rule that is to come.
 
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::expr::Evaluator;
 use crate::scan::{ReadRequest, read};
 use crate::schema::StructType;
 use crate::snapshot::Snapshot;
-use crate::write::offender::{first_not_true, first_shown};
+use crate::write::failing_row::{first_not_true, first_shown};
 use crate::write::rules::condition_of;
 
 /// Refuses an expression that is not true for every row of the table; null is not true.

@@ -5,20 +5,17 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::restore;
-use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, LogPath, Metadata, ObjectPath, Protocol};
-use crate::alter::{
-    CLUSTERING_DOMAIN, Definition, SetOptions, joined_protocol, properties::for_new_table, row_tracking,
-    set_properties,
-};
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::scan::deletion_vector::file_path;
+use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, FilePath, Metadata, ObjectPath, Protocol};
+use crate::alter::properties::for_new_table;
+use crate::alter::{Definition, SetOptions, joined_protocol, row_tracking, set_properties};
+use crate::deletion_vector::file_path;
+use crate::error::{Error, Result, condition};
+use crate::features::{CLUSTERING_DOMAIN, SINCE_TIMESTAMP, SINCE_VERSION, check_writer};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::sums::SaturatingSum;
-use crate::txn::timestamps::{SINCE_TIMESTAMP, SINCE_VERSION};
 use crate::txn::{Operation, Transaction};
-use crate::write::{check_place, check_writer};
+use crate::write::check_place;
 
 /// Whether statements may mark rows of files as deleted.
 const VECTORS: &str = "delta.enableDeletionVectors";
@@ -224,7 +221,7 @@ fn absolute(add: Add, from: &Location) -> Result<Add> {
         }),
         None => None,
     };
-    let path = LogPath::from_log(hadoop_uri(&from.readable(&add.path)?));
+    let path = FilePath::from_log(hadoop_uri(&from.readable(&add.path)?));
     Ok(Add { path, deletion_vector, ..fresh(add) })
 }
 

@@ -6,18 +6,17 @@ use rayon::prelude::*;
 
 use super::convert_files::{Found, data_files, inferred, partition_values};
 use super::convert_schema::merge;
-use crate::actions::{Add, LogPath, Metadata, Protocol};
-use crate::alter::{SetOptions, properties::for_new_table};
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
+use crate::actions::{Add, FilePath, Metadata, Protocol};
+use crate::alter::SetOptions;
+use crate::alter::properties::for_new_table;
+use crate::error::{Error, Result, condition};
+use crate::features::check_writer;
+use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, as_nullable};
 use crate::snapshot::{At, Snapshot};
+use crate::stats::StatsColumns;
 use crate::store::{Location, runtime};
 use crate::txn::{Operation, Transaction};
-use crate::write::{
-    StatsColumns, WriteOptions, as_nullable, check_writer, footer_schema, footer_statistics, new_table,
-    read_footer,
-};
+use crate::write::{WriteOptions, footer_schema, footer_statistics, new_table, read_footer};
 
 /// Files whose footers are in memory at once.
 const CHUNK: usize = 256;
@@ -148,7 +147,7 @@ fn table_of(
             ..Default::default()
         },
     )?;
-    let mode = ColumnMappingMode::of(&metadata);
+    let mode = metadata.column_mapping();
     if mode != ColumnMappingMode::None {
         let said = [("config", "delta.columnMapping.mode"), ("mode", mode.name())];
         return Err(Error::InvalidArgument {
@@ -208,7 +207,7 @@ fn read_files(
         for (file, (_, footer)) in chunk.iter().zip(&footers) {
             let rows: u64 = footer.row_groups().iter().map(|g| g.num_rows().unsigned_abs()).sum();
             let add = Add {
-                path: LogPath::encode(&file.meta.name),
+                path: FilePath::encode(&file.meta.name),
                 partition_values: partition_values(root, file, partitions)?,
                 size: i64::try_from(file.meta.size).unwrap_or(i64::MAX),
                 modification_time: file.meta.modified,

@@ -1,12 +1,10 @@
 //! The files of a folder that is to become a table, and the partition values in their paths.
 
 use crate::actions::{ObjectPath, PartitionValues};
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::scan::partition::parse;
+use crate::error::{Error, Result, condition};
+use crate::partition::{parse, partition_folder_values, timestamp_from_folder};
 use crate::schema::{DataType, StructField, StructType};
 use crate::store::{FileMeta, Location};
-use crate::write::{partition_folder_values, timestamp_from_folder};
 
 /// A data file, and the partition values that its folders name, in order.
 #[derive(Debug, Clone)]
@@ -177,8 +175,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scan::partition::parse;
-    use crate::write::partition_folder;
+    use crate::partition::{parse, partition_folder};
 
     fn found(name: &str) -> Found {
         Found {

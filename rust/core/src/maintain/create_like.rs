@@ -7,12 +7,14 @@ use uuid::Uuid;
 
 use super::clone::is_own;
 use crate::actions::Metadata;
-use crate::alter::{Definition, SetOptions, properties::for_new_table, set_properties};
+use crate::alter::properties::for_new_table;
+use crate::alter::{Definition, SetOptions, set_properties};
 use crate::error::{Error, Result};
+use crate::features::check_writer;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::Transaction;
-use crate::write::{Defined, TableSpec, check_place, check_writer, with_defaults};
+use crate::write::{Defined, TableSpec, check_place, with_defaults};
 
 /// What a table is to have beside what it takes from another one.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -137,10 +137,10 @@ impl CubeRules<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::LogPath;
+    use crate::actions::FilePath;
 
     fn file(name: &str, size: i64) -> Add {
-        Add { path: LogPath::from_log(name), size, ..Default::default() }
+        Add { path: FilePath::from_log(name), size, ..Default::default() }
     }
 
     fn clustered(names: &[&str], size: i64, columns: &[String]) -> Vec<Add> {

@@ -1,8 +1,8 @@
 //! What is known of a version beside its rows.
 
-use crate::alter::CLUSTERING_DOMAIN;
-use crate::alter::clustering::{clustering_columns as physical_columns, shown};
+use crate::alter::clustering::shown;
 use crate::error::{Error, Result};
+use crate::features::{CLUSTERING_DOMAIN, clustering_columns as physical_columns};
 use crate::schema::{ColumnMappingMode, DataType, StructType};
 use crate::snapshot::Snapshot;
 

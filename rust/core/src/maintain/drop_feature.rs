@@ -7,13 +7,12 @@ use chrono::Utc;
 use super::feature_steps::{StepJob, barrier, remove_domains};
 use super::feature_traces::{checkpoints, clean_from, oldest, protected_before, state};
 use crate::alter::drop_feature::{BARRIER_CHECKPOINTS, DropPlan, History, Step, downgraded, plan_drop};
-use crate::checkpoint::{LogSettings, checkpoint, cleanup_before};
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::log::Listing;
+use crate::checkpoint::{checkpoint, cleanup_before};
+use crate::error::{Error, Result, condition};
+use crate::log::{Listing, LogSettings};
 use crate::snapshot::{At, Snapshot, format_timestamp, monotonic};
 use crate::store::Location;
-use crate::txn::heard::tell;
+use crate::txn::warnings::warn;
 use crate::txn::{Operation, Transaction, retried};
 
 /// More steps than any feature has: who needs them all works against a writer that uses the feature again and again.
@@ -94,7 +93,7 @@ pub fn drop_feature(
         // without it, who checks the protocol of each commit meets that of the dropped feature
         if let Err(error) = job.newest().and_then(|newest| checkpoint(&newest)) {
             let warning = format!("checkpoint of version {}: {error}", job.done.version);
-            tell(std::slice::from_ref(&warning));
+            warn(std::slice::from_ref(&warning));
             job.done.warnings.push(warning);
         }
     }

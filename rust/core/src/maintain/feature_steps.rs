@@ -14,13 +14,14 @@ use crate::actions::{Add, DomainMetadata, Remove};
 use crate::alter::drop_feature::{Step, clean_properties, unmapped, without_recorded_changes};
 use crate::alter::{Definition, cluster_by};
 use crate::checkpoint::checkpoint;
-use crate::conflict::{IsolationLevel, RowMoves};
+use crate::conflict::{IsolationLevel, RowRelocations};
 use crate::error::{Error, Result};
+use crate::features::check_writer;
 use crate::schema::ColumnMappingMode;
 use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, runtime};
 use crate::txn::{Operation, Transaction, rewrite_metrics};
-use crate::write::{Target, Uploads, WriteOptions, WritePlan, check_writer, plan_existing, read_footer};
+use crate::write::{Target, Uploads, WriteOptions, WritePlan, plan_existing, read_footer};
 
 /// A step on a version, with what all steps have in common.
 pub(super) struct StepJob<'a> {
@@ -125,7 +126,7 @@ impl StepJob<'_> {
             files.into_iter().map(|add| Bin { partition: Vec::new(), files: vec![add] }).collect();
         let uploads = Uploads::new(location);
         let written = write_all((&from, to.as_ref().unwrap_or(&from)), &bins, &uploads)?;
-        let (mut adds, mut moves) = (Vec::new(), RowMoves::default());
+        let (mut adds, mut moves) = (Vec::new(), RowRelocations::default());
         for (bin, new) in bins.iter().zip(written) {
             note(location, bin, &new, &mut moves)?;
             adds.extend(new.add);

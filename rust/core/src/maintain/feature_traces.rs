@@ -4,21 +4,20 @@ use std::collections::BTreeSet;
 
 use chrono::Utc;
 
-use super::alter_table::definition;
 use super::tombstones::left;
-use crate::actions::{Action, Add, LogPath, Metadata};
+use crate::actions::{Action, Add, FilePath, Metadata};
 use crate::alter::Definition;
 use crate::alter::drop_feature::{PROTECTED_BEFORE, Traces};
 use crate::alter::widen::has_changes;
-use crate::checkpoint::LogSettings;
-use crate::commit::{Winner, commit_path};
+use crate::conflict::Winner;
+use crate::deletion_vector::file_path;
 use crate::error::Result;
-use crate::log::{Checkpoint, Listing, LogFileKind, complete_checkpoints};
+use crate::log::{Checkpoint, Listing, LogFileKind, LogSettings, commit_path, complete_checkpoints};
 use crate::replay::CheckpointReader;
-use crate::scan::deletion_vector::file_path;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
+use crate::write::definition;
 
 /// The definition of a version, for dropping a feature, and what its state shows of its features. Where column mapping is to
 /// go, clustering columns have the names that they then have.
@@ -70,7 +69,7 @@ pub(super) fn has_row_ids(add: &Add) -> bool {
 ///
 /// # Cost
 /// As [`left`], of that time.
-pub(super) fn unkept_vectors(snapshot: &Snapshot) -> Result<Vec<LogPath>> {
+pub(super) fn unkept_vectors(snapshot: &Snapshot) -> Result<Vec<FilePath>> {
     let root = snapshot.location().root();
     let settings = LogSettings::of(snapshot.protocol(), snapshot.metadata())?;
     let oldest = Utc::now().timestamp_millis().saturating_sub(settings.tombstone_retention);
@@ -89,7 +88,7 @@ pub(super) fn unkept_vectors(snapshot: &Snapshot) -> Result<Vec<LogPath>> {
             }
         }
     }
-    Ok(vectors.difference(&kept).map(|name| LogPath::encode(name)).collect())
+    Ok(vectors.difference(&kept).map(|name| FilePath::encode(name)).collect())
 }
 
 /// The logical names of a path of physical ones; a part that no column has stays.
@@ -135,7 +134,7 @@ fn is_v2(location: &Location, checkpoint: &Checkpoint) -> Result<bool> {
 fn metadata_shows(feature: &str, metadata: &Metadata) -> Result<bool> {
     Ok(match feature {
         "deletionVectors" => metadata.is_true("delta.enableDeletionVectors"),
-        "columnMapping" => ColumnMappingMode::of(metadata) != ColumnMappingMode::None,
+        "columnMapping" => metadata.column_mapping() != ColumnMappingMode::None,
         "typeWidening" | "typeWidening-preview" => {
             has_changes(&StructType::from_json(&metadata.schema_string)?)
         }

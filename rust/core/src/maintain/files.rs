@@ -2,14 +2,14 @@
 
 use rayon::prelude::*;
 
-use crate::actions::{DeletionVectorDescriptor, LogPath, ObjectPath};
+use crate::actions::{DeletionVectorDescriptor, FilePath, ObjectPath};
+use crate::deletion_vector::file_path;
 use crate::error::{Error, Result};
-use crate::scan::deletion_vector::file_path;
 use crate::store::{FileMeta, Location, runtime};
 
 /// What a logical file needs in the store: its data file, and the file of its deletion vector.
 pub(crate) fn needs(
-    path: &LogPath,
+    path: &FilePath,
     vector: Option<&DeletionVectorDescriptor>,
     root: &ObjectPath,
 ) -> Result<(ObjectPath, Option<ObjectPath>)> {

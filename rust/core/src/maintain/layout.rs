@@ -3,8 +3,7 @@
 use super::detail::clustering_columns;
 use super::optimize::OptimizeOptions;
 use crate::alter::{physical_path, resolve_path};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::{DataType, format_column_list, parse_column_list};
 use crate::snapshot::Snapshot;
 use crate::write::{Curve, WritePlan};

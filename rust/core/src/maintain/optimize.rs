@@ -10,18 +10,17 @@ use super::layout::{Columns, Layout};
 use super::purge::to_be_purged;
 use super::rewrite_files::{cluster_all, note, write_all};
 use crate::actions::Add;
-use crate::alter::parse_byte_size;
-use crate::condition;
-use crate::conflict::{Changes, RowMoves};
-use crate::dml::Condition;
-use crate::error::{Error, Result};
+use crate::conflict::{Changes, RowRelocations};
+use crate::error::{Error, Result, condition};
 use crate::expr::has_subquery;
+use crate::features::check_writer;
+use crate::properties::parse_byte_size;
 use crate::snapshot::{At, Snapshot};
+use crate::stats::num_records;
 use crate::store::Location;
-use crate::txn::row_ids::num_records;
 use crate::txn::{Operation, Transaction, quartiles, retried, rewrite_metrics};
 use crate::write::{
-    ParquetOptions, SourceRows, Uploads, WriteOptions, WritePlan, canonical, check_writer, plan_snapshot,
+    ParquetOptions, RowCondition, SourceRows, Uploads, WriteOptions, WritePlan, canonical, plan_snapshot,
     rows_of_partitions,
 };
 
@@ -193,7 +192,7 @@ fn attempt(
         return Ok(done);
     }
     let uploads = Uploads::new(location);
-    let (mut adds, mut moves) = (Vec::new(), RowMoves::default());
+    let (mut adds, mut moves) = (Vec::new(), RowRelocations::default());
     if let Some((curve, columns)) = layout.curve() {
         for mut new in cluster_all(&plan, &bins, (curve, columns), target_size, &uploads)? {
             if done.clustering.is_some() {
@@ -235,7 +234,7 @@ fn attempt(
 /// The partitions that are looked at.
 struct Wanted<'a> {
     plan: &'a WritePlan,
-    condition: Condition<'a>,
+    condition: RowCondition<'a>,
     these: Option<&'a Partitions>,
 }
 
@@ -252,7 +251,7 @@ impl<'a> Wanted<'a> {
             Error::InvalidArgument { argument: "where".into(), reason }
                 .named(&condition::NON_PARTITION_COLUMN_REFERENCE, parameters)
         };
-        let condition = Condition::new(options.predicate.as_deref(), plan).map_err(|error| {
+        let condition = RowCondition::new(options.predicate.as_deref(), plan).map_err(|error| {
             if options.predicate.as_deref().is_some_and(has_subquery) {
                 return error.of_condition(&condition::UNSUPPORTED_SUBQUERY_IN_PARTITION_PREDICATES);
             }

@@ -9,8 +9,8 @@ use super::optimize::deleted_ratio;
 use crate::actions::Add;
 use crate::alter::row_tracking::COLUMNS;
 use crate::error::{Error, Result};
-use crate::scan::{BY_NAME, has_other_fields};
-use crate::schema::{DataType, StructField};
+use crate::scan::has_other_fields;
+use crate::schema::{BY_NAME, DataType, StructField};
 use crate::store::runtime;
 use crate::write::{WritePlan, read_footer};
 

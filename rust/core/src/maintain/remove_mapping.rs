@@ -1,12 +1,13 @@
 //! Taking column mapping away by its property.
 
-use super::alter_table::{Alteration, altered, definition};
+use super::alter_table::{Alteration, altered};
 use super::feature_steps::StepJob;
 use crate::alter::drop_feature::unmapped;
 use crate::error::Result;
 use crate::schema::ColumnMappingMode;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
+use crate::write::definition;
 
 const MODE: &str = "delta.columnMapping.mode";
 

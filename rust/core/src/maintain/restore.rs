@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 
 use super::files::{look, needs};
 use crate::actions::{Add, DomainMetadata, Metadata, ObjectPath};
-use crate::alter::identity::{HIGH_WATER_MARK, START};
-use crate::alter::{CLUSTERING_DOMAIN, MAX_COLUMN_ID, joined_protocol};
-use crate::condition;
+use crate::alter::{MAX_COLUMN_ID, joined_protocol};
 use crate::conflict::IsolationLevel;
-use crate::error::{Error, Result};
-use crate::schema::StructType;
+use crate::error::{Error, Result, condition};
+use crate::features::{CLUSTERING_DOMAIN, SINCE_TIMESTAMP, SINCE_VERSION};
+use crate::schema::{IDENTITY_HIGH_WATER_MARK, IDENTITY_START, StructType};
 use crate::snapshot::{At, Snapshot, format_timestamp};
 use crate::store::Location;
 use crate::sums::SaturatingSum;
-use crate::txn::timestamps::{SINCE_TIMESTAMP, SINCE_VERSION};
 use crate::txn::{Operation, Transaction};
 
 /// How to restore.
@@ -186,12 +184,12 @@ pub(super) fn metadata(now: &Metadata, then: &Metadata) -> Result<Metadata> {
     let mut schema = StructType::from_json(&then.schema_string)?;
     let mut moved = false;
     for field in &mut schema.fields {
-        let newest = current.field(&field.name).and_then(|f| f.metadata.get(HIGH_WATER_MARK));
+        let newest = current.field(&field.name).and_then(|f| f.metadata.get(IDENTITY_HIGH_WATER_MARK));
         if let Some(mark) = newest
-            && field.metadata.contains_key(START)
-            && field.metadata.get(HIGH_WATER_MARK) != Some(mark)
+            && field.metadata.contains_key(IDENTITY_START)
+            && field.metadata.get(IDENTITY_HIGH_WATER_MARK) != Some(mark)
         {
-            field.metadata.insert(HIGH_WATER_MARK.to_owned(), mark.clone());
+            field.metadata.insert(IDENTITY_HIGH_WATER_MARK.to_owned(), mark.clone());
             moved = true;
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::bins::Bin;
 use super::layout::Columns;
 use crate::actions::ObjectPath;
-use crate::conflict::RowMoves;
+use crate::conflict::RowRelocations;
 use crate::error::{Error, Result};
 use crate::store::Location;
 use crate::write::{Clustered, Clustering, Compacted, Curve, Uploads, WritePlan, cluster, compact};
@@ -89,7 +89,12 @@ pub(super) fn cluster_all(
 ///
 /// # Errors
 /// [`Error::LogCorrupt`] for a path that cannot be decoded.
-pub(super) fn note(location: &Location, bin: &Bin, new: &Compacted, moves: &mut RowMoves) -> Result<()> {
+pub(super) fn note(
+    location: &Location,
+    bin: &Bin,
+    new: &Compacted,
+    moves: &mut RowRelocations,
+) -> Result<()> {
     let root: &ObjectPath = location.root();
     let target = new.add.as_ref().map(|add| add.path.identity(root)).transpose()?;
     for (file, source) in bin.files.iter().zip(&new.sources) {

@@ -1,6 +1,6 @@
 //! What the log says of files that left the table.
 
-use crate::actions::{Action, DeletionVectorDescriptor, LogPath};
+use crate::actions::{Action, DeletionVectorDescriptor, FilePath};
 use crate::error::Result;
 use crate::log::{CheckpointFormat, Listing, LogFile, LogFileKind};
 use crate::replay::{CHUNK, CommitActions, fetch};
@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 /// A file that left the table, or one of row-level changes, which no version but its own needs.
 #[derive(Debug, Clone)]
 pub(super) struct Left {
-    pub(super) path: LogPath,
+    pub(super) path: FilePath,
     pub(super) vector: Option<DeletionVectorDescriptor>,
     /// The newest time at which some version may still have had it.
     pub(super) since: i64,

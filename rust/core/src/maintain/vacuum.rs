@@ -7,14 +7,13 @@ use rayon::prelude::*;
 
 use super::vacuum_plan::{Inventoried, VacuumMode, plan};
 use crate::actions::ObjectPath;
-use crate::checkpoint::LogSettings;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
+use crate::features::check_writer;
+use crate::log::LogSettings;
 use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, runtime};
-use crate::txn::heard::tell;
+use crate::txn::warnings::warn;
 use crate::txn::{Operation, Transaction};
-use crate::write::check_writer;
 
 /// Files that one thread deletes in one call.
 const CHUNK: usize = 256;
@@ -148,7 +147,7 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
         }
         Err(error) => {
             let warning = format!("`VACUUM END` was not committed: {error}");
-            tell(std::slice::from_ref(&warning));
+            warn(std::slice::from_ref(&warning));
             done.warnings.push(warning);
         }
     }

@@ -48,7 +48,7 @@ pub struct Inventoried {
 
 /// Files to delete, with their sizes, and folders that they were found in.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct VacuumPlan {
     pub(super) files: Vec<(ObjectPath, u64)>,
     pub(super) folders: u64,
 }
@@ -66,7 +66,7 @@ pub(super) fn plan(
     mode: VacuumMode,
     inventory: Option<&[Inventoried]>,
     cutoff: i64,
-) -> Result<Plan> {
+) -> Result<VacuumPlan> {
     let location = snapshot.location();
     let root = location.root();
     let (listed, links) = match (mode, inventory) {
@@ -130,7 +130,7 @@ pub(super) fn plan(
     let folders: BTreeSet<&str> =
         files.iter().filter_map(|(p, _)| Some(p.key().rsplit_once('/')?.0)).collect();
     let folders = folders.len() as u64;
-    Ok(Plan { files, folders })
+    Ok(VacuumPlan { files, folders })
 }
 
 /// Those of the files that are there, with size and time of their last change.

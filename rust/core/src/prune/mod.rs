@@ -10,13 +10,13 @@
 //! | `bounds`, `timestamps`, `nulls` | what a minimum, maximum or null count promises of the rows |
 //! | `row_groups` | what the Parquet statistics of a checkpoint promise of its files |
 //! | `range`, `outcomes`, `plan` | what follows for a predicate |
-//! | `parts` | which part of a predicate drops a file |
+//! | `explain` | which part of a predicate drops a file |
 
 mod bounds;
+mod explain;
 mod nulls;
 mod outcomes;
 mod partition;
-mod parts;
 mod plan;
 mod pruner;
 mod range;
@@ -25,11 +25,11 @@ mod stats_json;
 mod stats_struct;
 mod timestamps;
 
+pub use crate::predicate::BoundColumn;
+pub(crate) use explain::{PredicatePart, RuledOut};
+pub use pruner::Pruner;
+
 #[cfg(test)]
 mod proptests;
 #[cfg(test)]
 mod tests;
-
-pub use crate::predicate::BoundColumn;
-pub(crate) use parts::{Part, RuledOut};
-pub use pruner::Pruner;

@@ -19,7 +19,7 @@ pub(crate) enum Tree<L> {
 
 /// A predicate as a tree of conditions on one column each. They are judged once for null, once for NaN and once for the
 /// values in the bounds, so that `x IS NULL AND x > 5` and `x >= 5 AND x <= 9` are as exact as a single test.
-pub(crate) type Plan = Tree<OneColumn>;
+pub(crate) type PrunePlan = Tree<OneColumn>;
 
 /// A condition on one column.
 #[derive(Debug)]
@@ -64,16 +64,16 @@ impl<L> Tree<L> {
     }
 }
 
-impl Plan {
+impl PrunePlan {
     /// Arranges a bound predicate; `renumber` gives the new number of each column.
-    pub(crate) fn new(bound: Bound, renumber: &[usize]) -> Plan {
+    pub(crate) fn new(bound: Bound, renumber: &[usize]) -> PrunePlan {
         if let Some(column) = only_column(&bound) {
             return Tree::Leaf(OneColumn { column: renumber[column], condition: condition(bound) });
         }
         match bound {
             Bound::And(parts) => Tree::And(by_column(parts, true, renumber)),
             Bound::Or(parts) => Tree::Or(by_column(parts, false, renumber)),
-            Bound::Not(inner) => Tree::Not(Box::new(Plan::new(*inner, renumber))),
+            Bound::Not(inner) => Tree::Not(Box::new(PrunePlan::new(*inner, renumber))),
             other => match condition(other) {
                 Tree::Constant(outcomes) => Tree::Constant(outcomes),
                 // a test names a column, so it was a leaf above
@@ -145,7 +145,7 @@ fn only_column(bound: &Bound) -> Option<usize> {
 }
 
 /// The parts of a chain of AND (or OR), nested chains opened, with the conditions of one column joined to one.
-fn by_column(parts: Vec<Bound>, and: bool, renumber: &[usize]) -> Vec<Plan> {
+fn by_column(parts: Vec<Bound>, and: bool, renumber: &[usize]) -> Vec<PrunePlan> {
     fn open(parts: Vec<Bound>, and: bool, flat: &mut Vec<Bound>) {
         for part in parts {
             match part {
@@ -166,9 +166,9 @@ fn by_column(parts: Vec<Bound>, and: bool, renumber: &[usize]) -> Vec<Plan> {
         }
     }
     let joined = |(column, group): (Option<usize>, Vec<Bound>)| match column {
-        Some(_) if and => Plan::new(Bound::And(group), renumber),
-        Some(_) => Plan::new(Bound::Or(group), renumber),
-        None => Plan::new(group.into_iter().next().unwrap_or(Bound::Constant(Some(and))), renumber),
+        Some(_) if and => PrunePlan::new(Bound::And(group), renumber),
+        Some(_) => PrunePlan::new(Bound::Or(group), renumber),
+        None => PrunePlan::new(group.into_iter().next().unwrap_or(Bound::Constant(Some(and))), renumber),
     };
     groups.into_iter().map(joined).collect()
 }
@@ -192,7 +192,7 @@ mod tests {
             Bound::And(vec![test(1, Gt, 0), test(0, Gt, 5)]),
             Bound::Unknown(String::new()),
         ]);
-        assert!(!Plan::new(contradiction, &[0, 1]).outcomes(&unknown).may_be_true());
+        assert!(!PrunePlan::new(contradiction, &[0, 1]).outcomes(&unknown).may_be_true());
 
         let nan = |lower, upper| Facts {
             nan: true,
@@ -201,10 +201,10 @@ mod tests {
         };
         let double =
             |op, value| Bound::Test { column: 0, test: Test::Compare { op, value: Scalar::Double(value) } };
-        let between = Plan::new(Bound::And(vec![double(Ge, 5.0), double(Le, 9.0)]), &[0]);
+        let between = PrunePlan::new(Bound::And(vec![double(Ge, 5.0), double(Le, 9.0)]), &[0]);
         assert!(!between.outcomes(&[nan(1.0, 3.0)]).may_be_true());
         assert!(between.outcomes(&[nan(1.0, 5.0)]).may_be_true());
-        assert!(Plan::new(double(Ge, 5.0), &[0]).outcomes(&[nan(1.0, 3.0)]).may_be_true());
+        assert!(PrunePlan::new(double(Ge, 5.0), &[0]).outcomes(&[nan(1.0, 3.0)]).may_be_true());
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
         use CompareOp::Eq;
         let (p, x) = (|| test(0, Eq, 1), || test(1, Eq, 1));
         let partition = |column: usize| column == 0;
-        let plan = |bound| Plan::new(bound, &[0, 1]);
+        let plan = |bound| PrunePlan::new(bound, &[0, 1]);
         assert!(plan(Bound::And(vec![p(), x()])).can_drop(&partition));
         assert!(!plan(Bound::Or(vec![p(), x()])).can_drop(&partition));
         assert!(plan(Bound::Or(vec![p(), x()])).can_drop(&|_| true));

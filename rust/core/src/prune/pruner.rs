@@ -4,7 +4,7 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::bounds::has_null_count;
 use super::partition::{MapReader, StructReader};
-use super::plan::Plan;
+use super::plan::PrunePlan;
 use super::range::Facts;
 use super::row_groups::RowGroupReader;
 use super::stats_json::JsonReader;
@@ -30,7 +30,7 @@ pub(crate) enum Verdict {
 /// partition columns too.
 #[derive(Debug)]
 pub struct Pruner {
-    plan: Plan,
+    plan: PrunePlan,
     /// Partition columns, then data columns with statistics, then the others.
     columns: Vec<BoundColumn>,
     partitions: usize,
@@ -67,7 +67,7 @@ impl Pruner {
         let partitions = columns.partition_point(|c| rank(c) < 1);
         let leaves = columns.partition_point(|c| rank(c) < 2);
         let json = JsonReader::new(&columns[partitions..leaves]);
-        Ok(Pruner { plan: Plan::new(bound, &renumber), columns, partitions, leaves, json })
+        Ok(Pruner { plan: PrunePlan::new(bound, &renumber), columns, partitions, leaves, json })
     }
 
     /// Whether partition values alone can drop a file.

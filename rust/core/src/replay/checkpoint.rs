@@ -13,10 +13,12 @@ use rayon::prelude::*;
 
 use super::columns::{FileBatch, VECTOR, conform, map_at, vector_at};
 use super::tail::{JsonCheckpoint, check_heads};
-use crate::actions::{DomainMetadata, Format, LogPath, Metadata, ObjectPath, Protocol, Remove, Sidecar, Txn};
+use crate::actions::{
+    DomainMetadata, FilePath, Format, Metadata, ObjectPath, Protocol, Remove, Sidecar, Txn,
+};
 use crate::error::{Error, Result};
 use crate::log::{Checkpoint, CheckpointFormat, LogFileKind};
-use crate::scan::{DataFile, guarded};
+use crate::parquet::{DataFile, guarded};
 use crate::store::{Location, runtime};
 use crate::sums::SaturatingSum;
 
@@ -216,7 +218,7 @@ impl CheckpointReader {
 /// A sidecar's name is relative to `_sidecars` unless it is a path of its own.
 fn sidecar_path(written: &str, location: &Location) -> Result<ObjectPath> {
     if written.contains('/') {
-        return LogPath::from_log(written).resolve(location.root());
+        return FilePath::from_log(written).resolve(location.root());
     }
     Ok(location.log_dir().join("_sidecars").join(written))
 }
@@ -394,7 +396,7 @@ impl CheckpointFile {
             let (paths, times) = (paths.as_string::<i32>(), times.as_primitive::<Int64Type>());
             for row in (0..removes.len()).filter(|row| removes.is_valid(*row) && paths.is_valid(*row)) {
                 out.push(Remove {
-                    path: LogPath::from_log(paths.value(row)),
+                    path: FilePath::from_log(paths.value(row)),
                     deletion_timestamp: times.is_valid(row).then(|| times.value(row)),
                     deletion_vector: vector_at(vectors.as_struct(), row),
                     ..Default::default()

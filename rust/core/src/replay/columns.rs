@@ -8,7 +8,7 @@ use arrow::compute::{cast, filter_record_batch};
 use arrow::datatypes::{DataType, Field, Fields, Int32Type, Int64Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
 
-use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, LogPath, PartitionValues};
+use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, FilePath, PartitionValues};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 
@@ -233,7 +233,7 @@ impl FileBatch {
                 a.as_ref().and_then(|a| a.is_valid(row).then(|| a.value(row)))
             };
             Ok(Add {
-                path: LogPath::from_log(self.paths().value(row)),
+                path: FilePath::from_log(self.paths().value(row)),
                 partition_values: map_at(self.partition_values(), row),
                 size: self.sizes().value(row),
                 modification_time: modified.value(row),

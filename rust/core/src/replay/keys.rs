@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use foldhash::fast::RandomState;
 
-use crate::actions::{DeletionVectorDescriptor, LogPath, ObjectPath};
+use crate::actions::{DeletionVectorDescriptor, FilePath, ObjectPath};
 use crate::error::Result;
 
 /// The keys (path, deletion-vector id) that the commits of a tail mention. Layers of an advanced snapshot are shared.
@@ -60,7 +60,7 @@ pub(crate) fn key<'a>(
     vector: Option<&DeletionVectorDescriptor>,
     root: &ObjectPath,
 ) -> Result<Cow<'a, str>> {
-    let identity = LogPath::identity_of(path, root)?;
+    let identity = FilePath::identity_of(path, root)?;
     Ok(match vector {
         None => identity,
         Some(vector) => Cow::Owned(format!("{identity}\0{}", vector.unique_id())),

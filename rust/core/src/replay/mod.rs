@@ -7,10 +7,10 @@
 //! 3. Pruning comes between: partition values first, then statistics of what is left, then the columns themselves.
 
 mod checkpoint;
-mod checksum;
+mod checksum_validation;
 mod columns;
+mod commit_info;
 mod commits;
-mod evidence;
 mod json_adds;
 mod keys;
 mod line;
@@ -20,11 +20,11 @@ mod tail;
 mod transactions;
 
 pub(crate) use checkpoint::{CheckpointFile, CheckpointReader};
-pub use checksum::{Checksum, DeletedRecordCounts, FileSizeHistogram};
+pub(crate) use checksum_validation::{Blame, Count, Otherwise, Totals, check_table};
 pub use columns::{FileBatch, FilesRequest};
 pub(crate) use columns::{STRING_MAP, VECTOR, conform, vector_at};
+pub(crate) use commit_info::info_of;
 pub(crate) use commits::{CHUNK, fetch, scan_for_metadata, scan_for_protocol_and_metadata};
-pub(crate) use evidence::{Blame, Count, Otherwise, Totals, check_table};
 pub(crate) use keys::{KeyLayer, KeySet, key};
 pub use line::CommitActions;
 pub(crate) use line::{RemoveLine, for_each_action, for_each_line, parse_whole};

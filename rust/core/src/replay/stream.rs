@@ -13,13 +13,13 @@ use parquet::arrow::arrow_reader::RowSelection;
 use rayon::prelude::*;
 
 use super::checkpoint::{CheckpointFile, CheckpointReader};
+use super::checksum_validation::Count;
 use super::columns::{FileBatch, FilesRequest, STRING_MAP, conform, file_columns, schema_of};
-use super::evidence::Count;
 use super::stats_json::stats_json;
 use super::tail::{Tail, without};
 use crate::error::{Error, Result};
 use crate::prune::{BoundColumn, Pruner};
-use crate::snapshot::Counters;
+use crate::report::Counters;
 use crate::store::{Location, runtime};
 
 /// What a listing reads: a tail over a checkpoint.
@@ -36,7 +36,7 @@ pub(crate) struct ScanSource {
 /// At most two row groups a core are decoded at once; nothing is kept behind the consumer.
 pub struct FileStream {
     source: ScanSource,
-    plan: Arc<Plan>,
+    plan: Arc<ReadPlan>,
     /// Batches of the tail and of a JSON checkpoint that are still to come.
     batches: VecDeque<(FileBatch, bool)>,
     /// Row groups that are still to come.
@@ -53,7 +53,7 @@ pub struct FileStream {
 }
 
 /// What is asked of every file.
-struct Plan {
+struct ReadPlan {
     pruner: Option<Pruner>,
     stats: bool,
     extended: bool,
@@ -91,7 +91,7 @@ impl FileStream {
                 }
             }
         }
-        let plan = Arc::new(Plan { pruner, stats: request.stats, extended: request.extended });
+        let plan = Arc::new(ReadPlan { pruner, stats: request.stats, extended: request.extended });
         FileStream {
             source,
             plan,
@@ -210,7 +210,7 @@ fn unescape(raw: &StringViewArray, keep: &BooleanBuffer) -> StringViewArray {
     out.finish()
 }
 
-impl Plan {
+impl ReadPlan {
     /// Prunes and projects live rows that come from JSON.
     fn json_batch(&self, batch: &FileBatch, counters: &Counters) -> Result<Option<FileBatch>> {
         let rows = batch.record_batch();

@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::commit_info::info_of;
 use crate::error::{Error, Result};
 use crate::log::commit_name;
-use crate::snapshot::info_of;
 use crate::store::Location;
 
 /// Where a `commitInfo` names its transaction, as all writers but those with white space spell it.

@@ -9,11 +9,10 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Parq
 use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder, RowGroupSelection};
 use parquet::file::metadata::ParquetMetaData;
 
-use super::file::DataFile;
-use super::guard::guarded;
 use super::project::Projection;
 use super::selection::selected;
 use crate::error::Result;
+use crate::parquet::{DataFile, guarded};
 
 /// What produces the rows of a file.
 #[derive(Debug)]

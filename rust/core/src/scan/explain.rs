@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
 use crate::predicate::{BoundColumn, Predicate};
-use crate::prune::{Part, RuledOut};
+use crate::prune::{PredicatePart, RuledOut};
 use crate::replay::{FileBatch, FileStream, FilesRequest};
 use crate::snapshot::Snapshot;
 
@@ -40,7 +40,7 @@ impl Totals {
 
 /// What a predicate does to the files of a version.
 #[derive(Debug, Default, Serialize)]
-pub struct Explanation {
+pub struct ScanExplanation {
     /// Files that a scan opens.
     pub kept: Totals,
     /// Files that it does not.
@@ -147,15 +147,15 @@ pub struct ColumnFacts {
 ///
 /// # Cost
 /// Twice that of [`Snapshot::files`], once of them without pruning, and memory for the files that are shown.
-pub fn explain(snapshot: &Snapshot, predicate: &Predicate, shown: Shown) -> Result<Explanation> {
+pub fn explain(snapshot: &Snapshot, predicate: &Predicate, shown: Shown) -> Result<ScanExplanation> {
     let (schema, mode) = (snapshot.schema(), snapshot.column_mapping());
-    let part = Part::of(predicate, schema, snapshot.partition_columns(), mode)?;
+    let part = PredicatePart::of(predicate, schema, snapshot.partition_columns(), mode)?;
     let undecided = part.undecided().iter().map(ToString::to_string).collect();
     let stats = part.pruner.uses_stats();
     let mut survivors = Survivors::new(
         snapshot.files(FilesRequest { predicate: Some(predicate.clone()), ..FilesRequest::default() })?,
     );
-    let mut told = Told { part, shown, out: Explanation { undecided, ..Explanation::default() } };
+    let mut told = Told { part, shown, out: ScanExplanation { undecided, ..ScanExplanation::default() } };
     for batch in snapshot.files(FilesRequest { stats, ..FilesRequest::default() })? {
         let batch = batch?;
         let mut dropped = BooleanBufferBuilder::new(batch.num_files());
@@ -209,9 +209,9 @@ impl Survivors {
 }
 
 struct Told {
-    part: Part,
+    part: PredicatePart,
     shown: Shown,
-    out: Explanation,
+    out: ScanExplanation,
 }
 
 impl Told {
@@ -270,14 +270,17 @@ impl Told {
     }
 }
 
-fn causes(whole: &Part, ruled_out: &[RuledOut<'_>]) -> Vec<Cause> {
-    let columns = |part: &Part, by: By| {
+fn causes(whole: &PredicatePart, ruled_out: &[RuledOut<'_>]) -> Vec<Cause> {
+    let columns = |part: &PredicatePart, by: By| {
         let (values, leaves) = (part.pruner.partition_columns(), part.pruner.stats_leaves());
         let leaves = if by == By::PartitionValues { &[] } else { leaves };
         values.iter().chain(leaves).map(|c| c.logical.join(".")).collect::<Vec<_>>()
     };
-    let cause =
-        |part: &Part, by: By| Cause { part: part.predicate.to_string(), by, columns: columns(part, by) };
+    let cause = |part: &PredicatePart, by: By| Cause {
+        part: part.predicate.to_string(),
+        by,
+        columns: columns(part, by),
+    };
     if ruled_out.is_empty() {
         return vec![cause(whole, By::Checkpoint)];
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Int64Builder, ListBuilder, RecordBatch, StringArray};
 use arrow::datatypes::{Field, Schema};
 
-use super::deletion_vector::DeletionVector;
 use super::partition_values::partition_columns;
 use crate::actions::Add;
+use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
 

@@ -36,7 +36,7 @@ pub(crate) fn column_facts(
     metadata: &ParquetMetaData,
 ) -> Result<Vec<ColumnFacts>> {
     let projection = Projection::new(path, schema, in_files, mode, metadata.file_metadata())?;
-    let facts = projection.flat.iter().filter_map(|(path, flat)| {
+    let facts = projection.prunable.iter().filter_map(|(path, flat)| {
         let statistics = Statistics::of_row_groups(flat, metadata)?;
         let bounds = statistics.bounds.filter(|_| are_values(metadata, flat.leaf));
         let nulls = statistics.nulls.as_primitive::<Int64Type>().clone();

@@ -6,10 +6,8 @@ use arrow::datatypes::Fields;
 
 use super::leaves::field_id;
 use crate::error::{Error, Result};
+use crate::schema::BY_NAME;
 use crate::schema::{ColumnMappingMode, DataType, StructField};
-
-/// Field metadata key of a column that files have by its name also where the table maps by id: those of row tracking.
-pub(crate) const BY_NAME: &str = "deltaic.byName";
 
 /// How the fields of one file are found.
 #[derive(Clone, Copy)]

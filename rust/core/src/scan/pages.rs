@@ -12,12 +12,12 @@ use parquet::arrow::arrow_reader::RowSelection;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::metadata::page_index::PageIndexProvider;
 
-use super::flat::Flat;
+use super::prunable_columns::PrunableColumns;
 use super::skip::{Statistics, bounds, converter, judge};
 use crate::prune::Pruner;
 
 /// The leaves of a file whose pages a predicate judges.
-pub(super) fn judged(pruner: &Pruner, flat: &HashMap<Vec<String>, Flat>) -> BTreeSet<usize> {
+pub(super) fn judged(pruner: &Pruner, flat: &HashMap<Vec<String>, PrunableColumns>) -> BTreeSet<usize> {
     match pruner.uses_stats() {
         true => pruner.stats_leaves().iter().filter_map(|c| Some(flat.get(&c.physical)?.leaf)).collect(),
         false => BTreeSet::new(),
@@ -28,7 +28,7 @@ pub(super) fn judged(pruner: &Pruner, flat: &HashMap<Vec<String>, Flat>) -> BTre
 /// index does not tell keeps the rows.
 pub(super) fn matching(
     pruner: &Pruner,
-    flat: &HashMap<Vec<String>, Flat>,
+    flat: &HashMap<Vec<String>, PrunableColumns>,
     metadata: &ParquetMetaData,
     group: usize,
 ) -> Option<RowSelection> {
@@ -77,7 +77,7 @@ enum Nulls {
 
 impl Pages {
     fn of(
-        flat: &Flat,
+        flat: &PrunableColumns,
         metadata: &ParquetMetaData,
         index: &dyn PageIndexProvider,
         group: usize,
@@ -136,10 +136,11 @@ mod tests {
     use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
     use super::*;
+    use crate::deletion_vector::DeletionVector;
     use crate::predicate::{CompareOp, Literal, Predicate};
     use crate::scan::project::Projection;
     use crate::scan::testing::{Folder, field, lines, read_all, schema};
-    use crate::scan::{DeletionVector, ReadRequest, RowScan};
+    use crate::scan::{ReadRequest, RowScan};
     use crate::schema::{ColumnMappingMode, StructType};
 
     /// Rows 0 to `count` in one row group: `id` is the row, `x` a tenth of it with a NaN in each thousand, `s.part` the
@@ -201,7 +202,7 @@ mod tests {
         let mode = ColumnMappingMode::None;
         let projection = Projection::new("f", &table(), &[true; 4], mode, metadata.file_metadata()).unwrap();
         let pruner = Pruner::bind(predicate, &table(), &[], mode).unwrap();
-        let Some(selection) = matching(&pruner, &projection.flat, &metadata, 0) else {
+        let Some(selection) = matching(&pruner, &projection.prunable, &metadata, 0) else {
             return (0..10).collect();
         };
         let mut row = 0;

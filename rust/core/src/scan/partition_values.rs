@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::concat;
 
-use super::partition;
 use crate::actions::PartitionValues;
 use crate::error::{Error, Result};
+use crate::partition;
 use crate::schema::DataType;
 use crate::snapshot::Snapshot;
 

@@ -12,9 +12,9 @@ use parquet::schema::types::SchemaDescriptor;
 use super::calendar::Calendar;
 use super::cast::Convert;
 use super::conversion::Conversion;
-use super::flat::{Flat, flat};
 use super::leaves::{any_field_id, keep_leaves, leaf_count, retype, starts, witness};
 use super::matching::Matcher;
+use super::prunable_columns::{PrunableColumns, prunable_columns};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, arrow_type};
 
@@ -29,7 +29,7 @@ pub(crate) struct Projection {
     /// missing in the file, or no column of files at all.
     pub(crate) columns: Vec<Option<(usize, Convert)>>,
     /// The columns whose statistics speak for their rows, by their paths in the table.
-    pub(crate) flat: HashMap<Vec<String>, Flat>,
+    pub(crate) prunable: HashMap<Vec<String>, PrunableColumns>,
 }
 
 impl Projection {
@@ -81,8 +81,8 @@ impl Projection {
                 index.map(|i| Ok((i, of(i)?))).transpose()
             })
             .collect::<Result<Vec<Option<(usize, Convert)>>>>()?;
-        let flat = flat(schema, &masked, &columns, &leaves.chosen);
-        Ok(Projection { mask: ProjectionMask::leaves(parquet, leaves.chosen), supplied, columns, flat })
+        let prunable = prunable_columns(schema, &masked, &columns, &leaves.chosen);
+        Ok(Projection { mask: ProjectionMask::leaves(parquet, leaves.chosen), supplied, columns, prunable })
     }
 
     /// Whether nothing of the file's columns is read.
@@ -387,8 +387,8 @@ mod tests {
         let file = batch(vec![(Field::new("a", list.data_type().clone(), true), Arc::new(list))]);
         let refused = reason(read(&table, ColumnMappingMode::None, &file));
         assert_eq!(refused, "column `a.element` is Int32 in the file and cannot be read as date");
-        let flat = batch(vec![(Field::new("a", Arrow::Int32, true), ints(&[1]))]);
-        let refused = reason(read(&table, ColumnMappingMode::None, &flat));
+        let prunable = batch(vec![(Field::new("a", Arrow::Int32, true), ints(&[1]))]);
+        let refused = reason(read(&table, ColumnMappingMode::None, &prunable));
         assert_eq!(refused, "column `a` is Int32 in the file and cannot be read as array");
     }
 

@@ -14,8 +14,9 @@ use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
+use super::ReadRequest;
 use super::testing::{Folder, field, lines, mapped, numbers, numbers_schema, only, read_all, schema};
-use super::{DeletionVector, ReadRequest};
+use crate::deletion_vector::DeletionVector;
 use crate::predicate::eval::filter_mask;
 use crate::predicate::{CompareOp, Literal, Predicate};
 use crate::schema::{ColumnMappingMode, StructType};

@@ -8,19 +8,20 @@ use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 
 use super::decode::Rows;
-use super::deletion_vector::{DeletionVector, Shared};
-use super::file::DataFile;
 use super::pages;
-use super::partition;
-use super::placed::Places;
 use super::project::Projection;
 use super::request::{ReadRequest, resolve};
 use super::row_ids::{ROW_COMMIT_VERSION, ROW_ID, RowIds, Tracked};
+use super::row_positions::Positions;
 use super::selection::{check_vector, left, positions, row_count, select};
 use super::skip::row_groups;
 use crate::actions::Add;
+use crate::deletion_vector::{DeletionVector, Shared};
 use crate::error::{Error, Result};
-use crate::predicate::{Predicate, eval::filter_mask};
+use crate::parquet::DataFile;
+use crate::partition;
+use crate::predicate::Predicate;
+use crate::predicate::eval::filter_mask;
 use crate::prune::Pruner;
 use crate::schema::{ColumnMappingMode, StructType, to_arrow_schema};
 use crate::snapshot::Snapshot;
@@ -190,13 +191,13 @@ pub(super) fn open_without(
     scan: &Arc<RowScan>,
     add: &Add,
     deleted: Option<&DeletionVector>,
-    places: Option<&mut Places>,
+    places: Option<&mut Positions>,
 ) -> Result<FileRows> {
     let path = add.path.resolve(scan.location.root())?;
     let file = DataFile::open(&scan.location, path, add.size)?;
     let metadata = file.metadata(scan.pruner.is_some())?;
     check_vector(deleted, &metadata, &file)?;
-    let mut unused = Places::default();
+    let mut unused = Positions::default();
     let wants_places = places.is_some() || scan.row_ids.is_some();
     let places = places.unwrap_or(&mut unused);
     places.rows = row_count(&metadata);
@@ -210,17 +211,17 @@ pub(super) fn open_without(
         }
         Rows::Counted(places.rows.saturating_sub(deleted.map_or(0, DeletionVector::cardinality)))
     } else {
-        let flat = &projection.flat;
-        let may_match = scan.pruner.as_ref().map(|p| row_groups(p, flat, &metadata));
+        let prunable = &projection.prunable;
+        let may_match = scan.pruner.as_ref().map(|p| row_groups(p, prunable, &metadata));
         let wanted = |group: &usize| {
             metadata.row_group(*group).num_rows() > 0 && may_match.as_ref().is_none_or(|m| m.value(*group))
         };
         let wanted: Vec<usize> = (0..metadata.num_row_groups()).filter(wanted).collect();
         let metadata = match &scan.pruner {
-            Some(p) => file.page_index(metadata, &wanted, &pages::judged(p, flat), &projection.mask)?,
+            Some(p) => file.page_index(metadata, &wanted, &pages::judged(p, prunable), &projection.mask)?,
             None => metadata,
         };
-        let in_pages = |group| pages::matching(scan.pruner.as_ref()?, flat, &metadata, group);
+        let in_pages = |group| pages::matching(scan.pruner.as_ref()?, prunable, &metadata, group);
         let selections = select(&metadata, &wanted, in_pages, deleted);
         if wants_places {
             places.ranges = positions(&metadata, &selections);
@@ -418,7 +419,7 @@ mod tests {
         let mut add = folder.parquet("f.parquet", &numbers(10), 10);
         let vector: DeletionVector = [3].into_iter().collect();
         let (body, descriptors) =
-            super::super::deletion_vector::write_file(&[vector], "", uuid::Uuid::from_u128(7)).unwrap();
+            crate::deletion_vector::write_file(&[vector], "", uuid::Uuid::from_u128(7)).unwrap();
         add.deletion_vector = Some(descriptors[0].clone());
         let scan = folder.scan(&numbers_schema(), &[], ReadRequest::default());
         let error = read_file(&scan, &add).unwrap_err();

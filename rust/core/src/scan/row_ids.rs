@@ -5,11 +5,10 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, new_null_array};
 use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema};
 
-use super::matching::BY_NAME;
-use super::placed::Places;
+use super::row_positions::Positions;
 use crate::actions::{Add, Metadata, ObjectPath};
 use crate::error::{Error, Result};
-use crate::schema::{DataType, StructField};
+use crate::schema::{BY_NAME, DataType, StructField};
 use crate::snapshot::Snapshot;
 
 /// The column of a read that has the row ids.
@@ -116,13 +115,13 @@ pub(super) struct Tracked {
     ids: RowIds,
     /// Its path, and what its `add` says of row ids.
     file: Add,
-    places: Places,
+    places: Positions,
 }
 
 impl Tracked {
     /// # Errors
     /// [`Error::DataFile`] for an `add` that says nothing of row ids.
-    pub(super) fn of(ids: &RowIds, add: &Add, places: &Places) -> Result<Self> {
+    pub(super) fn of(ids: &RowIds, add: &Add, places: &Positions) -> Result<Self> {
         let Add { path, base_row_id, default_row_commit_version, .. } = add;
         if base_row_id.is_none() || default_row_commit_version.is_none() {
             return Err(Error::DataFile {

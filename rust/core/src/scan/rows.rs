@@ -54,9 +54,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::deletion_vector::DeletionVector;
     use crate::error::Error;
     use crate::predicate::{CompareOp, Literal, Predicate};
-    use crate::scan::DeletionVector;
     use crate::scan::testing::{Folder, lines};
     use crate::snapshot::At;
 

@@ -8,10 +8,9 @@ use parquet::arrow::arrow_reader::RowSelection;
 use parquet::arrow::push_decoder::RowGroupSelection;
 use parquet::file::metadata::ParquetMetaData;
 
-use super::deletion_vector::DeletionVector;
-use super::file::DataFile;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::deletion_vector::DeletionVector;
+use crate::error::{Error, Result, condition};
+use crate::parquet::DataFile;
 use crate::sums::SaturatingSum;
 
 /// Bytes that a run of deleted rows takes in a selection: what is skipped, and what is kept behind it.

@@ -12,14 +12,14 @@ use parquet::basic::{ColumnOrder, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
-use super::flat::Flat;
+use super::prunable_columns::PrunableColumns;
 use crate::prune::Pruner;
 
 /// Which row groups can hold a row for which the predicate is true. `flat` are the columns by their paths in the table.
 /// What the statistics do not tell keeps the row group.
 pub(crate) fn row_groups(
     pruner: &Pruner,
-    flat: &HashMap<Vec<String>, Flat>,
+    flat: &HashMap<Vec<String>, PrunableColumns>,
     metadata: &ParquetMetaData,
 ) -> BooleanBuffer {
     let columns = pruner.stats_leaves().iter().filter_map(|column| {
@@ -39,7 +39,7 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    pub(super) fn of_row_groups(flat: &Flat, metadata: &ParquetMetaData) -> Option<Self> {
+    pub(super) fn of_row_groups(flat: &PrunableColumns, metadata: &ParquetMetaData) -> Option<Self> {
         let converter = converter(flat, metadata)?;
         let groups = || metadata.row_groups().iter();
         let nulls = converter.row_group_null_counts(groups()).ok()?;
@@ -60,7 +60,7 @@ impl Statistics {
 
 /// Reads statistics of a column. Null counts of old writers may be missing, which is not zero.
 pub(super) fn converter<'a>(
-    flat: &'a Flat,
+    flat: &'a PrunableColumns,
     metadata: &'a ParquetMetaData,
 ) -> Option<StatisticsConverter<'a>> {
     let schema = metadata.file_metadata().schema_descr();
@@ -70,7 +70,7 @@ pub(super) fn converter<'a>(
 
 /// Minimum and maximum as the table has the values, if they are in an order that is defined.
 pub(super) fn bounds(
-    flat: &Flat,
+    flat: &PrunableColumns,
     metadata: &ParquetMetaData,
     read: impl Fn() -> Result<(ArrayRef, ArrayRef), ParquetError>,
 ) -> Option<(ArrayRef, ArrayRef)> {
@@ -205,7 +205,7 @@ mod tests {
         let wanted = vec![true; table.fields.len()];
         let projection = Projection::new("f", table, &wanted, mode, metadata.file_metadata()).unwrap();
         let pruner = Pruner::bind(predicate, table, &[], ColumnMappingMode::None).unwrap();
-        row_groups(&pruner, &projection.flat, metadata).iter().collect()
+        row_groups(&pruner, &projection.prunable, metadata).iter().collect()
     }
 
     fn compare(column: &str, op: CompareOp, value: Literal) -> Predicate {

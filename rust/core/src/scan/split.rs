@@ -6,8 +6,10 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 
-use super::{DeletionVector, FileRows, PlacedRows, ReadRequest, RowScan, read_file};
+use super::row_positions::PositionedRows;
+use super::{FileRows, ReadRequest, RowScan, read_file};
 use crate::actions::Add;
+use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::replay::FilesRequest;
@@ -166,7 +168,7 @@ pub struct SplitRows {
 enum Rows {
     Bare(FileRows),
     /// With the decoded URI of the file.
-    Placed(PlacedRows, String),
+    Placed(PositionedRows, String),
 }
 
 impl SplitRows {
@@ -184,7 +186,7 @@ impl SplitRows {
         let uri = path.uri();
         let load = |d| DeletionVector::load(d, location);
         let deleted = add.deletion_vector.as_ref().map(load).transpose()?;
-        Ok(Rows::Placed(PlacedRows::open(&self.scan, add, deleted.as_ref())?, uri))
+        Ok(Rows::Placed(PositionedRows::open(&self.scan, add, deleted.as_ref())?, uri))
     }
 
     fn next_of_file(&mut self) -> Option<Result<RecordBatch>> {
@@ -241,7 +243,7 @@ fn mode_of(name: &str) -> ColumnMappingMode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::LogPath;
+    use crate::actions::FilePath;
     use crate::predicate::{CompareOp, Literal};
     use crate::scan::testing::{lines, nine_rows};
     use crate::snapshot::At;
@@ -254,7 +256,7 @@ mod tests {
     }
 
     fn of_size(size: i64) -> Add {
-        Add { path: LogPath::encode(&size.to_string()), size, ..Add::default() }
+        Add { path: FilePath::encode(&size.to_string()), size, ..Add::default() }
     }
 
     #[test]
@@ -344,7 +346,7 @@ mod tests {
     fn the_first_error_ends_a_split() {
         let (_dir, snapshot) = table(&[]);
         let mut files = surviving_files(&snapshot, None, false).unwrap();
-        files.insert(1, Add { path: LogPath::from_log("gone.parquet"), ..files[0].clone() });
+        files.insert(1, Add { path: FilePath::from_log("gone.parquet"), ..files[0].clone() });
         let all = splits(&snapshot, &StorageOptions::new(), &files, &[], i64::MAX).pop().unwrap();
         let mut rows = all.read(None).unwrap();
         assert_eq!(rows.schema().fields().len(), 2);

@@ -10,9 +10,9 @@ use std::thread::JoinHandle;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
-use super::deletion_vector::Shared;
 use super::read::{RowScan, open};
 use crate::actions::Add;
+use crate::deletion_vector::Shared;
 use crate::error::{Error, Result};
 use crate::panics::internal;
 
@@ -237,7 +237,7 @@ mod tests {
     fn the_first_error_ends_the_stream_after_the_rows_before_it() {
         let folder = Folder::new();
         let (scan, mut adds) = files(&folder, 10);
-        adds[4].path = crate::actions::LogPath::from_log("gone.parquet");
+        adds[4].path = crate::actions::FilePath::from_log("gone.parquet");
         let mut stream = start(&scan, vec![Ok((scan.clone(), adds.clone()))].into_iter(), 3);
         let mut rows = 0;
         let error = loop {

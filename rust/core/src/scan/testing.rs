@@ -10,28 +10,29 @@ use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 
 use super::{FileRows, ReadRequest, RowScan, read_file};
-use crate::actions::{Add, LogPath};
+use crate::actions::{Add, FilePath};
 use crate::error::Result;
+use crate::operations::write;
 use crate::schema::{ColumnMappingMode, StructType};
 use crate::store::{Location, StorageOptions};
-use crate::write::{WriteMode, WriteOptions, write};
+use crate::write::{WriteMode, WriteOptions};
 
 /// A folder of data files.
-pub(super) struct Folder {
+pub(crate) struct Folder {
     pub(super) dir: tempfile::TempDir,
-    pub(super) location: Location,
+    pub(crate) location: Location,
 }
 
 impl Folder {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let location = Location::open(dir.path().to_str().unwrap(), &StorageOptions::new()).unwrap();
         Folder { dir, location }
     }
 
-    pub(super) fn put(&self, name: &str, bytes: &[u8]) -> Add {
+    pub(crate) fn put(&self, name: &str, bytes: &[u8]) -> Add {
         std::fs::write(self.dir.path().join(name), bytes).unwrap();
-        Add { path: LogPath::encode(name), size: bytes.len() as i64, data_change: true, ..Add::default() }
+        Add { path: FilePath::encode(name), size: bytes.len() as i64, data_change: true, ..Add::default() }
     }
 
     pub(super) fn parquet(&self, name: &str, batch: &RecordBatch, group_rows: usize) -> Add {
@@ -81,7 +82,7 @@ pub(super) fn read_all(scan: &Arc<RowScan>, add: &Add) -> Result<RecordBatch> {
 }
 
 /// A value as text; an instant ends in `Z`.
-pub(super) fn text(array: &ArrayRef, row: usize) -> String {
+pub(crate) fn text(array: &ArrayRef, row: usize) -> String {
     match array.data_type() {
         // Arrow's own text of an instant needs the database of time zones
         Arrow::Timestamp(_, Some(_)) if array.is_valid(row) => {

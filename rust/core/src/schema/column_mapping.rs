@@ -1,5 +1,4 @@
 use super::{StructField, StructType};
-use crate::actions::Metadata;
 
 /// Field metadata key of the physical name.
 pub const PHYSICAL_NAME: &str = "delta.columnMapping.physicalName";
@@ -25,15 +24,6 @@ impl ColumnMappingMode {
             ColumnMappingMode::None => "none",
             ColumnMappingMode::Name => "name",
             ColumnMappingMode::Id => "id",
-        }
-    }
-
-    /// The mode of a table, from `delta.columnMapping.mode`.
-    pub fn of(metadata: &Metadata) -> Self {
-        match metadata.configuration.get("delta.columnMapping.mode").map(String::as_str) {
-            Some("name") => ColumnMappingMode::Name,
-            Some("id") => ColumnMappingMode::Id,
-            _ => ColumnMappingMode::None,
         }
     }
 }

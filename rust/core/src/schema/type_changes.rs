@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{DataType, StructField, StructType};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 
 /// Field metadata key of the changes.
 pub(crate) const TYPE_CHANGES: &str = "delta.typeChanges";

@@ -1,8 +1,7 @@
 //! Columns that hold only nulls of no type, which data files do not have (PROTOCOL.md, "Void Type").
 
 use super::{DataType, StructType, format_column_list};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 
 impl StructType {
     /// What data files hold: no void columns, and structs without their void fields. Arrays and maps stay as they are:

@@ -4,8 +4,8 @@ use chrono::Utc;
 
 use super::Snapshot;
 use crate::actions::Txn;
-use crate::checkpoint::LogSettings;
 use crate::error::Result;
+use crate::log::LogSettings;
 
 impl Snapshot {
     /// The newest transaction identifier of an application, if it has one that has not expired.

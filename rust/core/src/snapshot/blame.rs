@@ -7,12 +7,11 @@
 use std::collections::BTreeSet;
 
 use super::recount::files_without;
-use crate::actions::Action;
-use crate::checkpoint::next_checksum;
-use crate::commit::ActionRef;
+use crate::actions::{Action, ActionRef};
+use crate::checksum::{Checksum, next_checksum};
 use crate::error::{Error, Result};
 use crate::log::{Listing, LogFile, LogFileKind};
-use crate::replay::{Checksum, CommitActions, KeyLayer, KeySet, Totals, fetch, key, without};
+use crate::replay::{CommitActions, KeyLayer, KeySet, Totals, fetch, key, without};
 use crate::store::Location;
 
 /// Commits between two checksums beyond which these say nothing of each of them.

@@ -1,8 +1,10 @@
-use super::clock::{in_commit_since, info_of, monotonic};
+use super::clock::monotonic;
 use super::state::Snapshot;
 use crate::actions::CommitInfo;
 use crate::error::Result;
+use crate::features::in_commit_since;
 use crate::log::{Listing, LogFile};
+use crate::replay::info_of;
 
 /// One commit of the history.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,6 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::store::Location;
 
 /// How much of what a log says twice a reading holds against each other before it answers. Each level sees all that the one
 /// before it sees.
@@ -49,5 +50,28 @@ impl FromStr for Verify {
             argument: "verify".into(),
             reason: format!("`{name}` is none of `fast`, `checked` and `full`"),
         })
+    }
+}
+
+/// What is checked when a snapshot is opened. The check of a whole table needs snapshots itself: the layer above gives it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) enum Checks {
+    /// As [`Verify::Fast`].
+    Fast,
+    /// As [`Verify::Checked`].
+    #[default]
+    Checked,
+    /// As [`Verify::Full`], with the check of the table at a location.
+    Full(fn(&Location) -> Result<()>),
+}
+
+impl Checks {
+    /// The level.
+    pub(crate) fn level(self) -> Verify {
+        match self {
+            Checks::Fast => Verify::Fast,
+            Checks::Checked => Verify::Checked,
+            Checks::Full(_) => Verify::Full,
+        }
     }
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::at::At;
-use super::level::Verify;
-use super::report::Counters;
+use super::level::Checks;
 use super::times::CommitTimes;
 use crate::actions::{Metadata, Protocol};
+use crate::checksum::Checksum;
 use crate::error::{Error, Result};
 use crate::log::{Checkpoint, LastCheckpoint, Listing, LogFile, LogFileKind, LogSegment, commit_name};
-use crate::replay::{CheckpointReader, Checksum, Totals, scan_for_protocol_and_metadata};
+use crate::replay::{CheckpointReader, Totals, scan_for_protocol_and_metadata};
+use crate::report::Counters;
 use crate::store::Location;
 
 /// A version whose protocol and metadata are known.
@@ -31,8 +32,8 @@ pub(super) struct Opened {
 /// What files beside commits and checkpoint said when the version was opened, to hold the rest of the log against.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
-    /// How much of it is held against the log.
-    pub(super) level: Verify,
+    /// How much of it is compared with the log.
+    pub(super) checks: Checks,
     /// Version of the checkpoint that the hint names, and the files that it says are in it.
     pub(super) hinted: Option<(u64, u64)>,
     /// Totals of the checksum of this version.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::blame::damaged_commit;
 use super::level::Verify;
 use super::load::{Evidence, reopen};
-use super::report::Counters;
 use super::state::{State, replay};
 use crate::error::{Error, Result};
 use crate::log::{Listing, LogSegment};
 use crate::replay::{Blame, Count, FileStream, FilesRequest, Otherwise, ScanSource, Totals};
+use crate::report::Counters;
 use crate::store::Location;
 
 /// The live files of a version without some files of the log; none where the rest of it does not give them.

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use super::at::At;
 use super::clock::commit_info;
-use super::level::Verify;
+use super::level::{Checks, Verify};
 use super::load::{Evidence, Opened, check_not_lost, compacted, known, open, reopen};
 use super::recount::count_of;
-use super::report::{Counters, Report};
 use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol};
+use crate::checksum::Checksum;
 use crate::error::{Error, Result};
 use crate::events;
 use crate::features::{check_reader, check_uses};
@@ -17,12 +17,12 @@ use crate::log::{Listing, LogFile, LogFileKind, LogSegment, commit_name};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
 use crate::replay::{
-    CheckpointReader, Checksum, Count, FileStream, FilesRequest, ScanSource, Tail, Totals, check_table,
+    CheckpointReader, Count, FileStream, FilesRequest, ScanSource, Tail, Totals, check_table,
     scan_for_protocol_and_metadata,
 };
+use crate::report::{Counters, Report};
 use crate::schema::{ColumnMappingMode, StructType, check_type_changes};
 use crate::store::{Location, runtime};
-use crate::verify::{VerifyOptions, verify};
 
 /// One version of a table. It never changes; cloning shares it.
 ///
@@ -95,34 +95,24 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::open_with`].
     pub fn open(location: Location, at: At) -> Result<Self> {
-        Self::open_with(location, at, Verify::default())
+        Self::open_with_checks(location, at, Checks::Checked)
     }
 
-    /// Opens a version of the table at a location. The level is that of all readings of the snapshot, and of those that it is
-    /// advanced to.
+    /// [`Snapshot::open_with`] for who has the check of the whole table, or does without.
     ///
     /// # Errors
-    /// [`Error::TableNotFound`]; [`Error::VersionNotFound`] and [`Error::TimestampOutOfRange`] with the available range;
-    /// [`Error::LogGap`] and [`Error::LogCorrupt`] for a broken log; [`Error::UnsupportedFeature`] for a table that
-    /// needs more of a reader; [`Error::InvalidSchema`] for a type that is not known, [`Error::Unsupported`] for a change of
-    /// type that the protocol does not have. At the level [`Verify::Full`], [`Error::LogCorrupt`] with the first finding of
-    /// [`verify`].
-    ///
-    /// # Cost
-    /// One GET of the hint, one listing from there, and one GET of the newest checksum, or of the commits after the
-    /// checkpoint and the footer of the checkpoint. A version by timestamp lists the whole log. One HEAD more where a file of
-    /// the log knows of a newer version than the newest commit. At the level [`Verify::Full`] also that of [`verify`].
-    pub fn open_with(location: Location, at: At, level: Verify) -> Result<Self> {
+    /// As [`Snapshot::open_with`].
+    pub(crate) fn open_with_checks(location: Location, at: At, checks: Checks) -> Result<Self> {
         location.cancel().check()?;
-        if level == Verify::Full {
-            verify(&location, &VerifyOptions::default())?.check()?;
+        if let Checks::Full(check) = checks {
+            check(&location)?;
         }
         let started = Instant::now();
         let counters = Arc::new(Counters::of(&location));
         let _span = events::opening(counters.table()).entered();
         let metered = location.metered(counters.meter.clone());
         let mut opened = open(&metered, at, &counters)?;
-        opened.evidence.level = level;
+        opened.evidence.checks = checks;
         let (version, known, excluded) = (opened.segment.version, opened.known, opened.excluded.clone());
         let checksum = opened.segment.checksum.clone().filter(|_| opened.opened_from == "checksum");
         let snapshot = match (Snapshot::of(&location, &metered, &counters, opened), checksum) {
@@ -134,7 +124,7 @@ impl Snapshot {
                 let listing = Listing::read(&metered, 0)?;
                 let again = reopen(&metered, &listing, Some(version), without, &counters);
                 let mut again = again.map_err(|_| error)?;
-                again.evidence.level = level;
+                again.evidence.checks = checks;
                 Snapshot::of(&location, &metered, &counters, again)?
             }
             (snapshot, _) => snapshot?,
@@ -173,7 +163,7 @@ impl Snapshot {
         if protocol.reader_features.iter().flatten().any(|f| f.starts_with("typeWidening")) {
             check_type_changes(&table, &schema)?;
         }
-        let mode = ColumnMappingMode::of(&metadata);
+        let mode = metadata.column_mapping();
         let version = state.segment.version;
         Ok(Snapshot {
             inner: Arc::new(Inner {
@@ -214,7 +204,11 @@ impl Snapshot {
 
     /// The level at which it was opened.
     pub fn level(&self) -> Verify {
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).evidence.level
+        self.checks().level()
+    }
+
+    fn checks(&self) -> Checks {
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).evidence.checks
     }
 
     /// Where the table is.
@@ -324,7 +318,7 @@ impl Snapshot {
     fn count(&self) -> Option<Count> {
         let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
         let totals = state.evidence.totals.clone()?;
-        count_of(&self.inner.location, totals, &state.segment, &state.excluded, state.evidence.level)
+        count_of(&self.inner.location, totals, &state.segment, &state.excluded, state.evidence.checks.level())
     }
 
     /// The live files that may hold rows of the predicate, all of them without one, as actions with all their fields.
@@ -403,7 +397,7 @@ impl Snapshot {
     /// # Errors
     /// [`Error::LogCorrupt`] for the commit and the checksum.
     fn confirm(&self, state: &mut State, tail: &Tail) -> Result<()> {
-        if state.evidence.level > Verify::Fast {
+        if state.evidence.checks.level() > Verify::Fast {
             tail.transactions.check(&self.inner.location)?;
             if let Some((name, version)) =
                 tail.unplaced.as_ref().filter(|_| !self.partition_columns().is_empty())
@@ -498,11 +492,11 @@ impl Snapshot {
             check_not_lost(&location, self.version(), known(&listing))?;
             return Ok(self.clone());
         }
-        let level = state.evidence.level;
+        let (checks, level) = (state.evidence.checks, state.evidence.checks.level());
         if level == Verify::Full || state.tail.is_none() && newest > self.version() {
             // nothing was replayed that could be shared, and a newer checkpoint saves the commits
             drop(state);
-            return Snapshot::open_with(inner.plain.clone(), At::Latest, level);
+            return Snapshot::open_with_checks(inner.plain.clone(), At::Latest, checks);
         }
         let base = state.tail.clone().map(|t| (self.version(), t)).or_else(|| state.base.clone());
         let mut segment = state.segment.clone();
@@ -527,7 +521,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::update`].
     pub(super) fn reopened(&self, location: Location) -> Result<Snapshot> {
-        let newest = Snapshot::open_with(location, At::Latest, self.level())?;
+        let newest = Snapshot::open_with_checks(location, At::Latest, self.checks())?;
         // another table in the same place has a history of its own
         if newest.version() < self.version() && newest.metadata().id == self.metadata().id {
             let version = newest.version() + 1;

@@ -1,9 +1,10 @@
 //! When versions were committed.
 
 use super::at::format_timestamp;
-use super::clock::{in_commit_since, in_commit_timestamp, monotonic};
+use super::clock::{in_commit_timestamp, monotonic};
 use crate::actions::Metadata;
 use crate::error::{Error, Result};
+use crate::features::in_commit_since;
 use crate::log::{Listing, LogFile};
 use crate::store::Location;
 

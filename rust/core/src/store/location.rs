@@ -8,7 +8,7 @@ use super::secrets::{self, KeptOptions};
 use super::{
     ALLOWED_LOCATIONS, AllowedLocations, Contained, LocalStore, Meter, Metered, ObjectAdapter, Store,
 };
-use crate::actions::{LogPath, ObjectPath};
+use crate::actions::{FilePath, ObjectPath};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 
@@ -74,8 +74,8 @@ impl Location {
     /// The place of a file of the log that may be read, for those who read it by other means than [`Location::store_for`].
     ///
     /// # Errors
-    /// [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`] does not allow it; those of [`LogPath::resolve`].
-    pub(crate) fn readable(&self, path: &LogPath) -> Result<ObjectPath> {
+    /// [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`] does not allow it; those of [`FilePath::resolve`].
+    pub(crate) fn readable(&self, path: &FilePath) -> Result<ObjectPath> {
         let place = path.resolve(&self.root)?;
         self.check_read(&place)?;
         Ok(place)

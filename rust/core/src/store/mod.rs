@@ -20,6 +20,8 @@ pub use local::LocalStore;
 pub use location::{Location, StorageOptions};
 pub(crate) use metered::{Meter, Metered};
 pub use object::ObjectAdapter;
+#[cfg(all(test, unix))]
+pub(crate) use power_cut::{Ignore, PowerCut};
 pub(crate) use secrets::KeptOptions;
 pub use secrets::{SECRETS, is_secret};
 pub(crate) use traits::io_error;

@@ -18,5 +18,5 @@ mod walk;
 pub use admission::ReadLimit;
 pub use offset::Offset;
 pub use options::{SourceOptions, Start};
-pub use source::{Part, Source};
+pub use source::{BatchPart, Source};
 pub use tracking::{Place, TrackingOptions, check_places};

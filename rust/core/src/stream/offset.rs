@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 
 /// Before everything in a version.
 pub(super) const BASE: i64 = -100;

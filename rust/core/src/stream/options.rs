@@ -4,10 +4,9 @@ use regex::Regex;
 
 use super::admission::ReadLimit;
 use super::tracking::TrackingOptions;
-use crate::alter::parse_byte_size;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::expr::java_regex;
+use crate::properties::parse_byte_size;
 
 /// Files of a batch where the stream does not say.
 const MOST_FILES: u64 = 1000;

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::actions::Metadata;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::{ColumnMappingMode, DataType, StructType, is_widening};
 
 /// The schema that a stream reads in.
@@ -88,8 +87,8 @@ impl ReadSchema {
 
     /// A column that has another name in the newer of two schemas, or is gone from it.
     fn renamed(&self, there: &Metadata, schema: &StructType, before: bool) -> Option<String> {
-        let here = (&self.schema, ColumnMappingMode::of(&self.metadata));
-        let there = (schema, ColumnMappingMode::of(there));
+        let here = (&self.schema, self.metadata.column_mapping());
+        let there = (schema, there.column_mapping());
         if here.1 == ColumnMappingMode::None && there.1 == ColumnMappingMode::None {
             return None;
         }

@@ -52,7 +52,7 @@ enum Bound {
 
 /// Files of a batch that one scan can read: no file is in it with two deletion vectors.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct BatchPart {
     /// The version in whose schema they are read.
     pub snapshot: Snapshot,
     /// The files, without statistics.
@@ -212,7 +212,7 @@ impl Source {
     ///
     /// # Cost
     /// As [`Source::latest`]; what that has read is not read again.
-    pub fn batch(&self, start: Option<&Offset>, end: &Offset) -> Result<Vec<Part>> {
+    pub fn batch(&self, start: Option<&Offset>, end: &Offset) -> Result<Vec<BatchPart>> {
         let mut state = self.state();
         self.check_table(end)?;
         let from = match start {
@@ -220,7 +220,7 @@ impl Source {
             None => self.begin_of(&mut state, end)?,
         };
         self.check_table(&from)?;
-        let mut parts = vec![Part { snapshot: self.snapshot.clone(), files: Vec::new() }];
+        let mut parts = vec![BatchPart { snapshot: self.snapshot.clone(), files: Vec::new() }];
         if from.place() == end.place() && from.initial == end.initial {
             return Ok(parts);
         }
@@ -235,7 +235,7 @@ impl Source {
         self.walk(&mut state.known, &from, Some(end), true, |(_, _, file)| {
             let Some(file) = file.filter(|f| self.takes(f)) else { return true };
             if file.deletion_vector.is_some() && !with_vectors.insert(file.path.as_str().to_owned()) {
-                parts.push(Part { snapshot: self.snapshot.clone(), files: Vec::new() });
+                parts.push(BatchPart { snapshot: self.snapshot.clone(), files: Vec::new() });
                 with_vectors = HashSet::from([file.path.as_str().to_owned()]);
             }
             if let Some(part) = parts.last_mut() {

@@ -4,18 +4,19 @@ use serde::Serialize;
 
 use super::pending::records_all;
 use crate::actions::{Action, DeletionVectorDescriptor};
-use crate::commit::{Winner, commit_path, winners_from};
 use crate::conflict::{
-    ExplainedWinner, IsolationLevel, Ours, Outcome, Reads, TransactionRecord, Vectors, explain, findings,
+    ExplainedWinner, IsolationLevel, Ours, Outcome, Reads, TransactionRecord, Vectors, Winner, explain,
+    findings, winners_from,
 };
+use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
-use crate::scan::DeletionVector;
+use crate::log::commit_path;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 
 /// What a transaction would meet on its way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Explanation {
+pub struct ConflictExplanation {
     /// Version that it began at.
     pub read_version: u64,
     /// Its operation.
@@ -40,7 +41,10 @@ pub struct Explanation {
 ///
 /// # Cost
 /// Opening the version, and a read of each commit.
-pub fn explain_conflicts(location: &Location, transaction: &TransactionRecord) -> Result<Explanation> {
+pub fn explain_conflicts(
+    location: &Location,
+    transaction: &TransactionRecord,
+) -> Result<ConflictExplanation> {
     let snapshot = Snapshot::open(location.clone(), At::Version(transaction.read_version))?;
     let root = location.root();
     let table = (snapshot.schema().as_ref(), snapshot.partition_columns(), snapshot.column_mapping());
@@ -82,7 +86,7 @@ pub fn explain_conflicts(location: &Location, transaction: &TransactionRecord) -
         (None, None) if explained.iter().any(|w| w.outcome == Outcome::Rebase) => (Outcome::Rebase, None),
         (None, None) => (Outcome::Pass, None),
     };
-    Ok(Explanation {
+    Ok(ConflictExplanation {
         read_version: transaction.read_version,
         operation: transaction.operation.clone(),
         isolation_level: level,

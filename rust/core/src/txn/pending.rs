@@ -2,22 +2,23 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::actions::{Action, Add, CommitInfo, DomainMetadata, Metadata, ObjectPath, Protocol};
-use crate::commit::{ActionRef, NewCommit, Proposal, Winner, after_commit, commit_path};
+use super::rewrite_metrics::rewrite_metrics;
+use super::row_ids::assign;
+use super::table::Table;
+use super::timestamps::{mark, next};
+use super::{checks, universal_format};
+use crate::actions::{Action, ActionRef, Add, CommitInfo, DomainMetadata, Metadata, ObjectPath, Protocol};
+use crate::after_commit::{NewCommit, after_commit};
+use crate::commit::Proposal;
 use crate::conflict::{
-    Changes, Conflict, ConflictKind, Finding, IsolationLevel, MATRIX, Ours, Reads, Row, Rule, StoredVectors,
-    TransactionRecord, Vectors, decide, enables_row_tracking, findings,
+    Changes, IsolationLevel, MATRIX, Ours, Reads, Row, Rule, RuleFinding, StoredVectors, TransactionRecord,
+    Vectors, Winner, decide, enables_row_tracking, findings,
 };
-use crate::error::{Error, Result};
+use crate::error::{Conflict, ConflictKind, Error, Result};
+use crate::features::{ROW_TRACKING_DOMAIN, assigns_row_ids, has_in_commit_timestamps};
+use crate::log::commit_path;
 use crate::snapshot::Snapshot;
 use crate::store::Location;
-use crate::universal_format;
-
-use super::checks;
-use super::rewrite_metrics::rewrite_metrics;
-use super::row_ids::{ROW_TRACKING_DOMAIN, assign, assigns_row_ids};
-use super::table::Table;
-use super::timestamps::{has_in_commit_timestamps, mark, next};
 
 /// A transaction on its way into the log: checked, and ready to become one version after the other until one is free.
 #[derive(Debug)]
@@ -198,7 +199,7 @@ impl Pending {
         .to_json()
     }
 
-    fn lost(&self, winner: &Winner, winners: &[Winner], kind: ConflictKind, finding: &Finding) -> Error {
+    fn lost(&self, winner: &Winner, winners: &[Winner], kind: ConflictKind, finding: &RuleFinding) -> Error {
         let row = MATRIX.iter().find(|r| r.rule == finding.rule);
         let about = match (finding.rule, &finding.subject) {
             (Rule::Transaction, Some(app)) => format!(" (application `{app}`)"),
@@ -291,7 +292,7 @@ impl Proposal for Pending {
             }
             table.follow(&path, winner)?;
             self.take_row_ids_back();
-            let seen = |f: &Finding| matches!(f.rule, Rule::OtherRows | Rule::RowsMoved);
+            let seen = |f: &RuleFinding| matches!(f.rule, Rule::OtherRows | Rule::RowsMoved);
             if self.begun.is_none() && found.iter().any(seen) {
                 self.begun = Some(self.changes.clone());
             }
@@ -299,7 +300,7 @@ impl Proposal for Pending {
             self.reads.follow(winner, self.location.root())?;
             self.prepared = self.changes.adds.iter().map(Prepared::of).collect();
             self.measure_rewrite();
-            let table_changed = |f: &Finding| {
+            let table_changed = |f: &RuleFinding| {
                 matches!(f.rule, Rule::FeaturesAdded | Rule::PropertiesSet | Rule::IdentityAdvanced)
             };
             if found.iter().any(table_changed) {
@@ -338,18 +339,18 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::{Add, LogPath, Remove};
+    use crate::actions::{Add, FilePath, Remove};
 
     #[test]
     fn the_files_that_winners_removed_are_touched() {
-        let remove = |path: &str| Action::from(Remove { path: LogPath::encode(path), ..Remove::default() });
-        let add = Action::from(Add { path: LogPath::encode("c"), ..Add::default() });
+        let remove = |path: &str| Action::from(Remove { path: FilePath::encode(path), ..Remove::default() });
+        let add = Action::from(Add { path: FilePath::encode("c"), ..Add::default() });
         let winners = [
             Winner { version: 1, actions: vec![remove("a"), add] },
             Winner { version: 2, actions: vec![remove("b")] },
         ];
         let root = ObjectPath::new("memory://", "/t");
-        let identity = |path: &str| LogPath::encode(path).identity(&root).unwrap();
+        let identity = |path: &str| FilePath::encode(path).identity(&root).unwrap();
         let expected: HashSet<String> = [identity("a"), identity("b")].into();
         assert_eq!(touched(&winners, &root).unwrap(), expected);
     }

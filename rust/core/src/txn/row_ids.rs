@@ -1,37 +1,9 @@
 //! Row ids and row commit versions (PROTOCOL.md, "Row Tracking").
 
-use serde::{Deserialize, Serialize};
-
-use crate::actions::{Add, DomainMetadata, Metadata, Protocol};
+use crate::actions::{Add, DomainMetadata};
 use crate::error::{Error, Result};
-
-/// The metadata domain of the highest row id.
-pub(crate) const ROW_TRACKING_DOMAIN: &str = "delta.rowTracking";
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct HighWaterMark {
-    row_id_high_water_mark: i64,
-}
-
-/// Whether every file that joins the table gets row ids.
-pub(crate) fn assigns_row_ids(protocol: &Protocol, metadata: &Metadata) -> bool {
-    protocol.supports("rowTracking") && !metadata.is_true("delta.rowTrackingSuspended")
-}
-
-/// The highest row id that a domain records; nothing for other domains and for a tombstone.
-///
-/// # Errors
-/// [`Error::LogCorrupt`] when it cannot be read: ids would be given twice.
-pub(crate) fn high_water_mark(path: &str, domain: &DomainMetadata) -> Result<Option<i64>> {
-    if domain.domain != ROW_TRACKING_DOMAIN || domain.removed {
-        return Ok(None);
-    }
-    let mark: HighWaterMark = serde_json::from_str(&domain.configuration).map_err(|e| {
-        Error::corrupt(path, None, format!("the domain `{ROW_TRACKING_DOMAIN}` has no high-water mark: {e}"))
-    })?;
-    Ok(Some(mark.row_id_high_water_mark))
-}
+use crate::features::{HighWaterMark, ROW_TRACKING_DOMAIN};
+use crate::stats::num_records;
 
 /// Gives row ids to the files that have none, from behind `highest`, and the version to those without a commit version.
 /// The domain that records the new highest id, if any was given.
@@ -69,24 +41,10 @@ pub(super) fn assign(adds: &mut [Add], version: u64, highest: Option<i64>) -> Re
     }))
 }
 
-/// Number of rows of the data file, deleted ones included.
-pub(crate) fn num_records(add: &Add) -> Option<i64> {
-    num_records_of(add.stats.as_deref()?)
-}
-
-/// [`num_records`] by the statistics of a file.
-pub(crate) fn num_records_of(stats: &str) -> Option<i64> {
-    #[derive(Deserialize)]
-    struct Rows {
-        #[serde(rename = "numRecords")]
-        num_records: i64,
-    }
-    serde_json::from_str::<Rows>(stats).ok().map(|r| r.num_records)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::high_water_mark;
 
     fn add(rows: Option<i64>) -> Add {
         Add { stats: rows.map(|n| format!("{{\"numRecords\":{n}}}")), ..Default::default() }

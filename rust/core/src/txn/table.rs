@@ -1,11 +1,11 @@
 use crate::actions::{Action, DomainMetadata, Metadata, Protocol};
-use crate::commit::{Winner, commit_path};
+use crate::conflict::Winner;
 use crate::error::{Error, Result};
-use crate::snapshot::{Snapshot, info_of};
+use crate::features::{assigns_row_ids, has_in_commit_timestamps, high_water_mark};
+use crate::log::commit_path;
+use crate::replay::info_of;
+use crate::snapshot::Snapshot;
 use crate::store::Location;
-
-use super::row_ids::{assigns_row_ids, high_water_mark};
-use super::timestamps::has_in_commit_timestamps;
 
 /// The table as it stands before the next commit: what the winners of lost races move on.
 #[derive(Debug, Clone)]

@@ -1,15 +1,7 @@
 //! In-commit timestamps (PROTOCOL.md, "In-Commit Timestamps").
 
 use crate::actions::Metadata;
-
-const ENABLED: &str = "delta.enableInCommitTimestamps";
-pub(crate) const SINCE_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
-pub(crate) const SINCE_TIMESTAMP: &str = "delta.inCommitTimestampEnablementTimestamp";
-
-/// Whether every commit of the table has a timestamp of its own.
-pub(crate) fn has_in_commit_timestamps(metadata: &Metadata) -> bool {
-    metadata.is_true(ENABLED)
-}
+use crate::features::{SINCE_TIMESTAMP, SINCE_VERSION, has_in_commit_timestamps};
 
 /// The timestamp of a commit: the clock, or one millisecond after the commit before it.
 pub(super) fn next(now: i64, previous: Option<i64>) -> i64 {
@@ -40,6 +32,8 @@ pub(super) fn mark(metadata: &mut Metadata, before: Option<&Metadata>, version: 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ENABLED: &str = "delta.enableInCommitTimestamps";
 
     fn metadata(properties: &[(&str, &str)]) -> Metadata {
         let configuration = properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();

@@ -5,24 +5,25 @@ use chrono::Utc;
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::checks::Leave;
+use super::pending::{Pending, Prepared};
+use super::table::Table;
+use super::warnings::warn;
+use super::{Committed, Operation};
 use crate::actions::{
-    Add, Cdc, CommitInfo, DeletionVectorDescriptor, DomainMetadata, LogPath, Metadata, Protocol, Remove, Txn,
+    Add, Cdc, CommitInfo, DeletionVectorDescriptor, DomainMetadata, FilePath, Metadata, Protocol, Remove, Txn,
 };
 use crate::commit::run;
-use crate::conflict::{Changes, IdentityValues, IsolationLevel, MATRIX, Reads, RowMoves, StoredVectors};
+use crate::conflict::{
+    Changes, IdentityValues, IsolationLevel, MATRIX, Reads, RowRelocations, StoredVectors,
+};
 use crate::error::{Error, Result};
 use crate::events;
 use crate::predicate::Predicate;
 use crate::replay::FilesRequest;
 use crate::snapshot::Snapshot;
+use crate::stats::wide_bounds;
 use crate::store::Location;
-
-use super::bounds::wide_bounds;
-use super::checks::Leave;
-use super::heard::tell;
-use super::pending::{Pending, Prepared};
-use super::table::Table;
-use super::{Committed, Operation};
 
 /// A change of a table in preparation: what was read of one version, and what is to be different in the next. Nothing is
 /// written to the log before [`Transaction::commit`], and then all of it in one version or nothing.
@@ -129,7 +130,7 @@ impl Transaction {
     pub fn read_matching<'p>(
         &mut self,
         predicate: &Predicate,
-        files: impl IntoIterator<Item = &'p LogPath>,
+        files: impl IntoIterator<Item = &'p FilePath>,
     ) -> Result<()> {
         self.read(predicate, Some(&mut files.into_iter()))
     }
@@ -152,7 +153,7 @@ impl Transaction {
     fn read(
         &mut self,
         predicate: &Predicate,
-        files: Option<&mut dyn Iterator<Item = &LogPath>>,
+        files: Option<&mut dyn Iterator<Item = &FilePath>>,
     ) -> Result<()> {
         let Some(snapshot) = &self.snapshot else { return Ok(()) };
         let table = (snapshot.schema().as_ref(), snapshot.partition_columns(), snapshot.column_mapping());
@@ -163,7 +164,7 @@ impl Transaction {
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] for a path that cannot be decoded.
-    pub fn read_files<'p>(&mut self, files: impl IntoIterator<Item = &'p LogPath>) -> Result<()> {
+    pub fn read_files<'p>(&mut self, files: impl IntoIterator<Item = &'p FilePath>) -> Result<()> {
         files.into_iter().try_for_each(|path| self.reads.file(path, self.location.root()))
     }
 
@@ -215,7 +216,7 @@ impl Transaction {
         &mut self,
         sources: impl IntoIterator<Item = &'s Add>,
         adds: impl IntoIterator<Item = Add>,
-        moves: RowMoves,
+        moves: RowRelocations,
     ) {
         self.changes.removes.extend(sources.into_iter().map(|add| tombstone(add, false)));
         self.changes.adds.extend(adds.into_iter().map(|add| Add { data_change: false, ..add }));
@@ -326,7 +327,7 @@ impl Transaction {
     /// After every error but [`Error::CommitStateUnknown`] the commit was not made.
     ///
     /// # Cost
-    /// One put where nobody else writes, and what [`crate::commit::after_commit`] costs. Tables with in-commit timestamps or row ids cost a GET more, application
+    /// One put where nobody else writes, and what [`crate::after_commit::after_commit`] costs. Tables with in-commit timestamps or row ids cost a GET more, application
     /// transactions a replay of the log's tail.
     pub fn commit(self) -> Result<Committed> {
         self.commit_changes().map(|(committed, _)| committed)
@@ -365,7 +366,7 @@ impl Transaction {
             pending.vectors.discard_all_but(&pending.changes);
             pending.after_commit(landed.version, snapshot.as_ref())
         };
-        tell(&warnings);
+        warn(&warnings);
         let committed = Committed {
             version: landed.version,
             already_recorded: landed.already_recorded,
@@ -411,7 +412,7 @@ impl Transaction {
         }
         for batch in snapshot.files(FilesRequest::default())? {
             for path in batch?.paths().iter().flatten() {
-                if new.contains(LogPath::identity_of(path, root)?.as_ref()) {
+                if new.contains(FilePath::identity_of(path, root)?.as_ref()) {
                     return Err(Error::InvalidAction {
                         path: root.to_string(),
                         action: path.to_owned(),

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use super::add_facts::{AddFacts, FileKey, file_key};
 use super::differences::show;
 use super::finding::FindingKind;
-use super::names::{self, FEW};
+use super::names;
+use super::names::FEW;
 use super::report::VerifyReport;
 use super::state::{State, Tombstone};
 use crate::actions::{Add, DomainMetadata, Txn};
-use crate::checkpoint::LogSettings;
 use crate::error::{Error, Result};
-use crate::log::{Checkpoint, LogFile, LogFileKind};
+use crate::log::{Checkpoint, LogFile, LogFileKind, LogSettings};
 use crate::replay::{CheckpointReader, FileStream, FilesRequest, ScanSource, Tail};
-use crate::snapshot::Counters;
+use crate::report::Counters;
 use crate::store::Location;
 
 /// A checkpoint as it is reported.

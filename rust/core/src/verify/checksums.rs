@@ -9,10 +9,9 @@ use super::names;
 use super::report::VerifyReport;
 use super::state::State;
 use crate::actions::Add;
-use crate::checkpoint::checksum_differences;
+use crate::checksum::{Checksum, checksum_differences};
 use crate::error::Result;
 use crate::log::LogFile;
-use crate::replay::Checksum;
 use crate::store::Location;
 
 /// What a checksum may hold beside the facts: every live file.

@@ -3,9 +3,10 @@
 use super::deep_stats;
 use super::finding::FindingKind;
 use crate::actions::{Add, ObjectPath};
+use crate::deletion_vector::Shared;
 use crate::error::{Error, Result};
-use crate::scan::deletion_vector::Shared;
-use crate::scan::{DataFile, check_vector, column_facts, row_count};
+use crate::parquet::DataFile;
+use crate::scan::{check_vector, column_facts, row_count};
 use crate::snapshot::Snapshot;
 
 /// Something wrong with one file.

@@ -12,7 +12,8 @@ use serde_json::value::RawValue;
 use super::deep::Wrong;
 use super::finding::FindingKind;
 use crate::actions::Add;
-use crate::scan::{ColumnFacts, partition};
+use crate::partition;
+use crate::scan::ColumnFacts;
 use crate::schema::{DataType, StructType};
 use crate::snapshot::Snapshot;
 

@@ -10,12 +10,12 @@ use super::deep;
 use super::finding::FindingKind;
 use super::identities::IdentityColumn;
 use super::report::{VerifyOptions, VerifyReport};
-use crate::actions::{Add, LogPath, ObjectPath};
+use crate::actions::{Add, FilePath, ObjectPath};
+use crate::deletion_vector::Shared;
 use crate::error::Result;
 use crate::maintain::{look, needs};
+use crate::partition;
 use crate::replay::FilesRequest;
-use crate::scan::deletion_vector::Shared;
-use crate::scan::partition;
 use crate::schema::DataType;
 use crate::snapshot::Snapshot;
 use crate::store::{Location, runtime};
@@ -140,7 +140,7 @@ fn check_content(
     snapshot: &Snapshot,
     adds: &[Add],
     files: &[(&Add, &ObjectPath)],
-    lost: &HashSet<&LogPath>,
+    lost: &HashSet<&FilePath>,
     report: &mut VerifyReport,
 ) -> Result<()> {
     let shared = Shared::of(adds, snapshot.location().root());
@@ -167,7 +167,7 @@ fn check_vectors<'a>(
     vectors: Vec<(&'a Add, ObjectPath)>,
     version: u64,
     report: &mut VerifyReport,
-) -> Result<HashSet<&'a LogPath>> {
+) -> Result<HashSet<&'a FilePath>> {
     let mut lost = HashSet::new();
     let mut paths: Vec<ObjectPath> = vectors.iter().map(|(_, p)| p.clone()).collect();
     paths.sort();

@@ -16,6 +16,7 @@ mod history;
 mod identities;
 mod log_files;
 mod names;
+mod open;
 mod report;
 mod row_ids;
 mod run;

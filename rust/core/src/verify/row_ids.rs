@@ -6,8 +6,8 @@ use super::names;
 use super::report::VerifyReport;
 use super::state::State;
 use crate::error::Result;
+use crate::features::{ROW_TRACKING_DOMAIN, high_water_mark};
 use crate::store::Location;
-use crate::txn::row_ids::{ROW_TRACKING_DOMAIN, high_water_mark};
 
 /// Compares the row ids of the live files with one another and with the high-water mark.
 pub(super) fn check(location: &Location, state: &State, report: &mut VerifyReport) -> Result<()> {

@@ -6,7 +6,7 @@ use super::report::{VerifyOptions, VerifyReport};
 use super::{features, files, hint, history, row_ids};
 use crate::error::{Error, Result};
 use crate::log::Listing;
-use crate::snapshot::{At, Snapshot, Verify};
+use crate::snapshot::{At, Checks, Snapshot};
 use crate::store::Location;
 
 /// Compares everything that a table says of itself with what it is, and gives what is wrong: nothing where the table is
@@ -32,7 +32,7 @@ pub fn verify(location: &Location, options: &VerifyOptions) -> Result<VerifyRepo
     };
     // what is committed meanwhile is not looked at
     let at = At::Version(options.version.unwrap_or(log.head));
-    let snapshot = Snapshot::open_with(location.clone(), at, Verify::Fast);
+    let snapshot = Snapshot::open_with_checks(location.clone(), at, Checks::Fast);
     match &snapshot {
         Err(
             Error::LogGap { .. }

@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::add_facts::{AddFacts, FileKey};
 use super::commit_facts::{Change, CommitFacts};
 use crate::actions::{DomainMetadata, Txn};
-use crate::checkpoint::{count, empty_checksum, finish_checksum};
-use crate::replay::Checksum;
+use crate::checksum::{Checksum, count, empty_checksum, finish_checksum};
 
 /// A live file.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use super::finding::FindingKind;
 use super::report::VerifyReport;
 use crate::actions::{Metadata, ObjectPath};
-use crate::txn::timestamps::has_in_commit_timestamps;
+use crate::features::has_in_commit_timestamps;
 
 /// Compares the timestamp of a commit with that of the commit before, which is given and replaced. `first` tells whether
 /// `commitInfo` is the first action.

@@ -1,12 +1,10 @@
 //! Whether data of one schema may be written into a table of another.
 
-use crate::alter::CURRENT_DEFAULT;
-use crate::alter::generated::GENERATION_EXPRESSION;
-use crate::alter::identity::START;
 use crate::alter::references::generated_by;
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::schema::{DataType, StructField, StructType};
+use crate::error::{Error, Result, condition};
+use crate::schema::{
+    CURRENT_DEFAULT, DataType, GENERATION_EXPRESSION, IDENTITY_START, StructField, StructType,
+};
 
 /// Checks that the data fits the table: columns are matched by name without regard to case; a column that is
 /// nullable or computed may be missing; types must be equal or widen without loss.
@@ -148,7 +146,9 @@ fn compare(data: &StructType, table: &StructType, parent: &str, problems: &mut P
 
 /// Whether a column has values of its own where rows have none.
 fn is_computed(field: &StructField) -> bool {
-    [CURRENT_DEFAULT, GENERATION_EXPRESSION, START].iter().any(|key| field.metadata.contains_key(*key))
+    [CURRENT_DEFAULT, GENERATION_EXPRESSION, IDENTITY_START]
+        .iter()
+        .any(|key| field.metadata.contains_key(*key))
 }
 
 fn compare_type(data: &DataType, table: &DataType, path: &str, problems: &mut Problems) {

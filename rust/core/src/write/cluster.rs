@@ -6,10 +6,10 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::kernels::boolean::is_null;
 use arrow::compute::nullif;
 
+use super::conform::{conform_batch, physical_schema};
 use super::curve::Curve;
-use super::fit::{fit_batch, physical_schema};
 use super::one_file::write_file;
-use super::overwrite::partition_key;
+use super::partitions::partition_key;
 use super::plan::WritePlan;
 use super::range_ids::Sample;
 use super::sorter::Sorter;
@@ -121,7 +121,7 @@ fn sample(
     for file in files {
         for batch in read_file(&scan, file)? {
             uploads.check()?;
-            let batch = fit_batch(&table, &batch?, &narrow, &physical)?;
+            let batch = conform_batch(&table, &batch?, &narrow, &physical)?;
             let columns = columns_at(&batch, &paths)?;
             let sample = match &mut sample {
                 Some(sample) => sample,
@@ -199,9 +199,10 @@ mod tests {
 
     use super::*;
     use crate::actions::ObjectPath;
+    use crate::operations::write;
     use crate::snapshot::{At, Snapshot};
     use crate::store::{Location, ObjectAdapter};
-    use crate::write::{WriteMode, WriteOptions, plan_snapshot, write};
+    use crate::write::{WriteMode, WriteOptions, plan_snapshot};
 
     #[test]
     fn rows_that_are_more_than_memory_come_in_the_same_order() {

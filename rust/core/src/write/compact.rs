@@ -1,7 +1,7 @@
 //! The rows of several data files in one, in their order.
 
 use super::one_file::write_file;
-use super::overwrite::partition_key;
+use super::partitions::partition_key;
 use super::plan::WritePlan;
 use super::source_rows::{SourceRows, Sources};
 use super::uploads::Uploads;

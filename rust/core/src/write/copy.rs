@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::scan::{RowScan, read_file};
 
 /// The rows of these files, one file after the other, each batch as `then` makes it. Only one file is open at a time.
-pub(super) fn rows_of(
+pub(crate) fn rows_of(
     scan: &Arc<RowScan>,
     files: Vec<Add>,
     then: impl Fn(RecordBatch) -> Result<RecordBatch>,

@@ -7,12 +7,11 @@ use uuid::Uuid;
 
 use super::mode::WriteOptions;
 use super::rules::condition_of;
-use super::schema::as_nullable;
 use crate::actions::{Format, Metadata, Protocol};
 use crate::alter::constraints::taken_out;
-use crate::alter::{Asked, Change, Definition, check_partition_columns, generated, properties, settle};
+use crate::alter::{Asked, Change, Definition, check_partition_columns, finalize, generated, properties};
 use crate::error::{Error, Result};
-use crate::schema::StructType;
+use crate::schema::{StructType, as_nullable};
 
 /// Protocol and metadata of a new table. The protocol is the lowest that the schema and the properties allow: reader 1 and
 /// writer 2, unless a feature needs more.
@@ -23,7 +22,7 @@ use crate::schema::StructType;
 /// columns, and for a generated column that nobody can compute.
 pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(Protocol, Metadata)> {
     let (new, asked) = wanted(schema, options)?;
-    let table = settle(None, new, &asked, Change::Create)?;
+    let table = finalize(None, new, &asked, Change::Create)?;
     Ok((table.protocol, table.metadata))
 }
 

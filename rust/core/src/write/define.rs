@@ -8,20 +8,17 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::create::{new_table, wanted};
-use super::features::check_writer;
 use super::mode::{Defines, WriteOptions};
 use super::place::check_place;
 use super::plan::{Target, plan};
-use super::schema::as_nullable;
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::clustering::shown;
 use crate::alter::{
-    Asked, CLUSTERING_DOMAIN, Change, Definition, SetOptions, cluster_by, joined_protocol, reuse, settle,
-    without_mapping,
+    Asked, Change, Definition, SetOptions, cluster_by, finalize, joined_protocol, reuse, without_mapping,
 };
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, StructType};
+use crate::error::{Error, Result, condition};
+use crate::features::{CLUSTERING_DOMAIN, check_writer};
+use crate::schema::{ColumnMappingMode, StructType, as_nullable};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction, retried};
@@ -200,9 +197,9 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
         // columns that stay what they are keep their ids, as for an overwrite of the schema
         reuse(&old.schema, &mut new.schema);
     }
-    let new = settle(Some(&old), new, &Asked::default(), Change::Replace)?;
+    let new = finalize(Some(&old), new, &Asked::default(), Change::Replace)?;
     let (mut new, domain) = spec.clustered(new)?;
-    // a schema that did not change is not written again by `settle`, and this metadata is new
+    // a schema that did not change is not written again by `finalize`, and this metadata is new
     new.metadata.schema_string = new.schema.to_json();
     check(location, &new.protocol, &new.metadata)?;
     let gone = clustering.map(|domain| DomainMetadata { removed: true, ..domain.clone() });
@@ -262,7 +259,7 @@ impl TableSpec {
     }
 
     /// Of a write that defines the table.
-    pub(super) fn of(schema: StructType, options: &WriteOptions, defines: &Defines) -> Self {
+    pub(crate) fn of(schema: StructType, options: &WriteOptions, defines: &Defines) -> Self {
         TableSpec {
             schema: if options.all_nullable { as_nullable(&schema) } else { schema },
             partition_by: options.partition_by.clone(),

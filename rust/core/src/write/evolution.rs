@@ -1,12 +1,11 @@
 //! The definition of a table after a write that may change it.
 
+use super::definition::definition;
 use super::mode::{WriteMode, WriteOptions};
-use super::schema::as_nullable;
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::{cluster_by, merge_schema, overwrite_schema};
 use crate::error::{Error, Result};
-use crate::maintain::definition;
-use crate::schema::StructType;
+use crate::schema::{StructType, as_nullable};
 use crate::snapshot::Snapshot;
 
 /// Protocol and metadata of the table that the data is written into: its own, or those that the options ask for, and the

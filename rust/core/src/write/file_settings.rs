@@ -11,9 +11,9 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, Write
 use parquet::schema::types::ColumnPath;
 use serde::{Deserialize, Serialize};
 
-use super::compression::{Codec, codec};
 use crate::actions::Metadata;
 use crate::error::{Error, Result};
+use crate::parquet::{Codec, parquet_codec as codec};
 
 const CODEC: &str = "delta.parquet.compression.codec";
 const FORMAT_VERSION: &str = "delta.parquet.format.version";
@@ -114,7 +114,7 @@ impl FileSettings {
     }
 
     /// The settings of Parquet's writer that hold, by name.
-    pub(super) fn parquet(&self) -> &BTreeMap<String, String> {
+    pub(crate) fn parquet(&self) -> &BTreeMap<String, String> {
         &self.parquet
     }
 
@@ -122,7 +122,7 @@ impl FileSettings {
     ///
     /// # Errors
     /// As [`FileSettings::of`].
-    pub(super) fn unfollowed(&self) -> Result<Vec<&str>> {
+    pub(crate) fn unfollowed(&self) -> Result<Vec<&str>> {
         let mut names = Vec::new();
         for (name, value) in self.parquet.iter().filter(|(name, _)| self.own.contains(*name)) {
             let (setting, column) = setting_of(name);

@@ -7,10 +7,9 @@ use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
 use parquet::file::metadata::ParquetMetaData;
 
-use super::schema::{as_nullable, from_arrow};
 use crate::error::{Error, Result};
 use crate::scan::retype;
-use crate::schema::StructType;
+use crate::schema::{StructType, as_nullable, from_arrow};
 
 /// Where Spark notes the schema that it wrote.
 const SPARK_SCHEMA: &str = "org.apache.spark.sql.parquet.row.metadata";

@@ -8,17 +8,15 @@ use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnDescriptor;
 use rayon::prelude::*;
 
-use super::partition_path::values_of;
-use super::partition_value::timestamp_from_folder;
 use super::plan::WritePlan;
 use super::rules::refuse_unchecked;
-use super::stats_columns::{Node, StatsColumns, has_bounds};
 use super::stats_json::{Bound, FileStats, LeafStats};
-use crate::actions::{Add, LogPath, ObjectPath, PartitionValues};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::actions::{Add, FilePath, ObjectPath, PartitionValues};
+use crate::error::{Error, Result, condition};
+use crate::partition::{partition_folder_values as values_of, timestamp_from_folder};
 use crate::scan::Calendar;
 use crate::schema::{DataType, StructType};
+use crate::stats::{StatsColumns, StatsNode as Node, has_bounds};
 use crate::store::Store;
 
 /// Bytes of the end of a file that are read first: the footers of most files fit.
@@ -66,7 +64,7 @@ fn footer_add(plan: &WritePlan, file: WrittenFile) -> Result<Option<Add>> {
     }
     Leaves::of(&footer).check(&plan.file_columns().without_void(), plan, &path)?;
     Ok(Some(Add {
-        path: LogPath::encode(&file.path),
+        path: FilePath::encode(&file.path),
         partition_values: partition_values(plan, &file)?,
         size: meta.size as i64,
         modification_time: meta.modified,

@@ -4,16 +4,15 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::plan::WritePlan;
-use super::text_limits::{Limits, TextLimit};
 use crate::alter::iceberg_compat;
-use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, stored_schema};
+use crate::schema::{ColumnMappingMode, DataType, Limits, StructField, StructType, TextLimit, stored_schema};
 
 /// The columns of a DataFrame as the data files of a table need them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FrameColumns {
     /// One for each column of the table, in its order.
     pub columns: Vec<FrameColumn>,
-    /// Whether a projection of Spark gives exactly these; otherwise the rows must be fitted by
+    /// Whether a projection of Spark gives exactly these; otherwise the rows must be conformed by
     /// [`write_files`](super::write_files), which also rearranges and checks nested fields.
     pub direct: bool,
 }
@@ -55,11 +54,11 @@ impl FrameColumns {
             let partition = plan.partition_columns.contains(&field.name);
             let given = data.field(&field.name);
             direct &= given.is_none_or(|g| g.data_type == DataType::Void || projects(&g.data_type, &field.data_type))
-                // nulls and lengths within are checked where the rows are fitted
+                // nulls and lengths within are checked where the rows are conformed
                 && !forbids_nulls_within(&field.data_type)
                 && matches!(limits, None | Some(Limits::Text(_)))
                 && !(partition && field.data_type == DataType::Binary)
-                // fields are left out where the rows are fitted
+                // fields are left out where the rows are conformed
                 && match field.data_type {
                     // where it must not be null, no row is right
                     DataType::Void => field.nullable,
@@ -222,7 +221,7 @@ mod tests {
         let map = |value: &Value| json!({"type": "map", "keyType": "string", "valueType": value, "valueContainsNull": true});
         assert!(direct(&json!("long"), &json!("integer")));
         assert!(direct(&of(json!([x, y])), &of(json!([x, y]))));
-        // fields in another order, missing, or of another type are fitted by name
+        // fields in another order, missing, or of another type are conformed by name
         assert!(!direct(&of(json!([x, y])), &of(json!([y, x]))));
         assert!(!direct(&of(json!([x, y])), &of(json!([x]))));
         assert!(!direct(&of(json!([x])), &of(json!([field("x", &json!("integer"))]))));
@@ -230,11 +229,11 @@ mod tests {
         assert!(!direct(&list(&json!("long"), true), &list(&json!("integer"), true)));
         assert!(direct(&map(&json!("long")), &map(&json!("long"))));
         assert!(!direct(&map(&of(json!([x, y]))), &map(&of(json!([y, x])))));
-        // nulls within are checked where rows are fitted
+        // nulls within are checked where rows are conformed
         assert!(!direct(&list(&json!("long"), false), &list(&json!("long"), false)));
         // a column of nulls takes any type
         assert!(direct(&of(json!([x])), &json!("void")));
-        // a void column is left out by a projection, a void field where rows are fitted
+        // a void column is left out by a projection, a void field where rows are conformed
         let with = |v: &Value| fields(&json!([x, field("v", v)]));
         let void = with(&json!("void"));
         let projected = frame(&void, &void, "none", &[]);

@@ -3,11 +3,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::compaction_rules::CompactionRules;
 use super::define::DefineMode;
 use super::file_settings::ParquetOptions;
 use crate::alter::SetOptions;
 use crate::error::{Error, Result};
-use crate::maintain::CompactionRules;
 
 /// What a write does when a table is, or is not, there. Every mode creates a table where there is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub struct WriteOptions {
     /// What to do when the table is there.
     pub mode: WriteMode,
     /// In the mode [`WriteMode::Overwrite`]: the rows that are replaced, instead of all. The new rows must match, too. On
-    /// partition columns whole files go; on other columns rows go as in [`crate::dml::delete`], and the others keep their
+    /// partition columns whole files go; on other columns rows go as in [`crate::operations::delete`], and the others keep their
     /// row ids. A condition in Spark SQL.
     pub replace_where: Option<String>,
     /// In the mode [`WriteMode::Overwrite`]: replaces the partitions that the new rows are in, and no others.
@@ -200,7 +200,7 @@ impl Default for WriteOptions {
 
 impl WriteOptions {
     /// Whether the table gets the columns of the data.
-    pub(super) fn replaces_schema(&self) -> bool {
+    pub(crate) fn replaces_schema(&self) -> bool {
         let all = self.mode == WriteMode::Overwrite && self.replace_where.is_none();
         all && (self.overwrite_schema || self.defines.is_some())
     }
@@ -230,7 +230,7 @@ pub struct WriteResult {
 
 impl WriteResult {
     /// Nothing was committed; the table is at `version`.
-    pub(super) fn skipped(version: u64) -> Self {
+    pub(crate) fn skipped(version: u64) -> Self {
         WriteResult { version, skipped: true, ..Default::default() }
     }
 }

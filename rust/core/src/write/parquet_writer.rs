@@ -13,17 +13,17 @@ use parquet::errors::ParquetError;
 use rayon::prelude::*;
 use uuid::Uuid;
 
-use super::compression::Codec;
 use super::file_settings::FileSettings;
 use super::mode::WriteOptions;
-use super::partition_path;
 use super::plan::WritePlan;
 use super::split::PartitionKey;
 use super::stats::StatsCollector;
 use super::stored::stored;
 use super::uploads::Uploads;
-use crate::actions::{Add, LogPath};
+use crate::actions::{Add, FilePath};
 use crate::error::{Error, Result};
+use crate::parquet::Codec;
+use crate::partition::path;
 
 /// Files that are open at once; the one that was written to longest ago is closed for the next.
 const MAX_OPEN: usize = 64;
@@ -243,7 +243,7 @@ impl FileName<'_> {
         let name = format!("part-{:05}-{}.c000{}.parquet", self.number, Uuid::new_v4(), self.codec.extension);
         let folder = match plan.random_prefix() {
             Some(length) => random_text(length),
-            None => partition_path::folder(
+            None => path::folder(
                 plan.partition_columns
                     .iter()
                     .map(String::as_str)
@@ -280,7 +280,7 @@ pub(super) fn data_file(
     let values =
         plan.physical_partition_columns.iter().cloned().zip(key.into_iter().map(|v| v.map(|t| t.log)));
     Add {
-        path: LogPath::encode(path),
+        path: FilePath::encode(path),
         partition_values: values.collect(),
         size: size as i64,
         modification_time: Utc::now().timestamp_millis(),

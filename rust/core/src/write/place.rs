@@ -1,7 +1,6 @@
 //! The place where a table is to be made.
 
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::store::Location;
 
 /// Refuses a place that holds something else than a table: its rows would never be the table's, and a vacuum would

@@ -5,30 +5,27 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 
 use super::assign::{check_assignable, check_partitions_given};
+use super::compaction_rules::CompactionRules;
+use super::conform::physical_schema;
 use super::create::new_table;
 use super::define::{DefineMode, TableSpec, made, replaced};
 use super::evolution::{check_no_definition, evolved};
-use super::features::check_writer;
 use super::file_settings::FileSettings;
-use super::fit::physical_schema;
 use super::mode::{Defines, WriteMode, WriteOptions};
-use super::overwrite::check_options;
+use super::overwrite_options::check_options;
 use super::place::check_place;
 use super::rules::Rules;
-use super::stats_columns::StatsColumns;
-use super::text_limits::{Limits, limits_of};
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::generated::in_force;
 use crate::alter::{check_partition_columns, iceberg_compat};
-use crate::condition;
-use crate::error::{Error, Result};
-use crate::maintain::CompactionRules;
+use crate::error::{Error, Result, condition};
+use crate::features::check_writer;
 use crate::predicate::Predicate;
-use crate::schema::{ColumnMappingMode, StructField, StructType, check_storable};
+use crate::schema::{ColumnMappingMode, Limits, StructField, StructType, check_storable, limits_of};
 use crate::snapshot::{At, Snapshot};
+use crate::stats::StatsColumns;
 use crate::store::Location;
-use crate::txn::{Operation, Transaction};
-use crate::universal_format;
+use crate::txn::{Operation, Transaction, universal_format};
 
 /// What the write finds at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +39,7 @@ pub enum Target {
     Skip(u64),
 }
 
-/// A write that may go ahead: what [`super::write`], or Spark and then [`super::commit_adds`], need to know.
+/// A write that may go ahead: what [`crate::operations::write`], or Spark and then [`crate::operations::commit_adds`], need to know.
 #[derive(Debug, Clone)]
 pub struct WritePlan {
     /// The table.
@@ -64,13 +61,13 @@ pub struct WritePlan {
     /// Which columns get statistics.
     pub stats: StatsColumns,
     /// The version that was found; none where there is no table, and in a plan that has travelled.
-    pub(super) snapshot: Option<Snapshot>,
+    pub(crate) snapshot: Option<Snapshot>,
     /// What the query of the rows read of the table: rows that match these, every row for `None`.
-    pub(super) reads: Vec<Option<Predicate>>,
+    pub(crate) reads: Vec<Option<Predicate>>,
     /// What is said of the table beside its metadata, by a write that defines it.
-    pub(super) domains: Vec<DomainMetadata>,
+    pub(crate) domains: Vec<DomainMetadata>,
     /// [`WriteOptions::rules_held`].
-    pub(super) rules_held: bool,
+    pub(crate) rules_held: bool,
     /// Whether the rows of a partition are gathered before they are written, as the write or else the table asks for it.
     pub optimize_write: bool,
     /// [`WriteOptions::auto_compact`].
@@ -80,7 +77,7 @@ pub struct WritePlan {
     /// How data files are encoded.
     pub(crate) files: FileSettings,
     /// Lengths of `char` and `varchar`, one for each column of the schema.
-    pub(super) text_limits: Vec<Option<Limits>>,
+    pub(crate) text_limits: Vec<Option<Limits>>,
 }
 
 /// Checks a write of data of this schema. Nothing is written.
@@ -194,7 +191,7 @@ pub(crate) fn plan(
         universal_format::check(&location.root().to_string(), allowed, &metadata)?;
     }
     let schema = in_force(&protocol, StructType::from_json(&metadata.schema_string)?);
-    let mode = ColumnMappingMode::of(&metadata);
+    let mode = metadata.column_mapping();
     let names: Vec<String> = schema.fields.iter().map(|field| field.name.clone()).collect();
     let stored = schema.physical_names(&names, mode);
     let columns: Vec<_> = names.into_iter().zip(stored).collect();
@@ -278,8 +275,8 @@ impl WritePlan {
         physical_schema(&self.file_columns().without_void(), self.column_mapping)
     }
 
-    /// The Arrow schema of fitted batches: all columns, physical names.
-    pub(crate) fn fitted_schema(&self) -> SchemaRef {
+    /// The Arrow schema of conformed batches: all columns, physical names.
+    pub(crate) fn conformed_schema(&self) -> SchemaRef {
         let schema: Arc<Schema> = physical_schema(&self.schema, self.column_mapping);
         schema
     }
@@ -316,7 +313,7 @@ impl WritePlan {
     ///
     /// # Errors
     /// As [`Snapshot::open`], for a plan that has travelled.
-    pub(super) fn transaction(&self, operation: Operation) -> Result<Transaction> {
+    pub(crate) fn transaction(&self, operation: Operation) -> Result<Transaction> {
         match (self.target, &self.snapshot) {
             (Target::New, _) => {
                 let (protocol, metadata) = (self.protocol.clone(), self.metadata.clone());

@@ -4,12 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::WritePlan;
 use super::rules::{check_explicit, conditions};
-use crate::alter::CURRENT_DEFAULT;
-use crate::alter::generated::GENERATION_EXPRESSION;
 use crate::alter::identity::Identity;
 use crate::error::Result;
 use crate::expr::{Rule, RuleKind};
-use crate::schema::StructType;
+use crate::schema::{CURRENT_DEFAULT, GENERATION_EXPRESSION, StructType};
 
 /// What must be done to rows of one schema before their files may be committed: the columns to fill, in this order, and
 /// then the conditions to check. The expressions are over the columns of the table.

@@ -8,17 +8,15 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, St
 use arrow::compute::cast;
 use arrow::datatypes::SchemaRef;
 
-use super::fit::physical_schema;
+use super::conform::physical_schema;
+use super::failing_row::{first_not_true, shown};
 use super::identities::Identities;
-use super::offender::{first_not_true, shown};
 use super::plan::WritePlan;
-use crate::alter::generated::GENERATION_EXPRESSION;
+use crate::alter::constraints;
 use crate::alter::identity::Identity;
-use crate::alter::{CURRENT_DEFAULT, constraints};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::expr::{Binary, Evaluator, Expr, parse};
-use crate::schema::{StructField, StructType};
+use crate::schema::{CURRENT_DEFAULT, GENERATION_EXPRESSION, StructField, StructType};
 
 /// Field metadata key of an invariant.
 const INVARIANTS: &str = "delta.invariants";
@@ -52,7 +50,7 @@ impl Rules {
     /// # Errors
     /// [`Error::InvalidExpression`] for a rule that cannot be computed here, [`Error::SchemaMismatch`] for an identity
     /// column that must not be given, [`Error::InvalidSchema`] for a rule that is none.
-    pub(super) fn of(plan: &WritePlan, given: &StructType) -> Result<Self> {
+    pub(crate) fn of(plan: &WritePlan, given: &StructType) -> Result<Self> {
         let mut rules = Self::none(plan);
         if plan.rules_held {
             return Ok(rules);
@@ -164,18 +162,18 @@ impl Rules {
     }
 
     /// The schema of rows as they come, in which columns that are computed here may be null.
-    pub(super) fn incomplete(&self) -> &StructType {
+    pub(crate) fn incomplete(&self) -> &StructType {
         &self.incomplete
     }
 
     /// Places of the columns that are computed here.
-    pub(super) fn computed(&self) -> Vec<usize> {
+    pub(crate) fn computed(&self) -> Vec<usize> {
         let values = self.defaults.iter().chain(&self.generated).map(|(place, _)| *place);
         values.chain(self.identities.places()).collect()
     }
 
     /// Places of the columns whose values depend on the row: all that are computed here but defaults.
-    pub(super) fn made_of_rows(&self) -> Vec<usize> {
+    pub(crate) fn made_of_rows(&self) -> Vec<usize> {
         self.generated.iter().map(|(place, _)| *place).chain(self.identities.places()).collect()
     }
 
@@ -246,7 +244,7 @@ impl Rules {
     }
 
     /// The farthest identities given so far, by physical name.
-    pub(super) fn marks(&self) -> BTreeMap<String, i64> {
+    pub(crate) fn marks(&self) -> BTreeMap<String, i64> {
         self.identities.marks()
     }
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use super::fit::fit_batch;
+use super::conform::conform_batch;
 use super::plan::WritePlan;
 use crate::actions::Add;
+use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
-use crate::scan::{DeletionVector, PlacedRows, ReadRequest, RowIds, RowScan};
+use crate::scan::{PositionedRows, ReadRequest, RowIds, RowScan};
 
 /// The rows of a data file, by their position in it.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(super) struct Sources<'a> {
     scan: Arc<RowScan>,
     /// Those that are not open yet.
     files: std::slice::Iter<'a, Add>,
-    open: Option<(&'a Add, PlacedRows)>,
+    open: Option<(&'a Add, PositionedRows)>,
     sources: Vec<SourceRows>,
 }
 
@@ -66,7 +67,7 @@ impl<'a> Sources<'a> {
             Some(vector) => DeletionVector::load(vector, &self.plan.location)?,
             None => DeletionVector::default(),
         };
-        let rows = PlacedRows::open(&self.scan, file, Some(&deleted))?;
+        let rows = PositionedRows::open(&self.scan, file, Some(&deleted))?;
         self.sources.push(SourceRows { total: rows.total(), deleted });
         self.open = Some((file, rows));
         Ok(true)
@@ -80,7 +81,7 @@ impl<'a> Sources<'a> {
             {
                 let (batch, places) = next?;
                 let batch = RowIds::settled(self.row_ids.as_ref(), batch, file, &places)?;
-                return self.fitted(&batch).map(Some);
+                return self.conformed(&batch).map(Some);
             }
             if !self.advance()? {
                 return Ok(None);
@@ -88,9 +89,9 @@ impl<'a> Sources<'a> {
         }
     }
 
-    fn fitted(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+    fn conformed(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let path = self.plan.location.root().to_string();
-        let batch = fit_batch(&path, batch, &self.plan.schema, &self.plan.fitted_schema())?;
+        let batch = conform_batch(&path, batch, &self.plan.schema, &self.plan.conformed_schema())?;
         batch.project(&self.plan.file_positions()).map_err(|e| Error::arrow("rows of a compaction", e))
     }
 }

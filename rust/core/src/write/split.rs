@@ -7,25 +7,24 @@ use arrow::compute::take_record_batch;
 use arrow::error::ArrowError;
 use arrow::row::{RowConverter, SortField};
 
-use super::partition_value::{PartitionText, partition_text};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
+use crate::partition::{PartitionText, partition_text};
 use crate::schema::{StructField, StructType};
 
 /// The values of one partition, in the order of the partition columns.
-pub(super) type PartitionKey = Vec<Option<PartitionText>>;
+pub(crate) type PartitionKey = Vec<Option<PartitionText>>;
 
-/// Splits fitted batches into the rows of each partition.
+/// Splits conformed batches into the rows of each partition.
 #[derive(Debug)]
 pub(super) struct Splitter {
-    /// Partition columns with their place in the fitted batch.
+    /// Partition columns with their place in the conformed batch.
     partitions: Vec<(usize, StructField)>,
     /// Places of the columns that go into the files.
     data: Vec<usize>,
 }
 
 impl Splitter {
-    /// `table` is the schema of the fitted batches; `data` the places of the columns of the data files.
+    /// `table` is the schema of the conformed batches; `data` the places of the columns of the data files.
     pub(super) fn new(table: &StructType, partition_columns: &[String], data: Vec<usize>) -> Self {
         let partitions = partition_columns
             .iter()
@@ -35,7 +34,7 @@ impl Splitter {
         Splitter { partitions, data }
     }
 
-    /// The partition columns of fitted rows.
+    /// The partition columns of conformed rows.
     pub(super) fn partition_values(&self, batch: &RecordBatch) -> Vec<ArrayRef> {
         self.partitions.iter().map(|(at, _)| batch.column(*at).clone()).collect()
     }

@@ -7,9 +7,9 @@ use arrow::datatypes::{
     TimestampMicrosecondType,
 };
 
-use super::stats_columns::{Node, StatsColumns};
 use super::stats_json::{Bound, FileStats, LeafStats};
 use crate::schema::DataType;
+use crate::stats::{StatsColumns, StatsNode as Node};
 
 /// Collects the statistics of one file.
 #[derive(Debug, Clone)]

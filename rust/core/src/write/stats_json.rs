@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use chrono::{DateTime, SubsecRound};
 
-use super::partition_value::date_text;
-use super::stats_columns::{Node, StatsColumns, has_bounds};
+use crate::partition::date_text;
 use crate::schema::DataType;
+use crate::stats::{StatsColumns, StatsNode as Node, has_bounds};
 
 /// A bound of a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +34,7 @@ pub(super) struct FileStats {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum Statistic {
     Min,
     Max,
     Nulls,
@@ -44,7 +44,9 @@ impl FileStats {
     /// `{"numRecords":…,"minValues":{…},"maxValues":{…},"nullCount":{…}[,"tightBounds":true]}`.
     pub(super) fn to_json(&self, columns: &StatsColumns) -> String {
         let mut out = format!("{{\"numRecords\":{}", self.num_records);
-        for (key, part) in [("minValues", Part::Min), ("maxValues", Part::Max), ("nullCount", Part::Nulls)] {
+        for (key, part) in
+            [("minValues", Statistic::Min), ("maxValues", Statistic::Max), ("nullCount", Statistic::Nulls)]
+        {
             if columns.nodes.iter().any(|n| takes_part(n, part)) {
                 let _ = write!(out, ",\"{key}\":");
                 self.object(&columns.nodes, part, columns.prefix, &mut out);
@@ -57,7 +59,7 @@ impl FileStats {
         out
     }
 
-    fn object(&self, nodes: &[Node], part: Part, prefix: usize, out: &mut String) {
+    fn object(&self, nodes: &[Node], part: Statistic, prefix: usize, out: &mut String) {
         out.push('{');
         let start = out.len();
         for node in nodes.iter().filter(|n| takes_part(n, part)) {
@@ -86,20 +88,20 @@ impl FileStats {
         out.push('}');
     }
 
-    fn value(&self, slot: usize, data_type: &DataType, part: Part, prefix: usize) -> Option<String> {
+    fn value(&self, slot: usize, data_type: &DataType, part: Statistic, prefix: usize) -> Option<String> {
         let leaf = self.leaves.get(slot)?;
         match part {
-            Part::Nulls => leaf.null_count.map(|n| n.to_string()),
-            Part::Min => bound_json(leaf.min.as_ref()?, data_type, |t| truncate_min(t, prefix)),
-            Part::Max => bound_json(leaf.max.as_ref()?, data_type, |t| truncate_max(t, prefix)),
+            Statistic::Nulls => leaf.null_count.map(|n| n.to_string()),
+            Statistic::Min => bound_json(leaf.min.as_ref()?, data_type, |t| truncate_min(t, prefix)),
+            Statistic::Max => bound_json(leaf.max.as_ref()?, data_type, |t| truncate_max(t, prefix)),
         }
     }
 }
 
-fn takes_part(node: &Node, part: Part) -> bool {
+fn takes_part(node: &Node, part: Statistic) -> bool {
     match node {
         Node::Struct { children, .. } => children.iter().any(|c| takes_part(c, part)),
-        Node::Leaf { data_type, .. } => part == Part::Nulls || has_bounds(data_type),
+        Node::Leaf { data_type, .. } => part == Statistic::Nulls || has_bounds(data_type),
     }
 }
 

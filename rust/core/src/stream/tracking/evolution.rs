@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::options::Allowed;
 use super::schema_log::Entry;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::{ColumnMappingMode, DataType, StructType, is_widening};
 use crate::stream::schema_changes::{Compare, readable};
 

@@ -1,8 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::schema_log::{OPTION, conflict, folder_name};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 
 /// A source of a query that keeps schemas: table, location, both as the query names them, the location as a whole URI, and
 /// `streamingSourceTrackingId`.

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::actions::{Metadata, ObjectPath, Protocol};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::{StructField, StructType};
 use crate::store::{Location, PutOutcome, StorageOptions};
 

@@ -3,8 +3,7 @@
 use super::schema_log::Entry;
 use super::tracker::{Said, Tracker};
 use crate::actions::{Metadata, Protocol};
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::log::{Listing, LogFile, commit_name};
 use crate::replay::fetch;
 use crate::snapshot::{At, Snapshot};

@@ -4,11 +4,10 @@ use super::evolution;
 use super::options::TrackingOptions;
 use super::schema_log::{Entry, OPTION, SchemaLog, partitioning};
 use crate::actions::{Action, Metadata, Protocol};
-use crate::alter::generated::GENERATION_EXPRESSION;
 use crate::error::{Error, Result};
 use crate::log::{Listing, LogFile};
 use crate::replay::CommitActions;
-use crate::schema::StructType;
+use crate::schema::{GENERATION_EXPRESSION, StructType};
 use crate::snapshot::Snapshot;
 use crate::store::StorageOptions;
 

@@ -4,7 +4,7 @@ use super::Subject;
 use crate::error::{Error, Result};
 
 /// One commit records one version of an application (PROTOCOL.md, "Delta Log Entries").
-pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
+pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     let mut seen = BTreeSet::new();
     match subject.changes.txns.iter().find(|t| !seen.insert(&t.app_id)) {
         None => Ok(()),

@@ -1,10 +1,9 @@
 use super::Subject;
-use crate::condition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 
 /// A table that is append-only loses no rows (PROTOCOL.md, "Append-only Tables"). What only rearranges them may go on.
 /// The table before the commit counts: a commit that takes the property away may not use that at once.
-pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
+pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     let (protocol, metadata) = subject.before.unwrap_or((subject.protocol, subject.metadata));
     if !metadata.is_true("delta.appendOnly") || !protocol.supports("appendOnly") {
         return Ok(());

@@ -2,7 +2,7 @@ use super::Subject;
 use crate::error::{Error, Result};
 
 /// The first commit holds protocol and metadata (PROTOCOL.md, "Delta Log Entries").
-pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
+pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     let missing = |action| Err(Error::MissingAction { path: subject.root.to_string(), version: 0, action });
     match (subject.before, &subject.changes.protocol, &subject.changes.metadata) {
         (None, None, _) => missing("protocol"),

@@ -4,7 +4,7 @@ use super::Subject;
 use crate::error::{Error, Result};
 
 /// Metadata domains need their feature, and a commit says one thing of each (PROTOCOL.md, "Domain Metadata").
-pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
+pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     let Some(first) = subject.changes.domains.first() else { return Ok(()) };
     let refuse = |domain: &str, reason: &str| {
         Err(Error::InvalidAction {

@@ -1,12 +1,11 @@
 use super::Subject;
 use crate::alter::check_keeps_features;
 use crate::error::Result;
-use crate::features::check_reader;
-use crate::write::check_writer;
+use crate::features::{check_reader, check_writer};
 
 /// Every feature of the table is one that this writer keeps (PROTOCOL.md, "Table Features"), and none disappears but by
 /// the operation that drops it.
-pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
+pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     let path = subject.root.to_string();
     check_reader(&path, subject.protocol)?;
     check_writer(&path, subject.protocol)?;

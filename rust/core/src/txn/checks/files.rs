@@ -1,14 +1,14 @@
 use std::collections::HashMap;
 
 use super::Subject;
-use crate::actions::{DeletionVectorDescriptor, LogPath};
+use crate::actions::{DeletionVectorDescriptor, FilePath};
 use crate::alter::iceberg_compat;
 use crate::error::{Error, Result};
-use crate::txn::row_ids::num_records;
+use crate::stats::num_records;
 
 /// One commit says at most one thing of a file (PROTOCOL.md, "Add File and Remove File", "Delta Log Entries"), a deletion
 /// vector is one that the table may have, and change files change nothing.
-pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
+pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     let changes = subject.changes;
     let adds = keys(subject, "add", changes.adds.iter().map(|a| (&a.path, &a.deletion_vector)))?;
     let removes = keys(subject, "remove", changes.removes.iter().map(|r| (&r.path, &r.deletion_vector)))?;
@@ -44,7 +44,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
 fn keys<'a>(
     subject: &Subject<'_>,
     action: &str,
-    files: impl Iterator<Item = (&'a LogPath, &'a Option<DeletionVectorDescriptor>)>,
+    files: impl Iterator<Item = (&'a FilePath, &'a Option<DeletionVectorDescriptor>)>,
 ) -> Result<HashMap<String, Option<String>>> {
     let mut out = HashMap::new();
     for (path, vector) in files {
@@ -66,7 +66,7 @@ fn refuse<T>(subject: &Subject<'_>, file: &str, reason: &str) -> Result<T> {
 
 #[cfg(test)]
 mod tests {
-    use crate::actions::{Cdc, LogPath};
+    use crate::actions::{Cdc, FilePath};
     use crate::txn::checks::testing::{Case, add, error, remove, vector};
 
     fn reason(change: impl FnOnce(&mut Case)) -> Option<String> {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_change_file_changes_nothing() {
-        let cdc = |data_change| Cdc { path: LogPath::from_log("c"), data_change, ..Default::default() };
+        let cdc = |data_change| Cdc { path: FilePath::from_log("c"), data_change, ..Default::default() };
         assert_eq!(reason(|c| c.changes.cdc = vec![cdc(false)]), None);
         assert!(reason(|c| c.changes.cdc = vec![cdc(true)]).is_some_and(|r| r.contains("dataChange")));
     }

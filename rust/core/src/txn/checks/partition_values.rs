@@ -2,11 +2,11 @@ use std::collections::BTreeSet;
 
 use super::Subject;
 use crate::error::{Error, Result};
-use crate::schema::{ColumnMappingMode, StructType};
+use crate::schema::StructType;
 
 /// Every file has a value for every partition column, and for nothing else (PROTOCOL.md, "Consistency Between Table
 /// Metadata and Data Files").
-pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
+pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     let (adds, cdc) = (&subject.changes.adds, &subject.changes.cdc);
     if adds.is_empty() && cdc.is_empty() {
         return Ok(());
@@ -16,7 +16,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
         [] => Vec::new(),
         columns => {
             let schema = StructType::from_json(&metadata.schema_string)?;
-            schema.physical_names(columns, ColumnMappingMode::of(metadata))
+            schema.physical_names(columns, metadata.column_mapping())
         }
     };
     let expected: BTreeSet<&str> = names.iter().map(String::as_str).collect();

@@ -4,7 +4,7 @@ use crate::error::Result;
 
 /// New metadata and protocol keep the rules of the schema, and fit the files that stay: types change only as they may be
 /// widened, and no column goes without column mapping.
-pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
+pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     if subject.changes.metadata.is_none() && subject.changes.protocol.is_none() {
         return Ok(());
     }

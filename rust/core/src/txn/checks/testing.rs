@@ -1,8 +1,8 @@
 use super::{Leave, Subject, all};
-use crate::actions::{Add, DeletionVectorDescriptor, LogPath, Metadata, ObjectPath, Protocol, Remove};
+use crate::actions::{Add, DeletionVectorDescriptor, FilePath, Metadata, ObjectPath, Protocol, Remove};
 use crate::conflict::Changes;
+use crate::deletion_vector::DeletionVector;
 use crate::error::Error;
-use crate::scan::DeletionVector;
 
 /// A commit and the table that it is for.
 #[derive(Debug, Clone)]
@@ -62,11 +62,11 @@ pub(super) fn error(case: Case) -> Option<Error> {
 }
 
 pub(super) fn add(path: &str) -> Add {
-    Add { path: LogPath::from_log(path), data_change: true, ..Default::default() }
+    Add { path: FilePath::from_log(path), data_change: true, ..Default::default() }
 }
 
 pub(super) fn remove(path: &str, data_change: bool) -> Remove {
-    Remove { path: LogPath::from_log(path), data_change, ..Default::default() }
+    Remove { path: FilePath::from_log(path), data_change, ..Default::default() }
 }
 
 pub(super) fn vector(rows: &[u64]) -> DeletionVectorDescriptor {

@@ -1,10 +1,10 @@
 use super::Subject;
 use crate::error::Result;
-use crate::universal_format;
+use crate::txn::universal_format;
 
 /// No metadata of another format is left behind in silence. Versions that change neither files nor what the table is say
 /// nothing to it.
-pub(super) fn check(subject: &Subject<'_>) -> Result<()> {
+pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     match subject.changes.is_of_formats() {
         true => {
             universal_format::check(&subject.root.to_string(), subject.allows_stale_formats, subject.metadata)

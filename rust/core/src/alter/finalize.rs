@@ -1,0 +1,47 @@
+//! From what an operation wants to what is committed: ids, recorded type changes, protocol, kept properties, checks.
+
+use super::definition::Definition;
+use super::protocol::{Asked, for_new_table, upgraded};
+use super::validate::check;
+use super::{column_mapping, iceberg_compat, row_tracking, widen};
+use crate::error::Result;
+
+/// What becomes of the rows and files that a table has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// There is no table.
+    Create,
+    /// They stay: the new definition must fit them.
+    Alter,
+    /// All are removed in the same commit, or rewritten: overwriting with a new schema, restoring, replacing.
+    Replace,
+}
+
+/// The definition that is committed, from that of the table and the one that is wanted. Where nothing is to be done, it is
+/// the wanted one.
+///
+/// # Errors
+/// * [`crate::Error::InvalidSchema`], [`crate::Error::InvalidColumnChange`] when the schema breaks a rule.
+/// * [`crate::Error::InvalidFeatureChange`] when the protocol cannot have what the metadata uses.
+pub fn finalize(
+    old: Option<&Definition>,
+    mut new: Definition,
+    asked: &Asked,
+    change: Change,
+) -> Result<Definition> {
+    iceberg_compat::map_columns_of_new_table(&mut new, change);
+    column_mapping::assign(old, &mut new, change)?;
+    if let (Some(old), Change::Alter) = (old, change) {
+        widen::record(old, &mut new)?;
+    }
+    new.protocol = match old {
+        None => for_new_table(asked, &new.metadata, &new.schema)?,
+        Some(_) => upgraded(&new.protocol, asked, &new.metadata, &new.schema)?,
+    };
+    row_tracking::name_columns(old, &mut new);
+    if old.is_none_or(|old| old.schema != new.schema) {
+        new.metadata.schema_string = new.schema.to_json();
+    }
+    check(old, &new, change)?;
+    Ok(new)
+}

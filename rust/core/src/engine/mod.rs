@@ -1,0 +1,19 @@
+//! What a distributed engine is handed: the files of a scan, and writes and changes of rows whose files its tasks make.
+//!
+//! | file | for |
+//! |---|---|
+//! | `file_list`, `change_list` | reads: the files of a version, and those of the change data feed |
+//! | `distributed_write` | writes: checked before the tasks, committed with the files that they made |
+//! | `distributed_dml` | deletes, updates and merges, over a `file_subset` of the table |
+//! | `spark_schema` | the schema as Spark reads it |
+
+pub mod change_list;
+mod distributed_dml;
+mod distributed_write;
+pub mod file_list;
+mod file_subset;
+mod spark_schema;
+
+pub use distributed_dml::{DistributedDml, DmlCounts, TakenRows};
+pub use distributed_write::DistributedWrite;
+pub use file_subset::FileSubset;

@@ -1,0 +1,93 @@
+//! Schemas as Spark takes them over, without what it would parse as SQL unread.
+
+use serde_json::{Value, json};
+
+use crate::expr::{Rule, RuleKind, rule_functions};
+use crate::schema::{
+    CHAR_VARCHAR, CURRENT_DEFAULT, ColumnMappingMode, DataType, FIELD_ID, StructField, StructType,
+};
+
+/// Where Spark's Parquet reader looks for field ids.
+const PARQUET_FIELD_ID: &str = "parquet.field.id";
+/// Field metadata key of Spark's own tables.
+const EXISTS_DEFAULT: &str = "EXISTS_DEFAULT";
+/// What Spark takes for a default that is refused: no constant.
+const REFUSED_DEFAULT: &str = "raise_error('the default of this column is refused')";
+/// Types within types, of a text.
+const MOST_TYPES: usize = 100;
+
+/// The schema as Spark reads it: in logical names without the annotations that are ours alone, or in the names and field
+/// ids of the files.
+pub(crate) fn schema_json(schema: &StructType, physical: Option<ColumnMappingMode>) -> Value {
+    let fields: Vec<Value> = schema.fields.iter().map(|f| field_json(f, physical)).collect();
+    json!({"type": "struct", "fields": fields})
+}
+
+fn field_json(field: &StructField, physical: Option<ColumnMappingMode>) -> Value {
+    let mut metadata = serde_json::Map::new();
+    let mut name = field.name.as_str();
+    match physical {
+        None => metadata.extend(told(field)),
+        Some(mode) => {
+            name = field.physical_name(mode);
+            if mode == ColumnMappingMode::Id
+                && let Some(id) = field.metadata.get(FIELD_ID)
+            {
+                metadata.insert(PARQUET_FIELD_ID.to_owned(), id.clone());
+            }
+        }
+    }
+    json!({"name": name, "type": type_json(&field.data_type, physical), "nullable": field.nullable, "metadata": metadata})
+}
+
+/// What Spark is told of a column beside its type. It parses some of that as SQL by itself: those are what the core
+/// printed, or left out.
+fn told(field: &StructField) -> impl Iterator<Item = (String, Value)> {
+    let all =
+        field.metadata.iter().filter(|(key, _)| !key.starts_with("delta.") && !key.starts_with("parquet."));
+    all.filter_map(|(key, value)| match key.as_str() {
+        // of Spark's own tables: what rows have that were there before the column
+        EXISTS_DEFAULT => None,
+        CURRENT_DEFAULT => Some((key.clone(), default_json(&field.name, value.as_str()?))),
+        CHAR_VARCHAR => {
+            (value.as_str()?.matches('<').count() <= MOST_TYPES).then(|| (key.clone(), value.clone()))
+        }
+        _ => Some((key.clone(), value.clone())),
+    })
+}
+
+/// A default for Spark, which refuses by name what is none that it may be given.
+fn default_json(column: &str, text: &str) -> Value {
+    let printed =
+        Rule::of(text, &StructType::default(), RuleKind::Default(column)).ok().and_then(|rule| rule.sql);
+    Value::String(printed.unwrap_or_else(|| REFUSED_DEFAULT.to_owned()))
+}
+
+/// The defaults that only Spark knows, by column, and the functions that they may call, or null where there are none: bounded
+/// texts, whose trees nobody has looked at.
+pub(super) fn unprinted_defaults(schema: &StructType) -> Value {
+    let unprinted = schema.fields.iter().filter_map(|field| {
+        let text = field.metadata.get(CURRENT_DEFAULT)?.as_str()?;
+        let rule = Rule::of(text, &StructType::default(), RuleKind::Default(&field.name)).ok()?;
+        rule.sql.is_none().then(|| (field.name.clone(), Value::String(rule.expression)))
+    });
+    let columns: serde_json::Map<String, Value> = unprinted.collect();
+    match columns.is_empty() {
+        true => Value::Null,
+        false => json!({"columns": columns, "functions": rule_functions(&RuleKind::Default(""))}),
+    }
+}
+
+fn type_json(data_type: &DataType, physical: Option<ColumnMappingMode>) -> Value {
+    match data_type {
+        DataType::Struct(s) => schema_json(s, physical),
+        DataType::Array(a) => {
+            json!({"type": "array", "elementType": type_json(&a.element_type, physical), "containsNull": a.contains_null})
+        }
+        DataType::Map(m) => json!({
+            "type": "map", "keyType": type_json(&m.key_type, physical), "valueType": type_json(&m.value_type, physical),
+            "valueContainsNull": m.value_contains_null
+        }),
+        primitive => primitive.to_json(),
+    }
+}

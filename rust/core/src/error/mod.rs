@@ -1,0 +1,10 @@
+//! What can go wrong: [`Error`] with its facts, the conditions of delta-spark that it names, and the conflict of two commits.
+
+pub mod condition;
+mod conflict;
+mod fact;
+mod kinds;
+
+pub use conflict::{Conflict, ConflictKind};
+pub use fact::Fact;
+pub use kinds::{Error, Result};

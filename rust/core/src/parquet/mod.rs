@@ -1,0 +1,11 @@
+//! Parquet files: opened with limits on what their footers may ask for, and guarded against a decoder that panics.
+
+mod compression;
+mod data_file;
+mod guard;
+mod page_sizes;
+
+pub(crate) use compression::{Codec, codec as parquet_codec};
+pub(crate) use data_file::DataFile;
+pub(crate) use guard::guarded;
+pub use page_sizes::MAX_PAGE_BYTES;

@@ -1,0 +1,395 @@
+//! The lengths of `char` and `varchar` columns, which are plain strings in the log: field metadata tells.
+//!
+//! As Spark does on write: text that is too long loses trailing spaces down to the length, and is refused when that is
+//! not enough; text shorter than a `char` is padded with spaces. Lengths are in characters.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, RecordBatch, StringArray, StructArray};
+use arrow::buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
+use serde::Serialize;
+
+use crate::error::{Error, Result, condition};
+use crate::schema::{CHAR_VARCHAR, DataType, StructField, StructType};
+
+/// The length of a text column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TextLimit {
+    /// Most characters.
+    pub length: usize,
+    /// Whether shorter text is padded with spaces: `char`, not `varchar`.
+    pub padded: bool,
+}
+
+impl TextLimit {
+    /// The limit of `char(n)` and `varchar(n)`.
+    pub(crate) fn of(text: &str) -> Option<TextLimit> {
+        match RawType::parse(text)? {
+            RawType::Text(limit) => Some(limit),
+            _ => None,
+        }
+    }
+}
+
+/// The limits of a column, at any depth.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Limits {
+    Text(TextLimit),
+    /// One for each field; none where nothing in the field is limited.
+    Struct(Vec<Option<Limits>>),
+    List(Box<Limits>),
+    Map(Option<Box<Limits>>, Option<Box<Limits>>),
+}
+
+/// The limits of the columns of a table, one for each; `None` where nothing is limited.
+///
+/// # Errors
+/// [`Error::InvalidSchema`] when the type in a column's metadata is not one that can be read.
+pub(crate) fn limits_of(schema: &StructType) -> Result<Vec<Option<Limits>>> {
+    schema.fields.iter().map(limits_of_column).collect()
+}
+
+fn limits_of_column(field: &StructField) -> Result<Option<Limits>> {
+    let Some(text) = field.metadata.get(CHAR_VARCHAR) else { return Ok(None) };
+    let raw = text.as_str().and_then(RawType::parse).ok_or_else(|| Error::InvalidSchema {
+        reason: format!("column `{}`: {CHAR_VARCHAR} is {text}, which is no type", field.name),
+    })?;
+    Ok(bind(&raw, &field.data_type))
+}
+
+/// A type as Spark's `catalogString` writes it. Only texts and what nests them matters.
+#[derive(Debug, PartialEq)]
+enum RawType {
+    Text(TextLimit),
+    Struct(Vec<(String, RawType)>),
+    List(Box<RawType>),
+    Map(Box<RawType>, Box<RawType>),
+    Other,
+}
+
+impl RawType {
+    fn parse(text: &str) -> Option<RawType> {
+        let mut rest = text;
+        let raw = RawType::read(&mut rest)?;
+        rest.trim().is_empty().then_some(raw)
+    }
+
+    fn read(rest: &mut &str) -> Option<RawType> {
+        *rest = rest.trim_start();
+        if eat(rest, "array<") {
+            let element = RawType::read(rest)?;
+            return eat(rest, ">").then_some(RawType::List(Box::new(element)));
+        }
+        if eat(rest, "map<") {
+            let key = RawType::read(rest)?;
+            let value = if eat(rest, ",") { RawType::read(rest)? } else { return None };
+            return eat(rest, ">").then_some(RawType::Map(Box::new(key), Box::new(value)));
+        }
+        if eat(rest, "struct<") {
+            let mut fields = Vec::new();
+            while !eat(rest, ">") {
+                if !fields.is_empty() && !eat(rest, ",") {
+                    return None;
+                }
+                let name = read_name(rest)?;
+                fields.push((name, RawType::read(rest)?));
+            }
+            return Some(RawType::Struct(fields));
+        }
+        let mut depth = 0;
+        let end = rest.find(|c| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            depth == 0 && matches!(c, ',' | '>')
+        });
+        let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
+        *rest = after;
+        let name = name.trim().to_ascii_lowercase();
+        let sized = |kind: &str| name.strip_prefix(kind)?.trim().strip_prefix('(')?.strip_suffix(')');
+        let (length, padded) = match (sized("char"), sized("varchar")) {
+            (Some(length), _) => (length, true),
+            (_, Some(length)) => (length, false),
+            _ => return (!name.is_empty()).then_some(RawType::Other),
+        };
+        Some(RawType::Text(TextLimit { length: length.trim().parse().ok()?, padded }))
+    }
+}
+
+fn eat(rest: &mut &str, token: &str) -> bool {
+    match rest.trim_start().strip_prefix(token) {
+        Some(after) => {
+            *rest = after;
+            true
+        }
+        None => false,
+    }
+}
+
+/// The name of a field, in backticks or bare, and the colon after it.
+fn read_name(rest: &mut &str) -> Option<String> {
+    *rest = rest.trim_start();
+    if !eat(rest, "`") {
+        let (name, after) = rest.split_once(':')?;
+        *rest = after;
+        return Some(name.to_owned());
+    }
+    let mut name = String::new();
+    loop {
+        let (part, after) = rest.split_once('`')?;
+        name.push_str(part);
+        *rest = after;
+        if !rest.starts_with('`') {
+            break;
+        }
+        name.push('`');
+        *rest = &rest[1..];
+    }
+    eat(rest, ":").then_some(name)
+}
+
+/// The limits of a column's own type. Fields are matched by name; renamed ones by their place.
+fn bind(raw: &RawType, data_type: &DataType) -> Option<Limits> {
+    match (raw, data_type) {
+        (RawType::Text(limit), DataType::String) => Some(Limits::Text(*limit)),
+        (RawType::List(raw), DataType::Array(a)) => Some(Limits::List(Box::new(bind(raw, &a.element_type)?))),
+        (RawType::Map(key, value), DataType::Map(m)) => {
+            let (key, value) = (bind(key, &m.key_type), bind(value, &m.value_type));
+            (key.is_some() || value.is_some()).then(|| Limits::Map(key.map(Box::new), value.map(Box::new)))
+        }
+        (RawType::Struct(raw), DataType::Struct(s)) => {
+            let same = raw.len() == s.fields.len();
+            let find = |(place, field): (usize, &StructField)| {
+                let named = raw.iter().find(|(name, _)| name.to_lowercase() == field.name.to_lowercase());
+                let (_, raw) = named.or_else(|| raw.get(place).filter(|_| same))?;
+                bind(raw, &field.data_type)
+            };
+            let fields: Vec<_> = s.fields.iter().enumerate().map(find).collect();
+            fields.iter().any(Option::is_some).then_some(Limits::Struct(fields))
+        }
+        _ => None,
+    }
+}
+
+/// Applies the limits to a batch that [`crate::write::conform_batch`] made.
+///
+/// # Errors
+/// [`Error::SchemaMismatch`] for text that is too long; the error names the column.
+pub(crate) fn limit_batch(
+    path: &str,
+    batch: RecordBatch,
+    table: &StructType,
+    limits: &[Option<Limits>],
+) -> Result<RecordBatch> {
+    if limits.iter().all(Option::is_none) {
+        return Ok(batch);
+    }
+    let limited = |((array, field), limits): ((&ArrayRef, &StructField), &Option<Limits>)| match limits {
+        Some(limits) => Limiter { path }.apply(array, limits, array.nulls(), &field.name),
+        None => Ok(array.clone()),
+    };
+    let columns =
+        batch.columns().iter().zip(&table.fields).zip(limits).map(limited).collect::<Result<_>>()?;
+    RecordBatch::try_new(batch.schema(), columns).map_err(|e| Error::arrow(format!("data for `{path}`"), e))
+}
+
+struct Limiter<'a> {
+    path: &'a str,
+}
+
+impl Limiter<'_> {
+    /// `visible` tells which values are there at all: those under a null parent are not.
+    fn apply(
+        &self,
+        array: &ArrayRef,
+        limits: &Limits,
+        visible: Option<&NullBuffer>,
+        column: &str,
+    ) -> Result<ArrayRef> {
+        let failed = |e| Error::arrow(format!("column `{column}` of the data for `{}`", self.path), e);
+        let inner = |array: &ArrayRef, limits: &Option<Box<Limits>>, visible: &NullBuffer, name: &str| {
+            let visible = NullBuffer::union(Some(visible), array.nulls());
+            match limits {
+                Some(limits) => self.apply(array, limits, visible.as_ref(), &format!("{column}.{name}")),
+                None => Ok(array.clone()),
+            }
+        };
+        match limits {
+            Limits::Text(limit) => self.limit(array, *limit, visible, column),
+            Limits::Struct(fields) => {
+                let array = array.as_struct();
+                let children = array.columns().iter().zip(array.fields()).zip(fields);
+                let children = children.map(|((child, field), limits)| match limits {
+                    Some(limits) => {
+                        let visible = NullBuffer::union(visible, child.nulls());
+                        self.apply(child, limits, visible.as_ref(), &format!("{column}.{}", field.name()))
+                    }
+                    None => Ok(child.clone()),
+                });
+                let children = children.collect::<Result<_>>()?;
+                let built = StructArray::try_new(array.fields().clone(), children, array.nulls().cloned());
+                Ok(Arc::new(built.map_err(failed)?))
+            }
+            Limits::List(limits) => {
+                let list = array.as_list::<i32>();
+                let shown = shown(list.offsets(), list.values().len(), visible);
+                let values = inner(list.values(), &Some(limits.clone()), &shown, "element")?;
+                let arrow::datatypes::DataType::List(field) = list.data_type() else {
+                    return Ok(array.clone());
+                };
+                let built =
+                    ListArray::try_new(field.clone(), list.offsets().clone(), values, list.nulls().cloned());
+                Ok(Arc::new(built.map_err(failed)?))
+            }
+            Limits::Map(key, value) => {
+                let map = array.as_map();
+                let arrow::datatypes::DataType::Map(field, sorted) = map.data_type() else {
+                    return Ok(array.clone());
+                };
+                let shown = shown(map.offsets(), map.entries().len(), visible);
+                let keys = inner(map.keys(), key, &shown, "key")?;
+                let values = inner(map.values(), value, &shown, "value")?;
+                let fields = map.entries().fields().clone();
+                let entries = StructArray::try_new(fields, vec![keys, values], None).map_err(failed)?;
+                let (offsets, nulls) = (map.offsets().clone(), map.nulls().cloned());
+                let built = MapArray::try_new(field.clone(), offsets, entries, nulls, *sorted);
+                Ok(Arc::new(built.map_err(failed)?))
+            }
+        }
+    }
+
+    fn limit(
+        &self,
+        array: &ArrayRef,
+        limit: TextLimit,
+        visible: Option<&NullBuffer>,
+        column: &str,
+    ) -> Result<ArrayRef> {
+        let texts: &StringArray = array.as_string();
+        let there = |row: usize| visible.is_none_or(|v| v.is_valid(row));
+        let characters = |text: &str| text.chars().count();
+        let fits = |text: &str| match limit.padded {
+            true => characters(text) == limit.length,
+            false => text.len() <= limit.length || characters(text) <= limit.length,
+        };
+        if (0..texts.len()).all(|row| !there(row) || fits(texts.value(row))) {
+            return Ok(array.clone());
+        }
+        let fitted = |row: usize| {
+            if !there(row) {
+                return Ok(None);
+            }
+            let text = texts.value(row);
+            let length = characters(text);
+            if length <= limit.length {
+                let missing = if limit.padded { limit.length - length } else { 0 };
+                return Ok(Some(text.to_owned() + &" ".repeat(missing)));
+            }
+            if characters(text.trim_end_matches(' ')) > limit.length {
+                let kind = if limit.padded { "char" } else { "varchar" };
+                let most = limit.length;
+                return Err(Error::SchemaMismatch {
+                    path: self.path.to_owned(),
+                    reason: format!(
+                        "`{column}` is {kind}({most}), and the data holds a text of {length} characters"
+                    ),
+                }
+                .named(&condition::EXCEED_CHAR_VARCHAR_LIMIT, [("value", text)]));
+            }
+            Ok(Some(text.chars().take(limit.length).collect::<String>()))
+        };
+        Ok(Arc::new((0..texts.len()).map(fitted).collect::<Result<StringArray>>()?))
+    }
+}
+
+/// Which items are in a list that is there.
+fn shown(offsets: &OffsetBuffer<i32>, items: usize, visible: Option<&NullBuffer>) -> NullBuffer {
+    let mut shown = vec![false; items];
+    for (row, bounds) in offsets.windows(2).enumerate() {
+        if visible.is_none_or(|v| v.is_valid(row)) {
+            shown[bounds[0] as usize..bounds[1] as usize].fill(true);
+        }
+    }
+    NullBuffer::new(BooleanBuffer::from(shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Option<RawType> {
+        RawType::parse(text)
+    }
+
+    fn text(length: usize, padded: bool) -> RawType {
+        RawType::Text(TextLimit { length, padded })
+    }
+
+    #[test]
+    fn types_of_the_metadata_are_read() {
+        assert_eq!(raw("varchar(5)"), Some(text(5, false)));
+        assert_eq!(raw("CHAR( 3 )"), Some(text(3, true)));
+        assert_eq!(raw("array<char(3)>"), Some(RawType::List(Box::new(text(3, true)))));
+        assert_eq!(
+            raw("struct<a b:decimal(12,2),`x:``y`:map<varchar(2),array<string>>,n:timestamp_ntz>"),
+            Some(RawType::Struct(vec![
+                ("a b".into(), RawType::Other),
+                (
+                    "x:`y".into(),
+                    RawType::Map(Box::new(text(2, false)), Box::new(RawType::List(Box::new(RawType::Other))))
+                ),
+                ("n".into(), RawType::Other),
+            ]))
+        );
+        for broken in ["", "varchar(x)", "array<int", "map<int>", "struct<a>", "int>", "struct<a:int b:int,>"]
+        {
+            assert_eq!(raw(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn renamed_fields_keep_their_limit() {
+        let field = |name: &str| StructField::new(name, DataType::String, true);
+        let to = DataType::Struct(Box::new(StructType { fields: vec![field("new"), field("B")] }));
+        let raw = raw("struct<old:varchar(1),b:char(2)>").unwrap();
+        let limit = |length, padded| Some(Limits::Text(TextLimit { length, padded }));
+        assert_eq!(bind(&raw, &to), Some(Limits::Struct(vec![limit(1, false), limit(2, true)])));
+    }
+
+    fn limited(values: Vec<Option<&str>>, length: usize, padded: bool) -> Result<Vec<Option<String>>> {
+        let array: ArrayRef = Arc::new(StringArray::from(values));
+        let limits = Limits::Text(TextLimit { length, padded });
+        let out = Limiter { path: "t" }.apply(&array, &limits, array.nulls(), "c")?;
+        Ok(out.as_string::<i32>().iter().map(|v| v.map(str::to_owned)).collect())
+    }
+
+    #[test]
+    fn text_is_cut_of_spaces_padded_or_refused() {
+        let own = |values: &[Option<&str>]| {
+            values.iter().map(|v| v.map(str::to_owned)).collect::<Vec<Option<String>>>()
+        };
+        let values = vec![Some("äöü"), Some("a"), Some("ab    "), None];
+        assert_eq!(
+            limited(values.clone(), 3, false).unwrap(),
+            own(&[Some("äöü"), Some("a"), Some("ab "), None])
+        );
+        assert_eq!(limited(values, 3, true).unwrap(), own(&[Some("äöü"), Some("a  "), Some("ab "), None]));
+        let error = limited(vec![Some("abcd ")], 3, false).unwrap_err().to_string();
+        assert!(error.contains("`c` is varchar(3), and the data holds a text of 5 characters"), "{error}");
+    }
+
+    #[test]
+    fn text_under_a_null_parent_does_not_count() {
+        let field = Arc::new(arrow::datatypes::Field::new("a", arrow::datatypes::DataType::Utf8, true));
+        let child: ArrayRef = Arc::new(StringArray::from(vec!["too long", "ok"]));
+        let nulls = NullBuffer::from(vec![false, true]);
+        let array: ArrayRef = Arc::new(StructArray::new(vec![field].into(), vec![child], Some(nulls)));
+        let limit = Limits::Text(TextLimit { length: 3, padded: false });
+        let limits = Limits::Struct(vec![Some(limit)]);
+        let out = Limiter { path: "t" }.apply(&array, &limits, array.nulls(), "s").unwrap();
+        assert_eq!(out.len(), 2);
+        let array =
+            StructArray::new(array.as_struct().fields().clone(), array.as_struct().columns().to_vec(), None);
+        let array: ArrayRef = Arc::new(array);
+        let error = Limiter { path: "t" }.apply(&array, &limits, None, "s").unwrap_err().to_string();
+        assert!(error.contains("`s.a` is varchar(3)"), "{error}");
+    }
+}

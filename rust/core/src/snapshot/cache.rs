@@ -1,0 +1,76 @@
+use std::collections::VecDeque;
+use std::sync::{Mutex, TryLockError};
+
+use super::at::At;
+use super::level::{Checks, Verify};
+use super::state::Snapshot;
+use crate::error::{Error, Result};
+use crate::store::{Location, StorageOptions};
+
+/// Tables whose newest snapshot is kept; the one that was used longest ago goes first.
+const KEPT: usize = 16;
+
+type Key = (String, StorageOptions, Verify);
+
+static CACHE: Mutex<VecDeque<(Key, Snapshot)>> = Mutex::new(VecDeque::new());
+
+impl Snapshot {
+    /// [`Snapshot::newest`] for who has the check of the whole table, or does without.
+    ///
+    /// # Errors
+    /// As [`Snapshot::update`].
+    pub(crate) fn newest_with_checks(
+        uri: &str,
+        options: &StorageOptions,
+        checks: Checks,
+    ) -> Result<Snapshot> {
+        if let Checks::Full(_) = checks {
+            return Snapshot::open_with_checks(Location::open(uri, options)?, At::Latest, checks);
+        }
+        let key = (uri.to_owned(), options.clone(), checks.level());
+        let known =
+            with_cache(|recent| recent.iter().find(|(k, _)| *k == key).map(|(_, snapshot)| snapshot.clone()));
+        let snapshot = match known.flatten() {
+            None => Snapshot::open_with_checks(Location::open(uri, options)?, At::Latest, checks)?,
+            Some(held) => held.advanced(|| Location::open(uri, options))?,
+        };
+        with_cache(|recent| {
+            recent.retain(|(k, _)| *k != key);
+            recent.push_back((key, snapshot.clone()));
+            if recent.len() > KEPT {
+                recent.pop_front();
+            }
+        });
+        Ok(snapshot)
+    }
+
+    /// The newest version of the table, as [`Snapshot::newest`] gives it: from this snapshot where its log is as it was.
+    ///
+    /// # Errors
+    /// As [`Snapshot::update`].
+    ///
+    /// # Cost
+    /// One listing and the new commits.
+    pub fn follow(&self) -> Result<Snapshot> {
+        self.advanced(|| Ok(self.location().clone()))
+    }
+
+    fn advanced(&self, location: impl FnOnce() -> Result<Location>) -> Result<Snapshot> {
+        match self.update() {
+            // what was given is never followed by something older
+            Err(gap @ Error::LogGap { .. }) => Err(gap),
+            // a load from nothing reports what is wrong now
+            Err(_) => self.reopened(location()?),
+            Ok(newest) => Ok(newest),
+        }
+    }
+}
+
+/// Uses the kept snapshots, unless another thread does: a forked child must not wait for a thread that it does not have.
+fn with_cache<T>(use_them: impl FnOnce(&mut VecDeque<(Key, Snapshot)>) -> T) -> Option<T> {
+    match CACHE.try_lock() {
+        Ok(mut recent) => Some(use_them(&mut recent)),
+        Err(TryLockError::Poisoned(poisoned)) => Some(use_them(&mut poisoned.into_inner())),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}

@@ -1,0 +1,17 @@
+use crate::alter::Definition;
+use crate::error::Result;
+use crate::features::CLUSTERING_DOMAIN;
+use crate::snapshot::Snapshot;
+
+/// The definition of a version, with its clustering columns.
+///
+/// # Errors
+/// As [`Definition::of`], and what the store says.
+pub(crate) fn definition(snapshot: &Snapshot) -> Result<Definition> {
+    let table = Definition::of(snapshot.protocol(), snapshot.metadata())?;
+    if !table.protocol.supports("clustering") {
+        return Ok(table);
+    }
+    let domains = snapshot.domain_metadata()?;
+    table.with_clustering(domains.iter().find(|d| d.domain == CLUSTERING_DOMAIN))
+}

@@ -1,0 +1,53 @@
+//! The options of an overwrite.
+
+use super::mode::{WriteMode, WriteOptions};
+use super::plan::WritePlan;
+use super::row_condition::RowCondition;
+use crate::error::{Error, Result, condition};
+use crate::expr::{has_subquery, parse};
+
+/// Checks the options of an overwrite. Nothing is read.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for options that contradict each other or belong to another mode,
+/// [`Error::InvalidExpression`] for what is no condition on this table.
+pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<()> {
+    let invalid = |argument: &str, reason: &str| {
+        Err(Error::InvalidArgument { argument: argument.to_owned(), reason: reason.to_owned() })
+    };
+    let Some(text) = options.replace_where.as_deref() else {
+        if options.dynamic_partitions && options.mode != WriteMode::Overwrite {
+            return invalid("partition_overwrite", "`dynamic` goes with the mode overwrite only");
+        }
+        return Ok(());
+    };
+    if options.mode != WriteMode::Overwrite {
+        return invalid("replace_where", "goes with the mode overwrite only");
+    }
+    if options.dynamic_partitions {
+        return invalid(
+            "replace_where",
+            "and dynamic partition overwrite say two different things; give one",
+        )
+        .map_err(|error| error.of_condition(&condition::REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE));
+    }
+    let condition = RowCondition::new(Some(text), plan).map_err(|error| match parse(text) {
+        Ok(_) => error,
+        Err(_) if has_subquery(text) => {
+            let said = [("operation", "DELETE"), ("cond", text)];
+            error.named(&condition::UNSUPPORTED_SUBQUERY, said)
+        }
+        Err(_) => error.named(&condition::FAILED_RECOGNIZE_PREDICATE, [("predicate", text)]),
+    })?;
+    if !options.data_change && condition.other_column().is_some() {
+        // rows that leave with rows that stay are written again, and readers of changes would take both for the same
+        return invalid(
+            "replace_where",
+            "is on data columns, and `dataChange` is false: rows would change in silence",
+        )
+        .map_err(|error| {
+            error.named(&condition::REPLACE_WHERE_WITH_FILTER_DATA_CHANGE_UNSET, [("dataFilters", text)])
+        });
+    }
+    Ok(())
+}
