@@ -4,8 +4,7 @@ use super::Definition;
 use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve};
 use crate::error::{Error, Result, condition};
-use crate::schema::CURRENT_DEFAULT;
-use crate::schema::{DataType, GENERATION_EXPRESSION, IDENTITY_START, StructType};
+use crate::schema::{CURRENT_DEFAULT, DataType, GENERATION_EXPRESSION, IDENTITY_START, StructType};
 
 /// The table with another default for a column: an expression, or none for no default. Rows that are there stay as they are.
 ///

@@ -5,8 +5,9 @@ use super::references::names;
 use crate::actions::Protocol;
 use crate::error::{Error, Result, condition};
 use crate::expr::{Evaluator, Rule, RuleKind};
-use crate::schema::GENERATION_EXPRESSION;
-use crate::schema::{CURRENT_DEFAULT, DataType, IDENTITY_START, StructField, StructType};
+use crate::schema::{
+    CURRENT_DEFAULT, DataType, GENERATION_EXPRESSION, IDENTITY_START, StructField, StructType,
+};
 
 /// The expression of a generated column.
 pub fn expression(field: &StructField) -> Option<&str> {

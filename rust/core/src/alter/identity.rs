@@ -8,9 +8,9 @@ use super::Definition;
 use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve};
 use crate::error::{Error, Result, condition};
-use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::schema::{
-    IDENTITY_ALLOW_EXPLICIT_INSERT, IDENTITY_HIGH_WATER_MARK, IDENTITY_START, IDENTITY_STEP,
+    ColumnMappingMode, DataType, IDENTITY_ALLOW_EXPLICIT_INSERT, IDENTITY_HIGH_WATER_MARK, IDENTITY_START,
+    IDENTITY_STEP, StructField, StructType,
 };
 
 /// How the values of an identity column are made.

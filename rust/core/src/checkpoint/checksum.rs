@@ -1,9 +1,8 @@
 //! Version checksums: made from the one before and the actions of the commit, or from a snapshot.
 
 use crate::actions::{ActionRef, CommitInfo, ObjectPath};
-use crate::checksum::Checksum;
 use crate::checksum::{
-    ChecksumDifference, MOST_DOMAINS, MOST_TXNS, checksum_differences, count, empty_checksum,
+    Checksum, ChecksumDifference, MOST_DOMAINS, MOST_TXNS, checksum_differences, count, empty_checksum,
     finish_checksum, next_checksum,
 };
 use crate::error::{Error, Result};

@@ -1,8 +1,7 @@
 use std::fmt;
 
 use crate::actions::ObjectPath;
-use crate::store::FileMeta;
-use crate::store::Location;
+use crate::store::{FileMeta, Location};
 
 /// What a file of `_delta_log` is, told by its name alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,8 +9,9 @@ use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::warnings::warn;
-use crate::write::CompactionRules;
-use crate::write::{ParquetOptions, WriteOptions, WritePlan, canonical, plan_snapshot, rows_of_partitions};
+use crate::write::{
+    CompactionRules, ParquetOptions, WriteOptions, WritePlan, canonical, plan_snapshot, rows_of_partitions,
+};
 
 /// How long lost races are repeated.
 const BUDGET: Duration = Duration::from_secs(60);

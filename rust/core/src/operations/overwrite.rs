@@ -11,8 +11,10 @@ use crate::schema::{ColumnMappingMode, limit_batch};
 use crate::snapshot::Snapshot;
 use crate::txn::Transaction;
 use crate::write::failing_row::shown;
-use crate::write::{RowCondition, Rules, WriteMode, WriteOptions, WritePlan, conform_batch, physical_schema};
-use crate::write::{canonical, rows_of_partitions};
+use crate::write::{
+    RowCondition, Rules, WriteMode, WriteOptions, WritePlan, canonical, conform_batch, physical_schema,
+    rows_of_partitions,
+};
 
 /// Refuses rows that the condition of the overwrite would not take away again: `given` as they came, `conformed` as they
 /// are written.

@@ -6,8 +6,7 @@ use arrow::datatypes::Fields;
 
 use super::leaves::field_id;
 use crate::error::{Error, Result};
-use crate::schema::BY_NAME;
-use crate::schema::{ColumnMappingMode, DataType, StructField};
+use crate::schema::{BY_NAME, ColumnMappingMode, DataType, StructField};
 
 /// How the fields of one file are found.
 #[derive(Clone, Copy)]
