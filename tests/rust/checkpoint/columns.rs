@@ -11,7 +11,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
 
-use super::{V2, add, create, names, path, remove};
+use super::{V1, V2, add, create, names, path, remove};
 use crate::load::open;
 
 /// The paths of all leaves of a V1 checkpoint of a table with one file.
@@ -190,11 +190,17 @@ fn a_v2_checkpoint_says_its_version_and_what_its_sidecars_hold() {
         for row in (0..batch.num_rows()).filter(|row| head.is_valid(*row)) {
             let entries = tags.value(row);
             let (keys, values) = (entries.column(0).as_string::<i32>(), entries.column(1).as_string::<i32>());
-            let at = keys.iter().position(|k| k == Some("numOfAddFiles")).unwrap();
-            found.push((version.value(row), values.value(at).to_owned()));
+            let tag = |name: &str| values.value(keys.iter().position(|k| k == Some(name)).unwrap());
+            found.push((
+                version.value(row),
+                tag("numOfAddFiles").to_owned(),
+                tag("sidecarSizeInBytes").to_owned(),
+            ));
         }
     }
-    assert_eq!(found, [(1, "2".to_owned())]);
+    let size = |name: String| table.root().join("_delta_log/_sidecars").join(name).metadata().unwrap().len();
+    let bytes: u64 = names(&table, "_sidecars").into_iter().map(size).sum();
+    assert_eq!(found, [(1, "2".to_owned(), bytes.to_string())]);
 }
 
 #[test]
@@ -227,4 +233,27 @@ fn parsed_statistics_of_other_types_than_the_table_are_not_cast_into_a_new_check
         }
     }
     assert_eq!(found, [(2, None, None)]);
+}
+
+#[test]
+fn columns_are_written_by_what_is_looked_for_in_them() {
+    let mut table = create(V1);
+    table.commit(&[add(1), add(2), add(3)]);
+    checkpoint(&open(&table, At::Latest).unwrap()).unwrap();
+    let name = names(&table, "").into_iter().find(|n| n.ends_with(".checkpoint.parquet")).unwrap();
+    let reader =
+        SerializedFileReader::new(File::open(table.root().join("_delta_log").join(name)).unwrap()).unwrap();
+    let columns = reader.metadata().row_group(0).columns();
+    let column = |path: &str| columns.iter().find(|c| c.column_path().string() == path).unwrap();
+    // bounds of pages only where pages are skipped by them
+    for parsed in ["stats_parsed.minValues.id", "stats_parsed.nullCount.id", "partitionValues_parsed.p"] {
+        assert!(column(&format!("add.{parsed}")).column_index_offset().is_some(), "{parsed}");
+    }
+    assert!(column("add.size").column_index_offset().is_none());
+    // texts that are all different have no dictionary, and the long ones no bounds
+    for text in ["add.path", "add.stats", "add.stats_parsed.minValues.id"] {
+        assert!(column(text).dictionary_page_offset().is_none(), "{text}");
+    }
+    assert!(column("add.stats").statistics().is_none());
+    assert!(column("add.path").statistics().is_some());
 }
