@@ -14,6 +14,8 @@ mod explain;
 mod hostile;
 mod kill;
 mod load;
+mod load_checkpoint_damage;
+mod load_counts;
 mod load_evidence;
 mod load_faults;
 mod load_groups;

@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use arrow::array::{Array, AsArray};
-use arrow::datatypes::Int32Type;
+use arrow::datatypes::{Int32Type, Int64Type};
 use deltaic::checkpoint::checkpoint;
 use deltaic::snapshot::At;
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, TableBuilder, actions};
@@ -11,7 +11,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
 
-use super::{V2, add, create, names, path, remove};
+use super::{V1, V2, add, create, names, path, remove};
 use crate::load::open;
 
 /// The paths of all leaves of a V1 checkpoint of a table with one file.
@@ -172,4 +172,88 @@ fn the_hint_of_a_checkpoint_that_is_there_already_tells_its_parts() {
         let hint: Value = serde_json::from_slice(&hint).unwrap();
         assert_eq!((&hint["version"], &hint["parts"]), (&json!(1), &parts), "{form:?}");
     }
+}
+
+#[test]
+fn a_v2_checkpoint_says_its_version_and_what_its_sidecars_hold() {
+    let mut table = create(V2);
+    table.commit(&[add(1), add(2)]);
+    checkpoint(&open(&table, At::Latest).unwrap()).unwrap();
+    let name = names(&table, "").into_iter().find(|n| n.contains(".checkpoint.")).unwrap();
+    let file = File::open(table.root().join("_delta_log").join(name)).unwrap();
+    let mut found = Vec::new();
+    for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
+        let batch = batch.unwrap();
+        let head = batch.column_by_name("checkpointMetadata").unwrap().as_struct();
+        let version = head.column_by_name("version").unwrap().as_primitive::<Int64Type>();
+        let tags = head.column_by_name("tags").unwrap().as_map();
+        for row in (0..batch.num_rows()).filter(|row| head.is_valid(*row)) {
+            let entries = tags.value(row);
+            let (keys, values) = (entries.column(0).as_string::<i32>(), entries.column(1).as_string::<i32>());
+            let tag = |name: &str| values.value(keys.iter().position(|k| k == Some(name)).unwrap());
+            found.push((
+                version.value(row),
+                tag("numOfAddFiles").to_owned(),
+                tag("sidecarSizeInBytes").to_owned(),
+            ));
+        }
+    }
+    let size = |name: String| table.root().join("_delta_log/_sidecars").join(name).metadata().unwrap().len();
+    let bytes: u64 = names(&table, "_sidecars").into_iter().map(size).sum();
+    assert_eq!(found, [(1, "2".to_owned(), bytes.to_string())]);
+}
+
+#[test]
+fn parsed_statistics_of_other_types_than_the_table_are_not_cast_into_a_new_checkpoint() {
+    let mut table = TableBuilder::temp();
+    table.create(&actions::schema(&[("id", "long")]), &[], &[]);
+    let stats =
+        json!({"numRecords": 2, "minValues": {"id": 5}, "maxValues": {"id": 10}, "nullCount": {"id": 0}});
+    table.commit(&[actions::with_stats(actions::add("a"), &stats)]);
+    let parsed = CheckpointSpec { struct_stats: true, json_stats: false, ..CheckpointSpec::default() };
+    table.checkpoint(1, &parsed);
+    // as texts, "5" is more than "10": the bounds would rule the file out for its own values
+    table.commit(&[actions::metadata(&actions::schema(&[("id", "string")]), &[], &[])]);
+    checkpoint(&open(&table, At::Latest).unwrap()).unwrap();
+    let name = "_delta_log/00000000000000000002.checkpoint.parquet";
+    let reader =
+        ParquetRecordBatchReaderBuilder::try_new(File::open(table.root().join(name)).unwrap()).unwrap();
+    let mut found = Vec::new();
+    for batch in reader.build().unwrap() {
+        let add = batch.unwrap().column_by_name("add").unwrap().as_struct().clone();
+        let stats = add.column_by_name("stats_parsed").unwrap().as_struct();
+        let records = stats.column_by_name("numRecords").unwrap().as_primitive::<Int64Type>();
+        let bound = |kind: &str, row: usize| {
+            let ids = stats.column_by_name(kind).unwrap().as_struct().column_by_name("id").unwrap().clone();
+            let ids = ids.as_string::<i32>();
+            ids.is_valid(row).then(|| ids.value(row).to_owned())
+        };
+        for row in (0..add.len()).filter(|row| add.is_valid(*row)) {
+            found.push((records.value(row), bound("minValues", row), bound("maxValues", row)));
+        }
+    }
+    assert_eq!(found, [(2, None, None)]);
+}
+
+#[test]
+fn columns_are_written_by_what_is_looked_for_in_them() {
+    let mut table = create(V1);
+    table.commit(&[add(1), add(2), add(3)]);
+    checkpoint(&open(&table, At::Latest).unwrap()).unwrap();
+    let name = names(&table, "").into_iter().find(|n| n.ends_with(".checkpoint.parquet")).unwrap();
+    let reader =
+        SerializedFileReader::new(File::open(table.root().join("_delta_log").join(name)).unwrap()).unwrap();
+    let columns = reader.metadata().row_group(0).columns();
+    let column = |path: &str| columns.iter().find(|c| c.column_path().string() == path).unwrap();
+    // bounds of pages only where pages are skipped by them
+    for parsed in ["stats_parsed.minValues.id", "stats_parsed.nullCount.id", "partitionValues_parsed.p"] {
+        assert!(column(&format!("add.{parsed}")).column_index_offset().is_some(), "{parsed}");
+    }
+    assert!(column("add.size").column_index_offset().is_none());
+    // texts that are all different have no dictionary, and the long ones no bounds
+    for text in ["add.path", "add.stats", "add.stats_parsed.minValues.id"] {
+        assert!(column(text).dictionary_page_offset().is_none(), "{text}");
+    }
+    assert!(column("add.stats").statistics().is_none());
+    assert!(column("add.path").statistics().is_some());
 }

@@ -124,3 +124,32 @@ fn what_the_winner_made_of_the_table_is_checked_again() {
     assert_eq!(late.commit().unwrap().version, 2);
     assert_eq!(open(&location).metadata().configuration["delta.checkpointInterval"], "20");
 }
+
+#[test]
+fn a_commit_behind_one_that_enables_row_tracking_does_not_say_that_rows_kept_their_ids() {
+    let tags = |properties: &[(&str, &str)], winner: &[(&str, &str)], rewrites: bool| {
+        let (_, location) = table(&TRACKED, properties);
+        append(&location, &[file("a", "x", 0)]);
+        let mut late = begin(&location);
+        if rewrites {
+            late.remove_file(&live(&location, "a"), true);
+            late.set_row_ids_preserved(true);
+        }
+        late.add(file("a2", "x", 0));
+        let mut change = begin(&location);
+        change.set_metadata(metadata(winner));
+        change.commit().unwrap();
+        assert_eq!(late.commit().unwrap().version, 3);
+        let info = commits(&location)[3].info().unwrap().clone();
+        info.other.get("tags").map(ToString::to_string)
+    };
+    let enabled = ("delta.enableRowTracking", "true");
+    let tag = |preserved: bool| Some(format!(r#"{{"delta.rowTracking.preserved":"{preserved}"}}"#));
+    for rewrites in [false, true] {
+        assert_eq!(tags(&[], &[enabled], rewrites), tag(false), "{rewrites}");
+        // where it was enabled before, rows have their ids
+        let other = [enabled, ("delta.checkpointInterval", "20")];
+        assert_eq!(tags(&[enabled], &other, rewrites), tag(true), "{rewrites}");
+        assert_eq!(tags(&[], &[("delta.checkpointInterval", "20")], rewrites), None, "{rewrites}");
+    }
+}

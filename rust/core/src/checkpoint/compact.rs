@@ -141,3 +141,48 @@ impl Winners {
 fn any(value: &[u8]) -> Result<Option<()>, String> {
     Ok(parse_whole::<serde::de::IgnoredAny>(value)?.map(drop))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::store::ObjectAdapter;
+
+    /// The lines of the compacted file of commits with these bodies, and what was done.
+    fn compacted(commits: &[&str]) -> Result<(CompactDone, Vec<String>)> {
+        let root = ObjectPath::new("memory://", "/t");
+        let location = Location::with_store(root, Arc::new(ObjectAdapter::memory()));
+        for (version, body) in commits.iter().enumerate() {
+            let path = location.log_dir().join(&format!("{version:020}.json"));
+            location.store().put(&path, (*body).to_owned().into())?;
+        }
+        let done = compact(&location, 0, commits.len() as u64 - 1)?;
+        let body = location.store().get(&location.log_dir().join(&done.name))?;
+        let lines = std::str::from_utf8(&body).unwrap().lines().map(str::to_owned).collect();
+        Ok((done, lines))
+    }
+
+    const PROTOCOL: &str = r#""protocol":{"minReaderVersion":1,"minWriterVersion":2}"#;
+    const TXN: &str = r#""txn":{"appId":"a","version":1}"#;
+
+    #[test]
+    fn a_line_of_several_actions_becomes_one_line_an_action() {
+        let first = format!("{{{PROTOCOL},{TXN}}}");
+        let second = format!("{{{}}}", TXN.replace("\"version\":1", "\"version\":2"));
+        let (done, lines) = compacted(&[&first, &second]).unwrap();
+        assert_eq!((done.actions, done.kept), (3, 2));
+        assert_eq!(lines, [format!("{{{PROTOCOL}}}"), second]);
+    }
+
+    #[test]
+    fn a_torn_line_of_any_action_is_refused() {
+        let whole = format!("{{{TXN}}}");
+        for torn in
+            [r#"{"commitInfo":{"a":[}}"#, r#"{"protocol":[}"#, r#"{"metaData":{"id":"}"#, r#"{"new":{]}"#]
+        {
+            let error = compacted(&[&whole, torn]).unwrap_err();
+            assert!(matches!(error, Error::LogCorrupt { version: Some(1), .. }), "{torn}: {error:?}");
+        }
+    }
+}

@@ -31,3 +31,25 @@ pub(super) fn schema_json(schema: &Schema) -> Option<Value> {
     let text = from_arrow(schema).ok()?.to_json();
     if text.len() > MOST { None } else { serde_json::from_str(&text).ok() }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow::datatypes::{DataType, Field};
+
+    use super::*;
+
+    #[test]
+    fn a_schema_is_in_the_hint_unless_it_is_long() {
+        let of = |columns: usize| {
+            let fields: Vec<Field> =
+                (0..columns).map(|n| Field::new(format!("column{n}"), DataType::Int64, true)).collect();
+            schema_json(&Schema::new(fields))
+        };
+        for columns in [0, 1, 100] {
+            assert_eq!(of(columns).unwrap()["fields"].as_array().unwrap().len(), columns);
+        }
+        for columns in [400, 1_000] {
+            assert_eq!(of(columns), None, "{columns}");
+        }
+    }
+}

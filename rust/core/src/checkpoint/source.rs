@@ -164,3 +164,71 @@ pub(super) fn checkpoint_removes(
     let all: Vec<&dyn Array> = kept.iter().map(AsRef::as_ref).collect();
     if all.is_empty() { Ok(None) } else { arrow::compute::concat(&all).map(Some).map_err(failed) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use arrow::array::{RecordBatch, StringViewArray, new_null_array};
+    use arrow::datatypes::DataType;
+
+    use super::*;
+    use crate::actions::ObjectPath;
+    use crate::replay::{FilesRequest, STRING_MAP, ScanSource, Tail, VECTOR};
+    use crate::store::ObjectAdapter;
+
+    /// Files `f0`, `f1` and so on, of which nothing but the path is known.
+    fn batch(numbers: Range<usize>) -> FileBatch {
+        let null = |kind: &DataType| new_null_array(kind, numbers.len());
+        let paths = StringViewArray::from_iter_values(numbers.clone().map(|n| format!("f{n}")));
+        let columns: [(&str, ArrayRef); 6] = [
+            ("path", Arc::new(paths)),
+            ("partition_values", null(&STRING_MAP)),
+            ("size", null(&DataType::Int64)),
+            ("modification_time", null(&DataType::Int64)),
+            ("deletion_vector", null(&DataType::Struct(VECTOR.clone()))),
+            ("stats", null(&DataType::Utf8View)),
+        ];
+        let columns = columns.map(|(name, array)| (name, array, true));
+        FileBatch::new(RecordBatch::try_from_iter_with_nullable(columns).unwrap())
+    }
+
+    /// The numbers of the files of each run of a listing that comes in batches of these sizes.
+    fn runs(sizes: &[usize]) -> Vec<Vec<usize>> {
+        let mut end = 0;
+        let batches = sizes.iter().map(|size| {
+            end += size;
+            batch(end - size..end)
+        });
+        let tail = Tail { batches: batches.collect(), ..Tail::default() };
+        let root = ObjectPath::new("memory://", "/t");
+        let source = ScanSource {
+            location: Location::with_store(root, Arc::new(ObjectAdapter::memory())),
+            tail: Arc::new(tail),
+            checkpoint: None,
+            counters: Arc::default(),
+        };
+        let number = |path: Option<&str>| path.unwrap()[1..].parse().unwrap();
+        let of_batch = |batch: &FileBatch| batch.paths().iter().map(number).collect::<Vec<usize>>();
+        Runs::new(FileStream::new(source, &FilesRequest::default(), None))
+            .map(|run| run.unwrap().iter().flat_map(of_batch).collect())
+            .collect()
+    }
+
+    #[test]
+    fn each_file_is_in_one_run_in_its_order_and_no_run_is_longer_than_it_may_be() {
+        let cases: [(&[usize], &[usize]); 6] = [
+            (&[], &[]),
+            (&[1, 2], &[3]),
+            (&[RUN_ROWS - 1, 1], &[RUN_ROWS]),
+            (&[RUN_ROWS - 1, 3, 4], &[RUN_ROWS, 6]),
+            (&[2 * RUN_ROWS + 5, 1], &[RUN_ROWS, RUN_ROWS, 6]),
+            (&[100_000, 100_000], &[RUN_ROWS, 200_000 - RUN_ROWS]),
+        ];
+        for (sizes, lengths) in cases {
+            let found = runs(sizes);
+            assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), lengths, "{sizes:?}");
+            assert!(found.iter().flatten().copied().eq(0..sizes.iter().sum::<usize>()), "{sizes:?}");
+        }
+    }
+}

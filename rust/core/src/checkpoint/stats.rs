@@ -123,4 +123,17 @@ mod tests {
         assert_eq!((records.value(2), mins.is_valid(2), nulls.value(2)), (2, false, 7));
         assert!(records.value(5) == 4 && mins.value(5).is_nan());
     }
+
+    #[test]
+    fn a_text_of_more_or_less_than_one_object_is_not_decoded() {
+        let parser = parser();
+        let one = r#"{"numRecords":1}"#;
+        assert_eq!(parser.decode(&[Some(one), None]).unwrap().num_rows(), 2);
+        // the rows of the files behind it would be those of other files
+        for other in ["{}\n{}", "", "{"] {
+            assert!(parser.decode(&[Some(other)]).is_err(), "{other:?}");
+            assert!(parser.decode(&[Some(one), Some(other)]).is_err(), "{other:?}");
+            assert!(parser.decode(&[Some(other), Some(one)]).is_err(), "{other:?}");
+        }
+    }
 }

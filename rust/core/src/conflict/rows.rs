@@ -113,3 +113,29 @@ pub(super) fn only_deletes(remove: &Remove, add: &Add, vectors: &dyn Vectors) ->
     }
     Ok(vectors.load(base)?.rows().is_subset(vectors.load(left)?.rows()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::actions::ObjectPath;
+    use crate::conflict::StoredVectors;
+    use crate::store::{Location, ObjectAdapter};
+
+    #[test]
+    fn an_update_only_deletes_where_no_row_comes_back() {
+        let root = ObjectPath::new("memory://", "/t");
+        let vectors = StoredVectors::new(&Location::with_store(root, Arc::new(ObjectAdapter::memory())));
+        let vector = |rows: &[u64]| rows.iter().copied().collect::<DeletionVector>().to_inline();
+        let deletes = |before: Option<&[u64]>, after: Option<&[u64]>| {
+            let remove = Remove { deletion_vector: before.map(vector), ..Remove::default() };
+            let add = Add { deletion_vector: after.map(vector), ..Add::default() };
+            only_deletes(&remove, &add, &vectors).unwrap()
+        };
+        assert!(deletes(None, None) && deletes(None, Some(&[1])));
+        assert!(deletes(Some(&[1]), Some(&[1])) && deletes(Some(&[1]), Some(&[1, 2])));
+        assert!(!deletes(Some(&[1]), None) && !deletes(Some(&[1, 2]), Some(&[1])));
+        assert!(!deletes(Some(&[1]), Some(&[2])) && !deletes(Some(&[1]), Some(&[2, 3])));
+    }
+}

@@ -98,3 +98,37 @@ impl Vectors for StoredVectors {
         Ok(descriptors)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::store::ObjectAdapter;
+
+    /// Every sixteenth row: two bytes a row.
+    fn vector(rows: u64) -> DeletionVector {
+        (0..rows).map(|row| row * 16).collect()
+    }
+
+    #[test]
+    fn vectors_share_a_file_until_it_is_large() {
+        let root = ObjectPath::new("memory://", "/t");
+        let location = Location::with_store(root, Arc::new(ObjectAdapter::memory()));
+        let stored = StoredVectors::new(&location);
+        let large = vector((FILE as u64) / 4);
+        assert!((FILE / 2..FILE).contains(&large.rows().serialized_size()));
+        let small = vector(3);
+        let vectors = [small.clone(), large.clone(), large, small.clone(), small];
+        let descriptors = stored.store_all(&vectors).unwrap();
+        let file = |d: &DeletionVectorDescriptor| file_path(d, location.root()).unwrap().unwrap();
+        let files: Vec<ObjectPath> = descriptors.iter().map(file).collect();
+        assert!(files[..3].iter().all(|f| *f == files[0]), "{files:?}");
+        assert!(files[3..].iter().all(|f| *f == files[3]) && files[3] != files[0], "{files:?}");
+        for (descriptor, vector) in descriptors.iter().zip(&vectors) {
+            assert!(stored.load(descriptor).unwrap().rows() == vector.rows());
+        }
+        stored.discard();
+        assert!(descriptors.iter().all(|d| stored.load(d).is_err()));
+    }
+}

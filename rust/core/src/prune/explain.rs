@@ -230,6 +230,16 @@ mod tests {
         assert_eq!(told(&not(Predicate::Constant(Some(true)))), one("FALSE", true));
         // a joint of one is no joint
         assert_eq!(told(&and(vec![p("b")])), one("p = 'b'", true));
+        assert_eq!(told(&or(vec![p("b")])), one("p = 'b'", true));
         assert_eq!(told(&p("a")), []);
+    }
+
+    #[test]
+    fn an_or_of_none_rules_out_every_file() {
+        let never = Predicate::Or(Vec::new());
+        assert_eq!(
+            ruled_out(&never, "a", STATS).iter().map(|r| &r.0).collect::<Vec<_>>(),
+            [&never.to_string()]
+        );
     }
 }

@@ -150,4 +150,23 @@ mod tests {
             assert!(scan_for_protocol_and_metadata(&location, &commits).is_err(), "{torn}");
         }
     }
+
+    #[test]
+    fn an_action_that_is_null_is_none() {
+        let lines = [
+            format!("{{\"protocol\":null,{METADATA}}}"),
+            format!("{{\"metaData\":null,{PROTOCOL}}}"),
+            "{\"protocol\":null}\n{\"metaData\":null}".to_owned(),
+            "{}".to_owned(),
+        ];
+        let (location, commits) = log(&lines);
+        let found = in_commits(&location, &commits).unwrap();
+        let found: Vec<_> = found.iter().map(|(p, m)| (p.is_some(), m.is_some())).collect();
+        assert_eq!(found, [(false, true), (true, false), (false, false), (false, false)]);
+        // what has another type than the action is refused, and not taken for null
+        for wrong in ["{\"protocol\":[[]]}", "{\"metaData\":[[]]}", "{\"protocol\":null"] {
+            let (location, commits) = log(&[wrong.to_owned()]);
+            assert!(in_commits(&location, &commits).is_err(), "{wrong}");
+        }
+    }
 }

@@ -247,4 +247,40 @@ mod tests {
         assert_eq!(add.partition_values.unwrap().0.len(), 2);
         assert_eq!(add.stats.unwrap().get(), r#""{\"numRecords\":1}""#);
     }
+
+    #[test]
+    fn each_action_of_a_commit_or_checkpoint_is_parsed_by_its_key() {
+        let lines = [
+            ("add", r#"{"path":"a","partitionValues":{},"size":1,"modificationTime":1,"dataChange":true}"#),
+            ("remove", r#"{"path":"a","dataChange":true}"#),
+            ("cdc", r#"{"path":"a","partitionValues":{},"size":1,"dataChange":false}"#),
+            (
+                "metaData",
+                r#"{"id":"i","format":{"provider":"parquet","options":{}},"schemaString":"{}","partitionColumns":[],"configuration":{}}"#,
+            ),
+            ("protocol", r#"{"minReaderVersion":1,"minWriterVersion":2}"#),
+            ("txn", r#"{"appId":"a","version":1}"#),
+            ("domainMetadata", r#"{"domain":"d","configuration":"{}","removed":false}"#),
+            ("commitInfo", r#"{"operation":"WRITE"}"#),
+            ("sidecar", r#"{"path":"s","sizeInBytes":1,"modificationTime":1}"#),
+            ("checkpointMetadata", r#"{"version":3}"#),
+        ];
+        for (key, value) in lines {
+            let parsed = parse(&format!("{{\"{key}\":{value}}}")).unwrap().actions;
+            let named = serde_json::to_value(&parsed).unwrap();
+            assert_eq!(parsed.len(), 1, "{key}");
+            assert!(named[0].get(key).is_some(), "{key}: {named}");
+            // a value of another type is refused where the action is known
+            assert!(parse(&format!("{{\"{key}\":[[]]}}")).is_err(), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_any_action_is_skipped() {
+        let txn = Action::Txn(Txn { app_id: "a".into(), version: 1, last_updated: None });
+        for empty in ["{}", " { } ", "", "{\"txn\":null}", "{\"protocol\":null,\"metaData\":null}"] {
+            let body = format!("{empty}\n{{\"txn\":{{\"appId\":\"a\",\"version\":1}}}}");
+            assert_eq!(parse(&body).unwrap().actions, [txn.clone()], "{empty}");
+        }
+    }
 }

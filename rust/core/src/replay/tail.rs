@@ -324,4 +324,18 @@ mod tests {
         assert_eq!(adds(&[PROTOCOL, METADATA, REMOVE]), None);
         assert_eq!(adds(&[PROTOCOL, METADATA, ADD, REMOVE, ADD]), Some(2));
     }
+
+    #[test]
+    fn actions_that_are_null_and_lines_without_any_are_skipped() {
+        let (file, dir) = place();
+        let all =
+            r#"{"protocol":null,"metaData":null,"txn":null,"domainMetadata":null,"remove":null,"add":null}"#;
+        let body = [all, "{}", r#"{"protocol":null}"#].join("\n");
+        let read = parse(body.as_bytes(), &file, &dir).unwrap();
+        assert!(read.files.is_empty() && read.txns.is_empty() && read.domains.is_empty());
+        assert!(read.protocol.is_none() && read.metadata.is_none());
+        // an action beside nulls is there
+        let body = PROTOCOL.replacen('{', "{\"add\":null,", 1);
+        assert!(parse(body.as_bytes(), &file, &dir).unwrap().protocol.is_some());
+    }
 }
