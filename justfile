@@ -42,7 +42,7 @@ lint:
 
 # The documentation of the crate, without warnings
 doc *args:
-    RUSTDOCFLAGS="-D warnings" cargo doc -p deltaic --no-deps {{ args }}
+    RUSTDOCFLAGS="-D warnings" cargo doc -p deltaic-core --no-deps {{ args }}
 
 # Run the pages below docs/ and the tour of the README
 pages:
@@ -52,7 +52,7 @@ pages:
 generate:
     DELTAIC_WRITE_DOCS=1 python -m pytest tests/python/docs/test_cli_page.py
     python tests/python/docs/settings_tables.py
-    DELTAIC_WRITE_DOCS=1 cargo test -p deltaic --test integration conflict::
+    DELTAIC_WRITE_DOCS=1 cargo test -p deltaic-core --test integration conflict::
 
 # Criterion benches of the core: `just bench --save-baseline before`, then `just bench --baseline before`
 bench *args:
@@ -60,7 +60,7 @@ bench *args:
 
 # One fuzz target, or all, for so many seconds each: `just fuzz 600 paths`
 fuzz seconds="60" target="":
-    DELTAIC_FUZZ_SECONDS={{ seconds }} cargo test -p deltaic --test fuzz {{ target }} -- --nocapture --test-threads=2
+    DELTAIC_FUZZ_SECONDS={{ seconds }} cargo test -p deltaic-core --test fuzz {{ target }} -- --nocapture --test-threads=2
 
 # Everything that CI runs, from empty virtual environments; a part by its name: `just ci rust-lint`
 ci *parts:

@@ -8,11 +8,11 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use deltaic::Snapshot;
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::At;
-use deltaic::store::{Location, StorageOptions};
+use deltaic_core::Snapshot;
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::At;
+use deltaic_core::store::{Location, StorageOptions};
 use deltaic_testkit::{LogGen, actions};
 
 const FILES: u64 = 100_000;

@@ -36,7 +36,7 @@ else:
 def build() -> dict[str, list[str]]:
     """Builds the programs and gives the command of each engine."""
     cargo = ["cargo", "build", "--release", "--quiet"]
-    subprocess.run([*cargo, "-p", "deltaic", "--example", "log"], cwd=ROOT, check=True)
+    subprocess.run([*cargo, "-p", "deltaic-core", "--example", "log"], cwd=ROOT, check=True)
     subprocess.run([*cargo, "-p", "deltaic-testkit", "--example", "gen_log"], cwd=ROOT, check=True)
     kernel = ROOT / "benches/peers/kernel"
     subprocess.run([*cargo, "--target-dir", str(TARGET / "peers/build")], cwd=kernel, check=True)

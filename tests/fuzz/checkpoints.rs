@@ -1,9 +1,9 @@
 //! The Parquet of a checkpoint: an error, or a state, the same each time. Nothing else in the log has the files. A file that is
 //! there twice, because bits of a name were flipped, is for verification to find.
 
-use deltaic::checkpoint::checksum_of;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::verify::{VerifyOptions, verify};
+use deltaic_core::checkpoint::checksum_of;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::verify::{VerifyOptions, verify};
 use deltaic_testkit::Image;
 use fastrand::Rng;
 
@@ -63,7 +63,7 @@ impl Target for Checkpoints {
             {
                 assert_eq!(checksum.num_files, state.files.len() as i64);
             }
-            Ok::<_, deltaic::Error>(state)
+            Ok::<_, deltaic_core::Error>(state)
         };
         match (state(), state()) {
             (Ok(one), Ok(other)) => {

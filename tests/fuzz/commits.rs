@@ -1,8 +1,8 @@
 //! The JSON of a commit: replay gives an error or a state, the same from nothing as from the version before.
 
-use deltaic::replay::CommitActions;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::verify::{VerifyOptions, verify};
+use deltaic_core::replay::CommitActions;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::verify::{VerifyOptions, verify};
 use deltaic_testkit::Image;
 use fastrand::Rng;
 

@@ -72,7 +72,7 @@ pub(crate) fn run<T: Target>() {
     let failed = current.with_extension("failed");
     fs::rename(&current, &failed).unwrap();
     panic!(
-        "{}. The input is in a file: {INPUT}={} cargo test -p deltaic --test fuzz {} -- --exact --nocapture. Once that is \
+        "{}. The input is in a file: {INPUT}={} cargo test -p deltaic-core --test fuzz {} -- --exact --nocapture. Once that is \
          mended, keep the file in tests/fuzz/regressions/{}",
         done.status,
         failed.display(),

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use deltaic::actions::{FilePath, ObjectPath};
-use deltaic::store::{Location, ObjectAdapter, Store};
-use deltaic::{Error, Result};
+use deltaic_core::actions::{FilePath, ObjectPath};
+use deltaic_core::store::{Location, ObjectAdapter, Store};
+use deltaic_core::{Error, Result};
 use fastrand::Rng;
 use percent_encoding::percent_decode_str;
 

@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use deltaic::actions::ObjectPath;
-use deltaic::store::{Location, PutOutcome};
+use deltaic_core::actions::ObjectPath;
+use deltaic_core::store::{Location, PutOutcome};
 
 use super::paths::is_allowed;
 

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
-use deltaic::expr::{Evaluator, parse};
-use deltaic::predicate::Predicate;
-use deltaic::predicate::eval::filter_mask;
-use deltaic::schema::{DataType, StructField, StructType};
+use deltaic_core::expr::{Evaluator, parse};
+use deltaic_core::predicate::Predicate;
+use deltaic_core::predicate::eval::filter_mask;
+use deltaic_core::schema::{DataType, StructField, StructType};
 use fastrand::Rng;
 
 use super::engine::Target;

@@ -1,8 +1,8 @@
 //! The text of a rule of a table on its way to Spark: refused, or printed as what is read as the same tree again and prints as
 //! itself, or left to Spark, bounded.
 
-use deltaic::expr::{Rule, RuleKind, parse, print, rule_functions};
-use deltaic::schema::{DataType, StructField, StructType};
+use deltaic_core::expr::{Rule, RuleKind, parse, print, rule_functions};
+use deltaic_core::schema::{DataType, StructField, StructType};
 use fastrand::Rng;
 
 use super::engine::Target;

@@ -1,7 +1,7 @@
 //! The JSON of a schema: an error, or a schema that is the same when it is written and read again, and in a table.
 
-use deltaic::schema::{StructType, to_arrow_schema};
-use deltaic::snapshot::{At, Snapshot};
+use deltaic_core::schema::{StructType, to_arrow_schema};
+use deltaic_core::snapshot::{At, Snapshot};
 use deltaic_testkit::{Image, actions};
 use fastrand::Rng;
 use serde_json::{Value, json};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
-use deltaic::checkpoint::{checkpoint, compact};
-use deltaic::dml::DmlOptions;
-use deltaic::operations::{delete, update, write};
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, ObjectAdapter, StorageOptions};
-use deltaic::write::{WriteMode, WriteOptions};
+use deltaic_core::checkpoint::{checkpoint, compact};
+use deltaic_core::dml::DmlOptions;
+use deltaic_core::operations::{delete, update, write};
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, ObjectAdapter, StorageOptions};
+use deltaic_core::write::{WriteMode, WriteOptions};
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, Image, TableBuilder, actions};
 use serde_json::json;
 

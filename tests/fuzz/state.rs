@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use deltaic::Result;
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::Snapshot;
+use deltaic_core::Result;
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::Snapshot;
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct State {

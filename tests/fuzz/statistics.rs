@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use deltaic::checkpoint::checkpoint;
-use deltaic::predicate::Literal;
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, ObjectAdapter};
+use deltaic_core::checkpoint::checkpoint;
+use deltaic_core::predicate::Literal;
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, ObjectAdapter};
 use deltaic_testkit::Image;
 use fastrand::Rng;
 use serde_json::{Value, json};

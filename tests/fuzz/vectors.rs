@@ -1,8 +1,8 @@
 //! Deletion vectors: an error, or rows in ascending order, that are the same when they are written and read again.
 
-use deltaic::Error;
-use deltaic::actions::{DeletionVectorDescriptor, DvStorage};
-use deltaic::deletion_vector::DeletionVector;
+use deltaic_core::Error;
+use deltaic_core::actions::{DeletionVectorDescriptor, DvStorage};
+use deltaic_core::deletion_vector::DeletionVector;
 use deltaic_testkit::Image;
 use fastrand::Rng;
 
@@ -20,7 +20,7 @@ pub(crate) struct Vectors;
 
 fn examples() -> Vec<DeletionVector> {
     let of = |rows: &[u64]| rows.iter().copied().collect();
-    let mut runs = deltaic::deletion_vector::DeletionVector::rows(&of(&[])).clone();
+    let mut runs = deltaic_core::deletion_vector::DeletionVector::rows(&of(&[])).clone();
     runs.insert_range(10..70_000);
     runs.insert_range((1 << 33)..(1 << 33) + 9);
     vec![

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use deltaic::actions::{DeletionVectorDescriptor, ObjectPath};
-use deltaic::conflict::{Changes, Winner};
-use deltaic::deletion_vector::DeletionVector;
-use deltaic::log::commit_path;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, ObjectAdapter};
+use deltaic_core::actions::{DeletionVectorDescriptor, ObjectPath};
+use deltaic_core::conflict::{Changes, Winner};
+use deltaic_core::deletion_vector::DeletionVector;
+use deltaic_core::log::commit_path;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, ObjectAdapter};
 
 /// A row: id and value.
 pub(crate) type Row = (u8, u8);

@@ -12,7 +12,7 @@ mod operations;
 mod oracle;
 mod world;
 
-use deltaic::conflict::{MATRIX, Row, Rule, Verdict};
+use deltaic_core::conflict::{MATRIX, Row, Rule, Verdict};
 use operations::Op;
 use stateright::{Checker, Model};
 use world::Writers;

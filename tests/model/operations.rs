@@ -1,10 +1,10 @@
 //! What writers do: as a transaction over files, and as a function of rows that the oracle applies.
 
-use deltaic::actions::{Add, FilePath, Metadata, Protocol, Remove};
-use deltaic::conflict::RowRelocations;
-use deltaic::deletion_vector::DeletionVector;
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::txn::{Operation, Transaction};
+use deltaic_core::actions::{Add, FilePath, Metadata, Protocol, Remove};
+use deltaic_core::conflict::RowRelocations;
+use deltaic_core::deletion_vector::DeletionVector;
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::txn::{Operation, Transaction};
 use serde_json::json;
 
 use crate::log::{Files, Live, Log, Row, replay, snapshot};

@@ -5,12 +5,12 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use deltaic::Error;
-use deltaic::actions::{ActionRef, ObjectPath};
-use deltaic::commit::{CommitAttempt, CommitOutcome, Proposal, Step};
-use deltaic::conflict::{MATRIX, Row};
-use deltaic::store::PutOutcome;
-use deltaic::txn::Pending;
+use deltaic_core::Error;
+use deltaic_core::actions::{ActionRef, ObjectPath};
+use deltaic_core::commit::{CommitAttempt, CommitOutcome, Proposal, Step};
+use deltaic_core::conflict::{MATRIX, Row};
+use deltaic_core::store::PutOutcome;
+use deltaic_core::txn::Pending;
 use serde_json::Value;
 use stateright::{Model, Property};
 
@@ -175,7 +175,7 @@ impl World {
         Ok((pending, written))
     }
 
-    fn winners(&self, from: u64, to: u64) -> Vec<deltaic::conflict::Winner> {
+    fn winners(&self, from: u64, to: u64) -> Vec<deltaic_core::conflict::Winner> {
         (from..=to).map(|v| parse(v, &self.log[v as usize])).collect()
     }
 

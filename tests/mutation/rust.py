@@ -123,7 +123,7 @@ def marked(text: bytes) -> list[tuple[int, int, int]]:
 def cargo(tree: Path, *words: str) -> list[dict]:
     env = os.environ | PROFILE
     done = subprocess.run(
-        ["cargo", *words, "--message-format=json", "--locked", "-p", "deltaic"],
+        ["cargo", *words, "--message-format=json", "--locked", "-p", "deltaic-core"],
         cwd=tree,
         env=env,
         stdout=subprocess.PIPE,

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use arrow::array::{Int64Array, RecordBatch};
-use deltaic::actions::{DeletionVectorDescriptor, DvStorage};
-use deltaic::deletion_vector::DeletionVector;
-use deltaic::engine::file_list;
-use deltaic::maintain::{CloneOptions, shallow_clone};
-use deltaic::scan::{ReadRequest, file_facts, read, surviving_files};
-use deltaic::snapshot::At;
-use deltaic::store::{ALLOWED_LOCATIONS, Location, StorageOptions};
-use deltaic::{Error, Result, Snapshot};
+use deltaic_core::actions::{DeletionVectorDescriptor, DvStorage};
+use deltaic_core::deletion_vector::DeletionVector;
+use deltaic_core::engine::file_list;
+use deltaic_core::maintain::{CloneOptions, shallow_clone};
+use deltaic_core::scan::{ReadRequest, file_facts, read, surviving_files};
+use deltaic_core::snapshot::At;
+use deltaic_core::store::{ALLOWED_LOCATIONS, Location, StorageOptions};
+use deltaic_core::{Error, Result, Snapshot};
 use deltaic_testkit::{TableBuilder, actions};
 use serde_json::Value;
 use std::sync::Arc;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Int64Type, TimestampMicrosecondType};
-use deltaic::cdf::{CdfBound, CdfRequest, ChangeDataFeed};
-use deltaic::deletion_vector::DeletionVector;
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::scan::ReadRequest;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, StorageOptions};
-use deltaic::{Error, Result};
+use deltaic_core::cdf::{CdfBound, CdfRequest, ChangeDataFeed};
+use deltaic_core::deletion_vector::DeletionVector;
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::scan::ReadRequest;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::{Error, Result};
 use deltaic_testkit::{TableBuilder, actions};
 use serde_json::{Value, json};
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use deltaic::Error;
-use deltaic::actions::{Action, Add, CommitInfo, FilePath, ObjectPath};
-use deltaic::commit::{CommitOutcome, write_commit};
-use deltaic::conflict::winners_from;
-use deltaic::log::commit_path;
-use deltaic::store::{FileMeta, LocalStore, Location, ObjectAdapter, PutOutcome, Store};
+use deltaic_core::Error;
+use deltaic_core::actions::{Action, Add, CommitInfo, FilePath, ObjectPath};
+use deltaic_core::commit::{CommitOutcome, write_commit};
+use deltaic_core::conflict::winners_from;
+use deltaic_core::log::commit_path;
+use deltaic_core::store::{FileMeta, LocalStore, Location, ObjectAdapter, PutOutcome, Store};
 use deltaic_testkit::{Fault, FaultStore, Op, Rule};
 
 fn table() -> (FaultStore, Location) {
@@ -127,28 +127,28 @@ fn a_local_put_that_always_fails_is_an_error_and_nothing_is_there() {
 struct Careless(ObjectAdapter);
 
 impl Store for Careless {
-    fn list_from(&self, dir: &ObjectPath, from: &str) -> deltaic::Result<Vec<FileMeta>> {
+    fn list_from(&self, dir: &ObjectPath, from: &str) -> deltaic_core::Result<Vec<FileMeta>> {
         self.0.list_from(dir, from)
     }
-    fn list_all(&self, dir: &ObjectPath) -> deltaic::Result<Vec<FileMeta>> {
+    fn list_all(&self, dir: &ObjectPath) -> deltaic_core::Result<Vec<FileMeta>> {
         self.0.list_all(dir)
     }
-    fn head(&self, path: &ObjectPath) -> deltaic::Result<FileMeta> {
+    fn head(&self, path: &ObjectPath) -> deltaic_core::Result<FileMeta> {
         self.0.head(path)
     }
-    fn get(&self, path: &ObjectPath) -> deltaic::Result<Bytes> {
+    fn get(&self, path: &ObjectPath) -> deltaic_core::Result<Bytes> {
         self.0.get(path)
     }
-    fn get_range(&self, path: &ObjectPath, range: std::ops::Range<u64>) -> deltaic::Result<Bytes> {
+    fn get_range(&self, path: &ObjectPath, range: std::ops::Range<u64>) -> deltaic_core::Result<Bytes> {
         self.0.get_range(path, range)
     }
-    fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> deltaic::Result<PutOutcome> {
+    fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> deltaic_core::Result<PutOutcome> {
         self.0.put(path, body).map(|()| PutOutcome::Created)
     }
-    fn put(&self, path: &ObjectPath, body: Bytes) -> deltaic::Result<()> {
+    fn put(&self, path: &ObjectPath, body: Bytes) -> deltaic_core::Result<()> {
         self.0.put(path, body)
     }
-    fn delete(&self, path: &ObjectPath) -> deltaic::Result<()> {
+    fn delete(&self, path: &ObjectPath) -> deltaic_core::Result<()> {
         self.0.delete(path)
     }
 }

@@ -1,12 +1,12 @@
 //! Every cell of the conflict matrix, and the page that shows it.
 
-use deltaic::actions::{Add, Metadata, Protocol};
-use deltaic::conflict::{
+use deltaic_core::actions::{Add, Metadata, Protocol};
+use deltaic_core::conflict::{
     IdentityValues, IsolationLevel, MATRIX, Ours, Outcome, Rule, StoredVectors, TransactionRecord, Verdict,
     decide, findings, markdown,
 };
-use deltaic::store::Location;
-use deltaic::txn::{Operation, Transaction, explain_conflicts};
+use deltaic_core::store::Location;
+use deltaic_core::txn::{Operation, Transaction, explain_conflicts};
 
 use crate::txn::{
     append, begin, commits, compact, compare, delete_rows, domain, file, id_below, live, metadata, open,
@@ -324,7 +324,7 @@ fn marks_of_identity_columns_move_on_together() {
         pair.ours.commit()?;
         let schema = open(&pair.location).schema().clone();
         let field = schema.field("id").unwrap();
-        Ok::<_, deltaic::Error>(field.metadata["delta.identity.highWaterMark"].as_i64().unwrap())
+        Ok::<_, deltaic_core::Error>(field.metadata["delta.identity.highWaterMark"].as_i64().unwrap())
     };
     assert_eq!(marks(made(3), brought(50)).unwrap(), 50);
     assert_eq!(marks(made(30), brought(5)).unwrap(), 30);
@@ -443,7 +443,7 @@ fn a_file_that_says_nothing_of_itself_may_match() {
     let Pair { location, mut winner, mut ours } = pair(&FEATURES, &[]);
     let mut bare = open(&location);
     bare = bare.update().unwrap();
-    let mut remove = deltaic::conflict::Changes::default();
+    let mut remove = deltaic_core::conflict::Changes::default();
     let mut txn = Transaction::begin(&bare, Operation::new("TEST"));
     txn.remove_file(&live(&location, "c"), true);
     remove.removes = txn.changes().removes.clone();
@@ -459,7 +459,8 @@ fn a_file_that_says_nothing_of_itself_may_match() {
 #[test]
 fn a_predicate_on_an_unknown_column_is_refused_when_it_is_read() {
     let Pair { mut ours, .. } = pair(&FEATURES, &[]);
-    let unknown = compare("nope", deltaic::predicate::CompareOp::Eq, deltaic::predicate::Literal::Long(1));
+    let unknown =
+        compare("nope", deltaic_core::predicate::CompareOp::Eq, deltaic_core::predicate::Literal::Long(1));
     assert_eq!(ours.read_predicate(&unknown).unwrap_err().kind(), "InvalidPredicate");
 }
 

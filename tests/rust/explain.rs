@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::scan::explain::{By, Shown, Why, explain};
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, StorageOptions};
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::scan::explain::{By, Shown, Why, explain};
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, StorageOptions};
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, TableBuilder, actions};
 use proptest::prelude::*;
 use serde_json::{Value, json};

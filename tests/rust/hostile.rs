@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
-use deltaic::actions::{DeletionVectorDescriptor, DvStorage};
-use deltaic::checkpoint::checkpoint;
-use deltaic::deletion_vector::DeletionVector;
-use deltaic::operations::write;
-use deltaic::parquet::MAX_PAGE_BYTES;
-use deltaic::scan::{ReadRequest, file_facts, read, surviving_files};
-use deltaic::snapshot::At;
-use deltaic::store::Location;
-use deltaic::write::{WriteMode, WriteOptions};
-use deltaic::{Error, Result, Snapshot};
+use deltaic_core::actions::{DeletionVectorDescriptor, DvStorage};
+use deltaic_core::checkpoint::checkpoint;
+use deltaic_core::deletion_vector::DeletionVector;
+use deltaic_core::operations::write;
+use deltaic_core::parquet::MAX_PAGE_BYTES;
+use deltaic_core::scan::{ReadRequest, file_facts, read, surviving_files};
+use deltaic_core::snapshot::At;
+use deltaic_core::store::Location;
+use deltaic_core::write::{WriteMode, WriteOptions};
+use deltaic_core::{Error, Result, Snapshot};
 use deltaic_testkit::{CheckpointSpec, TableBuilder, actions};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
@@ -165,7 +165,7 @@ fn sizes_that_no_store_has_add_up_to_an_answer() {
     assert_eq!(surviving_files(&open(&table), None, false).unwrap().len(), 3);
     let kinds = [
         append(&table).map(drop),
-        deltaic::maintain::optimize(&location(&table), &Default::default()).map(drop),
+        deltaic_core::maintain::optimize(&location(&table), &Default::default()).map(drop),
     ];
     for outcome in kinds {
         assert!(outcome.as_ref().err().is_none_or(|e| e.kind() != "Internal"), "{outcome:?}");

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchIterator};
 use arrow::datatypes::Int64Type;
-use deltaic::checkpoint::checkpoint;
-use deltaic::dml::DmlOptions;
-use deltaic::maintain::{VacuumMode, VacuumOptions, vacuum};
-use deltaic::operations::{delete, write};
-use deltaic::scan::{ReadRequest, read};
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, StorageOptions};
-use deltaic::verify::{VerifyOptions, verify};
-use deltaic::write::{WriteMode, WriteOptions};
+use deltaic_core::checkpoint::checkpoint;
+use deltaic_core::dml::DmlOptions;
+use deltaic_core::maintain::{VacuumMode, VacuumOptions, vacuum};
+use deltaic_core::operations::{delete, write};
+use deltaic_core::scan::{ReadRequest, read};
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::verify::{VerifyOptions, verify};
+use deltaic_core::write::{WriteMode, WriteOptions};
 use fastrand::Rng;
 
 const TABLE: &str = "DELTAIC_KILL_TABLE";
@@ -68,7 +68,7 @@ impl Work {
     }
 
     /// Does it; the version that it committed, if it did.
-    fn run(&self, location: &Location) -> deltaic::Result<Option<u64>> {
+    fn run(&self, location: &Location) -> deltaic_core::Result<Option<u64>> {
         match *self {
             Work::Append(first, count) => {
                 let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(first..first + count));
@@ -185,7 +185,7 @@ impl Known {
     fn check(&mut self, path: &str, seed: u64, doubt: Option<Work>) {
         let location = open(path);
         let newest = match Snapshot::open(location.clone(), At::Latest) {
-            Err(deltaic::Error::TableNotFound { .. }) if self.commits == 0 => return,
+            Err(deltaic_core::Error::TableNotFound { .. }) if self.commits == 0 => return,
             newest => newest.unwrap(),
         };
         let found = ids(&newest);

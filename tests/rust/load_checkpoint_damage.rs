@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use deltaic::Error;
-use deltaic::snapshot::At;
+use deltaic_core::Error;
+use deltaic_core::snapshot::At;
 use deltaic_testkit::{CheckpointSpec, TableBuilder, actions};
 
 use crate::load::{expected, files, open};

@@ -1,8 +1,8 @@
 //! What a report counts is what a listing did: files that partition values ruled out, that statistics ruled out, and the rest.
 
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::At;
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::At;
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, TableBuilder, actions};
 use serde_json::{Value, json};
 

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::At;
-use deltaic::{Error, Result};
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::At;
+use deltaic_core::{Error, Result};
 use deltaic_testkit::{CheckpointSpec, TableBuilder, actions};
 use serde_json::{Value, json};
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use deltaic::conflict::winners_from;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{LocalStore, Location};
-use deltaic::{Error, Result};
+use deltaic_core::conflict::winners_from;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{LocalStore, Location};
+use deltaic_core::{Error, Result};
 use deltaic_testkit::{CheckpointSpec, Fault, FaultStore, Op, Rule, TableBuilder, actions};
 
 use crate::load::{FORMS, expected, files, table};

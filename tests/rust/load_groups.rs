@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::At;
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::At;
 use deltaic_testkit::{CheckpointSpec, TableBuilder, actions};
 use serde_json::json;
 

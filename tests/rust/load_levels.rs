@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::{At, Snapshot, Verify};
-use deltaic::store::{Location, StorageOptions};
-use deltaic::{Error, Result};
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::{At, Snapshot, Verify};
+use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::{Error, Result};
 use deltaic_testkit::{TableBuilder, actions};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use deltaic::store::{Location, ObjectAdapter};
+use deltaic_core::store::{Location, ObjectAdapter};
 use deltaic_testkit::{Fault, FaultStore, Op, Rule};
 
 /// Lets a writer's commit land right before the next one.

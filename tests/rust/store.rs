@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use deltaic::Error;
-use deltaic::actions::ObjectPath;
-use deltaic::store::{LocalStore, ObjectAdapter, PutOutcome, Store};
+use deltaic_core::Error;
+use deltaic_core::actions::ObjectPath;
+use deltaic_core::store::{LocalStore, ObjectAdapter, PutOutcome, Store};
 use deltaic_testkit::{Fault, FaultStore, Op, Rule, store_conformance};
 
 fn root() -> ObjectPath {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use deltaic::Error;
-use deltaic::store::StorageOptions;
-use deltaic::stream::{Offset, ReadLimit, Source, SourceOptions};
+use deltaic_core::Error;
+use deltaic_core::store::StorageOptions;
+use deltaic_core::stream::{Offset, ReadLimit, Source, SourceOptions};
 use deltaic_testkit::{TableBuilder, actions};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn adds(names: &[&str]) -> Vec<Value> {
     names.iter().map(|name| actions::add(name)).collect()
 }
 
-fn open_with(table: &TableBuilder, options: &[(&str, &str)]) -> deltaic::Result<Source> {
+fn open_with(table: &TableBuilder, options: &[(&str, &str)]) -> deltaic_core::Result<Source> {
     let options: BTreeMap<String, String> =
         options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let options = SourceOptions::parse("t", &options, None)?;
@@ -34,13 +34,13 @@ fn open(table: &TableBuilder) -> Source {
     open_with(table, &[]).unwrap()
 }
 
-fn files(source: &Source, start: Option<&Offset>, end: &Offset) -> deltaic::Result<Vec<String>> {
+fn files(source: &Source, start: Option<&Offset>, end: &Offset) -> deltaic_core::Result<Vec<String>> {
     let parts = source.batch(start, end)?;
     Ok(parts.into_iter().flat_map(|p| p.files).map(|f| f.path.as_str().to_owned()).collect())
 }
 
 /// The files of one more batch by the options' own limit, and where it ends.
-fn next(source: &Source, start: &mut Option<Offset>) -> deltaic::Result<Vec<String>> {
+fn next(source: &Source, start: &mut Option<Offset>) -> deltaic_core::Result<Vec<String>> {
     let Some(end) = source.latest(start.as_ref(), source.options().limit())? else { return Ok(vec![]) };
     let files = files(source, start.as_ref(), &end)?;
     *start = Some(end);
@@ -60,7 +60,7 @@ fn drain(source: &Source, start: &mut Option<Offset>) -> Vec<Vec<String>> {
     }
 }
 
-fn kind<T>(result: deltaic::Result<T>) -> &'static str {
+fn kind<T>(result: deltaic_core::Result<T>) -> &'static str {
     result.err().map_or("", |e| e.kind())
 }
 

@@ -1,12 +1,12 @@
 //! Versions by time, and the history.
 
-use deltaic::Error;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, StorageOptions};
+use deltaic_core::Error;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, StorageOptions};
 use deltaic_testkit::{CheckpointSpec, TableBuilder, actions};
 use serde_json::{Value, json};
 
-fn open(table: &TableBuilder, at: At) -> deltaic::Result<Snapshot> {
+fn open(table: &TableBuilder, at: At) -> deltaic_core::Result<Snapshot> {
     Snapshot::open(Location::open(&table.uri(), &StorageOptions::new())?, at)
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use deltaic::store::StorageOptions;
-use deltaic::stream::{Offset, ReadLimit, Source, SourceOptions};
+use deltaic_core::store::StorageOptions;
+use deltaic_core::stream::{Offset, ReadLimit, Source, SourceOptions};
 use deltaic_testkit::{TableBuilder, actions};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn table() -> (TableBuilder, tempfile::TempDir) {
 }
 
 /// A source, as it is while its query is made, and as it runs.
-fn started(table: &TableBuilder, log: &Path, settings: &[(&str, &str)]) -> deltaic::Result<Source> {
+fn started(table: &TableBuilder, log: &Path, settings: &[(&str, &str)]) -> deltaic_core::Result<Source> {
     let options = [("schemaLocation", log.to_str().unwrap())];
     let text = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
         pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
@@ -40,7 +40,7 @@ fn started(table: &TableBuilder, log: &Path, settings: &[(&str, &str)]) -> delta
 /// The files until nothing is new or the source ends, and how it ends.
 fn run(source: &Source, at: &mut Option<Offset>) -> (Vec<String>, &'static str) {
     let mut files = Vec::new();
-    let mut step = || -> deltaic::Result<bool> {
+    let mut step = || -> deltaic_core::Result<bool> {
         let before = at.clone();
         let Some(end) = source.latest(at.as_ref(), ReadLimit::All)? else { return Ok(false) };
         if let Some(done) = &before

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
-use deltaic::actions::ObjectPath;
-use deltaic::store::{FileMeta, Location, PutOutcome, Store};
-use deltaic::{Error, Result};
+use deltaic_core::actions::ObjectPath;
+use deltaic_core::store::{FileMeta, Location, PutOutcome, Store};
+use deltaic_core::{Error, Result};
 
 pub(crate) const DAY: i64 = 86_400_000;
 

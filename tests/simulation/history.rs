@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use chrono::Utc;
-use deltaic::actions::{Metadata, Protocol};
-use deltaic::checkpoint::{read_checksum, validate_checksum};
-use deltaic::replay::FilesRequest;
-use deltaic::scan::{ReadRequest, read};
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::{Error, Result};
+use deltaic_core::actions::{Metadata, Protocol};
+use deltaic_core::checkpoint::{read_checksum, validate_checksum};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::scan::{ReadRequest, read};
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::{Error, Result};
 use deltaic_testkit::{Fault, FaultStore};
 
 use crate::disk::{DAY, Disk};

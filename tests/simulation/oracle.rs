@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use deltaic::conflict::Winner;
+use deltaic_core::conflict::Winner;
 
 use crate::disk::Disk;
 use crate::script::{Action, Step};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::ThreadId;
 
-use deltaic::actions::ObjectPath;
+use deltaic_core::actions::ObjectPath;
 use deltaic_testkit::{Fault, FaultStore, Op};
 use fastrand::Rng;
 

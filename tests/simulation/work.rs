@@ -7,20 +7,20 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchIterat
 use arrow::datatypes::Int64Type;
 use bytes::Bytes;
 use chrono::Utc;
-use deltaic::Result;
-use deltaic::actions::{Add, FilePath};
-use deltaic::alter::properties::SetOptions;
-use deltaic::checkpoint::{checkpoint, cleanup_at, compact};
-use deltaic::deletion_vector::{DeletionVector, write_file};
-use deltaic::maintain::{
+use deltaic_core::Result;
+use deltaic_core::actions::{Add, FilePath};
+use deltaic_core::alter::properties::SetOptions;
+use deltaic_core::checkpoint::{checkpoint, cleanup_at, compact};
+use deltaic_core::deletion_vector::{DeletionVector, write_file};
+use deltaic_core::maintain::{
     Alteration, RestoreOptions, VacuumMode, VacuumOptions, alter_table, restore, vacuum,
 };
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::Location;
-use deltaic::txn::{Operation, Transaction};
-use deltaic::write::{WriteMode, WriteOptions};
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::Location;
+use deltaic_core::txn::{Operation, Transaction};
+use deltaic_core::write::{WriteMode, WriteOptions};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::json;
@@ -64,7 +64,7 @@ fn write(location: &Location, rows: &[Row], options: &WriteOptions) -> Result<Do
     let batch = batch(rows);
     let schema = batch.schema();
     let data = RecordBatchIterator::new([Ok(batch)], schema);
-    let result = deltaic::operations::write(location, data, options)?;
+    let result = deltaic_core::operations::write(location, data, options)?;
     Ok(if result.skipped { Done::Nothing } else { Done::Committed(result.version) })
 }
 
@@ -238,7 +238,7 @@ fn change(step: &Step, location: &Location, value: i64) -> Result<Done> {
 fn put_vector(
     location: &Location,
     vector: DeletionVector,
-) -> Result<deltaic::actions::DeletionVectorDescriptor> {
+) -> Result<deltaic_core::actions::DeletionVectorDescriptor> {
     let id = Uuid::new_v4();
     let (body, mut descriptors) = write_file(&[vector], "", id)?;
     location.store().put(&location.root().join(&format!("deletion_vector_{id}.bin")), body)?;

@@ -8,12 +8,12 @@
 
 use std::time::Instant;
 
-use deltaic::checkpoint::checkpoint;
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::{At, Snapshot, Verify};
-use deltaic::store::{Location, StorageOptions};
-use deltaic::{Error, Result};
+use deltaic_core::checkpoint::checkpoint;
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::{At, Snapshot, Verify};
+use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::{Error, Result};
 
 fn compare(column: &str, op: CompareOp, value: Literal) -> Predicate {
     Predicate::Compare { op, column: vec![column.to_owned()], value }

@@ -1,4 +1,6 @@
-//! **deltaic** opens, reads and appends to Delta Lake tables. It replays the transaction log in Arrow columns, prunes
+//! Internals of deltaic, without a promise of stability: use the crate `deltaic`.
+//!
+//! It opens, reads and appends to Delta Lake tables. It replays the transaction log in Arrow columns, prunes
 //! files by partition values and statistics, reads rows to Arrow and commits by put-if-absent.
 //!
 //! The words of this crate are the words of the Delta transaction-log protocol (`PROTOCOL.md` of delta-io/delta): a

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use deltaic::alter::{self, ColumnChange, NewColumn, Position, SetOptions, columns_from_json};
-use deltaic::maintain::{self, Alteration, DropOptions, alter_table};
-use deltaic::schema::{CHAR_VARCHAR, StructField};
+use deltaic_core::alter::{self, ColumnChange, NewColumn, Position, SetOptions, columns_from_json};
+use deltaic_core::maintain::{self, Alteration, DropOptions, alter_table};
+use deltaic_core::schema::{CHAR_VARCHAR, StructField};
 use pyo3::prelude::*;
 
 use crate::errors::to_python;

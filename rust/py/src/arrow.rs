@@ -7,7 +7,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use deltaic::{Error, caught};
+use deltaic_core::{Error, caught};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 

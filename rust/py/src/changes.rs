@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use deltaic::cdf::{CdfBound, CdfRequest, ChangeDataFeed};
-use deltaic::engine::change_list;
-use deltaic::store::StorageOptions;
-use deltaic::{Error, Result, Snapshot};
+use deltaic_core::cdf::{CdfBound, CdfRequest, ChangeDataFeed};
+use deltaic_core::engine::change_list;
+use deltaic_core::store::StorageOptions;
+use deltaic_core::{Error, Result, Snapshot};
 use pyo3::prelude::{Bound, *};
 use pyo3::types::PyBytes;
 

@@ -1,9 +1,9 @@
 //! What one commit did, in numbers.
 
-use deltaic::Result;
-use deltaic::actions::{Action, CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
-use deltaic::replay::CommitActions;
-use deltaic::store::Location;
+use deltaic_core::Result;
+use deltaic_core::actions::{Action, CommitInfo, DomainMetadata, Metadata, Protocol, Txn};
+use deltaic_core::replay::CommitActions;
+use deltaic_core::store::Location;
 use serde::Serialize;
 
 /// A commit, counted. Actions of which a commit has few are given whole.
@@ -28,7 +28,7 @@ pub(crate) struct Summary {
 /// Reads the commit of a version.
 ///
 /// # Errors
-/// [`deltaic::Error::NotFound`] when the commit is not in the log any more, [`deltaic::Error::LogCorrupt`] when it cannot
+/// [`deltaic_core::Error::NotFound`] when the commit is not in the log any more, [`deltaic_core::Error::LogCorrupt`] when it cannot
 /// be read.
 pub(crate) fn summary(location: &Location, version: u64) -> Result<Summary> {
     let path = location.log_dir().join(&format!("{version:020}.json"));

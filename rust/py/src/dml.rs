@@ -1,6 +1,6 @@
 //! `deltaic._core`: deletes and updates of rows. Results cross as JSON.
 
-use deltaic::dml::DmlOptions;
+use deltaic_core::dml::DmlOptions;
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -37,7 +37,7 @@ pub(crate) fn delete_rows(
 ) -> PyResult<String> {
     let options = options(compression, target_file_size, user_metadata, app_transaction);
     let done = runtime::stoppable(py, |cancel| {
-        deltaic::operations::delete(&table.location().stopped_by(cancel), condition, &options)
+        deltaic_core::operations::delete(&table.location().stopped_by(cancel), condition, &options)
     })?;
     Ok(json!({
         "version": done.version, "deleted_rows": done.deleted_rows, "copied_rows": done.copied_rows,
@@ -64,7 +64,12 @@ pub(crate) fn update_rows(
 ) -> PyResult<String> {
     let options = options(compression, target_file_size, user_metadata, app_transaction);
     let done = runtime::stoppable(py, |cancel| {
-        deltaic::operations::update(&table.location().stopped_by(cancel), &assignments, condition, &options)
+        deltaic_core::operations::update(
+            &table.location().stopped_by(cancel),
+            &assignments,
+            condition,
+            &options,
+        )
     })?;
     Ok(json!({
         "version": done.version, "updated_rows": done.updated_rows, "copied_rows": done.copied_rows,

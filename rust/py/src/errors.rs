@@ -1,6 +1,6 @@
 //! Errors of the core become the classes of `deltaic.exceptions`: one class a kind, the fields as attributes.
 
-use deltaic::error::{Error, Fact, condition};
+use deltaic_core::error::{Error, Fact, condition};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

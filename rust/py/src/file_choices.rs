@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use deltaic::write::{CompactionRules, ParquetOptions};
-use deltaic::{Error, Result};
+use deltaic_core::write::{CompactionRules, ParquetOptions};
+use deltaic_core::{Error, Result};
 use serde::Deserialize;
 
 /// All of it may be left out.

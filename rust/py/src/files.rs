@@ -7,11 +7,11 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Builder, MapArray, RecordBatch
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use arrow::error::ArrowError;
-use deltaic::actions::Add;
-use deltaic::replay::{FileBatch, FileStream, FilesRequest};
-use deltaic::schema::ColumnMappingMode;
-use deltaic::snapshot::Snapshot;
-use deltaic::{Error, Result};
+use deltaic_core::actions::Add;
+use deltaic_core::replay::{FileBatch, FileStream, FilesRequest};
+use deltaic_core::schema::ColumnMappingMode;
+use deltaic_core::snapshot::Snapshot;
+use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -75,5 +75,5 @@ mod _core {
 
     /// What names of options have whose values are secrets.
     #[pymodule_export]
-    const SECRETS: &str = deltaic::store::SECRETS;
+    const SECRETS: &str = deltaic_core::store::SECRETS;
 }

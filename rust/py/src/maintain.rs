@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use deltaic::alter::columns_from_json;
-use deltaic::maintain::{
+use deltaic_core::alter::columns_from_json;
+use deltaic_core::maintain::{
     self, CloneOptions, ConvertOptions, CurveStats, Inventoried, OptimizeOptions, Partitioning,
     RestoreOptions, VacuumMode, VacuumOptions,
 };
-use deltaic::schema::StructType;
-use deltaic::snapshot::At;
-use deltaic::store::{Location, StorageOptions};
+use deltaic_core::schema::StructType;
+use deltaic_core::snapshot::At;
+use deltaic_core::store::{Location, StorageOptions};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -174,7 +174,7 @@ pub(crate) fn generate_manifest(
 ) -> PyResult<String> {
     runtime::stoppable(py, |cancel| {
         let location = Location::open(uri, &storage_options)?.stopped_by(cancel);
-        let done = deltaic::after_commit::generate_manifest(&location)?;
+        let done = deltaic_core::after_commit::generate_manifest(&location)?;
         Ok(json!({"version": done.version, "written": done.written, "deleted": done.deleted}).to_string())
     })
 }

@@ -6,8 +6,8 @@ use std::sync::PoisonError;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use deltaic::txn::with_warnings;
-use deltaic::{Cancel, Error, Result, caught};
+use deltaic_core::txn::with_warnings;
+use deltaic_core::{Cancel, Error, Result, caught};
 use pyo3::prelude::*;
 
 use crate::errors::to_python;

@@ -1,12 +1,12 @@
 //! `SparkTable`: one version of a table, for the bridge into classic Spark sessions.
 
 use arrow::array::RecordBatch;
-use deltaic::Error;
-use deltaic::engine::file_list;
-use deltaic::predicate::Predicate;
-use deltaic::scan::{distinct_partitions, partition_columns};
-use deltaic::snapshot::{At, Snapshot, resolve_table_path};
-use deltaic::store::{Location, StorageOptions};
+use deltaic_core::Error;
+use deltaic_core::engine::file_list;
+use deltaic_core::predicate::Predicate;
+use deltaic_core::scan::{distinct_partitions, partition_columns};
+use deltaic_core::snapshot::{At, Snapshot, resolve_table_path};
+use deltaic_core::store::{Location, StorageOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use deltaic::dml::DmlOptions;
-use deltaic::engine::{DistributedDml, FileSubset, file_list};
-use deltaic::predicate::Predicate;
-use deltaic::scan::row_id_bases;
-use deltaic::schema::StructType;
-use deltaic::store::Location;
-use deltaic::txn::Operation;
-use deltaic::{Cancel, Error, Result};
+use deltaic_core::dml::DmlOptions;
+use deltaic_core::engine::{DistributedDml, FileSubset, file_list};
+use deltaic_core::predicate::Predicate;
+use deltaic_core::scan::row_id_bases;
+use deltaic_core::schema::StructType;
+use deltaic_core::store::Location;
+use deltaic_core::txn::Operation;
+use deltaic_core::{Cancel, Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::Value;

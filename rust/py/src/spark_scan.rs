@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic::actions::Add;
-use deltaic::engine::file_list;
-use deltaic::predicate::Predicate;
-use deltaic::scan::{Split, file_facts, row_id_bases, row_id_columns, splits, surviving_files};
-use deltaic::schema::{ColumnMappingMode, DataType, StructField, stored_schema};
-use deltaic::snapshot::{At, Snapshot, resolve_table_path};
-use deltaic::store::Location;
-use deltaic::{Error, Result};
+use deltaic_core::actions::Add;
+use deltaic_core::engine::file_list;
+use deltaic_core::predicate::Predicate;
+use deltaic_core::scan::{Split, file_facts, row_id_bases, row_id_columns, splits, surviving_files};
+use deltaic_core::schema::{ColumnMappingMode, DataType, StructField, stored_schema};
+use deltaic_core::snapshot::{At, Snapshot, resolve_table_path};
+use deltaic_core::store::Location;
+use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
 use serde_json::json;
 

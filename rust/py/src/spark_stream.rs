@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic::engine::file_list;
-use deltaic::scan::splits;
-use deltaic::store::StorageOptions;
-use deltaic::stream::{BatchPart, Offset, Place, ReadLimit, Source, SourceOptions, check_places};
+use deltaic_core::engine::file_list;
+use deltaic_core::scan::splits;
+use deltaic_core::store::StorageOptions;
+use deltaic_core::stream::{BatchPart, Offset, Place, ReadLimit, Source, SourceOptions, check_places};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use deltaic::actions::Add;
-use deltaic::alter::SetOptions;
-use deltaic::engine::DistributedWrite;
-use deltaic::engine::file_list::spark_uri;
-use deltaic::expr::RuleKind;
-use deltaic::predicate::Predicate;
-use deltaic::schema::StructType;
-use deltaic::write::{DefineMode, Defines, WriteMode, WriteOptions, WrittenFile, footer_adds};
-use deltaic::{Error, Result};
+use deltaic_core::actions::Add;
+use deltaic_core::alter::SetOptions;
+use deltaic_core::engine::DistributedWrite;
+use deltaic_core::engine::file_list::spark_uri;
+use deltaic_core::expr::RuleKind;
+use deltaic_core::predicate::Predicate;
+use deltaic_core::schema::StructType;
+use deltaic_core::write::{DefineMode, Defines, WriteMode, WriteOptions, WrittenFile, footer_adds};
+use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
 
 use crate::arrow::import;
@@ -268,7 +268,7 @@ fn no_json(error: &serde_json::Error) -> Error {
 /// The functions of Spark that a rule of a table may call: a `check`, the value of a `generated` column or a `default`.
 #[pyfunction]
 pub(crate) fn rule_functions(kind: &str) -> Vec<&'static str> {
-    deltaic::expr::rule_functions(&match kind {
+    deltaic_core::expr::rule_functions(&match kind {
         "check" => RuleKind::Check,
         "generated" => RuleKind::Generated(""),
         _ => RuleKind::Default(""),

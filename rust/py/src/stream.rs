@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use deltaic::Result;
+use deltaic_core::Result;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 

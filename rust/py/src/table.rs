@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use deltaic::conflict::TransactionRecord;
-use deltaic::maintain::{clustering_columns, shown_clustering_columns};
-use deltaic::predicate::Predicate;
-use deltaic::replay::FilesRequest;
-use deltaic::scan::explain::{Shown, explain};
-use deltaic::scan::{ReadRequest, RowScan};
-use deltaic::schema::to_arrow_schema;
-use deltaic::snapshot::{At, Snapshot, resolve_table_path};
-use deltaic::store::{Location, StorageOptions};
-use deltaic::txn::explain_conflicts;
-use deltaic::{Error, Result, checkpoint, scan};
+use deltaic_core::conflict::TransactionRecord;
+use deltaic_core::maintain::{clustering_columns, shown_clustering_columns};
+use deltaic_core::predicate::Predicate;
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::scan::explain::{Shown, explain};
+use deltaic_core::scan::{ReadRequest, RowScan};
+use deltaic_core::schema::to_arrow_schema;
+use deltaic_core::snapshot::{At, Snapshot, resolve_table_path};
+use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::txn::explain_conflicts;
+use deltaic_core::{Error, Result, checkpoint, scan};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! `deltaic._core`: verification. The report crosses as JSON.
 
-use deltaic::Result;
-use deltaic::snapshot::Verify;
-use deltaic::store::{Location, StorageOptions};
-use deltaic::verify::{VerifyOptions, verify as verify_table};
+use deltaic_core::Result;
+use deltaic_core::snapshot::Verify;
+use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::verify::{VerifyOptions, verify as verify_table};
 use pyo3::prelude::*;
 use serde_json::json;
 

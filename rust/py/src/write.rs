@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use arrow::array::RecordBatchIterator;
 use arrow::error::ArrowError;
-use deltaic::alter::SetOptions;
-use deltaic::maintain::{self, LikeOptions};
-use deltaic::schema::StructType;
-use deltaic::store::{Location, StorageOptions};
-use deltaic::write::{DefineMode, TableSpec, WriteMode, WriteOptions, define_table};
-use deltaic::{Error, write as core};
+use deltaic_core::alter::SetOptions;
+use deltaic_core::maintain::{self, LikeOptions};
+use deltaic_core::schema::StructType;
+use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::write::{DefineMode, TableSpec, WriteMode, WriteOptions, define_table};
+use deltaic_core::{Error, write as core};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
@@ -147,7 +147,7 @@ pub(crate) fn write(
                 batch
             }
         });
-        deltaic::operations::write(
+        deltaic_core::operations::write(
             &Location::open(uri, &storage_options)?,
             RecordBatchIterator::new(stopping, schema),
             &options,

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType as Arrow, Field, Fields, Schema};
-use deltaic::schema::{ColumnMappingMode, DataType, StructType, arrow_type};
+use deltaic_core::schema::{ColumnMappingMode, DataType, StructType, arrow_type};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -75,7 +75,7 @@ pub(crate) struct TableShape {
 impl TableShape {
     /// From a `metaData` body.
     pub(crate) fn of(metadata: &Value) -> Self {
-        let metadata: deltaic::actions::Metadata =
+        let metadata: deltaic_core::actions::Metadata =
             serde_json::from_value(metadata.clone()).expect("a metaData action");
         TableShape {
             schema: StructType::from_json(&metadata.schema_string).expect("a schema string"),

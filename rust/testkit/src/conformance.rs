@@ -1,7 +1,7 @@
 use bytes::Bytes;
-use deltaic::actions::ObjectPath;
-use deltaic::store::{PutOutcome, Store};
-use deltaic::{Error, Result};
+use deltaic_core::actions::ObjectPath;
+use deltaic_core::store::{PutOutcome, Store};
+use deltaic_core::{Error, Result};
 
 /// What every store must do. `root` is an empty place that the suite may fill.
 ///

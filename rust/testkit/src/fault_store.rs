@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use deltaic::actions::ObjectPath;
-use deltaic::store::{FileMeta, PutOutcome, Store};
-use deltaic::{Error, Result};
+use deltaic_core::actions::ObjectPath;
+use deltaic_core::store::{FileMeta, PutOutcome, Store};
+use deltaic_core::{Error, Result};
 
 /// A call of [`Store`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,9 +3,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use deltaic::actions::ObjectPath;
-use deltaic::store::{FileMeta, Location, PutOutcome, Store};
-use deltaic::{Error, Result};
+use deltaic_core::actions::ObjectPath;
+use deltaic_core::store::{FileMeta, Location, PutOutcome, Store};
+use deltaic_core::{Error, Result};
 
 const LOG: &str = "_delta_log/";
 

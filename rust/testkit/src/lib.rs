@@ -4,7 +4,7 @@
 //! - [`Image`] is a table in memory, to be damaged.
 //! - [`TableBuilder`] writes a Delta log and small data files by hand, also wrong ones.
 //! - [`LogGen`] streams logs of any size to disk.
-//! - [`store_conformance`] is what every [`deltaic::store::Store`] must pass.
+//! - [`store_conformance`] is what every [`deltaic_core::store::Store`] must pass.
 //! - [`Clock`] makes times repeatable.
 
 // a tool that cannot do its part is a failing test, so it says so on the spot

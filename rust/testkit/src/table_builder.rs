@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use arrow::record_batch::RecordBatch;
-use deltaic::actions::{FilePath, ObjectPath};
+use deltaic_core::actions::{FilePath, ObjectPath};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use deltaic::checkpoint::{checkpoint, cleanup_at, deletable};
-use deltaic::conflict::winners_from;
-use deltaic::log::{Listing, LogFile, LogSegment};
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{FileMeta, LocalStore, Location};
-use deltaic::txn::{Operation, Transaction};
+use deltaic_core::checkpoint::{checkpoint, cleanup_at, deletable};
+use deltaic_core::conflict::winners_from;
+use deltaic_core::log::{Listing, LogFile, LogSegment};
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{FileMeta, LocalStore, Location};
+use deltaic_core::txn::{Operation, Transaction};
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, Fault, FaultStore, Op, Rule, TableBuilder, actions};
 use proptest::prelude::*;
 

@@ -4,8 +4,8 @@ use std::fs::File;
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Int32Type, Int64Type};
-use deltaic::checkpoint::checkpoint;
-use deltaic::snapshot::At;
+use deltaic_core::checkpoint::checkpoint;
+use deltaic_core::snapshot::At;
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, TableBuilder, actions};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::{FileReader, SerializedFileReader};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use deltaic::checkpoint::checkpoint;
-use deltaic::log::LastCheckpoint;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{LocalStore, Location};
+use deltaic_core::checkpoint::checkpoint;
+use deltaic_core::log::LastCheckpoint;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{LocalStore, Location};
 use deltaic_testkit::{Fault, FaultStore, Op, Rule};
 
 use super::{V1, V2, add, create, fill};

@@ -1,10 +1,10 @@
 //! A version is the same from its commits and from our checkpoint of it.
 
-use deltaic::Error;
-use deltaic::checkpoint::checkpoint;
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::At;
+use deltaic_core::Error;
+use deltaic_core::checkpoint::checkpoint;
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::At;
 use deltaic_testkit::{TableBuilder, actions};
 
 use super::{V1, V2, add, create, fill, names, remove};

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use deltaic::actions::{Action, ActionRef};
-use deltaic::checkpoint::{
+use deltaic_core::actions::{Action, ActionRef};
+use deltaic_core::checkpoint::{
     checkpoint, checksum_of, cleanup_at, compact, read_checksum, validate_checksum, write_checksum,
 };
-use deltaic::log::commit_name;
-use deltaic::replay::CommitActions;
-use deltaic::snapshot::At;
-use deltaic::store::{Location, StorageOptions};
-use deltaic::verify::{FindingKind, VerifyOptions, verify};
+use deltaic_core::log::commit_name;
+use deltaic_core::replay::CommitActions;
+use deltaic_core::snapshot::At;
+use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::verify::{FindingKind, VerifyOptions, verify};
 use deltaic_testkit::{TableBuilder, actions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -210,7 +210,7 @@ fn a_compacted_file_needs_all_its_commits() {
     }
     let location = Location::open(&table.uri(), &StorageOptions::new()).unwrap();
     assert!(compact(&location, 2, 2).is_err());
-    assert!(matches!(compact(&location, 2, 4), Err(deltaic::Error::LogGap { version: 4, .. })));
+    assert!(matches!(compact(&location, 2, 4), Err(deltaic_core::Error::LogGap { version: 4, .. })));
     let done = compact(&location, 1, 3).unwrap();
     assert_eq!((done.kept, done.existed), (3, false));
     assert!(compact(&location, 1, 3).unwrap().existed);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use deltaic::actions::{Action, ActionRef, CommitInfo};
-use deltaic::after_commit::{AfterCommit, NewCommit, after_commit};
-use deltaic::replay::CommitActions;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{LocalStore, Location};
+use deltaic_core::actions::{Action, ActionRef, CommitInfo};
+use deltaic_core::after_commit::{AfterCommit, NewCommit, after_commit};
+use deltaic_core::replay::CommitActions;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{LocalStore, Location};
 use deltaic_testkit::{Fault, FaultStore, Op, Rule, TableBuilder, actions};
 use serde_json::Value;
 

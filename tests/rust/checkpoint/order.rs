@@ -3,8 +3,8 @@
 use std::fs::File;
 
 use arrow::array::{Array, AsArray};
-use deltaic::checkpoint::checkpoint;
-use deltaic::snapshot::At;
+use deltaic_core::checkpoint::checkpoint;
+use deltaic_core::snapshot::At;
 use deltaic_testkit::{TableBuilder, actions};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};

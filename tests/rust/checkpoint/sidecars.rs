@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use deltaic::checkpoint::{CheckpointDone, checkpoint};
-use deltaic::snapshot::At;
+use deltaic_core::checkpoint::{CheckpointDone, checkpoint};
+use deltaic_core::snapshot::At;
 use deltaic_testkit::{TableBuilder, actions};
 use serde_json::json;
 

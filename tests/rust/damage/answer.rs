@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use deltaic::Result;
-use deltaic::replay::FilesRequest;
-use deltaic::scan::{ReadRequest, read};
-use deltaic::snapshot::{At, Snapshot, Verify};
+use deltaic_core::Result;
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::scan::{ReadRequest, read};
+use deltaic_core::snapshot::{At, Snapshot, Verify};
 
 use deltaic_testkit::Image;
 use serde_json::Value;

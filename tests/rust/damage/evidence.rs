@@ -3,9 +3,9 @@
 //! The truth of a log are its commits, and the checkpoint that it begins at. All else in it repeats the truth, so that a damage
 //! of that can be told from the truth, and a damage of the truth from what repeats the part that was damaged.
 
-use deltaic::Result;
-use deltaic::actions::Add;
-use deltaic::snapshot::{At, Snapshot, Verify};
+use deltaic_core::Result;
+use deltaic_core::actions::Add;
+use deltaic_core::snapshot::{At, Snapshot, Verify};
 use deltaic_testkit::Image;
 
 use super::answer::Answer;

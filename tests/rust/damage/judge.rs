@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use deltaic::snapshot::{At, Verify};
-use deltaic::verify::{VerifyOptions, verify};
+use deltaic_core::snapshot::{At, Verify};
+use deltaic_core::verify::{VerifyOptions, verify};
 use deltaic_testkit::Image;
 
 use super::answer::Answer;

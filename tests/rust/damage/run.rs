@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use deltaic::snapshot::Verify;
+use deltaic_core::snapshot::Verify;
 
 use super::damages::{Damage, FLIPS};
 use super::judge::{Judged, Known, LEVELS, Outcome};

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
-use deltaic::alter::SetOptions;
-use deltaic::checkpoint::{cleanup_at, compact};
-use deltaic::deletion_vector::DeletionVector;
-use deltaic::dml::DmlOptions;
-use deltaic::maintain::{Alteration, alter_table};
-use deltaic::operations::{delete, update, write};
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, ObjectAdapter, StorageOptions};
-use deltaic::write::{WriteMode, WriteOptions};
+use deltaic_core::alter::SetOptions;
+use deltaic_core::checkpoint::{cleanup_at, compact};
+use deltaic_core::deletion_vector::DeletionVector;
+use deltaic_core::dml::DmlOptions;
+use deltaic_core::maintain::{Alteration, alter_table};
+use deltaic_core::operations::{delete, update, write};
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, ObjectAdapter, StorageOptions};
+use deltaic_core::write::{WriteMode, WriteOptions};
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, Image, TableBuilder, actions};
 use serde_json::json;
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use deltaic::maintain::{Alteration, OptimizeOptions, alter_table, optimize};
-use deltaic::{Cancel, Error};
+use deltaic_core::maintain::{Alteration, OptimizeOptions, alter_table, optimize};
+use deltaic_core::{Cancel, Error};
 use deltaic_testkit::Op;
 
 use super::*;
@@ -12,12 +12,12 @@ use super::*;
 type Run = fn(&Location) -> Result<Option<u64>>;
 
 fn a_delete(location: &Location) -> Result<Option<u64>> {
-    Ok(deltaic::operations::delete(location, Some("k % 4 = 1"), &DmlOptions::default())?.version)
+    Ok(deltaic_core::operations::delete(location, Some("k % 4 = 1"), &DmlOptions::default())?.version)
 }
 
 fn an_update(location: &Location) -> Result<Option<u64>> {
     let set = [("k".to_owned(), "k + 100".to_owned())];
-    Ok(deltaic::operations::update(location, &set, Some("k % 4 = 1"), &DmlOptions::default())?.version)
+    Ok(deltaic_core::operations::update(location, &set, Some("k % 4 = 1"), &DmlOptions::default())?.version)
 }
 
 fn an_optimize(location: &Location) -> Result<Option<u64>> {

@@ -137,8 +137,12 @@ fn large_vectors_share_a_file() {
     };
     let batch = batch(&rows(30_000));
     let schema = batch.schema();
-    deltaic::operations::write(&location, RecordBatchIterator::new([Ok(batch)], schema), &options(10_000))
-        .unwrap();
+    deltaic_core::operations::write(
+        &location,
+        RecordBatchIterator::new([Ok(batch)], schema),
+        &options(10_000),
+    )
+    .unwrap();
     delete(&location, Some("k % 3 = 0")).unwrap();
     let vectors: Vec<_> = files(&location).into_iter().filter_map(|f| f.deletion_vector).collect();
     assert_eq!(vectors.len(), 3);
@@ -191,19 +195,19 @@ fn an_application_transaction_is_done_once() {
         engine: Some("Engine/1".into()),
         ..Default::default()
     };
-    let done = deltaic::operations::delete(&location, Some("k < 5"), &options).unwrap();
+    let done = deltaic_core::operations::delete(&location, Some("k < 5"), &options).unwrap();
     assert_eq!((done.version, done.deleted_rows), (Some(1), Some(5)));
     let info = info(&location, 1);
     assert_eq!(info.user_metadata.as_deref(), Some("why"));
     assert!(info.engine_info.unwrap().starts_with("Engine/1 deltaic/"));
-    let again = deltaic::operations::delete(&location, Some("k < 9"), &options).unwrap();
+    let again = deltaic_core::operations::delete(&location, Some("k < 9"), &options).unwrap();
     assert_eq!((again.version, again.deleted_rows), (None, Some(0)));
     let set = [("k".to_owned(), "0".to_owned())];
-    assert_eq!(deltaic::operations::update(&location, &set, None, &options).unwrap().version, None);
+    assert_eq!(deltaic_core::operations::update(&location, &set, None, &options).unwrap().version, None);
     assert_eq!(keys(&location).len(), 15);
     // what matches nothing is recorded all the same
     let next = DmlOptions { app_transaction: Some(("app".into(), 2)), ..options };
-    assert_eq!(deltaic::operations::delete(&location, Some("k < 0"), &next).unwrap().version, Some(2));
+    assert_eq!(deltaic_core::operations::delete(&location, Some("k < 0"), &next).unwrap().version, Some(2));
     assert_eq!(open(&location).app_transaction("app").unwrap().unwrap().version, 2);
 }
 

@@ -1,10 +1,10 @@
 //! Operations whose rows an engine looks at and writes: here this test is the engine.
 
 use arrow::array::BinaryArray;
-use deltaic::engine::{DistributedDml, TakenRows};
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::schema::{StructField, StructType};
-use deltaic::txn::Operation;
+use deltaic_core::engine::{DistributedDml, TakenRows};
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::schema::{StructField, StructType};
+use deltaic_core::txn::Operation;
 
 use super::*;
 
@@ -129,7 +129,7 @@ fn what_is_not_committed_leaves_nothing() {
     write(&mut lost, "b");
     delete(&location, Some("k = 5")).unwrap();
     let error = lost.commit(false, Vec::new()).unwrap_err();
-    assert!(matches!(error, deltaic::Error::ConcurrentDeleteDelete(_)), "{error}");
+    assert!(matches!(error, deltaic_core::Error::ConcurrentDeleteDelete(_)), "{error}");
     assert_eq!(orphans(&location), Vec::<String>::new());
 }
 
@@ -184,7 +184,7 @@ fn a_file_that_the_version_does_not_have_is_refused() {
 fn new_rows_with_a_new_column_are_told_as_changes() {
     let (_, location) = table(20, false, &[VECTORS, CHANGES]);
     let mut dml = begin(&location);
-    let more = StructField::new("more", deltaic::schema::DataType::Long, true);
+    let more = StructField::new("more", deltaic_core::schema::DataType::Long, true);
     dml.evolve(&StructType { fields: vec![more] }).unwrap();
     let names: Vec<_> = dml.new_schema().fields.iter().map(|f| f.name.as_str()).collect();
     assert_eq!(names, ["k", "p", "s", "more"]);
@@ -193,7 +193,7 @@ fn new_rows_with_a_new_column_are_told_as_changes() {
     let k: ArrayRef = Arc::new(Int64Array::from(vec![20, 21]));
     let rows = RecordBatch::try_from_iter([("more", k.clone()), ("K", k)]).unwrap();
     let schema = rows.schema();
-    let plan = dml.insert_plan(&deltaic::schema::from_arrow(&schema).unwrap()).unwrap();
+    let plan = dml.insert_plan(&deltaic_core::schema::from_arrow(&schema).unwrap()).unwrap();
     dml.own_folder("own".into());
     let adds = plan.write_files(RecordBatchIterator::new([Ok(rows)], schema), Some("own")).unwrap();
     dml.add_inserts(adds, true).unwrap();
@@ -207,7 +207,7 @@ fn new_rows_with_a_new_column_are_told_as_changes() {
 
     let mut dml = begin(&location);
     let other =
-        StructType { fields: vec![StructField::new("nothing", deltaic::schema::DataType::Long, true)] };
+        StructType { fields: vec![StructField::new("nothing", deltaic_core::schema::DataType::Long, true)] };
     assert_eq!(dml.insert_plan(&other).unwrap_err().kind(), "SchemaMismatch");
 }
 

@@ -1,6 +1,6 @@
 //! Faults at every step: all of it or nothing, and no file that nobody names.
 
-use deltaic::Error;
+use deltaic_core::Error;
 use deltaic_testkit::{Fault, Op, Rule};
 
 use super::*;
@@ -43,7 +43,8 @@ fn large(properties: &[(&str, &str)]) -> (FaultStore, Location) {
         max_rows_per_file: Some(1500),
         ..Default::default()
     };
-    deltaic::operations::write(&location, RecordBatchIterator::new([Ok(batch)], schema), &options).unwrap();
+    deltaic_core::operations::write(&location, RecordBatchIterator::new([Ok(batch)], schema), &options)
+        .unwrap();
     (store, location)
 }
 

@@ -17,16 +17,16 @@ use arrow::array::{
     Array, ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchIterator, StringArray, StructArray,
 };
 use arrow::datatypes::{DataType, Field, Int64Type};
-use deltaic::Result;
-use deltaic::actions::{Action, Add, CommitInfo, FilePath, ObjectPath};
-use deltaic::conflict::{Changes, winners_from};
-use deltaic::deletion_vector::file_path;
-use deltaic::dml::{DeleteDone, DmlOptions, UpdateDone};
-use deltaic::replay::FilesRequest;
-use deltaic::scan::{ReadRequest, read};
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, ObjectAdapter};
-use deltaic::write::{WriteMode, WriteOptions, WriteResult};
+use deltaic_core::Result;
+use deltaic_core::actions::{Action, Add, CommitInfo, FilePath, ObjectPath};
+use deltaic_core::conflict::{Changes, winners_from};
+use deltaic_core::deletion_vector::file_path;
+use deltaic_core::dml::{DeleteDone, DmlOptions, UpdateDone};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::scan::{ReadRequest, read};
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, ObjectAdapter};
+use deltaic_core::write::{WriteMode, WriteOptions, WriteResult};
 use deltaic_testkit::FaultStore;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
@@ -78,7 +78,8 @@ fn append(location: &Location, rows: &[Row], partitioned: bool, properties: &[(&
         max_rows_per_file: Some(10),
         ..Default::default()
     };
-    deltaic::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), &options).unwrap();
+    deltaic_core::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), &options)
+        .unwrap();
 }
 
 fn table(n: i64, partitioned: bool, properties: &[(&str, &str)]) -> (FaultStore, Location) {
@@ -92,12 +93,12 @@ const CHANGES: (&str, &str) = ("delta.enableChangeDataFeed", "true");
 const ROW_IDS: (&str, &str) = ("delta.enableRowTracking", "true");
 
 fn delete(location: &Location, condition: Option<&str>) -> Result<DeleteDone> {
-    deltaic::operations::delete(location, condition, &DmlOptions::default())
+    deltaic_core::operations::delete(location, condition, &DmlOptions::default())
 }
 
 fn update(location: &Location, set: &[(&str, &str)], condition: Option<&str>) -> Result<UpdateDone> {
     let set: Vec<_> = set.iter().map(|(c, e)| ((*c).to_owned(), (*e).to_owned())).collect();
-    deltaic::operations::update(location, &set, condition, &DmlOptions::default())
+    deltaic_core::operations::update(location, &set, condition, &DmlOptions::default())
 }
 
 /// Overwrites the rows of a condition.
@@ -110,7 +111,7 @@ fn replace_by(location: &Location, rows: &[Row], options: WriteOptions) -> Resul
     let batch = batch(rows);
     let schema = batch.schema();
     let options = WriteOptions { mode: WriteMode::Overwrite, ..options };
-    deltaic::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), &options)
+    deltaic_core::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), &options)
 }
 
 fn open(location: &Location) -> Snapshot {

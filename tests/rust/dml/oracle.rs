@@ -126,7 +126,7 @@ fn changed(what: u8, row: &mut Row) {
 const SET: [(&str, &str); 3] = [("k", "k + 7"), ("p", "'moved'"), ("s.a", "k")];
 
 /// The number of rows that the files of these adds and removes show.
-fn rows_of(stats: Option<&str>, vector: Option<&deltaic::actions::DeletionVectorDescriptor>) -> i64 {
+fn rows_of(stats: Option<&str>, vector: Option<&deltaic_core::actions::DeletionVectorDescriptor>) -> i64 {
     let stats: serde_json::Value = serde_json::from_str(stats.unwrap()).unwrap();
     stats["numRecords"].as_i64().unwrap() - vector.map_or(0, |v| v.cardinality)
 }

@@ -28,9 +28,9 @@ fn a_lost_race_is_made_anew_and_leaves_no_files() {
             update(copy, &[("k", "k + 100")], Some("k = 3")).unwrap();
         }),
         ("new columns", |copy| {
-            use deltaic::alter::NewColumn;
-            use deltaic::maintain::{Alteration, alter_table};
-            use deltaic::schema::{DataType, StructField};
+            use deltaic_core::alter::NewColumn;
+            use deltaic_core::maintain::{Alteration, alter_table};
+            use deltaic_core::schema::{DataType, StructField};
             let column = NewColumn::of(StructField::new("n", DataType::Long, true));
             alter_table(copy, &Alteration::AddColumns(vec![column]), None).unwrap();
         }),
@@ -101,7 +101,7 @@ fn a_budget_that_is_used_up_gives_the_conflict() {
         delete(copy, Some("k < 5")).unwrap();
     });
     let options = DmlOptions { commit_budget: std::time::Duration::ZERO, ..Default::default() };
-    let error = deltaic::operations::delete(&location, Some("k < 7"), &options).unwrap_err();
+    let error = deltaic_core::operations::delete(&location, Some("k < 7"), &options).unwrap_err();
     assert!(error.conflict().is_some(), "{error}");
     assert_eq!(keys(&location).len(), 15);
     assert_eq!(orphans(&location), Vec::<String>::new());

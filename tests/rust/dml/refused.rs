@@ -1,8 +1,8 @@
 //! What is refused, and leaves nothing.
 
-use deltaic::alter::{NewColumn, SetOptions};
-use deltaic::maintain::{Alteration, alter_table};
-use deltaic::schema::StructField;
+use deltaic_core::alter::{NewColumn, SetOptions};
+use deltaic_core::maintain::{Alteration, alter_table};
+use deltaic_core::schema::StructField;
 use serde_json::{Value, json};
 
 use super::*;
@@ -57,7 +57,7 @@ fn tables_that_lose_no_rows() {
 fn column(location: &Location, name: &str, data_type: &str, metadata: Value) {
     let field = json!({"name": name, "type": data_type, "nullable": true, "metadata": metadata});
     let schema = json!({"type": "struct", "fields": [field]}).to_string();
-    let field: StructField = deltaic::schema::StructType::from_json(&schema).unwrap().fields.remove(0);
+    let field: StructField = deltaic_core::schema::StructType::from_json(&schema).unwrap().fields.remove(0);
     alter_table(location, &Alteration::AddColumns(vec![NewColumn::of(field)]), None).unwrap();
 }
 

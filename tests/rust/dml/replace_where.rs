@@ -113,6 +113,6 @@ fn rows_that_others_delete_in_the_same_file_stay_deleted() {
         replace_where: Some("k < 5".into()),
         ..Default::default()
     };
-    deltaic::operations::write(&location, RecordBatchIterator::new(late, schema), &options).unwrap();
+    deltaic_core::operations::write(&location, RecordBatchIterator::new(late, schema), &options).unwrap();
     assert_eq!(keys(&location), [0, 5, 6, 7, 8]);
 }

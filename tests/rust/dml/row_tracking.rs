@@ -1,10 +1,10 @@
 //! Rows keep their ids wherever they go.
 
-use deltaic::deletion_vector::DeletionVector;
-use deltaic::maintain::{OptimizeOptions, optimize};
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::scan::{ROW_COMMIT_VERSION, ROW_ID, ReadRequest, read};
-use deltaic::verify::{VerifyOptions, verify};
+use deltaic_core::deletion_vector::DeletionVector;
+use deltaic_core::maintain::{OptimizeOptions, optimize};
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::scan::{ROW_COMMIT_VERSION, ROW_ID, ReadRequest, read};
+use deltaic_core::verify::{VerifyOptions, verify};
 
 use super::*;
 use crate::rivals::overtaken;

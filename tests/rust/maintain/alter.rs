@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use deltaic::Error;
-use deltaic::alter::{ColumnChange, NewColumn, Position, SetOptions};
-use deltaic::maintain::{Alteration, alter_table, clustering_columns};
-use deltaic::schema::{DataType, StructField};
+use deltaic_core::Error;
+use deltaic_core::alter::{ColumnChange, NewColumn, Position, SetOptions};
+use deltaic_core::maintain::{Alteration, alter_table, clustering_columns};
+use deltaic_core::schema::{DataType, StructField};
 use serde_json::Value;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! Compaction that writers start by themselves, after the commit.
 
-use deltaic::dml::DmlOptions;
-use deltaic::operations::delete;
+use deltaic_core::dml::DmlOptions;
+use deltaic_core::operations::delete;
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::json;
 
@@ -51,7 +51,8 @@ fn a_compaction_that_fails_is_a_warning_of_a_write_that_stands() {
     ] {
         let (store, location) = table();
         store.rule(rule);
-        let (written, heard) = deltaic::txn::with_warnings(|| write(&location, &[("a", 49)], &partitioned()));
+        let (written, heard) =
+            deltaic_core::txn::with_warnings(|| write(&location, &[("a", 49)], &partitioned()));
         store.heal();
         let written = written.unwrap();
         assert_eq!(written.version, 51);
@@ -80,8 +81,9 @@ fn a_delete_compacts_what_it_touches() {
     write(&location, &data, &more).unwrap();
     assert_eq!((open(&location).version(), adds(&location).len()), (1, 60));
     let on = ASKED.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
-    let set = deltaic::maintain::Alteration::SetProperties { properties: on, options: Default::default() };
-    deltaic::maintain::alter_table(&location, &set, None).unwrap();
+    let set =
+        deltaic_core::maintain::Alteration::SetProperties { properties: on, options: Default::default() };
+    deltaic_core::maintain::alter_table(&location, &set, None).unwrap();
     let done = delete(&location, Some("id = 7"), &DmlOptions::default()).unwrap();
     assert_eq!((done.version, open(&location).version()), (Some(3), 4));
     assert_eq!((adds(&location).len(), rows(&location).len()), (1, 118));
@@ -105,7 +107,7 @@ fn an_optimized_write_makes_one_file_a_partition() {
         let schema = batches[0].schema();
         let options = with_properties(&[("delta.autoOptimize.optimizeWrite", asked)]);
         let reader = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
-        let written = deltaic::operations::write(&location, reader, &options).unwrap();
+        let written = deltaic_core::operations::write(&location, reader, &options).unwrap();
         assert!(files.contains(&written.files), "{} files", written.files);
         let mut expected = data;
         expected.sort();

@@ -1,11 +1,11 @@
 //! Row tracking for a table that has files: ids first, then the property, and each step leaves a valid table.
 
-use deltaic::Error;
-use deltaic::conflict::Changes;
-use deltaic::dml::DmlOptions;
-use deltaic::maintain::alter_table;
-use deltaic::operations::delete;
-use deltaic::verify::{VerifyOptions, verify};
+use deltaic_core::Error;
+use deltaic_core::conflict::Changes;
+use deltaic_core::dml::DmlOptions;
+use deltaic_core::maintain::alter_table;
+use deltaic_core::operations::delete;
+use deltaic_core::verify::{VerifyOptions, verify};
 use deltaic_testkit::{Fault, Op, Rule};
 
 use super::alter::set;

@@ -1,10 +1,10 @@
 //! Row tracking that is enabled or dropped, step by step, while others write.
 
 use bytes::Bytes;
-use deltaic::actions::FilePath;
-use deltaic::dml::DmlOptions;
-use deltaic::maintain::{CloneOptions, OptimizeOptions, alter_table, optimize, shallow_clone};
-use deltaic::operations::{delete, update};
+use deltaic_core::actions::FilePath;
+use deltaic_core::dml::DmlOptions;
+use deltaic_core::maintain::{CloneOptions, OptimizeOptions, alter_table, optimize, shallow_clone};
+use deltaic_core::operations::{delete, update};
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::json;
 

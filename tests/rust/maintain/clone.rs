@@ -1,6 +1,6 @@
 //! Shallow clones: the rows of the source, and nothing of the source ever changed.
 
-use deltaic::maintain::{CloneOptions, VacuumMode, VacuumOptions, shallow_clone, vacuum};
+use deltaic_core::maintain::{CloneOptions, VacuumMode, VacuumOptions, shallow_clone, vacuum};
 use deltaic_testkit::{Fault, Op, Rule};
 
 use super::*;

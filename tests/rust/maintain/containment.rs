@@ -6,10 +6,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use deltaic::Error;
-use deltaic::after_commit::generate_manifest;
-use deltaic::checkpoint::cleanup;
-use deltaic::maintain::{VacuumDone, VacuumMode, VacuumOptions, vacuum};
+use deltaic_core::Error;
+use deltaic_core::after_commit::generate_manifest;
+use deltaic_core::checkpoint::cleanup;
+use deltaic_core::maintain::{VacuumDone, VacuumMode, VacuumOptions, vacuum};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -78,7 +78,7 @@ impl Ground {
         Location::open(&self.text("table"), &Default::default()).unwrap()
     }
 
-    fn vacuum(&self, mode: VacuumMode) -> deltaic::Result<VacuumDone> {
+    fn vacuum(&self, mode: VacuumMode) -> deltaic_core::Result<VacuumDone> {
         std::thread::sleep(Duration::from_millis(3));
         let retention = Some(Duration::ZERO);
         vacuum(
@@ -231,7 +231,7 @@ fn the_cleanup_of_a_log_does_not_follow_a_link_of_its_sidecars() {
     for version in 1..4 {
         ground.commit(version, &[json!({"txn": {"appId": "x", "version": version}})]);
         // a checkpoint that would put a sidecar there is refused, or needs none
-        let _ = deltaic::checkpoint::checkpoint(&Snapshot::open(location.clone(), At::Latest).unwrap());
+        let _ = deltaic_core::checkpoint::checkpoint(&Snapshot::open(location.clone(), At::Latest).unwrap());
     }
     let long_ago = std::time::SystemTime::now() - Duration::from_secs(90 * 86_400);
     for path in ground.all("table/_delta_log").keys().filter(|path| path.is_file()) {

@@ -1,9 +1,9 @@
 //! From Parquet files to a table: all of them or none.
 
 use arrow::array::{Int32Array, UInt32Array};
-use deltaic::alter::columns_from_json;
-use deltaic::maintain::{ConvertDone, ConvertOptions, Partitioning, VacuumOptions, convert, vacuum};
-use deltaic::schema::StructType;
+use deltaic_core::alter::columns_from_json;
+use deltaic_core::maintain::{ConvertDone, ConvertOptions, Partitioning, VacuumOptions, convert, vacuum};
+use deltaic_core::schema::StructType;
 use deltaic_testkit::{Fault, Op, Rule};
 use parquet::arrow::ArrowWriter;
 
@@ -48,7 +48,7 @@ fn folder() -> (FaultStore, Location) {
 }
 
 fn no_table(location: &Location) -> bool {
-    matches!(Snapshot::open(location.clone(), At::Latest), Err(deltaic::Error::TableNotFound { .. }))
+    matches!(Snapshot::open(location.clone(), At::Latest), Err(deltaic_core::Error::TableNotFound { .. }))
 }
 
 #[test]

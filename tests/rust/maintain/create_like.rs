@@ -1,6 +1,6 @@
 //! A table like another one: its definition and none of its rows.
 
-use deltaic::maintain::{LikeOptions, create_like};
+use deltaic_core::maintain::{LikeOptions, create_like};
 
 use super::*;
 

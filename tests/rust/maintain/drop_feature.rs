@@ -4,15 +4,15 @@ use std::fs::File;
 use std::time::{Duration, SystemTime};
 
 use arrow::array::Int32Array;
-use deltaic::Error;
-use deltaic::actions::{Action, DomainMetadata};
-use deltaic::alter::{ColumnChange, NewColumn, cluster_by};
-use deltaic::deletion_vector::write_file;
-use deltaic::log::{Listing, LogFileKind};
-use deltaic::maintain::{Alteration, DropDone, DropOptions, alter_table, drop_feature};
-use deltaic::schema::{DataType, StructField};
-use deltaic::store::StorageOptions;
-use deltaic::verify::{VerifyOptions, verify};
+use deltaic_core::Error;
+use deltaic_core::actions::{Action, DomainMetadata};
+use deltaic_core::alter::{ColumnChange, NewColumn, cluster_by};
+use deltaic_core::deletion_vector::write_file;
+use deltaic_core::log::{Listing, LogFileKind};
+use deltaic_core::maintain::{Alteration, DropDone, DropOptions, alter_table, drop_feature};
+use deltaic_core::schema::{DataType, StructField};
+use deltaic_core::store::StorageOptions;
+use deltaic_core::verify::{VerifyOptions, verify};
 use uuid::Uuid;
 
 use super::*;
@@ -159,7 +159,7 @@ fn clustering_columns_get_their_own_names_when_column_mapping_goes() {
     write(&location, &[("a", 1)], &WriteOptions { partition_by: Vec::new(), ..properties }).unwrap();
     let definition = |location: &Location| {
         let snapshot = open(location);
-        deltaic::alter::Definition::of(snapshot.protocol(), snapshot.metadata()).unwrap()
+        deltaic_core::alter::Definition::of(snapshot.protocol(), snapshot.metadata()).unwrap()
     };
     let mut txn = Transaction::begin(&open(&location), Operation::new("CLUSTER BY"));
     txn.domain(cluster_by(&definition(&location), &[vec!["id".into()]]).unwrap().1);
@@ -181,7 +181,8 @@ fn files_with_types_from_before_a_widening_are_written_again() {
     let batch = narrow(1);
     let schema = batch.schema();
     let options = with_properties(&[("delta.enableTypeWidening", "true")]);
-    deltaic::operations::write(&location, RecordBatchIterator::new([Ok(batch)], schema), &options).unwrap();
+    deltaic_core::operations::write(&location, RecordBatchIterator::new([Ok(batch)], schema), &options)
+        .unwrap();
     let widened = ColumnChange { data_type: Some(DataType::Long), ..ColumnChange::of(vec!["id".into()]) };
     alter_table(&location, &Alteration::ChangeColumns(vec![widened]), None).unwrap();
     write(&location, &[("a", 1 << 40)], &partitioned()).unwrap();
@@ -265,7 +266,7 @@ fn a_feature_without_traces_goes_behind_its_checkpoints() {
 #[test]
 fn the_newest_checkpoints_are_classic_without_v2() {
     let (_, location) = table(&[("delta.checkpointPolicy", "v2")]);
-    deltaic::checkpoint::checkpoint(&open(&location)).unwrap();
+    deltaic_core::checkpoint::checkpoint(&open(&location)).unwrap();
     let done = dropped(&location, "v2Checkpoint");
     let found = checkpoints(&location);
     assert!(matches!(found[0].1, LogFileKind::UuidCheckpoint(_)));

@@ -1,10 +1,10 @@
 //! Drops that are cut off, and others that write meanwhile.
 
 use bytes::Bytes;
-use deltaic::actions::FilePath;
-use deltaic::maintain::DropDone;
-use deltaic::txn::with_warnings;
-use deltaic::verify::{VerifyOptions, verify};
+use deltaic_core::actions::FilePath;
+use deltaic_core::maintain::DropDone;
+use deltaic_core::txn::with_warnings;
+use deltaic_core::verify::{VerifyOptions, verify};
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::{Value, json};
 

@@ -1,9 +1,9 @@
 //! Symlink manifests: what they list, what goes stale, and what a commit does about them.
 
-use deltaic::after_commit::generate_manifest;
-use deltaic::store::StorageOptions;
-use deltaic::txn::{Operation, Transaction};
-use deltaic::write::WriteResult;
+use deltaic_core::after_commit::generate_manifest;
+use deltaic_core::store::StorageOptions;
+use deltaic_core::txn::{Operation, Transaction};
+use deltaic_core::write::WriteResult;
 use deltaic_testkit::{Fault, Op, Rule};
 
 use super::*;

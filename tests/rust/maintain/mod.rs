@@ -24,17 +24,17 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
 use arrow::datatypes::Int64Type;
-use deltaic::Result;
-use deltaic::actions::{Add, CommitInfo, ObjectPath};
-use deltaic::conflict::winners_from;
-use deltaic::deletion_vector::DeletionVector;
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::scan::{ReadRequest, read};
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, ObjectAdapter};
-use deltaic::txn::{Operation, Transaction};
-use deltaic::write::{WriteMode, WriteOptions, WriteResult};
+use deltaic_core::Result;
+use deltaic_core::actions::{Add, CommitInfo, ObjectPath};
+use deltaic_core::conflict::winners_from;
+use deltaic_core::deletion_vector::DeletionVector;
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::scan::{ReadRequest, read};
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, ObjectAdapter};
+use deltaic_core::txn::{Operation, Transaction};
+use deltaic_core::write::{WriteMode, WriteOptions, WriteResult};
 use deltaic_testkit::FaultStore;
 
 /// An empty place in memory, and the store that can be told to fail.
@@ -68,7 +68,7 @@ fn with_properties(properties: &[(&str, &str)]) -> WriteOptions {
 fn write(location: &Location, rows: &[(&str, i64)], options: &WriteOptions) -> Result<WriteResult> {
     let batch = data(rows);
     let schema = batch.schema();
-    deltaic::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), options)
+    deltaic_core::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), options)
 }
 
 fn open(location: &Location) -> Snapshot {

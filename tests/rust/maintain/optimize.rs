@@ -1,7 +1,7 @@
 //! Optimize: fewer files, the same rows, whatever others do meanwhile.
 
-use deltaic::alter::SetOptions;
-use deltaic::maintain::{Alteration, OptimizeDone, OptimizeOptions, alter_table, optimize};
+use deltaic_core::alter::SetOptions;
+use deltaic_core::maintain::{Alteration, OptimizeDone, OptimizeOptions, alter_table, optimize};
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::json;
 
@@ -200,14 +200,14 @@ fn delete_id(location: &Location, id: i64) -> Result<()> {
     for add in adds(location) {
         // all rows of the file, to count positions
         let bare = Add { deletion_vector: None, ..add.clone() };
-        let scan = deltaic::scan::RowScan::new(
+        let scan = deltaic_core::scan::RowScan::new(
             location.clone(),
             snapshot.schema(),
             snapshot.partition_columns(),
             snapshot.column_mapping(),
             ReadRequest { columns: Some(vec!["id".into()]), ..Default::default() },
         )?;
-        let ids: Vec<i64> = deltaic::scan::read_file(&Arc::new(scan), &bare)?
+        let ids: Vec<i64> = deltaic_core::scan::read_file(&Arc::new(scan), &bare)?
             .flat_map(|b| b.unwrap().column(0).as_primitive::<Int64Type>().values().to_vec())
             .collect();
         let Some(at) = ids.iter().position(|i| *i == id) else { continue };

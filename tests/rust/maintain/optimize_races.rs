@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use deltaic::Error;
-use deltaic::dml::DmlOptions;
-use deltaic::maintain::{OptimizeDone, OptimizeOptions, optimize};
-use deltaic::operations::delete;
+use deltaic_core::Error;
+use deltaic_core::dml::DmlOptions;
+use deltaic_core::maintain::{OptimizeDone, OptimizeOptions, optimize};
+use deltaic_core::operations::delete;
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Barrier};
 
-use deltaic::conflict::Changes;
+use deltaic_core::conflict::Changes;
 use deltaic_testkit::{Fault, Op, Rule};
 
 use super::*;
@@ -176,7 +176,7 @@ fn t6_of_two_overwrites_of_the_same_rows_one_lands() {
                     barrier.wait();
                     Ok(batch)
                 });
-                deltaic::operations::write(&location, RecordBatchIterator::new(waits, schema), &options)
+                deltaic_core::operations::write(&location, RecordBatchIterator::new(waits, schema), &options)
             })
         };
         let outcomes: Vec<_> = [run(10), run(11)].map(|t| t.join().unwrap()).into();

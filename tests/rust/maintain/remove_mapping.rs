@@ -1,7 +1,7 @@
 //! Taking column mapping away by its property: all of it in a commit, or nothing.
 
-use deltaic::alter::SetOptions;
-use deltaic::maintain::{Alteration, alter_table};
+use deltaic_core::alter::SetOptions;
+use deltaic_core::maintain::{Alteration, alter_table};
 
 use super::drop_feature::{ROW_IDS, VECTORS, is_whole, property, table};
 use super::*;

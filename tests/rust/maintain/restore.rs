@@ -1,8 +1,8 @@
 //! Restore and fsck: the way back, and a log that says what is there.
 
-use deltaic::checkpoint::checksum_path;
-use deltaic::log::commit_path;
-use deltaic::maintain::{RestoreOptions, fsck, restore};
+use deltaic_core::checkpoint::checksum_path;
+use deltaic_core::log::commit_path;
+use deltaic_core::maintain::{RestoreOptions, fsck, restore};
 use deltaic_testkit::{Fault, Op, Rule};
 
 use super::*;
@@ -77,11 +77,12 @@ fn what_was_vacuumed_is_not_restored_unless_asked_for() {
 fn properties_come_back_and_the_protocol_stays() {
     let (_, location) = place();
     write(&location, &[("a", 1)], &partitioned()).unwrap();
-    let mut txn = deltaic::txn::Transaction::begin(&open(&location), deltaic::txn::Operation::new("TEST"));
+    let mut txn =
+        deltaic_core::txn::Transaction::begin(&open(&location), deltaic_core::txn::Operation::new("TEST"));
     let mut metadata = open(&location).metadata().clone();
     metadata.configuration.insert("delta.enableDeletionVectors".into(), "true".into());
     txn.set_metadata(metadata);
-    txn.set_protocol(deltaic::actions::Protocol {
+    txn.set_protocol(deltaic_core::actions::Protocol {
         min_reader_version: 3,
         min_writer_version: 7,
         reader_features: Some(vec!["deletionVectors".into()]),

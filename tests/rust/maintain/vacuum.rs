@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use deltaic::Cancel;
-use deltaic::maintain::{VacuumDone, VacuumMode, VacuumOptions, vacuum};
+use deltaic_core::Cancel;
+use deltaic_core::maintain::{VacuumDone, VacuumMode, VacuumOptions, vacuum};
 use deltaic_testkit::{Fault, Op, Rule};
 
 use super::*;
@@ -81,7 +81,7 @@ fn t37_a_file_that_was_removed_within_the_retention_stays_however_old_it_is() {
         assert!(done.files.is_empty(), "{done:?}");
     }
     // the tombstone is in a checkpoint only
-    deltaic::checkpoint::checkpoint(&open(&location)).unwrap();
+    deltaic_core::checkpoint::checkpoint(&open(&location)).unwrap();
     for version in 0..2 {
         std::fs::remove_file(dir.path().join(format!("_delta_log/{version:020}.json"))).ok();
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use arrow::array::{Float64Array, StructArray};
 use arrow::datatypes::{DataType, Field};
-use deltaic::actions::DomainMetadata;
-use deltaic::alter::{Definition, cluster_by};
-use deltaic::dml::DmlOptions;
-use deltaic::maintain::{OptimizeDone, OptimizeOptions, optimize};
-use deltaic::operations::delete;
+use deltaic_core::actions::DomainMetadata;
+use deltaic_core::alter::{Definition, cluster_by};
+use deltaic_core::dml::DmlOptions;
+use deltaic_core::maintain::{OptimizeDone, OptimizeOptions, optimize};
+use deltaic_core::operations::delete;
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ fn batch(numbers: std::ops::Range<i64>, partition: &str) -> RecordBatch {
 
 fn append(location: &Location, batch: RecordBatch, options: &WriteOptions) -> Result<WriteResult> {
     let schema = batch.schema();
-    deltaic::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), options)
+    deltaic_core::operations::write(location, RecordBatchIterator::new([Ok(batch)], schema), options)
 }
 
 /// `files` files of 500 rows each in every partition; without partitions where there is one only.

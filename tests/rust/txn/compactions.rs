@@ -45,7 +45,7 @@ fn rows_that_others_delete_meanwhile_are_deleted_where_they_went() {
     let stats: serde_json::Value = serde_json::from_str(&live(&location, "ab").stats.unwrap()).unwrap();
     assert_eq!((&stats["tightBounds"], &stats["numRecords"]), (&json!(false), &json!(18)));
     // and the commit removes what the winners left
-    let last = deltaic::conflict::Changes::of(&commits(&location).pop().unwrap().actions);
+    let last = deltaic_core::conflict::Changes::of(&commits(&location).pop().unwrap().actions);
     let cardinality = |n: usize| last.removes[n].deletion_vector.as_ref().unwrap().cardinality;
     assert_eq!((last.removes.len(), cardinality(0), cardinality(1)), (2, 5, 1));
     assert!(last.removes.iter().all(|r| !r.data_change) && !last.adds[0].data_change);
@@ -61,7 +61,7 @@ fn a_file_that_others_delete_whole_takes_its_rows_with_it() {
     ours.commit().unwrap();
     assert_eq!(names(&location), ["ab"]);
     assert_eq!(deleted(&location, "ab"), (0..10).collect::<Vec<_>>());
-    let last = deltaic::conflict::Changes::of(&commits(&location).pop().unwrap().actions);
+    let last = deltaic_core::conflict::Changes::of(&commits(&location).pop().unwrap().actions);
     assert_eq!(last.removes.iter().map(|r| r.path.as_str()).collect::<Vec<_>>(), ["b"]);
 }
 

@@ -1,6 +1,6 @@
 //! The first commit.
 
-use deltaic::Error;
+use deltaic_core::Error;
 
 use super::*;
 

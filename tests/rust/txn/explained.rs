@@ -1,8 +1,8 @@
 //! What a transaction would meet, asked without committing it.
 
-use deltaic::Error;
-use deltaic::conflict::{Changes, IsolationLevel, Outcome, TransactionRecord};
-use deltaic::txn::{ConflictExplanation, explain_conflicts};
+use deltaic_core::Error;
+use deltaic_core::conflict::{Changes, IsolationLevel, Outcome, TransactionRecord};
+use deltaic_core::txn::{ConflictExplanation, explain_conflicts};
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn commit_as(location: &Snapshot, version: i64) -> deltaic::Result<(u64, bool)> {
+fn commit_as(location: &Snapshot, version: i64) -> deltaic_core::Result<(u64, bool)> {
     let mut txn = Transaction::begin(location, Operation::new("STREAMING UPDATE"));
     txn.app_transaction("app", version);
     txn.add(file(&format!("v{version}"), "x", version));
@@ -56,10 +56,10 @@ fn a_transaction_may_depend_on_an_application_that_it_does_not_record() {
 #[test]
 fn an_application_that_was_set_back_writes_again() {
     let (_, location) = table(&[], &[]);
-    assert_eq!(deltaic::maintain::reset_application(&location, "app").unwrap(), None);
+    assert_eq!(deltaic_core::maintain::reset_application(&location, "app").unwrap(), None);
     assert_eq!(commit_as(&open(&location), 3).unwrap(), (1, false));
-    assert_eq!(deltaic::maintain::reset_application(&location, "app").unwrap(), Some(2));
-    assert_eq!(deltaic::maintain::reset_application(&location, "app").unwrap(), None);
+    assert_eq!(deltaic_core::maintain::reset_application(&location, "app").unwrap(), Some(2));
+    assert_eq!(deltaic_core::maintain::reset_application(&location, "app").unwrap(), None);
     assert_eq!(commit_as(&open(&location), 0).unwrap(), (3, false));
     assert_eq!(commit_as(&open(&location), 0).unwrap(), (3, true));
 }

@@ -12,14 +12,14 @@ mod table_state;
 
 use std::sync::Arc;
 
-use deltaic::actions::{Add, DomainMetadata, FilePath, Metadata, ObjectPath, Protocol};
-use deltaic::conflict::{RowRelocations, Winner, winners_from};
-use deltaic::deletion_vector::DeletionVector;
-use deltaic::predicate::{CompareOp, Literal, Predicate};
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, ObjectAdapter};
-use deltaic::txn::{Operation, Transaction};
+use deltaic_core::actions::{Add, DomainMetadata, FilePath, Metadata, ObjectPath, Protocol};
+use deltaic_core::conflict::{RowRelocations, Winner, winners_from};
+use deltaic_core::deletion_vector::DeletionVector;
+use deltaic_core::predicate::{CompareOp, Literal, Predicate};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, ObjectAdapter};
+use deltaic_core::txn::{Operation, Transaction};
 use deltaic_testkit::FaultStore;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Committed, lost or unknown.
 
-use deltaic::Error;
+use deltaic_core::Error;
 use deltaic_testkit::{Fault, Op, Rule};
 
 use super::*;

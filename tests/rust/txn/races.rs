@@ -1,6 +1,6 @@
 //! Many writers.
 
-use deltaic::Error;
+use deltaic_core::Error;
 use deltaic_testkit::{Fault, Op};
 
 use super::*;

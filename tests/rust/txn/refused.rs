@@ -1,6 +1,6 @@
 //! What a commit must not be: each rule is a typed error, and nothing is written.
 
-use deltaic::actions::Remove;
+use deltaic_core::actions::Remove;
 use deltaic_testkit::Op;
 use serde_json::Value;
 

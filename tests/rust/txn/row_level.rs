@@ -33,8 +33,8 @@ fn deletes_of_different_rows_are_joined() {
     assert_eq!(names(&location), ["a"]);
 }
 
-fn changes(commit: &Winner) -> deltaic::conflict::Changes {
-    deltaic::conflict::Changes::of(&commit.actions)
+fn changes(commit: &Winner) -> deltaic_core::conflict::Changes {
+    deltaic_core::conflict::Changes::of(&commit.actions)
 }
 
 #[test]

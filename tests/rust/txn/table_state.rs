@@ -15,14 +15,14 @@ fn in_commit_timestamps_never_go_back() {
     let before = open(&location);
     // a writer whose clock is far ahead
     let body = format!("{{\"commitInfo\":{{\"inCommitTimestamp\":{AHEAD},\"isBlindAppend\":true}}}}\n");
-    let path = deltaic::log::commit_path(&location, 1);
+    let path = deltaic_core::log::commit_path(&location, 1);
     location.store().put_if_absent(&path, body.into()).unwrap();
     let mut late = Transaction::begin(&before, Operation::new("WRITE"));
     late.add(file("a", "x", 0));
     assert_eq!(late.commit().unwrap().in_commit_timestamp, Some(AHEAD + 1));
     append(&location, &[file("b", "x", 0)]);
     assert_eq!(in_commit_timestamp(&location, 3), AHEAD + 2);
-    let body = location.store().get(&deltaic::log::commit_path(&location, 3)).unwrap();
+    let body = location.store().get(&deltaic_core::log::commit_path(&location, 3)).unwrap();
     assert!(body.starts_with(br#"{"commitInfo":{"inCommitTimestamp":32503680000002,"#));
 }
 
@@ -39,7 +39,7 @@ fn the_commit_that_enables_timestamps_says_which_it_is() {
     assert_eq!(configuration["delta.inCommitTimestampEnablementVersion"], "2");
     let timestamp = in_commit_timestamp(&location, 2);
     assert_eq!(configuration["delta.inCommitTimestampEnablementTimestamp"], timestamp.to_string());
-    let before = location.store().head(&deltaic::log::commit_path(&location, 1)).unwrap();
+    let before = location.store().head(&deltaic_core::log::commit_path(&location, 1)).unwrap();
     assert!(timestamp > before.modified);
     assert_eq!(open(&location).timestamp().unwrap(), timestamp);
 }

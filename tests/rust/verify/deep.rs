@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow::array::{
     ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
-use deltaic::deletion_vector::{DeletionVector, write_file};
-use deltaic::store::{Location, StorageOptions};
-use deltaic::verify::{Finding, FindingKind as Kind, VerifyOptions, verify};
+use deltaic_core::deletion_vector::{DeletionVector, write_file};
+use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::verify::{Finding, FindingKind as Kind, VerifyOptions, verify};
 use deltaic_testkit::{TableBuilder, actions};
 use serde_json::{Value, json};
 use uuid::Uuid;

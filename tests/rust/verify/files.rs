@@ -1,8 +1,8 @@
 //! The files of the version.
 
-use deltaic::actions::ObjectPath;
-use deltaic::deletion_vector::{DeletionVector, write_file};
-use deltaic::verify::FindingKind as Kind;
+use deltaic_core::actions::ObjectPath;
+use deltaic_core::deletion_vector::{DeletionVector, write_file};
+use deltaic_core::verify::FindingKind as Kind;
 use deltaic_testkit::{CheckpointForm, TableBuilder, actions};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -87,8 +87,8 @@ fn statistics_that_are_no_json_are_found() {
 fn a_remote_table_of_many_files_is_listed_once() {
     use std::sync::Arc;
 
-    use deltaic::store::{Location, ObjectAdapter, Store};
-    use deltaic::verify::{VerifyOptions, verify};
+    use deltaic_core::store::{Location, ObjectAdapter, Store};
+    use deltaic_core::verify::{VerifyOptions, verify};
     let store = deltaic_testkit::FaultStore::new(Arc::new(ObjectAdapter::memory()));
     let root = ObjectPath::new("memory://", "/t");
     let location = Location::with_store(root.clone(), Arc::new(store.clone()));

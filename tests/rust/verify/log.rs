@@ -1,11 +1,11 @@
 //! The log.
 
-use deltaic::Error;
-use deltaic::checkpoint::{checkpoint, cleanup_at, compact};
-use deltaic::log::commit_name;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, StorageOptions};
-use deltaic::verify::{FindingKind as Kind, VerifyOptions, verify};
+use deltaic_core::Error;
+use deltaic_core::checkpoint::{checkpoint, cleanup_at, compact};
+use deltaic_core::log::commit_name;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::verify::{FindingKind as Kind, VerifyOptions, verify};
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, TableBuilder, actions};
 use serde_json::{Value, json};
 

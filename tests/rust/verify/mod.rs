@@ -7,8 +7,8 @@ mod log;
 use std::sync::Arc;
 
 use arrow::array::{Int64Array, RecordBatch};
-use deltaic::store::{Location, StorageOptions};
-use deltaic::verify::{Finding, FindingKind, VerifyOptions, VerifyReport, verify};
+use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::verify::{Finding, FindingKind, VerifyOptions, VerifyReport, verify};
 use deltaic_testkit::{CheckpointForm, CheckpointSpec, TableBuilder, actions};
 use serde_json::{Value, json};
 

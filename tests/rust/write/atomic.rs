@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::error::ArrowError;
-use deltaic::Error;
-use deltaic::write::{WriteMode, WriteOptions};
+use deltaic_core::Error;
+use deltaic_core::write::{WriteMode, WriteOptions};
 use deltaic_testkit::{Fault, Op, Rule};
 
 use super::*;
@@ -13,14 +13,15 @@ use super::*;
 fn data_that_ends_in_an_error_leaves_no_trace() {
     let (_, location) = place();
     let broken = || Err(ArrowError::ComputeError("the source broke".into()));
-    let error = deltaic::operations::write(&location, reader(vec![Ok(people(&[1])), broken()]), &append())
-        .unwrap_err();
+    let error =
+        deltaic_core::operations::write(&location, reader(vec![Ok(people(&[1])), broken()]), &append())
+            .unwrap_err();
     assert!(error.to_string().contains("the source broke"), "{error}");
     assert!(objects(&location).is_empty());
     write(&location, &people(&[1]), &append()).unwrap();
     let before = objects(&location);
     let small = WriteOptions { target_file_size: 1, ..append() };
-    deltaic::operations::write(&location, reader(vec![Ok(people(&[2])), broken()]), &small).unwrap_err();
+    deltaic_core::operations::write(&location, reader(vec![Ok(people(&[2])), broken()]), &small).unwrap_err();
     assert_eq!(objects(&location), before);
 }
 
@@ -127,7 +128,7 @@ fn a_creator_that_lost_to_another_schema_is_told_so() {
     let (_, other) = place();
     let data = batch([("id", Arc::new(arrow::array::Int32Array::from(vec![1])) as ArrayRef)]);
     write(&other, &data, &append()).unwrap();
-    let theirs = other.store().get(&deltaic::log::commit_path(&other, 0)).unwrap();
+    let theirs = other.store().get(&deltaic_core::log::commit_path(&other, 0)).unwrap();
     let faulty = deltaic_testkit::FaultStore::new(location.store().clone());
     faulty.rule(Rule::new(Fault::Overtaken(theirs)).on(Op::PutIfAbsent));
     let location = Location::with_store(location.root().clone(), Arc::new(faulty));

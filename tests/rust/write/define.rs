@@ -1,9 +1,9 @@
 //! Tables that are made without rows, and replaced.
 
-use deltaic::Error;
-use deltaic::maintain::clustering_columns;
-use deltaic::schema::{DataType, StructField, StructType};
-use deltaic::write::{DefineMode, Defines, TableSpec, define_table};
+use deltaic_core::Error;
+use deltaic_core::maintain::clustering_columns;
+use deltaic_core::schema::{DataType, StructField, StructType};
+use deltaic_core::write::{DefineMode, Defines, TableSpec, define_table};
 
 use super::*;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array};
-use deltaic::Error;
-use deltaic::engine::DistributedWrite;
-use deltaic::schema::{DataType, StructField, StructType, from_arrow};
+use deltaic_core::Error;
+use deltaic_core::engine::DistributedWrite;
+use deltaic_core::schema::{DataType, StructField, StructType, from_arrow};
 use serde_json::json;
 
 use super::*;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
-use deltaic::Error;
+use deltaic_core::Error;
 use deltaic_testkit::{Op, TableBuilder, actions};
 use serde_json::json;
 
@@ -54,7 +54,8 @@ fn a_null_where_none_may_be_removes_the_files_again() {
     let good = batch([("id", Arc::new(Int64Array::from_iter_values(0..100_000)) as ArrayRef)]);
     let bad = batch([("id", Arc::new(Int64Array::from(vec![Some(1), None])) as ArrayRef)]);
     let options = WriteOptions { target_file_size: 1, ..append() };
-    let error = deltaic::operations::write(&location, reader(vec![Ok(good), Ok(bad)]), &options).unwrap_err();
+    let error =
+        deltaic_core::operations::write(&location, reader(vec![Ok(good), Ok(bad)]), &options).unwrap_err();
     assert!(error.to_string().contains("`id` must not be null"), "{error}");
     assert_eq!(objects(&location), before);
 }

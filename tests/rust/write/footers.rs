@@ -8,9 +8,9 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Field, Int64Type};
 use bytes::Bytes;
-use deltaic::operations::commit_adds;
-use deltaic::schema::from_arrow;
-use deltaic::write::{WrittenFile, footer_adds, plan_write};
+use deltaic_core::operations::commit_adds;
+use deltaic_core::schema::from_arrow;
+use deltaic_core::write::{WrittenFile, footer_adds, plan_write};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Int64Array, ListArray, StringArray};
 use arrow::datatypes::Int64Type;
-use deltaic::alter::properties::SetOptions;
-use deltaic::dml::DmlOptions;
-use deltaic::maintain::{Alteration, OptimizeOptions, alter_table, optimize};
-use deltaic::operations::{delete, update};
-use deltaic::scan::{ReadRequest, read};
-use deltaic::schema::ColumnMappingMode;
+use deltaic_core::alter::properties::SetOptions;
+use deltaic_core::dml::DmlOptions;
+use deltaic_core::maintain::{Alteration, OptimizeOptions, alter_table, optimize};
+use deltaic_core::operations::{delete, update};
+use deltaic_core::scan::{ReadRequest, read};
+use deltaic_core::schema::ColumnMappingMode;
 use parquet::schema::types::Type;
 
 use super::*;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, Int64Array, TimestampMicrosecondArray};
-use deltaic::schema::ColumnMappingMode;
-use deltaic::write::{WriteMode, WriteOptions};
+use deltaic_core::schema::ColumnMappingMode;
+use deltaic_core::write::{WriteMode, WriteOptions};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::json;
 

@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray};
 use arrow::error::ArrowError;
-use deltaic::Result;
-use deltaic::actions::{Add, ObjectPath};
-use deltaic::replay::FilesRequest;
-use deltaic::snapshot::{At, Snapshot};
-use deltaic::store::{Location, ObjectAdapter, Store};
-use deltaic::write::{WriteMode, WriteOptions, WriteResult};
+use deltaic_core::Result;
+use deltaic_core::actions::{Add, ObjectPath};
+use deltaic_core::replay::FilesRequest;
+use deltaic_core::snapshot::{At, Snapshot};
+use deltaic_core::store::{Location, ObjectAdapter, Store};
+use deltaic_core::write::{WriteMode, WriteOptions, WriteResult};
 use deltaic_testkit::FaultStore;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -62,7 +62,7 @@ fn reader(batches: Vec<std::result::Result<RecordBatch, ArrowError>>) -> impl Re
 }
 
 fn write(location: &Location, data: &RecordBatch, options: &WriteOptions) -> Result<WriteResult> {
-    deltaic::operations::write(location, reader(vec![Ok(data.clone())]), options)
+    deltaic_core::operations::write(location, reader(vec![Ok(data.clone())]), options)
 }
 
 fn open(location: &Location) -> Snapshot {
@@ -110,7 +110,7 @@ fn objects(location: &Location) -> Vec<String> {
 
 /// The actions of a commit by their key.
 fn commit(location: &Location, version: u64) -> Vec<(String, serde_json::Value)> {
-    let body = location.store().get(&deltaic::log::commit_path(location, version)).unwrap();
+    let body = location.store().get(&deltaic_core::log::commit_path(location, version)).unwrap();
     body.split(|b| *b == b'\n')
         .filter(|l| !l.is_empty())
         .map(|l| {

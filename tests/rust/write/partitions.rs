@@ -124,7 +124,8 @@ fn partitions_that_come_in_turns_have_few_files() {
     for (length, p, most) in turns {
         let (_, location) = place();
         let batches = (0..3_000 / length).map(|n| rows_of(n * length..(n + 1) * length, p)).collect();
-        let result = deltaic::operations::write(&location, reader(batches), &partitioned(&["p"])).unwrap();
+        let result =
+            deltaic_core::operations::write(&location, reader(batches), &partitioned(&["p"])).unwrap();
         assert_eq!(result.rows, 3_000);
         assert!(result.files <= most, "{} files of batches of {length}", result.files);
         let rows = by_value(&location);
@@ -146,7 +147,7 @@ fn rows_of_many_small_batches_keep_their_order_in_a_partition() {
     };
     // more rows than wait for a file, so that some are encoded on the way and some at the end
     let batches = (0..120).map(|n| small(n * 500)).collect();
-    let result = deltaic::operations::write(&location, reader(batches), &partitioned(&["p"])).unwrap();
+    let result = deltaic_core::operations::write(&location, reader(batches), &partitioned(&["p"])).unwrap();
     assert_eq!((result.rows, result.files), (60_000, 3));
     for add in adds(&location) {
         let p: i64 = add.partition_values["p"].as_deref().unwrap().parse().unwrap();

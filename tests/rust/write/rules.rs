@@ -7,11 +7,11 @@ use arrow::array::{
     ArrayRef, AsArray, Date32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
 use arrow::datatypes::{Date32Type, Int64Type};
-use deltaic::Error;
-use deltaic::engine::DistributedWrite;
-use deltaic::scan::{ReadRequest, read};
-use deltaic::schema::{StructType, from_arrow};
-use deltaic::write::{footer_adds, plan_write};
+use deltaic_core::Error;
+use deltaic_core::engine::DistributedWrite;
+use deltaic_core::scan::{ReadRequest, read};
+use deltaic_core::schema::{StructType, from_arrow};
+use deltaic_core::write::{footer_adds, plan_write};
 use deltaic_testkit::{TableBuilder, actions};
 use serde_json::{Value, json};
 
@@ -210,7 +210,7 @@ fn identities_follow_the_mark_and_move_it_in_the_same_commit() {
     let small = WriteOptions { max_rows_per_file: Some(1), ..append() };
     let data = longs("id", vec![Some(1), Some(2), Some(3)]);
     let result =
-        deltaic::operations::write(&location, reader(vec![Ok(data.clone()), Ok(data.clone())]), &small)
+        deltaic_core::operations::write(&location, reader(vec![Ok(data.clone()), Ok(data.clone())]), &small)
             .unwrap();
     assert_eq!((result.version, mark(&location)), (1, Some(35)));
     assert_eq!(numbers(&location, "key"), [10, 15, 20, 25, 30, 35].map(Some));
@@ -271,7 +271,11 @@ fn overtaken(location: &Location, options: &WriteOptions) -> Result<WriteResult,
         Ok(longs("id", vec![Some(n)]))
     });
     let schema = longs("id", vec![]).schema();
-    deltaic::operations::write(location, arrow::array::RecordBatchIterator::new(batches, schema), options)
+    deltaic_core::operations::write(
+        location,
+        arrow::array::RecordBatchIterator::new(batches, schema),
+        options,
+    )
 }
 
 #[test]

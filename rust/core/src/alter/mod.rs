@@ -4,10 +4,10 @@
 //! An executor reads the table, changes its [`Definition`], and commits what differs:
 //!
 //! ```
-//! use deltaic::actions::{Metadata, Protocol};
-//! use deltaic::alter::{Definition, rename_column, set_properties};
+//! use deltaic_core::actions::{Metadata, Protocol};
+//! use deltaic_core::alter::{Definition, rename_column, set_properties};
 //!
-//! # fn run(protocol: &Protocol, metadata: &Metadata) -> deltaic::error::Result<()> {
+//! # fn run(protocol: &Protocol, metadata: &Metadata) -> deltaic_core::error::Result<()> {
 //! // `protocol` and `metadata` of a snapshot; the domain `delta.clustering` where the table has one
 //! let table = Definition::of(protocol, metadata)?.with_clustering(None)?;
 //! let mapped = [("delta.columnMapping.mode".to_owned(), "name".to_owned())].into();
