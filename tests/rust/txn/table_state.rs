@@ -153,3 +153,17 @@ fn a_commit_behind_one_that_enables_row_tracking_does_not_say_that_rows_kept_the
         assert_eq!(tags(&[], &[("delta.checkpointInterval", "20")], rewrites), None, "{rewrites}");
     }
 }
+
+#[test]
+fn files_of_a_commit_behind_one_that_adds_the_feature_of_row_tracking_get_row_ids() {
+    let (_, location) = table(&["domainMetadata"], &[]);
+    let mut late = begin(&location);
+    late.add(file("a", "x", 0));
+    let mut upgrade = begin(&location);
+    upgrade.set_protocol(protocol(&TRACKED));
+    upgrade.commit().unwrap();
+    assert_eq!(late.commit().unwrap().version, 2);
+    let add = live(&location, "a");
+    assert_eq!((add.base_row_id, add.default_row_commit_version), (Some(0), Some(2)));
+    assert_eq!(mark(&location), r#"{"rowIdHighWaterMark":9}"#);
+}

@@ -226,4 +226,15 @@ mod tests {
         assert!(text(UNCUT_BYTES, Side::Upper) && text(UNCUT_BYTES + 9, Side::Upper));
         assert!(!text(UNCUT_BYTES - 1, Side::Upper) && !text(UNCUT_BYTES, Side::Lower));
     }
+
+    #[test]
+    fn a_decimal_of_sixteen_digits_may_be_rounded_by_one() {
+        let (exact, inexact) = (EXACT as i128, EXACT as i128 + 1);
+        for (side, error) in [(Side::Lower, -1), (Side::Upper, 1)] {
+            assert_eq!(decimal(exact, side), Some(exact));
+            assert_eq!(decimal(-exact, side), Some(-exact));
+            assert_eq!(decimal(inexact, side), Some(inexact + error));
+            assert_eq!(decimal(-inexact, side), Some(-inexact + error));
+        }
+    }
 }

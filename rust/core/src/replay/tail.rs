@@ -338,4 +338,13 @@ mod tests {
         let body = PROTOCOL.replacen('{', "{\"add\":null,", 1);
         assert!(parse(body.as_bytes(), &file, &dir).unwrap().protocol.is_some());
     }
+
+    #[test]
+    fn a_checkpoint_in_json_of_another_version_is_refused() {
+        let (file, dir) = place();
+        let head = |version: u64| format!("{{\"checkpointMetadata\":{{\"version\":{version}}}}}\n{PROTOCOL}");
+        assert!(JsonCheckpoint::parse(head(3).as_bytes(), &file, &dir).is_ok());
+        let error = JsonCheckpoint::parse(head(2).as_bytes(), &file, &dir).err().unwrap().to_string();
+        assert!(error.contains("version 2"), "{error}");
+    }
 }
