@@ -11,6 +11,7 @@ use crate::store::{Location, Meter};
 
 /// What a snapshot listed, read and skipped so far. Counters only grow; an advanced snapshot starts at zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// Version of the snapshot.
     pub version: u64,

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 
 /// What a transaction is guaranteed against others that commit while it is at work. The names are delta-spark's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum IsolationLevel {
     /// The history of versions is the one serial order: whatever a transaction read is as it would read it at its commit.
     Serializable,

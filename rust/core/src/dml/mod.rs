@@ -6,6 +6,7 @@ pub(crate) mod change_data;
 mod options;
 mod removal;
 mod rewrite;
+mod select;
 mod touched;
 mod vectors;
 
@@ -15,5 +16,6 @@ pub(crate) use change_data::inserted;
 pub use options::{DeleteDone, DmlOptions, UpdateDone};
 pub(crate) use removal::{Removed, candidates, check_removable, claim, millis, remove_rows, rows_of};
 pub(crate) use rewrite::{Change, rewrite};
+pub use select::{SelectedRows, implied_predicate, select};
 pub(crate) use touched::{Touched, find};
 pub(crate) use vectors::{Marked, mark};

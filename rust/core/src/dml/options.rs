@@ -85,6 +85,7 @@ impl DmlOptions {
 
 /// What a delete did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeleteDone {
     /// Version that was committed; none where no row matched, or the application transaction was already recorded.
     pub version: Option<u64>,
@@ -108,6 +109,7 @@ pub struct DeleteDone {
 
 /// What an update did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UpdateDone {
     /// Version that was committed; none where no row matched, or the application transaction was already recorded.
     pub version: Option<u64>,

@@ -4,6 +4,7 @@ use super::fact::{AsFact, Fact};
 
 /// Why a commit lost against another one. The names are those of `delta.exceptions`, without `Exception`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ConflictKind {
     /// Rows or files were added that the transaction should have seen.
     ConcurrentAppend,
@@ -23,6 +24,7 @@ pub enum ConflictKind {
 
 /// The facts of a commit that lost: against whom, over what, by which rule, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Conflict {
     /// Table location.
     pub path: String,

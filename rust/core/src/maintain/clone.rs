@@ -41,6 +41,7 @@ pub struct CloneOptions {
 
 /// What a clone did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CloneDone {
     /// Version of the clone.
     pub version: u64,

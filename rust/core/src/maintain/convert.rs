@@ -63,6 +63,7 @@ impl Default for ConvertOptions {
 
 /// What a conversion did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConvertDone {
     /// Version of the table: 0, or the newest one where there was a table already.
     pub version: u64,

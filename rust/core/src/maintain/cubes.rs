@@ -17,6 +17,7 @@ const COLUMNS: &str = "ZCUBE_ZORDER_BY";
 
 /// How many files, and how many bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileCount {
     /// Files.
     pub files: u64,
@@ -35,6 +36,7 @@ impl FileCount {
 
 /// What an optimize along a curve found and did, as delta-spark counts it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CurveStats {
     /// Files of cubes of the same columns.
     pub cube_files: FileCount,

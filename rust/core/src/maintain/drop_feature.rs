@@ -37,6 +37,7 @@ impl Default for DropOptions {
 
 /// What dropping a feature did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DropDone {
     /// Version that no longer has the feature.
     pub version: u64,

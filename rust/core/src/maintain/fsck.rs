@@ -9,6 +9,7 @@ use crate::txn::{Operation, Transaction};
 
 /// What was found, and what was done about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FsckDone {
     /// Data files that the log has and the store has not; absolute paths. But for a dry run, they left the log.
     pub missing: Vec<String>,

@@ -81,6 +81,7 @@ impl Default for OptimizeOptions {
 /// What an optimize did. Sizes and vectors are those of the commit: where others deleted rows meanwhile, a file that nothing
 /// was left of is in neither list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OptimizeDone {
     /// Version that was committed; none where there was nothing to do.
     pub version: Option<u64>,

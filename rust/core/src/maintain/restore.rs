@@ -25,6 +25,7 @@ pub struct RestoreOptions {
 
 /// What a restore did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RestoreDone {
     /// Version that was committed.
     pub version: u64,

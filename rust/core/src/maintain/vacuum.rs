@@ -41,6 +41,7 @@ pub struct VacuumOptions {
 
 /// What a vacuum did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VacuumDone {
     /// Files that were deleted, or that a dry run would delete: absolute paths.
     pub files: Vec<String>,

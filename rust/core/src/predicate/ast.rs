@@ -5,6 +5,7 @@ pub type ColumnPath = Vec<String>;
 
 /// A comparison. `Eq` and the orders are unknown on null (SQL); `NullSafeEq` never is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum CompareOp {
     /// `=`
     #[serde(rename = "=")]
@@ -33,6 +34,7 @@ pub enum CompareOp {
 /// unknown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "value", rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Literal {
     /// SQL NULL.
     Null,
@@ -60,6 +62,7 @@ pub enum Literal {
 /// `{"and": [{"compare": {"op": ">=", "column": ["id"], "value": {"type": "long", "value": 5}}}, {"isnull": {"column": ["s", "x"]}}]}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Predicate {
     /// All hold; empty is TRUE.
     And(Vec<Predicate>),

@@ -7,6 +7,7 @@ use crate::store::Location;
 /// How much of what a log says twice a reading holds against each other before it answers. Each level sees all that the one
 /// before it sees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Verify {
     /// What the answer is made of is whole: no torn line, no gap, no part missing, no checkpoint with other files than the
     /// hint or the totals of the checksum say. Nothing is read for the sake of a comparison.

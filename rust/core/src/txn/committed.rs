@@ -1,5 +1,6 @@
 /// A transaction that is over, and did not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Committed {
     /// Version that was committed, or the one in which the application transaction had been recorded before.
     pub version: u64,

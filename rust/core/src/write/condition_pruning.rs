@@ -5,7 +5,7 @@ use crate::predicate::{CompareOp, Literal, Predicate};
 
 /// A predicate that is true wherever the condition is: a part that it cannot say is unknown, and keeps what it meets.
 /// `text` names such parts.
-pub(super) fn predicate(condition: &Expr, text: &str) -> Predicate {
+pub(crate) fn predicate(condition: &Expr, text: &str) -> Predicate {
     match condition {
         Expr::Binary(Binary::And, left, right) => {
             Predicate::And(vec![predicate(left, text), predicate(right, text)])

@@ -42,6 +42,7 @@ pub(crate) use assign::check_assignable;
 pub(crate) use cluster::{Clustered, Clustering, cluster};
 pub(crate) use compact::{Compacted, compact};
 pub use compaction_rules::CompactionRules;
+pub(crate) use condition_pruning::predicate as implied;
 pub(crate) use conform::{conform_batch, physical_schema};
 pub(crate) use copy::rows_of;
 pub(crate) use create::{new_table, with_defaults};

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 
 /// What a write does when a table is, or is not, there. Every mode creates a table where there is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum WriteMode {
     /// Adds the rows.
     Append,
@@ -208,6 +209,7 @@ impl WriteOptions {
 
 /// What a write did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WriteResult {
     /// Version that was committed, or the newest one when nothing was.
     pub version: u64,
