@@ -362,7 +362,7 @@ impl DistributedDml {
     /// [`DistributedDml::row_id_columns`]. Rows with other values than before, `changed`, must be held to its rules.
     ///
     /// # Errors
-    /// As [`DistributedWrite::of_rows`], and as [`DistributedDml::row_id_columns`].
+    /// As `DistributedWrite::of_rows`, and as [`DistributedDml::row_id_columns`].
     pub fn data_plan(&self, changed: bool) -> Result<DistributedWrite> {
         self.plan(changed, self.row_id_columns()?)
     }
@@ -371,7 +371,7 @@ impl DistributedDml {
     /// `_change_type`.
     ///
     /// # Errors
-    /// As [`DistributedWrite::of_rows`].
+    /// As `DistributedWrite::of_rows`.
     pub fn change_plan(&self) -> Result<DistributedWrite> {
         self.plan(false, vec![change_data::column()])
     }

@@ -117,7 +117,7 @@ pub(crate) fn fill(
     files.finish()
 }
 
-/// Commits files that are written already: the other half of [`write`], for files that Spark wrote. The files are never
+/// Commits files that are written already: the other half of [`write()`], for files that Spark wrote. The files are never
 /// deleted here; after any error but [`Error::CommitStateUnknown`], and when the result is `skipped`, they belong to
 /// nothing and the caller deletes them.
 ///

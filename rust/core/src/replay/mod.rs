@@ -1,7 +1,7 @@
 //! Replay of the log in columns (PROTOCOL.md, "Action Reconciliation").
 //!
 //! 1. The commits after the checkpoint are parsed in parallel, newest first; only their keys (path, deletion-vector id)
-//!    enter a hash set, only the `add`s that survive become columns: the [`Tail`].
+//!    enter a hash set, only the `add`s that survive become columns: the `Tail`.
 //! 2. Checkpoint rows are columns from the start. Row groups are read in parallel, projected to what is asked for,
 //!    probed against the keys of the tail and marked in a selection bitmap; they never enter a hash map.
 //! 3. Pruning comes between: partition values first, then statistics of what is left, then the columns themselves.

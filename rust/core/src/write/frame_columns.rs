@@ -13,7 +13,7 @@ pub struct FrameColumns {
     /// One for each column of the table, in its order.
     pub columns: Vec<FrameColumn>,
     /// Whether a projection of Spark gives exactly these; otherwise the rows must be conformed by
-    /// [`write_files`](super::write_files), which also rearranges and checks nested fields.
+    /// `write_files`, which also rearranges and checks nested fields.
     pub direct: bool,
 }
 
