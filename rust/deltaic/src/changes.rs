@@ -1,5 +1,5 @@
 use crate::Rows;
-use crate::core::{self, Bound, ChangesRequest, Predicate, ReadRequest, Result};
+use crate::core::{self, CdfBound, CdfRequest, Predicate, ReadRequest, Result};
 use crate::place::strings;
 
 /// The row-level changes of a range of versions (PROTOCOL.md, "Change Data Files"): the columns of the table, then
@@ -30,36 +30,36 @@ use crate::place::strings;
 #[must_use = "nothing is read before `rows`"]
 pub struct Changes {
     snapshot: core::Snapshot,
-    range: ChangesRequest,
+    range: CdfRequest,
     request: ReadRequest,
 }
 
 impl Changes {
     pub(crate) fn new(snapshot: core::Snapshot) -> Self {
-        Changes { snapshot, range: ChangesRequest::versions(0, None), request: ReadRequest::default() }
+        Changes { snapshot, range: CdfRequest::versions(0, None), request: ReadRequest::default() }
     }
 
     /// From this version on; 0 by default.
     pub fn from_version(mut self, version: u64) -> Self {
-        self.range.start = Bound::Version(version);
+        self.range.start = CdfBound::Version(version);
         self
     }
 
     /// From the first version committed at or after this time on, in milliseconds since the Unix epoch.
     pub fn from_timestamp(mut self, millis: i64) -> Self {
-        self.range.start = Bound::Timestamp(millis);
+        self.range.start = CdfBound::Timestamp(millis);
         self
     }
 
     /// Up to this version, included; that of the table by default.
     pub fn to_version(mut self, version: u64) -> Self {
-        self.range.end = Some(Bound::Version(version));
+        self.range.end = Some(CdfBound::Version(version));
         self
     }
 
     /// Up to the last version committed at or before this time, in milliseconds since the Unix epoch.
     pub fn to_timestamp(mut self, millis: i64) -> Self {
-        self.range.end = Some(Bound::Timestamp(millis));
+        self.range.end = Some(CdfBound::Timestamp(millis));
         self
     }
 
@@ -86,7 +86,7 @@ impl Changes {
     /// # Cost
     /// The commits of the range and every file of its changes.
     pub fn rows(self) -> Result<Rows> {
-        let rows = core::Changes::plan(&self.snapshot, &self.range)?.read(self.request)?;
+        let rows = core::ChangeDataFeed::plan(&self.snapshot, &self.range)?.read(self.request)?;
         Ok(Rows::new(rows.schema().clone(), rows))
     }
 }

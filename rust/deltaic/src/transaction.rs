@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::core::{self, Committed, IsolationLevel, LogPath, Operation, Result};
+use crate::core::{self, Committed, FilePath, IsolationLevel, Operation, Result};
 use crate::{Filter, Snapshot};
 
 /// A data file of a table (PROTOCOL.md, "Add File and Remove File").
@@ -13,7 +13,7 @@ impl Add {
     pub fn new(path: &str, size: u64) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         Add(core::Add {
-            path: LogPath::encode(path),
+            path: FilePath::encode(path),
             partition_values: Default::default(),
             size: i64::try_from(size).unwrap_or(i64::MAX),
             modification_time: i64::try_from(now).unwrap_or(i64::MAX),
