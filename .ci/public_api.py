@@ -71,9 +71,13 @@ def interface(crate: str) -> list[str]:
     for path in pages(crate):
         page = Page()
         page.feed(path.read_text())
+        if not page.found:  # the page of a private module leads to that of the item
+            continue
         item, *members = page.found
         module = "::".join(path.relative_to(DOC).parent.parts)
         lines += [f"{module}: {item}", *(f"    {member}" for member in sorted(members)), ""]
+    if not lines:
+        sys.exit(f"the pages of {crate} have no declarations: rustdoc writes them in another way now")
     return lines
 
 

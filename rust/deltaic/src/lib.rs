@@ -63,6 +63,9 @@
 //! * Any other error: it is not in the log. [`Error::conflict`] says which commit it lost to, by which rule, and what to
 //!   do.
 //!
+//! An error can carry the condition that delta-spark has for it, around the error itself: match on [`Error::plain`], or
+//! compare [`Error::kind`].
+//!
 //! # Maintain
 //!
 //! [`Table::optimize`] joins small files, [`Table::vacuum`] deletes files that no version needs, [`Table::restore`] goes

@@ -109,13 +109,16 @@ impl Add {
 /// match transaction.commit() {
 ///     // it is in the log, for good
 ///     Ok(committed) => println!("version {}", committed.version),
-///     // nobody can tell whether it is in the log: delete nothing that it names
-///     Err(Error::CommitStateUnknown { version, .. }) => println!("look at version {version}"),
-///     // it is not in the log: here because it lost to a commit that it must not follow
-///     Err(error) => {
-///         let conflict = error.conflict().expect("a conflict");
-///         assert_eq!(conflict.version, 1);
-///     }
+///     Err(error) => match error.plain() {
+///         // nobody can tell whether it is in the log: delete nothing that it names
+///         Error::CommitStateUnknown { version, .. } => println!("look at version {version}"),
+///         // it is not in the log: here because it lost to a commit that it must not follow
+///         other => {
+///             let conflict = other.conflict().expect("a conflict");
+///             assert_eq!(conflict.version, 1);
+///             println!("{}", conflict.advice);
+///         }
+///     },
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

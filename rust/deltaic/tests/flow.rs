@@ -22,7 +22,7 @@ fn schema() -> SchemaRef {
     ]))
 }
 
-fn orders(ids: impl IntoIterator<Item = i64>, country: &str) -> impl RecordBatchReader + use<> {
+fn orders<I: IntoIterator<Item = i64>>(ids: I, country: &str) -> impl RecordBatchReader + use<I> {
     let ids = Int64Array::from_iter_values(ids);
     let countries = StringArray::from(vec![country; ids.len()]);
     let batch = RecordBatch::try_new(schema(), vec![Arc::new(ids), Arc::new(countries)]).unwrap();
@@ -196,7 +196,7 @@ fn a_conflict_says_what_it_lost_to_and_leaves_the_table_alone() {
     let (first, second, third) = (begin(), begin(), table.begin("WRITE"));
     assert_eq!(first.commit().unwrap().version, 3);
     let lost = second.commit().unwrap_err();
-    assert_eq!(lost.kind(), "ConcurrentDeleteRead");
+    assert_eq!(lost.kind(), "ConcurrentDeleteDelete");
     let conflict = lost.conflict().unwrap();
     assert_eq!((conflict.version, conflict.winner.as_deref()), (3, Some("DELETE")));
     assert!(!matches!(lost, Error::CommitStateUnknown { .. }));
@@ -236,8 +236,8 @@ fn changes_and_alterations_are_seen() {
         })
         .collect();
     assert_eq!(changed, [(2, "delete".to_owned())]);
-    let unrecorded = table.changes().rows().err();
-    assert!(matches!(unrecorded, Some(Error::ChangesNotRecorded { version: 0, .. })), "{unrecorded:?}");
+    let unrecorded = table.changes().rows().unwrap_err();
+    assert!(matches!(unrecorded.plain(), Error::ChangesNotRecorded { version: 0, .. }), "{unrecorded:?}");
 }
 
 #[test]
