@@ -1,4 +1,4 @@
-//! The change data feed in the forms that Spark takes over, as [`file_list`](super::file_list) has those of a version.
+//! The change data feed in the forms that Spark takes over, as [`file_list`] has those of a version.
 
 use serde_json::{Value, json};
 
