@@ -13,11 +13,11 @@ PACKAGE = Path(deltaic.__file__).parent
 def test_no_module_takes_the_place_of_a_public_name() -> None:
     # Python sets a submodule as an attribute of its package whenever it is first imported
     modules = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.is_dir()}
-    assert modules & set(deltaic.__all__) == {"exceptions"}
+    assert modules & set(deltaic.__all__) == {"exceptions", "logs"}
 
 
 def test_only_the_command_line_imports_the_public_names() -> None:
-    public = set(deltaic.__all__) - {"exceptions"}
+    public = set(deltaic.__all__) - {"exceptions", "logs"}
     found = []
     for path in PACKAGE.rglob("*.py"):
         if "cli" in path.relative_to(PACKAGE).parts:
