@@ -33,6 +33,7 @@ fmt:
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --locked -- -D warnings
+    python .ci/layers.py
     ruff check .
     ruff format --check .
     lint-imports --no-cache
