@@ -61,7 +61,7 @@ class TestEachHasAPlace:
             (known.SPARKS_WITHOUT_EFFECT, ""),
         ):
             for entry in table:
-                if entry == "parquet.*" or "The files are those of the log." in str(table[entry]):
+                if entry == "parquet.*" or "The log names the files." in str(table[entry]):
                     # of Parquet, and of later versions of Spark
                     continue
                 if entry.startswith("streaming.allowSourceColumn"):
