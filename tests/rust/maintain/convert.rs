@@ -59,10 +59,9 @@ fn a_partitioned_folder_becomes_a_table_with_statistics() {
         let before = objects(&location);
         let done = convert(&location, &options).unwrap();
         let bytes = adds(&location).iter().map(|a| a.size.unsigned_abs()).sum();
-        assert_eq!(
-            done,
-            ConvertDone { version: 0, existed: false, files: 2, bytes, rows: 3, warnings: Vec::new() }
-        );
+        let mut expected = ConvertDone::default();
+        (expected.files, expected.bytes, expected.rows) = (2, bytes, 3);
+        assert_eq!(done, expected);
         assert_eq!((store.count(Op::PutIfAbsent, ".json"), store.count(Op::Delete, "")), (1, 0));
         assert_eq!(objects(&location), before);
         let snapshot = open(&location);
