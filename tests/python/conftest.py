@@ -52,6 +52,22 @@ def _spark_environment(request: pytest.FixtureRequest) -> None:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     if any(item.get_closest_marker("spark") for item in request.session.items):
         class_data.share_own()
+        _remember_classes()
+
+
+def _remember_classes() -> None:
+    """PySpark asks the JVM for the same names of classes again and again, and each time it looks in every JAR."""
+    from py4j.java_gateway import JavaClass, JVMView
+
+    ask = JVMView.__getattr__
+
+    def remembered(view: JVMView, name: str) -> Any:
+        answer = ask(view, name)
+        if isinstance(answer, JavaClass):
+            view.__dict__[name] = answer
+        return answer
+
+    JVMView.__getattr__ = remembered
 
 
 @pytest.fixture(scope="session")

@@ -57,9 +57,9 @@ def _format_name(spark: Any) -> str:
         from deltaic.spark.connect.enable import enable_connect
 
         return enable_connect(spark)
-    from deltaic.spark.bridge.install import format_name
+    from deltaic.spark.bridge.install import format_name, name_where_installed
 
-    return format_name(enable(spark))
+    return name_where_installed(spark) or format_name(enable(spark))
 
 
 def read(

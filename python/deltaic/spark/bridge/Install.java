@@ -18,7 +18,18 @@ import scala.runtime.AbstractFunction2;
 public final class Install {
   private static final Set INJECTED = Collections.newSetFromMap(new WeakHashMap());
 
+  private static final Set DONE = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap()));
+
   private Install() {}
+
+  /** Notes that all that this Spark offers is in the session. */
+  public static void done(SparkSession session) {
+    DONE.add(session);
+  }
+
+  public static boolean isDone(SparkSession session) {
+    return DONE.contains(session);
+  }
 
   /** Makes the rules for a session that is being built. */
   private static final class Builder extends AbstractFunction1 {

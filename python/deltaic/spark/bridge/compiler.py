@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from deltaic.spark.session.jvm import PACKAGE, is_loaded
+from deltaic.spark.session.jvm import PACKAGE, context_loader, is_loaded
 
 _SERVICE = "META-INF/services/org.apache.spark.sql.sources.DataSourceRegister"
 
@@ -20,10 +20,9 @@ def load(gateway: Any) -> None:
     Raises:
         Py4JJavaError: when they do not compile against this Spark, or its class loader takes no additions.
     """
-    jvm = gateway.jvm
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     if is_loaded(gateway, f"{PACKAGE}.Install"):
         return
+    jvm, loader = gateway.jvm, context_loader(gateway)
     folder = Path(tempfile.mkdtemp(prefix="deltaic-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     _compile(gateway, loader, folder)

@@ -12,6 +12,7 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 
 from deltaic.spark.bridge.callbacks import callback
+from deltaic.spark.session.jvm import PACKAGE, static_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ def connect(gateway: Any, format_name: str) -> None:
     _serve(gateway)
     secret = secrets.token_hex(32)
     with _unlogged():
-        gateway.jvm.deltaic.spark.Python.connect(callback(secret), secret, format_name)
+        static_method(gateway, f"{PACKAGE}.Python", "connect")(callback(secret), secret, format_name)
 
 
 def _serve(gateway: Any) -> None:
@@ -44,7 +45,7 @@ def _serve(gateway: Any) -> None:
     try:
         with _unlogged():
             java = JavaObject(_GATEWAY_SERVER, gateway._gateway_client)
-            gateway.jvm.deltaic.spark.CallbackClients.authenticate(java, server.auth_token)
+            static_method(gateway, f"{PACKAGE}.CallbackClients", "authenticate")(java, server.auth_token)
     except Py4JError:
         # another py4j: then only the secret of each request keeps strangers out
         server.auth_token = None

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyspark.errors.exceptions import captured
 
+from deltaic.spark.session.jvm import PACKAGE, static_method
 from deltaic.spark.session.pyspark_errors import as_pyspark_error, of_query
 
 # how a failed call answers: see Python.java
@@ -46,7 +47,7 @@ class _Converter:
         self._gateway = gateway
 
     def __call__(self, error: Any) -> BaseException:
-        number = self._gateway.jvm.deltaic.spark.PythonError.idOf(error)
+        number = static_method(self._gateway, f"{PACKAGE}.PythonError", "idOf")(error)
         with _lock:
             kept = None if number is None else _kept.pop(number, None)
         if kept is not None:

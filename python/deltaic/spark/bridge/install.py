@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -10,7 +11,7 @@ from py4j.protocol import Py4JError
 from deltaic import _core
 from deltaic.spark.bridge import compiler, driver, errors
 from deltaic.spark.session import jvm
-from deltaic.spark.session.jvm import is_loaded
+from deltaic.spark.session.jvm import is_loaded, java_class, java_method
 
 _CATALOG = "spark.sql.catalog.spark_catalog"
 _DELTA_JAR = "org.apache.spark.sql.delta.sources.DeltaDataSource"
@@ -19,12 +20,22 @@ _TESTED = ((4, 0), (4, 3))
 _REFUSALS = (Py4JError, TypeError)
 
 _lock = threading.Lock()
+# the JVMs that this process is connected to, with the name of the format there
+_connected: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
 
 
 def install(spark: Any) -> list[str]:
     """Idempotent. A part that this Spark does not offer is left out, and a text for the user names it."""
     with _lock:
         return _install(spark)
+
+
+def name_where_installed(spark: Any) -> str | None:
+    """The name of the format in a session that `install` has finished with, and None in others. One request."""
+    name = _connected.get(spark.sparkContext._gateway)
+    if name is None or not java_method(spark, "Install", "isDone")(spark._jsparkSession):
+        return None
+    return name
 
 
 def format_name(spark: Any) -> str:
@@ -34,7 +45,6 @@ def format_name(spark: Any) -> str:
 
 def _install(spark: Any) -> list[str]:
     gateway = spark.sparkContext._gateway
-    jvm = gateway.jvm
     name = format_name(spark)
     try:
         compiler.load(gateway)
@@ -44,16 +54,19 @@ def _install(spark: Any) -> list[str]:
         ]
     errors.convert_from(gateway)
     driver.connect(gateway, name)
-    jvm.deltaic.spark.HideOptions.hide(spark._jsparkSession, _core.SECRETS)
+    java_method(spark, "HideOptions", "hide")(spark._jsparkSession, _core.SECRETS)
     said = []
     if name == "deltaic":
         said.append("the Delta JAR is on the classpath and owns the format `delta`: use the format `deltaic`")
-    return said + _install_rules(spark, jvm, name) + _install_catalog(spark, name)
+    said += _install_rules(spark, name) + _install_catalog(spark, name)
+    java_method(spark, "Install", "done")(spark._jsparkSession)
+    _connected[gateway] = name
+    return said
 
 
-def _install_rules(spark: Any, jvm: Any, name: str) -> list[str]:
+def _install_rules(spark: Any, name: str) -> list[str]:
     java = spark._jsparkSession
-    bridge = jvm.deltaic.spark.Install
+    bridge = java_class(spark.sparkContext._gateway, f"{jvm.PACKAGE}.Install")
     said = []
     cause: Exception | None = None
     try:

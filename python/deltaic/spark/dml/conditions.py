@@ -13,6 +13,7 @@ from pyspark.sql.types import TimestampType
 from deltaic.exceptions import DeltaError, InvalidPredicateError
 from deltaic.predicates import columns_of, from_sql
 from deltaic.spark.dml.operation import shown
+from deltaic.spark.session.jvm import java_class, java_method
 from deltaic.spark.session.time_zone import TIME_ZONE, is_utc
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from deltaic.spark.dml.operation import Operation
 
 _NUMBER = "__deltaic_partition"
+_SUBQUERIES = "org.apache.spark.sql.catalyst.expressions.SubqueryExpression"
 _SUBQUERY = re.compile(r"\bselect\b", re.IGNORECASE)
 _NONDETERMINISTIC = "INVALID_NON_DETERMINISTIC_EXPRESSIONS"
 
@@ -59,7 +61,7 @@ def plain(op: Operation, condition: Any) -> str | None:
     """
     if not op.in_process:
         return None
-    sql = op.spark._jvm.deltaic.spark.PlainConditions.sql(_analyzed(op, condition), op.schema.json())
+    sql = java_method(op.spark, "PlainConditions", "sql")(_analyzed(op, condition), op.schema.json())
     return None if sql is None else str(sql)
 
 
@@ -72,8 +74,8 @@ def _may_be_of_partitions(op: Operation, condition: Any) -> bool:
         named = None if _SUBQUERY.search(condition) else columns_of(condition)
         return named is not None and all(any(p.lower() in partitions for p in path) for path in named)
     resolved = _analyzed(op, condition)
-    expressions = op.spark._jvm.org.apache.spark.sql.catalyst.expressions
-    if expressions.SubqueryExpression.hasSubquery(resolved):
+    subqueries = java_class(op.spark.sparkContext._gateway, _SUBQUERIES)
+    if subqueries.hasSubquery(resolved):
         return False
     names = resolved.references().toSeq()
     return all(names.apply(i).name().lower() in partitions for i in range(names.size()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from deltaic.spark.session.jvm import PACKAGE, java_class
 from deltaic.spark.session.kind import is_connect
 
 
@@ -24,7 +25,9 @@ class FrameColumns:
 
         spark = fresh.sparkSession
         if self._known is None:
-            self._known = spark._jvm.deltaic.spark.FrameColumns(spark._jsparkSession)
+            self._known = java_class(spark.sparkContext._gateway, f"{PACKAGE}.FrameColumns")(
+                spark._jsparkSession
+            )
         return DataFrame(self._known.frame(fresh._jdf), spark)
 
     def bound(self, given: Any, alias: str | None, source: Any = None) -> Any:

@@ -16,23 +16,41 @@ def session_of(data: Any) -> Any:
 
     context = SparkContext.getOrCreate()
     java = None if data is None else data["session"]
-    return SparkSession(context, java or context._jvm.org.apache.spark.sql.classic.SparkSession.active())
+    if java is None:
+        java = static_method(context._gateway, "org.apache.spark.sql.classic.SparkSession", "active")()
+    return SparkSession(context, java)
+
+
+def java_class(gateway: Any, name: str) -> Any:
+    """A class by its full name, which must be there. No request.
+
+    By its path through `gateway.jvm` each part of the name is a request, for which the JVM looks for a class of that
+    name in every JAR.
+    """
+    from py4j.java_gateway import JavaClass
+
+    return JavaClass(name, gateway._gateway_client)
 
 
 def java_method(spark: Any, name: str, method: str) -> Any:
-    """A static method of a class of the bridge, which must be there.
+    """A static method of a class of the bridge, which must be there. No request: as a member of its class it is one."""
+    return static_method(spark.sparkContext._gateway, f"{PACKAGE}.{name}", method)
 
-    By its path through the JVM's packages each name would be a question, and as a member of its class the method one.
-    """
+
+def static_method(gateway: Any, name: str, method: str) -> Any:
+    """A static method of a class by its full name, which must be there. No request."""
     from py4j.java_gateway import JavaMember
     from py4j.protocol import STATIC_PREFIX
 
-    client = spark.sparkContext._gateway._gateway_client
-    return JavaMember(method, None, f"{STATIC_PREFIX}{PACKAGE}.{name}", client)
+    return JavaMember(method, None, f"{STATIC_PREFIX}{name}", gateway._gateway_client)
+
+
+def context_loader(gateway: Any) -> Any:
+    """The class loader of Spark's threads, which finds the classes of Spark, of its JARs and of the bridge."""
+    return static_method(gateway, "java.lang.Thread", "currentThread")().getContextClassLoader()
 
 
 def is_loaded(gateway: Any, name: str) -> bool:
     """Whether the JVM finds a class."""
     path = name.replace(".", "/") + ".class"
-    loader = gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    return loader.getResource(path) is not None
+    return context_loader(gateway).getResource(path) is not None

@@ -13,6 +13,7 @@ from pyspark.errors import AnalysisException
 
 from deltaic import _core
 from deltaic.exceptions import InvalidExpressionError
+from deltaic.spark.session.jvm import java_method
 from deltaic.spark.session.kind import functions, is_connect
 
 if TYPE_CHECKING:
@@ -73,13 +74,13 @@ class Rule:
                         "user", f"the function `{name}` is one of the session, and not Spark's"
                     )
             return
-        trees = spark._jvm.deltaic.spark.RuleTrees
-        self._raise(lambda: trees.refusalOfFunctions(spark._jsparkSession, list(self.functions)))
+        refusal = java_method(spark, "RuleTrees", "refusalOfFunctions")
+        self._raise(lambda: refusal(spark._jsparkSession, list(self.functions)))
 
     def _check_tree(self, rows: Any) -> None:
-        trees = rows.sparkSession._jvm.deltaic.spark.RuleTrees
+        refusal = java_method(rows.sparkSession, "RuleTrees", "refusal")
         allowed = _core.rule_functions(self.kind)
-        self._raise(lambda: trees.refusal(rows._jdf, self.expression, allowed, self.kind == DEFAULT))
+        self._raise(lambda: refusal(rows._jdf, self.expression, allowed, self.kind == DEFAULT))
 
     def _raise(self, looked: Callable[[], str | None]) -> None:
         try:

@@ -13,6 +13,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from deltaic.spark.session.jvm import context_loader, java_class, static_method
 from deltaic.spark.write.task_cleanup import ended_after_failure
 from deltaic.spark.write.write_columns import WriteColumn, physical
 
@@ -33,6 +34,7 @@ _SETTINGS = {
     # of what optimized writes gather, as for delta-spark; nothing else shuffles here by a size that is not given
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "512m",
 }
+_PATH = "org.apache.hadoop.fs.Path"
 _SINKS = (
     "org.apache.spark.sql.execution.streaming.sinks.FileStreamSink",
     "org.apache.spark.sql.execution.streaming.FileStreamSink",
@@ -47,15 +49,15 @@ def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: 
     Nothing of a failed job is left. Statistics come from the footers.
     """
     spark = df.sparkSession
-    jvm = spark._jvm
+    gateway = spark.sparkContext._gateway
     place = f"{plan.root}/{folder}"
-    path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(place))
+    path = java_class(gateway, _PATH)(java_class(gateway, "java.net.URI")(place))
     files = path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
     try:
         with ended_after_failure(df, folder):
-            _run(df, jvm, plan, columns, path.toString(), options)
-        manifest = jvm.org.apache.hadoop.fs.Path(path, "_spark_metadata")
-        listed = _listed(jvm, files, manifest)
+            _run(df, gateway, plan, columns, path.toString(), options)
+        manifest = java_class(gateway, _PATH)(path, "_spark_metadata")
+        listed = _listed(gateway, files, manifest)
         files.delete(manifest, True)
         adds: list[str] = plan.footer_adds(_relative(listed, folder))
         if not adds:
@@ -66,38 +68,42 @@ def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: 
     return adds
 
 
-def _run(df: Any, jvm: Any, plan: Any, columns: list[WriteColumn], path: str, options: WriteOptions) -> None:
+def _run(
+    df: Any, gateway: Any, plan: Any, columns: list[WriteColumn], path: str, options: WriteOptions
+) -> None:
     session = df._jdf.sparkSession().cloneSession()
     for name, value in {**options.hadoop, **plan.parquet, **_SETTINGS}.items():
         session.conf().set(name, value)
-    frame = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session, df._jdf.queryExecution().analyzed())
+    frames = java_class(gateway, "org.apache.spark.sql.classic.Dataset")
+    frame = frames.ofRows(session, df._jdf.queryExecution().analyzed())
     stored = physical(columns, plan.partition_columns)
-    frame = frame.select(jvm.PythonUtils.toSeq([c._jc for c in stored]))
+    utils = java_class(gateway, "org.apache.spark.api.python.PythonUtils")
+    frame = frame.select(utils.toSeq([c._jc for c in stored]))
     settings = {"compression": plan.compression, "maxRecordsPerFile": options.max_records_per_file}
     arguments = (
         session,
         path,
-        jvm.org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat(),
-        jvm.PythonUtils.toSeq(plan.partition_columns),
-        jvm.PythonUtils.toScalaMap({k: str(v) for k, v in settings.items() if v is not None}),
+        java_class(gateway, "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat")(),
+        utils.toSeq(plan.partition_columns),
+        utils.toScalaMap({k: str(v) for k, v in settings.items() if v is not None}),
     )
-    array = df.sparkSession.sparkContext._gateway.new_array(jvm.java.lang.Object, len(arguments))
+    array = gateway.new_array(java_class(gateway, "java.lang.Object"), len(arguments))
     for i, argument in enumerate(arguments):
         array[i] = argument
-    _sink(jvm).getConstructors()[0].newInstance(array).addBatch(0, frame)
+    _sink(gateway).getConstructors()[0].newInstance(array).addBatch(0, frame)
 
 
-def _sink(jvm: Any) -> Any:
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+def _sink(gateway: Any) -> Any:
+    loader = context_loader(gateway)
     # the package moved in Spark 4.1; asking the loader for a resource does not raise
     name = next(
         (n for n in _SINKS if loader.getResource(n.replace(".", "/") + ".class") is not None), _SINKS[0]
     )
-    return jvm.java.lang.Class.forName(name, True, loader)
+    return static_method(gateway, "java.lang.Class", "forName")(name, True, loader)
 
 
-def _listed(jvm: Any, files: Any, manifest: Any) -> list[dict[str, Any]]:
-    log = jvm.org.apache.hadoop.fs.Path(manifest, "0")
+def _listed(gateway: Any, files: Any, manifest: Any) -> list[dict[str, Any]]:
+    log = java_class(gateway, _PATH)(manifest, "0")
     stream = files.open(log)
     try:
         text = bytes(stream.readAllBytes()).decode()
