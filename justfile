@@ -1,6 +1,6 @@
 # The daily commands: `just` lists them. They run in the active virtual environment (CONTRIBUTING.md).
 
-pytest := "python -m pytest -n 2 --dist loadfile"
+pytest := "python -m pytest -n 3 --dist loadfile"
 
 # List the commands
 default:
