@@ -17,18 +17,23 @@ import scala.runtime.AbstractFunction2;
 /** Puts the rules into sessions: into a live one by reflection, into later ones by Spark's extensions. */
 public final class Install {
   private static final Set INJECTED = Collections.newSetFromMap(new WeakHashMap());
-
+  /** Sessions that have every part. */
   private static final Set DONE = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap()));
 
   private Install() {}
 
-  /** Notes that all that this Spark offers is in the session. */
+  /** Notes that a session has every part. */
   public static void done(SparkSession session) {
     DONE.add(session);
   }
 
-  public static boolean isDone(SparkSession session) {
-    return DONE.contains(session);
+  /** Puts back what a user can replace in a session that has every part; false in others. */
+  public static boolean restore(SparkSession session, String secrets) {
+    if (!DONE.contains(session)) return false;
+    HideOptions.hide(session, secrets);
+    inOptimizer(session);
+    inFunctions(session);
+    return true;
   }
 
   /** Makes the rules for a session that is being built. */

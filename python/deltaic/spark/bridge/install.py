@@ -31,9 +31,12 @@ def install(spark: Any) -> list[str]:
 
 
 def name_where_installed(spark: Any) -> str | None:
-    """The name of the format in a session that `install` has finished with, and None in others. One request."""
+    """The name of the format in a session that has every part, and None in others. One request.
+
+    What the user has replaced since is put back, as by `install`.
+    """
     name = _connected.get(spark.sparkContext._gateway)
-    if name is None or not java_method(spark, "Install", "isDone")(spark._jsparkSession):
+    if name is None or not java_method(spark, "Install", "restore")(spark._jsparkSession, _core.SECRETS):
         return None
     return name
 
@@ -59,8 +62,9 @@ def _install(spark: Any) -> list[str]:
     if name == "deltaic":
         said.append("the Delta JAR is on the classpath and owns the format `delta`: use the format `deltaic`")
     said += _install_rules(spark, name) + _install_catalog(spark, name)
-    java_method(spark, "Install", "done")(spark._jsparkSession)
-    _connected[gateway] = name
+    if not said:
+        java_method(spark, "Install", "done")(spark._jsparkSession)
+        _connected[gateway] = name
     return said
 
 

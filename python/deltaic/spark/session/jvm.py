@@ -52,5 +52,9 @@ def context_loader(gateway: Any) -> Any:
 
 def is_loaded(gateway: Any, name: str) -> bool:
     """Whether the JVM finds a class."""
-    path = name.replace(".", "/") + ".class"
-    return context_loader(gateway).getResource(path) is not None
+    return finds(context_loader(gateway), name)
+
+
+def finds(loader: Any, name: str) -> bool:
+    """Whether a class loader finds a class. Asking it for a resource does not raise."""
+    return loader.getResource(name.replace(".", "/") + ".class") is not None

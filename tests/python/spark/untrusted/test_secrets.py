@@ -187,6 +187,21 @@ def test_a_session_hides_what_it_hid_before(spark: SparkSession) -> None:
     assert re.fullmatch(r"\(\?:\(\?i\)secret\|password\|.*\)\|\(\?:(.*)\)", of_settings)[1] == SECRETS
 
 
+def test_a_command_restores_what_the_user_replaced(spark: SparkSession, tmp_path: Path) -> None:
+    name = "spark.sql.redaction.options.regex"
+    session = spark.newSession()
+    session.range(3).write.format("delta").save(str(tmp_path / "t"))
+    rows = DeltaTable.forPath(session, str(tmp_path / "t"))
+    rows.delete("id = 0")
+    session.conf.set(name, "mine")
+    rules = session._jsparkSession.experimental()
+    known = rules.extraOptimizations().size()
+    getattr(rules, "extraOptimizations_$eq")(rules.extraOptimizations().take(0))
+    rows.delete("id = 1")
+    assert session.conf.get(name) == f"(?:mine)|(?:{SECRETS})"
+    assert rules.extraOptimizations().size() == known > 0
+
+
 def test_facts_of_a_table_and_of_a_write_do_not_show_options() -> None:
     given = {"fs.s3a.secret.key": "PLANTED", "aws_secret_access_key": "PLANTED"}
     shown = [

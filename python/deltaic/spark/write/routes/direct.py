@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from deltaic.spark.session.jvm import context_loader, java_class, static_method
+from deltaic.spark.session.jvm import context_loader, finds, java_class, static_method
 from deltaic.spark.write.task_cleanup import ended_after_failure
 from deltaic.spark.write.write_columns import WriteColumn, physical
 
@@ -95,10 +95,8 @@ def _run(
 
 def _sink(gateway: Any) -> Any:
     loader = context_loader(gateway)
-    # the package moved in Spark 4.1; asking the loader for a resource does not raise
-    name = next(
-        (n for n in _SINKS if loader.getResource(n.replace(".", "/") + ".class") is not None), _SINKS[0]
-    )
+    # the package moved in Spark 4.1
+    name = next((n for n in _SINKS if finds(loader, n)), _SINKS[0])
     return static_method(gateway, "java.lang.Class", "forName")(name, True, loader)
 
 
