@@ -21,19 +21,20 @@ HERE = Path(__file__).parent
 PEER_PYSPARK = "4.1"
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """Where packages of peers and stores are kept."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "deltaic" / "peers"
 
 
 def alone() -> FileLock:
     """Other test processes wait while one fetches a peer."""
-    _cache().mkdir(parents=True, exist_ok=True)
-    return FileLock(_cache() / "lock")
+    cache().mkdir(parents=True, exist_ok=True)
+    return FileLock(cache() / "lock")
 
 
 def jars() -> list[str]:
     """The JARs of delta-spark, fetched by Maven once a machine."""
-    folder = _cache() / "jars-4.4.0"
+    folder = cache() / "jars-4.4.0"
     if not folder.exists():
         maven = shutil.which("mvn")
         if maven is None:
@@ -65,7 +66,7 @@ def jars() -> list[str]:
 
 def package() -> Path:
     """The folder of delta-spark's Python package, fetched once a machine."""
-    folder = _cache() / "delta-spark-4.4.0"
+    folder = cache() / "delta-spark-4.4.0"
     if not folder.exists():
         draft = folder.with_suffix(f".{os.getpid()}")
         pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(draft)]
@@ -79,7 +80,7 @@ def python() -> str:
     if pyspark.__version__.startswith(f"{PEER_PYSPARK}."):
         return sys.executable
     folder = (
-        _cache() / f"pyspark-{PEER_PYSPARK}-pyarrow-python-{sys.version_info.major}.{sys.version_info.minor}"
+        cache() / f"pyspark-{PEER_PYSPARK}-pyarrow-python-{sys.version_info.major}.{sys.version_info.minor}"
     )
     found = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not (folder / "complete").exists():
@@ -108,9 +109,7 @@ def command(script: Path, warehouse: Path) -> tuple[list[str], dict[str, str]]:
     environment.pop("SPARK_HOME", None)
     environment.pop(class_data.OPTIONS, None)
     arguments = [os.pathsep.join(classes), warehouse.as_uri()]
-    environment = class_data.shared_peer(
-        environment, _cache(), [interpreter, *arguments], _spark(interpreter)
-    )
+    environment = class_data.shared_peer(environment, cache(), [interpreter, *arguments], _spark(interpreter))
     return [interpreter, str(script), *arguments], environment
 
 

@@ -74,15 +74,17 @@ class DeltaTable:
         Args:
             sparkSession: The session, classic or Spark Connect.
             path: A path or URL.
-            hadoopConf: Credentials, region, endpoint … of the store, by the keys of `deltaic.Table`.
+            hadoopConf: Credentials, region, endpoint … of the store, by Hadoop's names (`fs.s3a.access.key`) or the
+                keys of `deltaic.Table`. What it leaves out the session says.
 
         Raises:
             TableNotFoundError: when there is none.
         """
         given = identifiers.local(path)
-        table = table_of(given, hadoopConf)
+        options = storage(sparkSession, hadoopConf)
+        table = table_of(given, options)
         ref = TableRef(sparkSession, table, None, dict(hadoopConf), folder=None if table == given else given)
-        Table(ref.path, storage_options=ref.storage_options)
+        Table(ref.path, storage_options=options)
         return cls(ref)
 
     @classmethod

@@ -49,7 +49,8 @@ class Table(RowChanges, Alterations, Maintenance):
         version: Version to open, instead of the newest one.
         timestamp: Time whose version is opened: the newest commit at or before it. Text as Spark writes it, a
             datetime, or a date (its midnight). Without a time zone, all of them are UTC.
-        storage_options: Credentials, region, endpoint … of the store, by the keys of the Rust crate `object_store`.
+        storage_options: Credentials, region, endpoint … of the store, by the keys of the Rust crate `object_store` or
+            the names of Hadoop's settings (`fs.s3a.access.key`); docs/storage.md has them.
         allowed_locations: Where the log may name files that are read. `"any"`, the default: anywhere, as the protocol
             allows. `"table-only"`: below the table, for one that a stranger wrote. Or locations beside the table:
             absolute paths and URLs, as a list or with commas between them. But for `"any"`, no link of a local file

@@ -44,7 +44,7 @@ mod _core {
         convert, fsck, generate_manifest, optimize, reset_application, restore, shallow_clone, vacuum,
     };
     #[pymodule_export]
-    use crate::spark::{SparkTable, time_in_path};
+    use crate::spark::{SparkTable, hadoop_settings, time_in_path};
     #[pymodule_export]
     use crate::spark_dml::Dml;
     #[pymodule_export]

@@ -6,7 +6,7 @@ use deltaic_core::engine::file_list;
 use deltaic_core::predicate::Predicate;
 use deltaic_core::scan::{distinct_partitions, partition_columns};
 use deltaic_core::snapshot::{At, Snapshot, resolve_table_path};
-use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::store::{self, Location, StorageOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -134,6 +134,12 @@ impl SparkTable {
         let snapshot = self.snapshot.clone();
         read(py, move || file_list::total_size(&snapshot))
     }
+}
+
+/// Hadoop's settings for what a store's options say of a place; see `store::hadoop_settings`.
+#[pyfunction]
+pub(crate) fn hadoop_settings(uri: &str, storage_options: StorageOptions) -> StorageOptions {
+    store::hadoop_settings(uri, &storage_options)
 }
 
 /// The path and the time of `path@20260101000000000`, in milliseconds as if the digits were UTC; none for any other path, and

@@ -9,6 +9,7 @@ use deltaic_core::engine::file_list::spark_uri;
 use deltaic_core::expr::RuleKind;
 use deltaic_core::predicate::Predicate;
 use deltaic_core::schema::StructType;
+use deltaic_core::store::StorageOptions;
 use deltaic_core::write::{DefineMode, Defines, WriteMode, WriteOptions, WrittenFile, footer_adds};
 use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
@@ -203,6 +204,12 @@ impl WritePlan {
     fn footer_adds(&self, py: Python<'_>, files: Vec<String>) -> PyResult<Vec<String>> {
         let files = files.into_iter().map(|path| WrittenFile { path, partition_values: None }).collect();
         write(py, || texts(&footer_adds(&self.inner.plan, files)?))
+    }
+
+    /// What the options of the store say of this place, by Hadoop's names.
+    #[getter]
+    fn hadoop_settings(&self) -> StorageOptions {
+        self.inner.plan.location.hadoop_settings()
     }
 
     /// The location of the table as Spark spells it.

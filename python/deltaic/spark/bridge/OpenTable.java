@@ -249,7 +249,7 @@ final class OpenTable {
   }
 
   /** The texts of a JSON object, which may be missing. */
-  private static Map texts(JsonNode object) {
+  private static HashMap texts(JsonNode object) {
     HashMap found = new HashMap();
     if (object == null) return found;
     for (Iterator i = object.fieldNames(); i.hasNext(); ) {
@@ -306,6 +306,16 @@ final class OpenTable {
     return changeType == null ? schema : schema.add(LogFileIndex.CHANGE, StringType$.MODULE$, true);
   }
 
+  /** What the options of the reading say of the store, by Hadoop's names: Spark reads data files by Hadoop. */
+  private Map hadoopSettings(SparkSession session) {
+    if (uri.startsWith("file:")) return new HashMap();
+    HashMap request = request("hadoopSettings");
+    request.put("given", request.remove("options"));
+    HashMap settings = texts(Python.read((String) Python.call(request, null)));
+    settings.putAll(StoreSettings.fileSystem(session, uri));
+    return settings;
+  }
+
   /**
    * A native Parquet relation over exactly the files of this version, or of the newest one of each query. Its data schema has the partition columns too: so
    * Spark keeps them in the table's order instead of putting them last.
@@ -316,6 +326,6 @@ final class OpenTable {
         : new TableParquetFormat(schema, physical, byId, rowIdColumn, rowVersionColumn);
     return new HadoopFsRelation(
         new LogFileIndex(this, FileLists.of(session, this), null, false, isLive()),
-        partitionSchema(), schema, Scala.nothing(), format, Scala.emptyMap(), session);
+        partitionSchema(), schema, Scala.nothing(), format, Scala.immutable(hadoopSettings(session)), session);
   }
 }

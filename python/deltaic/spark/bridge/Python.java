@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BiFunction;
 import javax.crypto.Mac;
@@ -12,7 +13,8 @@ import javax.crypto.spec.SecretKeySpec;
 
 /**
  * The one door to the Python driver. A request is a JSON object with the key `op`, behind its HMAC, which shows Python that
- * it comes from this JVM and says nothing of the secret in a log or an error of py4j; a DataFrame travels beside it.
+ * it comes from this JVM and says nothing of the secret in a log or an error of py4j; a DataFrame travels beside it. With it
+ * goes what the active session says of stores now: credentials may be others than when a frame was made.
  */
 public final class Python {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -36,7 +38,10 @@ public final class Python {
   static Object call(Map request, Object data) {
     Driver asked = driver;
     if (asked == null) throw new IllegalStateException("deltaic.enable(spark) was not called in this process");
-    Object answer = asked.answer(write(request), data);
+    HashMap whole = new HashMap(request);
+    HashMap store = StoreSettings.ofActive(request);
+    if (!store.isEmpty()) whole.put("store", store);
+    Object answer = asked.answer(write(whole), data);
     if (answer instanceof String && ((String) answer).startsWith(FAILED)) {
       String[] parts = ((String) answer).substring(FAILED.length()).split("\u0000", 2);
       throw new PythonError(parts[0], parts[1]);

@@ -12,6 +12,7 @@ public final class SessionSettings {
   };
   private static final String HADOOP = "parquet.";
   private static final String ALLOWED = "spark.deltaic.allowedLocations";
+  private static final String[] OF_STORES = {ALLOWED, "spark.deltaic.universalFormat.allowStale"};
 
   private SessionSettings() {}
 
@@ -37,6 +38,17 @@ public final class SessionSettings {
     for (Iterator i = hadoop.entrySet().iterator(); i.hasNext(); ) {
       Map.Entry setting = (Map.Entry) i.next();
       found.put("spark.hadoop." + HADOOP + setting.getKey(), setting.getValue());
+    }
+    found.putAll(StoreSettings.of(session));
+    return Python.write(found);
+  }
+
+  /** As a JSON object: what the session says of stores alone. */
+  public static String ofStores(SparkSession session) {
+    HashMap found = StoreSettings.of(session);
+    for (int i = 0; i < OF_STORES.length; i++) {
+      String value = session.conf().get(OF_STORES[i], null);
+      if (value != null) found.put(OF_STORES[i], value);
     }
     return Python.write(found);
   }

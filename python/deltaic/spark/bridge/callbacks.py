@@ -49,7 +49,7 @@ def callback(secret: str) -> Any:
                 return REFUSED
             try:
                 asked = json.loads(text)
-                return _OPERATIONS[asked.pop("op")](asked, data)
+                return _OPERATIONS[asked.pop("op")](_with_store(asked), data)
             except BaseException as error:  # noqa: BLE001  (the user gets it from the JVM)
                 return errors.keep(error)
 
@@ -59,6 +59,15 @@ def callback(secret: str) -> Any:
             implements = ("java.util.function.BiFunction",)
 
     return Callback()
+
+
+def _with_store(asked: dict[str, Any]) -> dict[str, Any]:
+    """A request whose options name what the session says of stores, where they do not say it themselves."""
+    store = asked.pop("store", None)
+    if store and "options" in asked:
+        named = {name.lower() for name in asked["options"]}
+        asked["options"] |= {name: value for name, value in store.items() if name.lower() not in named}
+    return asked
 
 
 def _refuse(asked: dict[str, Any], data: None) -> None:
@@ -84,6 +93,7 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "open": lambda asked, _: tables.describe(asked),
     "newest": lambda asked, _: tables.newest(asked),
     "fits": lambda asked, _: tables.check_analyzed(asked),
+    "hadoopSettings": lambda asked, _: tables.hadoop_settings(asked),
     "plan": lambda asked, _: tables.files(asked),
     "size": lambda asked, _: tables.size(asked),
     "rows": lambda asked, _: tables.rows(asked),

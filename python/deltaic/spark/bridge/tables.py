@@ -115,6 +115,12 @@ def files(asked: dict[str, Any]) -> bytes:
     return bytes(again(asked).files(asked["predicate"]))
 
 
+def hadoop_settings(asked: dict[str, Any]) -> str:
+    """What the options of a read say of the store, by Hadoop's names, as JSON."""
+    _, storage = split_storage(asked["given"])
+    return json.dumps(_core.hadoop_settings(asked["uri"], storage))
+
+
 def size(asked: dict[str, Any]) -> int:
     """Bytes of all files."""
     return int(again(asked).size())

@@ -26,6 +26,7 @@ _STORAGE = (
     "endpoint",
     "max_page_bytes",
 )
+_HADOOP = "fs."
 
 
 def split_storage(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -35,6 +36,8 @@ def split_storage(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, s
         lower = name.lower()
         if lower == _ALLOWED:
             storage[ALLOWED_LOCATIONS] = value
+        elif lower.startswith(_HADOOP):
+            storage[name] = value
         elif lower.startswith(_STORAGE):
             storage[lower] = value
         else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.exceptions import DeltaError, DeltaWarning, InvalidArgumentError
 from deltaic.spark.recipes import keys
 from deltaic.spark.recipes.target import SOURCE, ref_of
+from deltaic.spark.session.settings import storage
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _upsert(
 def _compact(ref: TableRef) -> None:
     """The rows are committed: what goes wrong here must not make it look as if they were not."""
     try:
-        Table(ref.path, storage_options=ref.storage_options).optimize()
+        Table(ref.path, storage_options=storage(ref.spark, ref.storage_options)).optimize()
     except DeltaError as error:
         warnings.warn(f"small files stay after an upsert, which stands: {error}", DeltaWarning, stacklevel=4)
 

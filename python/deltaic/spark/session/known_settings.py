@@ -358,9 +358,8 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "variantShredding.*": FEATURES,
     "catalog.enableServerSidePlanning": _DOORS,
     "changelogV2.enabled": _DOORS,
-    "loadFileSystemConfigsFromDataFrameOptions": "Options `fs.*` reach Spark's writer; the core takes "
-    "those of "
-    "`object_store`, such as `aws_region`.",
+    "loadFileSystemConfigsFromDataFrameOptions": "Options `fs.*` always reach the core and Spark's reader "
+    "and writer.",
     "v2.enableMode": _DOORS,
     "dmlMetricsFromMetadata.enabled": _METRICS,
     "history.metricsEnabled": _METRICS,

@@ -26,7 +26,9 @@ _DEFAULTS = _DELTA + "properties.defaults."
 _TXN_VERSION = _DELTA + "write.txnVersion"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _PARQUET = "parquet."
-_HADOOPS_PARQUET = "spark.hadoop.parquet."
+_HADOOP = "spark.hadoop."
+_HADOOPS_PARQUET = _HADOOP + _PARQUET
+_FILE_SYSTEMS = ("fs.s3a.", "fs.azure.", "fs.gs.")
 _ALLOW_STALE = "spark.deltaic.universalFormat.allowStale"
 _ALLOWED_LOCATIONS = "spark.deltaic.allowedLocations"
 OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
@@ -74,7 +76,8 @@ class Settings:
     replacing_refused: frozenset[str] = frozenset()
     """The options that `spark.databricks.delta.*.dataframe.writer.enabled` refuses."""
     store: dict[str, str] = field(default_factory=dict)
-    """Options of every store: `spark.deltaic.universalFormat.allowStale`, `spark.deltaic.allowedLocations`."""
+    """Options of every store: `spark.deltaic.universalFormat.allowStale`, `spark.deltaic.allowedLocations`, and the
+    settings of Hadoop's file systems."""
 
     @classmethod
     def of(cls, spark: Any, operation: str = "write") -> Settings:
@@ -96,7 +99,7 @@ class Settings:
         """
         _refuse(given, operation)
         hadoops = {
-            name.removeprefix("spark.hadoop."): value
+            name.removeprefix(_HADOOP): value
             for name, value in given.items()
             if name.startswith(_HADOOPS_PARQUET)
         }
@@ -180,13 +183,20 @@ def of_store(given: Mapping[str, str]) -> dict[str, str]:
         said["allow_stale_universal_format"] = "true"
     if _ALLOWED_LOCATIONS in given:
         said[allowed_locations.OPTION] = given[_ALLOWED_LOCATIONS]
+    for name, value in given.items():
+        hadoops = name.removeprefix(_HADOOP)
+        if hadoops.startswith(_FILE_SYSTEMS):
+            said[hadoops] = value
     return said
 
 
 def storage(spark: Any, given: Mapping[str, str]) -> dict[str, str]:
     """The options of a store, with what the session allows there."""
-    said = {name: spark.conf.get(name, None) for name in (_ALLOW_STALE, _ALLOWED_LOCATIONS)}
-    return {**of_store({name: value for name, value in said.items() if value is not None}), **given}
+    if is_connect(spark):
+        said = spark.conf.getAll
+    else:
+        said = json.loads(java_method(spark, "SessionSettings", "ofStores")(spark._jsparkSession))
+    return {**of_store(said), **given}
 
 
 def allows_arbitrary(spark: Any) -> bool:

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
+use super::options::{known_url, store_options};
 use super::secrets::{self, KeptOptions};
 use super::{
     ALLOWED_LOCATIONS, AllowedLocations, Contained, LocalStore, Meter, Metered, ObjectAdapter, Store,
@@ -12,7 +13,8 @@ use crate::actions::{FilePath, ObjectPath};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 
-/// Options of a store: credentials, region, endpoint; the keys of the `object_store` crate.
+/// Options of a store: credentials, region, endpoint; the keys of the `object_store` crate, or the settings of Hadoop's file
+/// systems (`fs.s3a.*`, `fs.azure.*`, `fs.gs.*`).
 pub type StorageOptions = BTreeMap<String, String>;
 
 /// A table's place: its root and the store that holds it. Cheap to clone.
@@ -35,7 +37,6 @@ impl Location {
     /// sent, or the scheme has no store in this build.
     pub fn open(uri: &str, options: &StorageOptions) -> Result<Self> {
         let root = parse_root(uri)?;
-        secrets::check_options(options)?;
         let reads = AllowedLocations::parse(options.get(ALLOWED_LOCATIONS).map(String::as_str), &root)?;
         let store = open_store(&root, &root, &reads, options)?;
         let options = Arc::new(options.clone().into());
@@ -69,6 +70,11 @@ impl Location {
     /// What the options of the store say under a name.
     pub(crate) fn option(&self, name: &str) -> Option<&str> {
         self.options.get(name).map(String::as_str)
+    }
+
+    /// Hadoop's settings for what the options say of this place; see [`hadoop_settings`](super::hadoop_settings).
+    pub fn hadoop_settings(&self) -> StorageOptions {
+        super::hadoop_settings(&self.root.to_uri(), &self.options)
     }
 
     /// The place of a file of the log that may be read, for those who read it by other means than [`Location::store_for`].
@@ -179,13 +185,10 @@ fn open_remote(path: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn St
     let uri = path.to_uri();
     let url = Url::parse(&uri).map_err(|e| invalid(&uri, e))?;
     secrets::check_url(&url)?;
-    let options = options.iter().filter(|(name, _)| *name != ALLOWED_LOCATIONS);
-    let environment = std::env::vars()
-        .map(|(k, v)| (k.to_lowercase(), v))
-        .filter(|(k, _)| ["aws_", "azure_", "google_"].iter().any(|p| k.starts_with(p)));
-    let all = environment.chain(options.map(|(k, v)| (k.clone(), v.clone())));
+    let options = store_options(&url, options, std::env::vars())?;
+    let url = known_url(&url).ok_or_else(|| invalid(&uri, "no URL of a store"))?;
     choose_tls();
-    let (store, key) = object_store::parse_url_opts(&url, all).map_err(|e| invalid(&uri, e))?;
+    let (store, key) = object_store::parse_url_opts(&url, options).map_err(|e| invalid(&uri, e))?;
     let skip = path.key().len().saturating_sub(key.as_ref().len() + 1);
     Ok(Arc::new(ObjectAdapter::new(Arc::from(store), skip)))
 }

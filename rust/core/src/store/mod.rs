@@ -3,10 +3,12 @@
 mod allowed;
 mod contained;
 mod folder;
+mod hadoop;
 mod local;
 mod location;
 mod metered;
 mod object;
+mod options;
 #[cfg(all(test, unix))]
 mod power_cut;
 pub mod runtime;
@@ -16,6 +18,7 @@ mod traits;
 pub use allowed::ALLOWED_LOCATIONS;
 pub(crate) use allowed::AllowedLocations;
 pub(crate) use contained::Contained;
+pub use hadoop::hadoop_settings;
 pub use local::LocalStore;
 pub use location::{Location, StorageOptions};
 pub(crate) use metered::{Meter, Metered};

@@ -66,10 +66,10 @@ impl fmt::Debug for KeptOptions {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] by the name of the option.
-pub(super) fn check_options(options: &StorageOptions) -> Result<()> {
+pub(super) fn check_options<'a>(options: impl IntoIterator<Item = (&'a String, &'a String)>) -> Result<()> {
     // the key of a service account is JSON
     let sent = |name: &str| is_secret(name) && !name.to_ascii_lowercase().contains("service_account");
-    match options.iter().find(|(name, value)| sent(name) && value.contains(char::is_control)) {
+    match options.into_iter().find(|(name, value)| sent(name) && value.contains(char::is_control)) {
         Some((name, _)) => Err(Error::InvalidArgument {
             argument: name.clone(),
             reason: "the value has a control character, such as a line break at its end".to_owned(),

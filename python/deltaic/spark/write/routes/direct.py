@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from deltaic.spark.session.jvm import context_loader, finds, java_class, static_method
+from deltaic.spark.session.jvm import context_loader, finds, java_class, java_method, static_method
 from deltaic.spark.write.task_cleanup import ended_after_failure
 from deltaic.spark.write.write_columns import WriteColumn, physical
 
@@ -48,14 +48,14 @@ def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: 
 
     Nothing of a failed job is left. Statistics come from the footers.
     """
-    spark = df.sparkSession
-    gateway = spark.sparkContext._gateway
+    gateway = df.sparkSession.sparkContext._gateway
     place = f"{plan.root}/{folder}"
     path = java_class(gateway, _PATH)(java_class(gateway, "java.net.URI")(place))
-    files = path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+    session = _session(df, plan, options)
+    files = path.getFileSystem(session.sessionState().newHadoopConf())
     try:
         with ended_after_failure(df, folder):
-            _run(df, gateway, plan, columns, path.toString(), options)
+            _run(df, session, gateway, plan, columns, path.toString(), options)
         manifest = java_class(gateway, _PATH)(path, "_spark_metadata")
         listed = _listed(gateway, files, manifest)
         files.delete(manifest, True)
@@ -68,12 +68,25 @@ def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: 
     return adds
 
 
-def _run(
-    df: Any, gateway: Any, plan: Any, columns: list[WriteColumn], path: str, options: WriteOptions
-) -> None:
+def _session(df: Any, plan: Any, options: WriteOptions) -> Any:
+    """A session with the settings of this write."""
     session = df._jdf.sparkSession().cloneSession()
-    for name, value in {**options.hadoop, **plan.parquet, **_SETTINGS}.items():
+    scheme = json.loads(java_method(df.sparkSession, "StoreSettings", "fileSystemOf")(session, plan.root))
+    store = {**options.hadoop, **plan.hadoop_settings, **scheme}
+    for name, value in {**store, **plan.parquet, **_SETTINGS}.items():
         session.conf().set(name, value)
+    return session
+
+
+def _run(
+    df: Any,
+    session: Any,
+    gateway: Any,
+    plan: Any,
+    columns: list[WriteColumn],
+    path: str,
+    options: WriteOptions,
+) -> None:
     frames = java_class(gateway, "org.apache.spark.sql.classic.Dataset")
     frame = frames.ofRows(session, df._jdf.queryExecution().analyzed())
     stored = physical(columns, plan.partition_columns)

@@ -1,0 +1,80 @@
+use super::settings::{Mapped, Settings, invalid};
+use crate::error::Result;
+
+/// The options of Google Cloud Storage that `fs.gs.*` asks for.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) by the name of the setting, for a way to sign in that
+/// only Hadoop's connector has.
+pub(crate) fn gcs(settings: &Settings) -> Result<Mapped> {
+    let mut mapped = Mapped::default();
+    let keyfile = settings.get("fs.gs.auth.service.account.json.keyfile");
+    let kind = settings.get("fs.gs.auth.type").map(str::to_ascii_uppercase);
+    match kind.as_deref() {
+        Some("UNAUTHENTICATED") => {
+            mapped.set("google_skip_signature", "true");
+            mapped.credentials = Some(&[]);
+        }
+        Some("COMPUTE_ENGINE") => mapped.credentials = Some(&[]),
+        Some("APPLICATION_DEFAULT") => mapped.credentials = Some(&["google_application_credentials"]),
+        Some("SERVICE_ACCOUNT_JSON_KEYFILE") | None => {
+            let named = "fs.gs.auth.service.account.json.keyfile";
+            match keyfile {
+                Some(file) => {
+                    mapped.set("google_service_account", file);
+                    mapped.credentials = Some(&[]);
+                }
+                None if kind.is_some() => return Err(invalid(named, "the type of `fs.gs.auth.type` needs the file's path")),
+                None => {}
+            }
+        }
+        Some(other) => {
+            let reason = format!(
+                "`{other}` signs in in Java, and the log is read and written without it: use \
+                 SERVICE_ACCOUNT_JSON_KEYFILE, COMPUTE_ENGINE, APPLICATION_DEFAULT or UNAUTHENTICATED, or give the option \
+                 `google_bearer_token`"
+            );
+            return Err(invalid("fs.gs.auth.type", reason));
+        }
+    }
+    if let Some(root) = settings.get("fs.gs.storage.root.url") {
+        let root = root.trim_end_matches('/');
+        mapped.set("google_base_url", root);
+        if root.starts_with("http:") {
+            mapped.set("allow_http", "true");
+        }
+    }
+    Ok(mapped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::settings;
+    use super::*;
+
+    #[test]
+    fn ways_to_sign_in() {
+        let found = gcs(&settings([("fs.gs.auth.service.account.json.keyfile", "/key.json")])).unwrap();
+        assert_eq!(found.options["google_service_account"], "/key.json");
+        let found = gcs(&settings([
+            ("fs.gs.auth.type", "UNAUTHENTICATED"),
+            ("fs.gs.storage.root.url", "http://127.0.0.1:4443/"),
+        ]))
+        .unwrap();
+        let options: Vec<_> = found.options.iter().map(|(n, v)| (*n, v.as_str())).collect();
+        let expected = [
+            ("allow_http", "true"),
+            ("google_base_url", "http://127.0.0.1:4443"),
+            ("google_skip_signature", "true"),
+        ];
+        assert_eq!(options, expected);
+        for (given, named) in [
+            (("fs.gs.auth.type", "ACCESS_TOKEN_PROVIDER"), "google_bearer_token"),
+            (("fs.gs.auth.type", "SERVICE_ACCOUNT_JSON_KEYFILE"), "json.keyfile"),
+        ] {
+            let error = gcs(&settings([given])).err().unwrap().to_string();
+            assert!(error.contains(named), "{error}");
+        }
+        assert!(gcs(&settings([])).unwrap().credentials.is_none());
+    }
+}

@@ -1,0 +1,13 @@
+//! The settings of Hadoop's file systems (`fs.s3a.*`, `fs.azure.*`, `fs.gs.*`) as options of the stores.
+
+mod azure;
+mod gcs;
+mod reverse;
+mod s3a;
+mod settings;
+
+pub(super) use azure::azure;
+pub(super) use gcs::gcs;
+pub use reverse::hadoop_settings;
+pub(super) use s3a::s3a;
+pub(super) use settings::{Mapped, Settings, is_setting};

@@ -1,0 +1,186 @@
+"""What the README shows, and SQL and streams, on S3A with Hadoop's settings alone: `python s3a.py JARS`.
+
+The settings come as JSON in the variable `HADOOP`. Each step prints its name when it has held; an exception ends the
+process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import servers
+from pyspark.sql import SparkSession
+
+import deltaic
+from deltaic.exceptions import StorageError
+from deltaic.tables import DeltaTable, IdentityGenerator
+
+BASE = f"s3a://{servers.BUCKET}"
+HADOOP: dict[str, str] = json.loads(os.environ["HADOOP"])
+
+
+def session(jars: str) -> Any:
+    settings = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.jars": jars,
+        "spark.log.level": "ERROR",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": f"{BASE}/warehouse",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        **{f"spark.hadoop.{name}": value for name, value in HADOOP.items()},
+    }
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return deltaic.enable(builder.getOrCreate())
+
+
+def the_tour(spark: Any) -> None:
+    place = f"{BASE}/orders"
+    orders = spark.range(1000).selectExpr(
+        "id", "IF(id % 2 = 0, 'DE', 'FR') AS country", "id * 1.5D AS amount"
+    )
+    orders.write.format("delta").partitionBy("country").save(place)
+    orders.withColumn("id", orders.id + 1000).write.format("delta").mode("append").save(place)
+    read = spark.read.format("delta")
+    assert read.load(place).where("country = 'DE' AND id >= 1500").count() == 250
+    assert read.option("versionAsOf", 0).load(place).count() == 1000
+    french = spark.read.format("delta").load(place).where("country = 'FR'")
+    french.write.format("delta").mode("overwrite").option("replaceWhere", "country = 'FR'").save(place)
+    delta = DeltaTable.forPath(spark, place)
+    delta.update("id < 10", {"amount": "amount * 2"})
+    delta.delete("country = 'DE' AND id < 4")
+    assert delta.toDF().count() == 1998
+    late = spark.sql("SELECT 10L AS id, 'DE' AS country, 9.5D AS amount UNION ALL SELECT 5000, 'IT', 1.0")
+    merge = delta.alias("t").merge(late.alias("s"), "t.id = s.id AND t.country = s.country")
+    merge.whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+    assert deltaic.upsert(late, place, ["id", "country"]).updated_rows == 2
+    assert delta.toDF().count() == 1999
+    assert delta.history(1).first().operation == "MERGE"
+    assert delta.detail().first().location == place
+    people = DeltaTable.createIfNotExists(spark).location(f"{BASE}/people")
+    people = people.addColumn("name", "STRING", nullable=False)
+    people.addColumn("key", "BIGINT", generatedAlwaysAs=IdentityGenerator()).execute()
+
+
+def statements(spark: Any) -> None:
+    place = f"{BASE}/statements"
+    spark.sql(f"CREATE TABLE named (id BIGINT, p STRING) USING delta PARTITIONED BY (p) LOCATION '{place}'")
+    spark.sql("INSERT INTO named VALUES (1, 'a'), (2, 'b')")
+    spark.sql("UPDATE named SET id = 5 WHERE id = 1")
+    spark.sql("DELETE FROM named WHERE id = 2")
+    spark.sql(
+        "MERGE INTO named USING (SELECT 5L AS id, 'z' AS p UNION ALL SELECT 6L, 'y') s ON named.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+    rows = [tuple(row) for row in spark.sql(f"SELECT * FROM delta.`{place}` ORDER BY id").collect()]
+    assert rows == [(5, "z"), (6, "y")]
+    assert spark.sql(f"DESCRIBE HISTORY delta.`{place}`").count() == 5
+    spark.sql("ALTER TABLE named ADD COLUMN more INT")
+    spark.sql("OPTIMIZE named")
+    spark.sql("VACUUM named")
+    spark.sql("RESTORE TABLE named TO VERSION AS OF 1")
+    assert spark.table("named").count() == 2
+    spark.sql(f"CREATE TABLE delta.`{BASE}/clone` SHALLOW CLONE named")
+    assert spark.read.format("delta").load(f"{BASE}/clone").count() == 2
+    # another writer
+    deltaic.write(place, pa.table({"id": [9], "p": ["q"]}), storage_options=HADOOP, mode="append")
+    assert spark.table("named").count() == 3
+
+
+def tables_of_the_warehouse(spark: Any) -> None:
+    spark.range(3).write.format("delta").saveAsTable("managed")
+    spark.range(3).writeTo("managed").append()
+    spark.sql("CREATE OR REPLACE TABLE made USING delta AS SELECT id + 1 AS id FROM managed")
+    assert spark.table("made").count() == 6
+    assert deltaic.Table(f"{BASE}/warehouse/made", storage_options=HADOOP).version == 0
+    spark.sql("DROP TABLE managed")
+
+
+def streams(spark: Any) -> None:
+    query = spark.readStream.format("delta").load(f"{BASE}/orders").writeStream.format("delta")
+    query = query.option("checkpointLocation", f"{BASE}/checkpoint").trigger(availableNow=True)
+    query.start(f"{BASE}/copy").awaitTermination()
+    assert spark.read.format("delta").load(f"{BASE}/copy").count() == 1999
+
+
+def every_route(spark: Any) -> None:
+    for route in ("driver", "arrow", "direct"):
+        rows = spark.range(100).selectExpr("id", "id % 2 AS p")
+        write = rows.write.format("delta").partitionBy("p").option("deltaicRoute", route)
+        write.save(f"{BASE}/{route}")
+        assert spark.read.format("delta").load(f"{BASE}/{route}").where("p = 1").count() == 50
+
+
+def every_scheme(spark: Any) -> None:
+    for scheme in ("s3", "s3n"):
+        place = f"{scheme}://{servers.BUCKET}/{scheme}"
+        for route in ("direct", "driver"):
+            write = spark.range(10).write.format("delta").mode("append").option("deltaicRoute", route)
+            write.save(place)
+        spark.sql(f"DELETE FROM delta.`{place}` WHERE id = 3")
+        assert spark.read.format("delta").load(place).count() == 18
+        # the same table by the name that Hadoop has
+        assert spark.read.format("delta").load(f"{BASE}/{scheme}").count() == 18
+
+
+def other_names(spark: Any) -> None:
+    # the settings of one read and write, in a session that has wrong ones
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()
+    for name, value in HADOOP.items():
+        hadoop.set(name.replace("fs.s3a.", "fs.s3a.bucket.other."), value)
+    hadoop.set("fs.s3a.secret.key", "wrong")
+    hadoop.set("fs.s3a.impl.disable.cache", "true")
+    place = f"{BASE}/options"
+    with pytest.raises(StorageError, match="SignatureDoesNotMatch"):
+        spark.range(5).write.format("delta").save(place)
+    endpoint, secret = HADOOP["fs.s3a.endpoint"], HADOOP["fs.s3a.secret.key"]
+    own = {
+        "aws_access_key_id": HADOOP["fs.s3a.access.key"],
+        "aws_secret_access_key": secret,
+        "aws_endpoint": endpoint,
+        "aws_region": HADOOP["fs.s3a.endpoint.region"],
+        "aws_allow_http": "true",
+    }
+    for options in ({"fs.s3a.secret.key": secret}, own):
+        write = spark.range(5).write.format("delta").mode("append").options(**options)
+        write.option("deltaicRoute", "direct").save(place)
+        read = spark.read.format("delta").options(**options).load(place)
+        assert read.where("id >= 0").count() > 0
+        assert secret not in read._jdf.queryExecution().toString()
+        DeltaTable.forPath(spark, place, options).delete("id = 0")
+    # another session's setting goes before Hadoop's
+    hadoop.set("fs.s3a.secret.key", "wrong")
+    session = spark.newSession()
+    session.conf.set("fs.s3a.secret.key", secret)
+    assert session.read.format("delta").load(place).count() == 8
+
+
+def main(jars: str) -> None:
+    spark = session(jars)
+    for step in (
+        the_tour,
+        statements,
+        tables_of_the_warehouse,
+        streams,
+        every_route,
+        every_scheme,
+        other_names,
+    ):
+        step(spark)
+        print(step.__name__, flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
