@@ -38,6 +38,7 @@ _COMMANDS = {
     "delete": "delete:delete",
     "demo": "demo:demo",
     "diff": "diff:diff",
+    "doctor": "doctor.command:doctor",
     "explain": "explain:explain",
     "explain-conflict": "explain_conflict:explain_conflict",
     "files": "files:files",

@@ -54,8 +54,12 @@ def newest_command(function: Callable[..., None]) -> Callable[..., None]:
 
 def location_command(function: Callable[..., None]) -> Callable[..., None]:
     """Gives a command TABLE, which may not be there yet, with the options of the store and `--json`."""
+    return click.argument("uri", metavar="TABLE")(store_command(function))
 
-    @click.argument("uri", metavar="TABLE")
+
+def store_command(function: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the options of the store and `--json`."""
+
     @click.option(
         "--storage-option",
         "storage_options",

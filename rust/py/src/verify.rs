@@ -1,6 +1,7 @@
-//! `deltaic._core`: verification. The report crosses as JSON.
+//! `deltaic._core`: verification of tables and stores. Reports cross as JSON.
 
 use deltaic_core::Result;
+use deltaic_core::commit;
 use deltaic_core::snapshot::Verify;
 use deltaic_core::store::{Location, StorageOptions};
 use deltaic_core::verify::{VerifyOptions, verify as verify_table};
@@ -38,6 +39,19 @@ pub(crate) fn verify(
             "commits": report.commits, "checkpoints": report.checkpoints,
             "compacted_files": report.compacted_files, "checksums": report.checksums,
             "files": report.files, "deletion_vectors": report.deletion_vectors
+        })
+        .to_string())
+    })
+}
+
+/// Tries the store of a table; what it answered as JSON.
+#[pyfunction]
+pub(crate) fn probe_store(py: Python<'_>, uri: String, storage_options: StorageOptions) -> PyResult<String> {
+    runtime::read(py, move || {
+        let probe = commit::probe_store(&Location::open(&uri, &storage_options)?)?;
+        Ok(json!({
+            "list_millis": probe.list_millis, "put_if_absent": probe.put_if_absent, "refused": probe.refused,
+            "clock_ahead_millis": probe.clock_ahead_millis
         })
         .to_string())
     })

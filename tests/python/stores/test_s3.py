@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import multiprocessing
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
 import deltaic
+from deltaic.cli.main import main
 from deltaic.exceptions import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -93,3 +96,13 @@ def test_writers_at_once_lose_nothing(s3: S3, uri: str) -> None:
     table = deltaic.Table(uri, storage_options=s3.options)
     assert table.version == 80
     assert table.verify(deep=True).findings == []
+
+
+def test_doctor_tries_the_store(s3: S3, uri: str) -> None:
+    deltaic.write(uri, rows(0, 1), storage_options=s3.options)
+    options = [f"--storage-option={name}={value}" for name, value in s3.options.items()]
+    result = CliRunner().invoke(main, ["doctor", uri, *options, "--json"], catch_exceptions=False)
+    found = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+    assert {found[name]["status"] for name in ("table", "store", "put-if-absent", "clock")} == {"ok"}
+    assert s3.secret not in result.output
+    assert deltaic.Table(uri, storage_options=s3.options).verify(deep=True).findings == []

@@ -9,6 +9,7 @@ mod write;
 
 pub use attempt::{CommitAttempt, Step};
 pub use outcome::CommitOutcome;
+pub use probe::{StoreProbe, probe_store};
 pub use retry::Backoff;
 pub use run::{Landed, Proposal, run};
 pub use write::write_commit;

@@ -1,9 +1,12 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use bytes::Bytes;
+use chrono::Utc;
 use uuid::Uuid;
 
+use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 use crate::store::{Location, PutOutcome};
 
@@ -24,24 +27,94 @@ pub(super) fn check_store(location: &Location) -> Result<()> {
     if matches!(root.scheme(), "file" | "memory") || trusted().contains(&key) {
         return Ok(());
     }
-    let probe = location.log_dir().join(&format!("_probe_{}.tmp", Uuid::new_v4()));
-    let store = location.store();
-    let answers = store
-        .put_if_absent(&probe, Bytes::from_static(b"1"))
-        .and_then(|first| Ok((first, store.put_if_absent(&probe, Bytes::from_static(b"2"))?)));
-    // best effort: readers of the log pass over names that they do not know
-    let _ = store.delete(&probe);
-    match answers {
-        Ok((_, PutOutcome::AlreadyExists)) => {
+    let object = object(location);
+    let answer = put_twice(location, &object);
+    remove(location, &object);
+    match answer {
+        Ok(PutOutcome::AlreadyExists) => {
             trusted().insert(key);
             Ok(())
         }
-        Ok((_, PutOutcome::Created)) => Err(Error::Unsupported {
+        Ok(PutOutcome::Created) => Err(Error::Unsupported {
             path: root.to_string(),
             what: "writing to a store that ignores the condition of put-if-absent (`If-None-Match: *`), where writers \
                    would overwrite each other's commits,"
                 .to_owned(),
         }),
         Err(_) => Ok(()),
+    }
+}
+
+/// What a store answered when it was tried; see [`probe_store`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreProbe {
+    /// Milliseconds until the answer to a listing of the log.
+    pub list_millis: u64,
+    /// Whether a second put-if-absent of an object is refused; none where writing failed.
+    pub put_if_absent: Option<bool>,
+    /// Why writing failed.
+    pub refused: Option<String>,
+    /// Milliseconds by which the clock of the store is ahead of this machine's. An object's time is precise to a second.
+    pub clock_ahead_millis: Option<i64>,
+}
+
+/// Tries the store of a table: a listing, two put-if-absent of one small object in the log's folder, its time; then it is
+/// removed. Five requests.
+///
+/// # Errors
+/// What the listing meets. What the writes meet is in the answer: who only reads need not write.
+pub fn probe_store(location: &Location) -> Result<StoreProbe> {
+    let begun = Instant::now();
+    location.store().list_from(&location.log_dir(), "")?;
+    let list_millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let object = object(location);
+    let before = Utc::now().timestamp_millis();
+    let answer = put_twice(location, &object);
+    let after = Utc::now().timestamp_millis();
+    let seen = location.store().head(&object).ok().map(|meta| meta.modified);
+    remove(location, &object);
+    let ahead = |modified: i64| match modified {
+        // within what a time in whole seconds can be
+        m if m < before - 999 => m - before,
+        m if m > after => m - after,
+        _ => 0,
+    };
+    Ok(StoreProbe {
+        list_millis,
+        put_if_absent: answer.as_ref().ok().map(|second| *second == PutOutcome::AlreadyExists),
+        refused: answer.err().map(|e| e.to_string()),
+        clock_ahead_millis: seen.map(ahead),
+    })
+}
+
+fn object(location: &Location) -> ObjectPath {
+    location.log_dir().join(&format!("_probe_{}.tmp", Uuid::new_v4()))
+}
+
+/// The answer to the second of two put-if-absent.
+fn put_twice(location: &Location, object: &ObjectPath) -> Result<PutOutcome> {
+    let store = location.store();
+    store.put_if_absent(object, Bytes::from_static(b"1"))?;
+    store.put_if_absent(object, Bytes::from_static(b"2"))
+}
+
+fn remove(location: &Location, object: &ObjectPath) {
+    // best effort: readers of the log ignore names that they do not know
+    let _ = location.store().delete(object);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_local_table_is_probed_and_left_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("_delta_log")).unwrap();
+        let location = Location::open(folder.path().to_str().unwrap(), &Default::default()).unwrap();
+        let probe = probe_store(&location).unwrap();
+        assert_eq!((probe.put_if_absent, probe.refused, probe.clock_ahead_millis), (Some(true), None, Some(0)));
+        assert_eq!(std::fs::read_dir(folder.path().join("_delta_log")).unwrap().count(), 0);
     }
 }

@@ -1,0 +1,1 @@
+"""`doctor`: what this machine, and the store of a table, give deltaic to work with."""
