@@ -75,7 +75,7 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
 ]
 
 # folders of what takes long for what it shows of one change
-_NOT_QUICK = {"docs", "fork", "histories", "interop", "soak"}
+_NOT_QUICK = {"docs", "fork", "histories", "interop", "soak", "stores"}
 
 
 def chosen(items: Sequence[pytest.Item], tier: str) -> set[pytest.Item]:
