@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUCKET = "bucket"
+_PARTS = 9
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,24 @@ class S3:
     key: str = "testkey"
     secret: str = field(default="testsecret", repr=False)
     region: str = "us-east-1"
+    log: Path | None = None
+
+    def requests(self, table: str) -> list[tuple[str, str]]:
+        """The requests so far for a table of the bucket: the method, and the object below the table or none."""
+        if self.log is None:
+            raise AssertionError(self)
+        found = []
+        for line in self.log.read_text(errors="replace").splitlines():
+            # time | vgw | 200 | 1ms | 127.0.0.1 | GET | /bucket/table/_delta_log/_last_checkpoint | - | query
+            parts = [part.strip() for part in line.split("|")]
+            if len(parts) < _PARTS:
+                continue
+            method, path, query = parts[5], parts[6], parts[8]
+            if path.startswith(f"/{BUCKET}/{table}/"):
+                found.append((method, path.removeprefix(f"/{BUCKET}/{table}/")))
+            elif path == f"/{BUCKET}" and (table in query or method == "POST"):
+                found.append((method, ""))
+        return found
 
     @property
     def options(self) -> dict[str, str]:
@@ -58,7 +77,7 @@ def versitygw(folder: Path) -> Iterator[S3]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = S3(f"http://127.0.0.1:{port}")
+    server = S3(f"http://127.0.0.1:{port}", log=folder / "log")
     (folder / "data" / BUCKET).mkdir(parents=True)
     # metadata beside the files: not every file system has extended attributes
     sidecar = folder / "metadata"
@@ -68,7 +87,6 @@ def versitygw(folder: Path) -> Iterator[S3]:
         program,
         "--port",
         f"127.0.0.1:{port}",
-        "--quiet",
         "posix",
         "--sidecar",
         sidecar,

@@ -98,7 +98,7 @@ fn checksum(table: &TableBuilder, location: &Location, version: u64) {
     let refs: Vec<ActionRef<'_>> = all.iter().map(ActionRef::from).collect();
     let infos =
         all.iter().find_map(|a| if let Action::CommitInfo(i) = a { Some(i.as_ref().clone()) } else { None });
-    assert!(write_checksum(location, version, &infos.unwrap_or_default(), &refs).unwrap());
+    assert!(write_checksum(location, version, None, &infos.unwrap_or_default(), &refs).unwrap());
 }
 
 fn others(table: &TableBuilder, version: u64) -> (BTreeSet<String>, BTreeSet<String>) {

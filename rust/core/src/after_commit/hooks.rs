@@ -50,7 +50,7 @@ pub struct AfterCommit {
 /// commit is made, and whatever goes wrong here is a warning of the result.
 ///
 /// # Cost
-/// One read and one write of a checksum; with manifests a listing and the live files; when a checkpoint is due, that of [`checkpoint`] and [`cleanup`].
+/// One write of a checksum, and one read where the snapshot has not read that of the version before; with manifests a listing and the live files; when a checkpoint is due, that of [`checkpoint`] and [`cleanup`].
 pub fn after_commit(commit: &NewCommit<'_>) -> AfterCommit {
     let out = follow_up(commit);
     let table = commit.location.root().to_string();
@@ -69,7 +69,9 @@ pub fn after_commit(commit: &NewCommit<'_>) -> AfterCommit {
 fn follow_up(commit: &NewCommit<'_>) -> AfterCommit {
     let mut out = AfterCommit::default();
     let NewCommit { location, version, info, actions, .. } = *commit;
-    match write_checksum(location, version, info, actions) {
+    let before = commit.snapshot.filter(|s| s.version().checked_add(1) == Some(version));
+    let before = before.and_then(Snapshot::checksum);
+    match write_checksum(location, version, before.as_deref(), info, actions) {
         Ok(written) => out.checksum = written,
         Err(error) => {
             out.warnings.push(format!("the checksum of version {version} was not written: {error}"))

@@ -69,25 +69,26 @@ pub fn read_checksum(location: &Location, version: u64) -> Result<Option<Checksu
     }
 }
 
-/// Writes the checksum of a commit from that of the version before, which is one read. False where there is none, or
-/// where it cannot be told: then the next checkpoint makes one.
+/// Writes the checksum of a commit from that of the version before, which is one read where it is not given. False where
+/// there is none, or where it cannot be told: then the next checkpoint makes one.
 ///
 /// # Errors
 /// What the store says.
 pub fn write_checksum(
     location: &Location,
     version: u64,
+    before: Option<&Checksum>,
     info: &CommitInfo,
     actions: &[ActionRef<'_>],
 ) -> Result<bool> {
-    let before = match version.checked_sub(1) {
+    let read = match version.checked_sub(1).filter(|_| before.is_none()) {
         None => None,
-        Some(before) => match read_checksum(location, before)? {
+        Some(version) => match read_checksum(location, version)? {
             None => return Ok(false),
-            known => known,
+            found => found,
         },
     };
-    match next_checksum(before.as_ref(), info, actions) {
+    match next_checksum(before.or(read.as_ref()), info, actions) {
         Some(next) => put_checksum(location, version, &next),
         None => Ok(false),
     }

@@ -114,7 +114,10 @@ mod tests {
         std::fs::create_dir(folder.path().join("_delta_log")).unwrap();
         let location = Location::open(folder.path().to_str().unwrap(), &Default::default()).unwrap();
         let probe = probe_store(&location).unwrap();
-        assert_eq!((probe.put_if_absent, probe.refused, probe.clock_ahead_millis), (Some(true), None, Some(0)));
+        assert_eq!(
+            (probe.put_if_absent, probe.refused, probe.clock_ahead_millis),
+            (Some(true), None, Some(0))
+        );
         assert_eq!(std::fs::read_dir(folder.path().join("_delta_log")).unwrap().count(), 0);
     }
 }

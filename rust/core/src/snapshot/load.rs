@@ -38,6 +38,8 @@ pub(super) struct Evidence {
     pub(super) hinted: Option<(u64, u64)>,
     /// Totals of the checksum of this version.
     pub(super) totals: Option<Totals>,
+    /// That checksum, for the one of the next version.
+    pub(super) checksum: Option<Arc<Checksum>>,
     /// The checksum of this version, where it was not read yet.
     pub(super) listed: Option<LogFile>,
     /// The checksum that gave protocol or metadata, which nothing else has confirmed yet.
@@ -209,6 +211,7 @@ fn finish(
         && *version == segment.version
     {
         evidence.totals = Totals::of(checksum, path(), *version);
+        evidence.checksum = Some(Arc::new(checksum.clone()));
     }
     // old writers left both out
     let checksum = checksum.filter(|(_, c)| c.protocol.is_some() && c.metadata.is_some());

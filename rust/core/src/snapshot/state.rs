@@ -211,6 +211,11 @@ impl Snapshot {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).evidence.checks
     }
 
+    /// The checksum of the version, where opening it has read that.
+    pub(crate) fn checksum(&self) -> Option<Arc<Checksum>> {
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).evidence.checksum.clone()
+    }
+
     /// Where the table is.
     pub fn location(&self) -> &Location {
         &self.inner.location
@@ -503,7 +508,7 @@ impl Snapshot {
         let (excluded, checkpoint) = (state.excluded.clone(), state.checkpoint.clone());
         let is = |f: &&LogFile| level > Verify::Fast && f.kind == LogFileKind::Checksum && f.version == head;
         let listed = listing.files.iter().find(is).cloned();
-        let evidence = Evidence { totals: None, listed, ..state.evidence.clone() };
+        let evidence = Evidence { totals: None, checksum: None, listed, ..state.evidence.clone() };
         drop(state);
         segment.version = head;
         segment.last_commit = newer.last().cloned();

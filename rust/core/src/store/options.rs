@@ -55,7 +55,15 @@ const AZURE: &[Group] = &[
             "use_azure_cli",
             "credential_type",
         ],
-        add: &["client_id", "tenant_id", "authority_id", "authority_host", "msi_endpoint", "object_id", "msi_resource_id"],
+        add: &[
+            "client_id",
+            "tenant_id",
+            "authority_id",
+            "authority_host",
+            "msi_endpoint",
+            "object_id",
+            "msi_resource_id",
+        ],
     },
     Group { decide: &["endpoint", "use_emulator"], add: &["allow_http"] },
 ];
@@ -112,15 +120,20 @@ pub(super) fn store_options(
             let set = |name: &str| all.iter().any(|(n, _)| n == name);
             (S3, hadoop::s3a(&settings, url.host_str().unwrap_or_default(), set)?)
         }
-        "abfs" | "abfss" | "wasb" | "wasbs" | "az" | "adl" | "azure" => (AZURE, hadoop::azure(&settings, url)?),
+        "abfs" | "abfss" | "wasb" | "wasbs" | "az" | "adl" | "azure" => {
+            (AZURE, hadoop::azure(&settings, url)?)
+        }
         "gs" => (GCS, hadoop::gcs(&settings)?),
         _ => (&[][..], Mapped::default()),
     };
     if let Some(kept) = mapped.credentials {
         let credentials = groups.first();
-        all.retain(|(name, _)| kept.contains(&name.as_str()) || credentials.is_none_or(|group| !group.has(name)));
+        all.retain(|(name, _)| {
+            kept.contains(&name.as_str()) || credentials.is_none_or(|group| !group.has(name))
+        });
     }
-    let mapped: StorageOptions = mapped.options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let mapped: StorageOptions =
+        mapped.options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     check_options(&mapped)?;
     let others: StorageOptions = given
         .iter()
@@ -133,7 +146,6 @@ pub(super) fn store_options(
     }
     Ok(all)
 }
-
 
 fn put_above(all: &mut Vec<(String, String)>, said: StorageOptions, groups: &[Group]) {
     for group in groups.iter().filter(|group| said.keys().any(|name| group.decides(name))) {

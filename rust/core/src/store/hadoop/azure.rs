@@ -128,7 +128,8 @@ fn authority(endpoint: &str) -> Result<(String, String)> {
         Some((format!("{scheme}://{}", parts.next()?), parts.next().filter(|p| !p.is_empty())?.to_owned()))
     });
     parts.ok_or_else(|| {
-        let reason = "no endpoint of a tenant, such as `https://login.microsoftonline.com/<tenant>/oauth2/token`";
+        let reason =
+            "no endpoint of a tenant, such as `https://login.microsoftonline.com/<tenant>/oauth2/token`";
         invalid("fs.azure.account.oauth2.client.endpoint", reason)
     })
 }
@@ -169,14 +170,16 @@ mod tests {
     #[test]
     fn identities() {
         let kind = ("fs.azure.account.auth.type.a.dfs.core.windows.net", "OAuth");
-        let provider =
-            |class| ("fs.azure.account.oauth.provider.type.a.dfs.core.windows.net", class);
+        let provider = |class| ("fs.azure.account.oauth.provider.type.a.dfs.core.windows.net", class);
         let found = of([
             kind,
             provider("org.apache.hadoop.fs.azurebfs.oauth2.ClientCredsTokenProvider"),
             ("fs.azure.account.oauth2.client.id", "id"),
             ("fs.azure.account.oauth2.client.secret", "secret"),
-            ("fs.azure.account.oauth2.client.endpoint", "https://login.microsoftonline.com/tenant/oauth2/token"),
+            (
+                "fs.azure.account.oauth2.client.endpoint",
+                "https://login.microsoftonline.com/tenant/oauth2/token",
+            ),
         ])
         .unwrap();
         let names: Vec<_> = found.options.iter().map(|(n, v)| (*n, v.as_str())).collect();
@@ -187,8 +190,7 @@ mod tests {
             ("azure_storage_tenant_id", "tenant"),
         ];
         assert_eq!(names, expected);
-        let found =
-            of([kind, provider("org.apache.hadoop.fs.azurebfs.oauth2.MsiTokenProvider")]).unwrap();
+        let found = of([kind, provider("org.apache.hadoop.fs.azurebfs.oauth2.MsiTokenProvider")]).unwrap();
         assert_eq!((found.options.len(), found.credentials), (0, Some(&[][..])));
         let class = "org.apache.hadoop.fs.azurebfs.oauth2.UserPasswordTokenProvider";
         let error = of([kind, provider(class)]).err().unwrap().to_string();

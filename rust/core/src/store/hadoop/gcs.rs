@@ -24,7 +24,9 @@ pub(crate) fn gcs(settings: &Settings) -> Result<Mapped> {
                     mapped.set("google_service_account", file);
                     mapped.credentials = Some(&[]);
                 }
-                None if kind.is_some() => return Err(invalid(named, "the type of `fs.gs.auth.type` needs the file's path")),
+                None if kind.is_some() => {
+                    return Err(invalid(named, "the type of `fs.gs.auth.type` needs the file's path"));
+                }
                 None => {}
             }
         }

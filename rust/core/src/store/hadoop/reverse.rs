@@ -16,7 +16,8 @@ pub fn hadoop_settings(uri: &str, options: &StorageOptions) -> StorageOptions {
 }
 
 fn of_url(url: &Url, options: &StorageOptions) -> StorageOptions {
-    let given = Given { options: options.iter().map(|(n, v)| (n.to_ascii_lowercase(), v.as_str())).collect() };
+    let given =
+        Given { options: options.iter().map(|(n, v)| (n.to_ascii_lowercase(), v.as_str())).collect() };
     let mut said = match url.scheme() {
         "s3" | "s3a" | "s3n" => s3a(&given, url.host_str().unwrap_or_default()),
         "abfs" | "abfss" | "wasb" | "wasbs" => azure(&given, url),
@@ -38,7 +39,8 @@ impl<'a> Given<'a> {
     }
 
     fn is_true(&self, names: &[&str]) -> bool {
-        self.first(names).is_some_and(|value| matches!(value.to_ascii_lowercase().as_str(), "true" | "1" | "yes" | "on"))
+        self.first(names)
+            .is_some_and(|value| matches!(value.to_ascii_lowercase().as_str(), "true" | "1" | "yes" | "on"))
     }
 }
 
@@ -64,12 +66,12 @@ fn s3a(given: &Given<'_>, bucket: &str) -> StorageOptions {
     } else if given.is_true(&["aws_skip_signature", "skip_signature"]) {
         set("aws.credentials.provider", &format!("{PROVIDERS}AnonymousAWSCredentialsProvider"));
     }
-    let endpoints =
-        ["aws_endpoint_url_s3", "aws_endpoint_url", "aws_endpoint", "endpoint_url", "endpoint"];
+    let endpoints = ["aws_endpoint_url_s3", "aws_endpoint_url", "aws_endpoint", "endpoint_url", "endpoint"];
     if let Some(endpoint) = given.first(&endpoints) {
         let hosted = given.is_true(&["aws_virtual_hosted_style_request", "virtual_hosted_style_request"]);
         // there it has the bucket, which Hadoop puts before it
-        let plain = if hosted { endpoint.replacen(&format!("://{bucket}."), "://", 1) } else { endpoint.to_owned() };
+        let plain =
+            if hosted { endpoint.replacen(&format!("://{bucket}."), "://", 1) } else { endpoint.to_owned() };
         set("endpoint", &plain);
         set("path.style.access", if hosted { "false" } else { "true" });
         set("connection.ssl.enabled", if endpoint.starts_with("http:") { "false" } else { "true" });
@@ -97,7 +99,8 @@ fn azure(given: &Given<'_>, url: &Url) -> StorageOptions {
         "access_key",
         "master_key",
     ]);
-    let signature = given.first(&["azure_storage_sas_key", "azure_storage_sas_token", "sas_key", "sas_token"]);
+    let signature =
+        given.first(&["azure_storage_sas_key", "azure_storage_sas_token", "sas_key", "sas_token"]);
     let secret = given.first(&["azure_storage_client_secret", "azure_client_secret", "client_secret"]);
     let tenant = given.first(&[
         "azure_storage_tenant_id",
@@ -132,7 +135,8 @@ fn gcs(given: &Given<'_>) -> StorageOptions {
     let mut set = |name: &str, value: &str| {
         said.insert(format!("fs.gs.{name}"), value.to_owned());
     };
-    let files = ["google_service_account", "google_service_account_path", "service_account", "service_account_path"];
+    let files =
+        ["google_service_account", "google_service_account_path", "service_account", "service_account_path"];
     if let Some(file) = given.first(&files) {
         set("auth.type", "SERVICE_ACCOUNT_JSON_KEYFILE");
         set("auth.service.account.json.keyfile", file);

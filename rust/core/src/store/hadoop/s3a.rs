@@ -135,7 +135,9 @@ fn credentials(s3a: &S3a<'_>, environment: impl Fn(&str) -> bool, mapped: &mut M
                 mapped.credentials = Some(&[]);
             }
             (
-                "SimpleAWSCredentialsProvider" | "BasicAWSCredentialsProvider" | "TemporaryAWSCredentialsProvider",
+                "SimpleAWSCredentialsProvider"
+                | "BasicAWSCredentialsProvider"
+                | "TemporaryAWSCredentialsProvider",
                 _,
             ) => {}
             ("AnonymousAWSCredentialsProvider" | "AnonymousCredentialsProvider", _) => {
@@ -211,7 +213,8 @@ fn encryption(s3a: &S3a<'_>, mapped: &mut Mapped) -> Result<()> {
             mapped.copy("aws_sse_customer_key_base64", key);
         }
         _ => {
-            let reason = format!("`{algorithm}` encrypts in Hadoop's client, and other clients cannot read that");
+            let reason =
+                format!("`{algorithm}` encrypts in Hadoop's client, and other clients cannot read that");
             return Err(invalid("fs.s3a.encryption.algorithm", reason));
         }
     }
@@ -223,7 +226,9 @@ fn proxy(s3a: &S3a<'_>, mapped: &mut Mapped) -> Result<()> {
     let secure = s3a.switch("proxy.ssl.enabled")?.unwrap_or(false);
     let (scheme, usual) = if secure { ("https", "443") } else { ("http", "80") };
     let port = s3a.get("proxy.port").unwrap_or(usual);
-    let escaped = |text: &str| percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string();
+    let escaped = |text: &str| {
+        percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+    };
     let user = match (s3a.get("proxy.username"), s3a.get("proxy.password")) {
         (Some(user), Some(password)) => format!("{}:{}@", escaped(user), escaped(password)),
         _ => String::new(),
@@ -246,7 +251,8 @@ fn duration(name: &str, text: &str) -> Result<u64> {
         _ => None,
     };
     let millis = number.parse::<u64>().ok().zip(factor).and_then(|(n, factor)| n.checked_mul(factor));
-    millis.ok_or_else(|| invalid(&format!("fs.s3a.{name}"), format!("`{text}` is no duration, such as `30s`")))
+    millis
+        .ok_or_else(|| invalid(&format!("fs.s3a.{name}"), format!("`{text}` is no duration, such as `30s`")))
 }
 
 #[cfg(test)]
@@ -305,10 +311,7 @@ mod tests {
             ("s3.eu-west-1.amazonaws.com", vec![("aws_region", "eu-west-1")]),
             (
                 "minio:9000",
-                vec![
-                    ("aws_endpoint", "https://b.minio:9000"),
-                    ("aws_virtual_hosted_style_request", "true"),
-                ],
+                vec![("aws_endpoint", "https://b.minio:9000"), ("aws_virtual_hosted_style_request", "true")],
             ),
             (
                 "https://s3.cn-north-1.amazonaws.com.cn/",
@@ -351,7 +354,10 @@ mod tests {
         assert_eq!(of([keys, secret, provider(&list)], &[]).unwrap().options["aws_access_key_id"], "id");
         let anonymous = "org.apache.hadoop.fs.s3a.AnonymousAWSCredentialsProvider";
         let found = of([provider(anonymous)], &[]).unwrap();
-        assert_eq!((found.options["aws_skip_signature"].as_str(), found.credentials), ("true", Some(&[][..])));
+        assert_eq!(
+            (found.options["aws_skip_signature"].as_str(), found.credentials),
+            ("true", Some(&[][..]))
+        );
         let instance = "org.apache.hadoop.fs.s3a.auth.IAMInstanceCredentialsProvider";
         assert_eq!(of([keys, secret, provider(instance)], &[]).unwrap().credentials, Some(CONTAINER));
         assert!(of([provider(instance)], &[]).unwrap().options.is_empty());
