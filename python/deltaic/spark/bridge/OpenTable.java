@@ -64,7 +64,7 @@ final class OpenTable {
   final boolean claimed;
   /** What the core said: the columns by which a query was analyzed. */
   private final String facts;
-  /** How the core finds this version again. */
+  /** How the core finds this version again, or Python the files that the owner of a frame holds. */
   private final Map reopen;
 
   private OpenTable(String path, String json, Map reopen) {
@@ -106,6 +106,7 @@ final class OpenTable {
     JsonNode open = range == null ? null : range.get("open");
     this.openEnded = open != null && open.asBoolean();
     if (this.partial) this.reopen.put("partition", this.partition);
+    if (facts.has("held")) this.reopen.put("held", Boolean.TRUE);
     this.reopen.put("uri", facts.get("uri").asText());
     this.reopen.put("version", Long.valueOf(this.version));
     this.reopen.put("identity", this.identity);
@@ -225,6 +226,11 @@ final class OpenTable {
     HashMap reopen = new HashMap();
     reopen.put("options", options);
     return new OpenTable(path, json, reopen);
+  }
+
+  /** Some files of a version, for a frame: `facts` names the path, and Python holds what answers for them. */
+  static OpenTable held(JsonNode facts) {
+    return of(facts.get("path").asText(), facts.toString(), new HashMap());
   }
 
   /**

@@ -1,20 +1,14 @@
 package deltaic.spark;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.sql.Timestamp;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.Map;
 import java.util.UUID;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.functions;
 import org.apache.spark.sql.connector.read.streaming.ReadAllAvailable;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.apache.spark.sql.connector.read.streaming.ReadMaxFiles;
 import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
-import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
-import org.apache.spark.sql.execution.datasources.LogicalRelation$;
 import org.apache.spark.sql.execution.streaming.Source;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
@@ -106,23 +100,7 @@ final class StreamSource implements Source, SupportsTriggerAvailableNow {
     request.put("start",
         start.isEmpty() ? null : ((org.apache.spark.sql.execution.streaming.Offset) start.get()).json());
     request.put("end", end.json());
-    Dataset rows = null;
-    for (Iterator i = Python.read((String) Python.call(request, null)).elements(); i.hasNext(); ) {
-      HashMap lent = new HashMap();
-      JsonNode given = (JsonNode) i.next();
-      lent.put("deltaicrelation", given.get("name").asText());
-      HadoopFsRelation relation = OpenTable.open(path, lent, null, null).relation(session);
-      Dataset part = org.apache.spark.sql.classic.Dataset$.MODULE$.ofRows(
-          (org.apache.spark.sql.classic.SparkSession) session, LogicalRelation$.MODULE$.apply(relation, true));
-      JsonNode inserted = given.get("inserted");
-      if (!inserted.isNull()) {
-        part = part.withColumn("_change_type", functions.lit("insert"))
-            .withColumn("_commit_version", functions.lit(Long.valueOf(((JsonNode) inserted.get(0)).asLong())))
-            .withColumn("_commit_timestamp", functions.lit(new Timestamp(((JsonNode) inserted.get(1)).asLong())));
-      }
-      rows = rows == null ? part : rows.union(part);
-    }
-    return rows;
+    return Frames.ofBatch(session, (String) Python.call(request, null));
   }
 
   /** A batch up to here is done. Where the schema of the table changes here, this ends the query. */

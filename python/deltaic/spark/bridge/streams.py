@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-import uuid
 from typing import Any
 
 from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.identifiers import local
-from deltaic.spark.read import opened
 from deltaic.spark.read.change_data_feed import COLUMNS
+from deltaic.spark.read.held import Held
 from deltaic.spark.read.options import split_storage
 from deltaic.spark.session.jvm import session_of
 from deltaic.spark.session.settings import may_keep_schemas_anywhere, of_streams
@@ -27,48 +26,48 @@ _open: dict[str, _Stream] = {}
 class _Stream:
     """A source of a query, with the batches that it gave last."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, path: str) -> None:
         self.source = source
-        self._given: list[list[str]] = []
+        self._path = path
+        self._given: list[Held] = []
 
-    def lend(self, parts: list[Any]) -> list[dict[str, Any]]:
-        """Makes the parts of a batch known as relations: names, and the commit that inserted all of the rows."""
-        relations = [_Relation(part) for part in parts]
-        for relation in relations:
-            opened.lend(relation.identity, relation)
-        self._given.append([relation.identity for relation in relations])
-        self._take_back(len(self._given) - _KEPT)
-        return [{"name": r.identity, "inserted": getattr(r.part, "inserted", None)} for r in relations]
+    def hold(self, parts: list[Any]) -> list[dict[str, Any]]:
+        """The facts of each part of a batch, and the commit that inserted all of its rows."""
+        batch = Held(self._path)
+        self._given.append(batch)
+        facts = [
+            {**batch.hold(_Relation(part)), "inserted": getattr(part, "inserted", None)} for part in parts
+        ]
+        self._release(len(self._given) - _KEPT)
+        return facts
 
     def close(self) -> None:
         """No plan may ask any more."""
-        self._take_back(len(self._given))
+        self._release(len(self._given))
 
-    def _take_back(self, oldest: int) -> None:
+    def _release(self, oldest: int) -> None:
         for _ in range(oldest):
-            for name in self._given.pop(0):
-                opened.take_back(name)
+            self._given.pop(0).release()
 
 
 class _Relation:
     """Files of a batch, as the bridge asks for them: see `SparkTable` in the core."""
 
     def __init__(self, part: Any) -> None:
-        self.identity = f"deltaic-{uuid.uuid4()}"
-        self.part = part
+        self._part = part
 
-    def describe(self) -> str:
+    def describe(self, identity: str) -> str:
         """Schema, partitioning and properties as JSON."""
-        return str(self.part.describe(self.identity))
+        return str(self._part.describe(identity))
 
     def files(self, predicate: str | None) -> bytes:
         """All files: which of them a filter leaves, Spark sees in their footers."""
         del predicate
-        return bytes(self.part.files())
+        return bytes(self._part.files())
 
     def size(self) -> int:
         """Bytes of all files."""
-        return int(self.part.size())
+        return int(self._part.size())
 
 
 def schema(asked: dict[str, Any]) -> str:
@@ -99,7 +98,7 @@ def open_source(asked: dict[str, Any]) -> str:
     """Opens a source of a query under its name, and describes it as JSON."""
     source = _source(asked)
     with _lock:
-        _open[asked["stream"]] = _Stream(source)
+        _open[asked["stream"]] = _Stream(source, asked["path"])
     return str(source.describe())
 
 
@@ -118,9 +117,9 @@ def available_now(asked: dict[str, Any]) -> None:
 
 
 def batch(asked: dict[str, Any]) -> str:
-    """The files of a batch, as relations."""
+    """The facts of which Frames.java makes the rows of a batch."""
     stream = _named(asked)
-    return json.dumps(stream.lend(stream.source.batch(asked["start"], asked["end"])))
+    return json.dumps(stream.hold(stream.source.batch(asked["start"], asked["end"])))
 
 
 def commit(asked: dict[str, Any]) -> None:

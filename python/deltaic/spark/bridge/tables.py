@@ -13,7 +13,7 @@ from deltaic.identifiers import is_url
 from deltaic.spark.bridge import change_data_feed
 from deltaic.spark.catalog.alterations import stored_columns
 from deltaic.spark.catalog.partition_values import partition_values
-from deltaic.spark.read import opened
+from deltaic.spark.read import held, opened
 from deltaic.spark.read.options import split_storage, time_travel, verify_level
 from deltaic.spark.read.partition_folders import PartOfTable, partition_folder
 from deltaic.spark.session.jvm import session_of
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 def describe(asked: dict[str, Any]) -> str:
     """Opens the version that is asked for and says, as JSON, what Spark needs to know without its files."""
-    if opened.LENT in asked["options"]:
-        return str(opened.lent(asked["options"][opened.LENT]).describe())
     _, storage = split_storage(asked["options"])
     if change_data_feed.wanted(asked["options"]):
         return str(opened.keep(change_data_feed.of_options(asked)).describe())
@@ -55,9 +53,9 @@ def _not_there(error: TableNotFoundError) -> TableNotFoundError:
 
 
 def again(asked: dict[str, Any]) -> Any:
-    """The version that `describe` opened."""
-    if (lent := opened.lent(asked["identity"])) is not None:
-        return lent
+    """The version that `describe` opened, or the files that the owner of a frame holds."""
+    if "held" in asked:
+        return held.find(asked["identity"], asked["uri"])
     table = opened.kept(asked["identity"])
     if table is None and "changes" in asked:
         table = opened.keep(change_data_feed.again(asked))

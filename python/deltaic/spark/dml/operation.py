@@ -15,12 +15,13 @@ from deltaic.exceptions import InvalidPredicateError
 from deltaic.identifiers import quoted
 from deltaic.spark.dml.relation import Relation
 from deltaic.spark.read import read_set
+from deltaic.spark.read.held import Held
 from deltaic.spark.read.native_read import with_places, with_row_ids
-from deltaic.spark.read.opened import LENT
 from deltaic.spark.read.split_read import planned_rows
 from deltaic.spark.session.after_commit import committed
 from deltaic.spark.session.enabling import format_name
 from deltaic.spark.session.file_listing import list_quickly
+from deltaic.spark.session.jvm import java_method
 from deltaic.spark.session.kind import functions, is_connect, is_local
 from deltaic.spark.session.settings import Settings
 from deltaic.spark.session.types import arrow_takes
@@ -102,7 +103,7 @@ class Operation:
         self.committed: int | None = None
         """The version that was made. None after a commit: the application transaction was recorded meanwhile."""
         self.row_ids: list[str] = self.dml.row_id_columns
-        self._relations: list[Relation] = []
+        self._held = Held(ref.path)
         self._asked: list[str | None] = []
         self._matching: tuple[Any, Any] | None = None
 
@@ -112,8 +113,7 @@ class Operation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for relation in self._relations:
-            relation.close()
+        self._held.release()
         # nothing is left of it after a commit
         self.dml.discard()
 
@@ -197,10 +197,11 @@ class Operation:
         return (self._connect_rows if self.connect else self._classic_rows)(part, row_ids=row_ids)
 
     def _classic_rows(self, part: str, *, row_ids: bool) -> Any:
-        relation = Relation(self.dml, part, row_ids=row_ids)
-        self._relations.append(relation)
-        reader = self.spark.read.format(format_name(self.spark)).option(LENT, relation.identity)
-        return with_places(reader.load(self.ref.path))
+        from pyspark.sql.classic.dataframe import DataFrame
+
+        facts = self._held.hold(Relation(self.dml, part, row_ids=row_ids))
+        rows = java_method(self.spark, "Frames", "of")(self.spark._jsparkSession, json.dumps(facts))
+        return with_places(DataFrame(rows, self.spark))
 
     def bound(self, df: Any) -> Any:
         """The frame, whose scans of the table read the version that the operation works on, and are claimed.
@@ -210,10 +211,9 @@ class Operation:
         """
         df = read_set.bind(df, self.dml, self.ref.storage_options)
         df = read_set.at_instant(df, self._instant)
-        lent = {r.identity for r in self._relations}
         scans = read_set.scans_of(df)
-        self._asked += [predicate for identity, predicate in scans if identity in lent]
-        self.dml.read_rows_of([predicate for identity, predicate in scans if identity not in lent])
+        self._asked += [predicate for identity, predicate in scans if identity in self._held]
+        self.dml.read_rows_of([predicate for identity, predicate in scans if identity not in self._held])
         return df
 
     def _connect_rows(self, part: str, *, row_ids: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Versions that are open, so that a plan does not open what its analysis opened, and relations lent to reads."""
+"""Versions that are open, so that a plan does not open what its analysis opened."""
 
 from __future__ import annotations
 
@@ -8,22 +8,9 @@ from typing import Any
 
 # opened versions that are kept
 _KEPT = 32
-LENT = "deltaicrelation"
-"""Option of a read that names a relation of ours instead of the table as it is."""
 
 _lock = threading.Lock()
-_lent: dict[str, Any] = {}
 _opened: OrderedDict[str, Any] = OrderedDict()
-
-
-def lend(identity: str, relation: Any) -> None:
-    """Makes a relation known to reads with the option `LENT`; it answers as a `SparkTable`."""
-    _lent[identity] = relation
-
-
-def take_back(identity: str) -> None:
-    """The opposite of `lend`."""
-    _lent.pop(identity, None)
 
 
 def keep(table: Any) -> Any:
@@ -34,11 +21,6 @@ def keep(table: Any) -> Any:
         while len(_opened) > _KEPT:
             _opened.popitem(last=False)
     return known
-
-
-def lent(identity: str) -> Any:
-    """The relation that was lent by this name, if any."""
-    return _lent.get(identity)
 
 
 def kept(identity: str) -> Any:

@@ -11,6 +11,7 @@ from streams import PATIENCE, append, ids, offsets, run, start
 
 import deltaic
 from deltaic import exceptions
+from deltaic.spark.read.held import Held, find
 from deltaic.spark.stream.change_data_feed import Changes, ChangeStream
 from deltaic.tables import DeltaTable
 
@@ -136,6 +137,38 @@ def test_rows_come_from_a_native_scan_without_deleted_rows(spark: SparkSession, 
     again = stream(spark, path, startingVersion="0", ignoreChanges="true").where("p = 1")
     run(again, tmp_path / "to2", tmp_path / "c2")
     assert ids(spark, tmp_path / "to2") == [1, 3, 5, 5, 7, 7, 7, 9, 9, 9]
+
+
+def test_the_files_of_the_last_batches_are_held_until_the_query_ends(
+    spark: SparkSession, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # with the relations: so none is gone for want of a reference
+    held: list[tuple[str, Any]] = []
+    now: list[int] = []
+    hold = Held.hold
+
+    def noting(self: Held, relation: Any) -> dict[str, Any]:
+        facts = hold(self, relation)
+        held.append((facts["identity"], relation))
+        now.append(sum(is_held(identity) for identity, _ in held))
+        return facts
+
+    monkeypatch.setattr(Held, "hold", noting)
+    append(spark, table, range(3, 5))
+    append(spark, table, range(5, 7))
+    run(stream(spark, table, maxFilesPerTrigger="1", startingVersion="0"), tmp_path / "to", tmp_path / "c")
+    assert ids(spark, tmp_path / "to") == list(range(7))
+    # a batch is held before the oldest one is released
+    assert now == [1, 2, 3, 4, 4]
+    assert not any(is_held(identity) for identity, _ in held)
+
+
+def is_held(identity: str) -> bool:
+    try:
+        find(identity, "t")
+    except exceptions.InternalError:
+        return False
+    return True
 
 
 def test_where_a_stream_begins(spark: SparkSession, table: Path, tmp_path: Path) -> None:
