@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import servers
-from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession, functions
 
 import deltaic
 from deltaic.exceptions import StorageError
@@ -158,7 +158,14 @@ def other_names(spark: Any) -> None:
         read = spark.read.format("delta").options(**options).load(place)
         assert read.where("id >= 0").count() > 0
         assert secret not in read._jdf.queryExecution().toString()
-        DeltaTable.forPath(spark, place, options).delete("id = 0")
+        table = DeltaTable.forPath(spark, place, options)
+        table.delete("id = 0")
+        # files that Spark reads for a command
+        table.update(functions.expr("id % 7 = 1 AND abs(id) > 0"), {"id": functions.expr("id + 0")})
+        stream = spark.readStream.format("delta").options(**options).load(place).writeStream
+        stream = stream.trigger(availableNow=True).format("memory").queryName("read")
+        stream.start().awaitTermination()
+        assert spark.table("read").count() == read.count()
     # another session's setting goes before Hadoop's
     hadoop.set("fs.s3a.secret.key", "wrong")
     session = spark.newSession()

@@ -230,7 +230,7 @@ final class OpenTable {
 
   /** Some files of a version, for a frame: `facts` names the path, and Python holds what answers for them. */
   static OpenTable held(JsonNode facts) {
-    return of(facts.get("path").asText(), facts.toString(), new HashMap());
+    return of(facts.get("path").asText(), facts.toString(), texts(facts.get("options")));
   }
 
   /**

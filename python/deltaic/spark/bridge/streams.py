@@ -26,14 +26,14 @@ _open: dict[str, _Stream] = {}
 class _Stream:
     """A source of a query, with the batches that it gave last."""
 
-    def __init__(self, source: Any, path: str) -> None:
+    def __init__(self, source: Any, path: str, storage: dict[str, str]) -> None:
         self.source = source
-        self._path = path
+        self._path, self._storage = path, storage
         self._given: list[Held] = []
 
     def hold(self, parts: list[Any]) -> list[dict[str, Any]]:
         """The facts of each part of a batch, and the commit that inserted all of its rows."""
-        batch = Held(self._path)
+        batch = Held(self._path, self._storage)
         self._given.append(batch)
         facts = [
             {**batch.hold(_Relation(part)), "inserted": getattr(part, "inserted", None)} for part in parts
@@ -98,7 +98,7 @@ def open_source(asked: dict[str, Any]) -> str:
     """Opens a source of a query under its name, and describes it as JSON."""
     source = _source(asked)
     with _lock:
-        _open[asked["stream"]] = _Stream(source, asked["path"])
+        _open[asked["stream"]] = _Stream(source, asked["path"], split_storage(asked["options"])[1])
     return str(source.describe())
 
 

@@ -103,7 +103,7 @@ class Operation:
         self.committed: int | None = None
         """The version that was made. None after a commit: the application transaction was recorded meanwhile."""
         self.row_ids: list[str] = self.dml.row_id_columns
-        self._held = Held(ref.path)
+        self._held = Held(ref.path, ref.storage_options)
         self._asked: list[str | None] = []
         self._matching: tuple[Any, Any] | None = None
 

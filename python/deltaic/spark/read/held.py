@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import uuid
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
 from deltaic.exceptions import InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Relation(Protocol):
@@ -32,10 +35,12 @@ class Held:
 
     Args:
         path: The table, as the user wrote it.
+        storage_options: Those by which its files are read.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, storage_options: Mapping[str, str]) -> None:
         self._path = path
+        self._options = dict(storage_options)
         self._relations: dict[str, Relation] = {}
 
     def hold(self, relation: Relation) -> dict[str, Any]:
@@ -43,7 +48,7 @@ class Held:
         identity = f"deltaic-{uuid.uuid4()}"
         facts = json.loads(relation.describe(identity))
         self._relations[identity] = _found[identity] = relation
-        return {**facts, "path": self._path, "held": True}
+        return {**facts, "path": self._path, "options": self._options, "held": True}
 
     def __contains__(self, identity: str) -> bool:
         return identity in self._relations

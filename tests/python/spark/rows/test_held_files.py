@@ -89,7 +89,7 @@ def test_what_an_owner_holds_goes_with_it(given: dict[str, Any]) -> None:
         def size(self) -> int:
             return 0
 
-    owner, other = Held("t"), Held("u")
+    owner, other = Held("t", {}), Held("u", {})
     facts, others = owner.hold(Files()), other.hold(Files())
     assert facts == {"identity": facts["identity"], "path": "t", "held": True}
     assert facts["identity"] in owner
