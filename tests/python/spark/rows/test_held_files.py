@@ -91,7 +91,7 @@ def test_what_an_owner_holds_goes_with_it(given: dict[str, Any]) -> None:
 
     owner, other = Held("t", {}), Held("u", {})
     facts, others = owner.hold(Files()), other.hold(Files())
-    assert facts == {"identity": facts["identity"], "path": "t", "held": True}
+    assert facts == {"identity": facts["identity"], "path": "t", "options": {}, "held": True}
     assert facts["identity"] in owner
     assert others["identity"] not in owner
     owner.release()
