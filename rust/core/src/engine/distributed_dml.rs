@@ -1,12 +1,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchReader};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType as Arrow, Int64Type};
-use roaring::{RoaringBitmap, RoaringTreemap};
+use arrow::array::{Int64Array, RecordBatch, RecordBatchReader};
+use roaring::RoaringTreemap;
 use serde::Serialize;
 
+use super::bitmaps::{Bitmaps, invalid};
 use super::distributed_write::DistributedWrite;
 use crate::actions::{Add, Cdc, FilePath, ObjectPath, PartitionValues};
 use crate::alter::{Definition, merge_source_schema};
@@ -28,9 +27,6 @@ use crate::store::{KeptOptions, Location, StorageOptions};
 use crate::sums::SaturatingSum;
 use crate::txn::{Operation, Transaction};
 use crate::write::{Filled, RowCondition, RowRules, Target, check_assignable, definition, plan_existing};
-
-/// Rows of one bitmap of Spark's `bitmap_construct_agg`.
-const BUCKET: i64 = 32_768;
 
 /// A delete, update or merge whose rows an engine looks at and writes. It works on one version: which files have rows
 /// that are meant, what becomes of them, and one commit with conflict detection, or nothing. What it wrote is deleted
@@ -561,44 +557,4 @@ fn touched(location: &Location, add: Add, matched: RoaringTreemap) -> Result<Tou
         }
     };
     Ok(Touched { add, matched, deleted, rows })
-}
-
-/// The columns of a table of bitmaps.
-struct Bitmaps {
-    files: ArrayRef,
-    buckets: ArrayRef,
-    bitmaps: ArrayRef,
-    counts: ArrayRef,
-}
-
-impl Bitmaps {
-    fn of(batch: &RecordBatch) -> Result<Self> {
-        let [files, buckets, bitmaps, counts] = batch.columns() else {
-            return Err(invalid(format!("{} columns instead of 4", batch.num_columns())));
-        };
-        let to = |column: &ArrayRef, to: &Arrow| cast(column, to).map_err(|e| invalid(e.to_string()));
-        Ok(Bitmaps {
-            files: to(files, &Arrow::Utf8)?,
-            buckets: to(buckets, &Arrow::Int64)?,
-            bitmaps: to(bitmaps, &Arrow::Binary)?,
-            counts: to(counts, &Arrow::Int64)?,
-        })
-    }
-
-    /// File, rows and number of matches.
-    fn get(&self, row: usize) -> Result<(&str, RoaringTreemap, u64)> {
-        let number = |column: &ArrayRef| column.as_primitive::<Int64Type>().value(row);
-        let bucket = number(&self.buckets).checked_sub(1).filter(|b| *b >= 0);
-        let first = bucket.and_then(|b| u64::try_from(b.checked_mul(BUCKET)?).ok());
-        let first = first.ok_or_else(|| invalid(format!("no bucket {}", number(&self.buckets))))?;
-        // a bucket does not cross a multiple of 2^32
-        let low = RoaringBitmap::from_lsb0_bytes(first as u32, self.bitmaps.as_binary::<i32>().value(row));
-        let rows = RoaringTreemap::from_bitmaps([((first >> 32) as u32, low)]);
-        let matches = u64::try_from(number(&self.counts)).unwrap_or_default();
-        Ok((self.files.as_string::<i32>().value(row), rows, matches))
-    }
-}
-
-fn invalid(reason: String) -> Error {
-    Error::InvalidArgument { argument: "rows".into(), reason }
 }

@@ -4,9 +4,10 @@
 //! |---|---|
 //! | `file_list`, `change_list` | reads: the files of a version, and those of the change data feed |
 //! | `distributed_write` | writes: checked before the tasks, committed with the files that they made |
-//! | `distributed_dml` | deletes, updates and merges, over a `file_subset` of the table |
+//! | `distributed_dml` | deletes, updates and merges, over a `file_subset` of the table, of rows that come in `bitmaps` |
 //! | `spark_schema` | the schema as Spark reads it |
 
+mod bitmaps;
 pub mod change_list;
 mod distributed_dml;
 mod distributed_write;

@@ -2,6 +2,7 @@
 
 pub mod condition;
 mod conflict;
+mod constructors;
 mod fact;
 mod kinds;
 
