@@ -12,7 +12,8 @@ mod operations;
 mod oracle;
 mod world;
 
-use deltaic_core::conflict::{MATRIX, Row, Rule, Verdict};
+use deltaic_core::conflict::{MATRIX, Row, Verdict};
+use deltaic_core::error::ConflictRule;
 use operations::Op;
 use stateright::{Checker, Model};
 use world::Writers;
@@ -118,7 +119,7 @@ fn t7_of_two_runs_of_one_application_one_writes() {
 }
 
 /// The matrix with one rule that lets everything pass.
-fn without(rule: Rule) -> &'static [Row] {
+fn without(rule: ConflictRule) -> &'static [Row] {
     let mut matrix = MATRIX.to_vec();
     for row in matrix.iter_mut().filter(|r| r.rule == rule) {
         row.verdicts = [Verdict::Pass; 3];
@@ -141,9 +142,13 @@ fn a_wrong_map_of_rows_is_caught() {
 
 #[test]
 fn a_broken_rule_is_caught() {
-    for rule in
-        [Rule::AppendRead, Rule::BlindAppendRead, Rule::RemoveRead, Rule::FileRewritten, Rule::SameRows]
-    {
+    for rule in [
+        ConflictRule::AppendRead,
+        ConflictRule::BlindAppendRead,
+        ConflictRule::RemoveRead,
+        ConflictRule::FileRewritten,
+        ConflictRule::SameRows,
+    ] {
         let scripts = one_each(2, &ALL);
         let broken = Writers { scripts, matrix: without(rule), ..Writers::new() };
         assert!(explore(&format!("without {rule:?}"), broken).contains(&"serializable"), "{rule:?}");

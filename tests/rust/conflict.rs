@@ -2,9 +2,10 @@
 
 use deltaic_core::actions::{Add, Metadata, Protocol};
 use deltaic_core::conflict::{
-    IdentityValues, IsolationLevel, MATRIX, Ours, Outcome, Rule, StoredVectors, TransactionRecord, Verdict,
-    decide, findings, markdown,
+    IdentityValues, IsolationLevel, MATRIX, Ours, Outcome, StoredVectors, TransactionRecord, Verdict, decide,
+    findings, markdown,
 };
+use deltaic_core::error::ConflictRule;
 use deltaic_core::store::Location;
 use deltaic_core::txn::{Operation, Transaction, explain_conflicts};
 
@@ -92,16 +93,16 @@ fn brought(last: i64) -> IdentityValues {
 }
 
 /// A pair for which the rule holds.
-fn scene(rule: Rule) -> Pair {
+fn scene(rule: ConflictRule) -> Pair {
     let mut pair = pair(&FEATURES, &[]);
     match rule {
-        Rule::ProtocolChanged => {
+        ConflictRule::ProtocolChanged => {
             let drops = pair.protocol(|p| p.writer_features = Some(vec!["deletionVectors".into()]));
             FEATURES.iter().skip(1).for_each(|name| pair.winner.drops_feature(*name));
             pair.winner.set_protocol(Protocol { reader_features: drops.writer_features.clone(), ..drops });
             pair.ours.add(file("new", "x", 9));
         }
-        Rule::FeaturesAdded => {
+        ConflictRule::FeaturesAdded => {
             let adds =
                 pair.protocol(|p| p.writer_features.as_mut().unwrap().push("vacuumProtocolCheck".into()));
             let mut reader = adds.reader_features.clone().unwrap();
@@ -109,15 +110,15 @@ fn scene(rule: Rule) -> Pair {
             pair.winner.set_protocol(Protocol { reader_features: Some(reader), ..adds });
             pair.ours.add(file("new", "x", 9));
         }
-        Rule::MetadataChanged => {
+        ConflictRule::MetadataChanged => {
             pair.winner.set_metadata(pair.metadata(set("delta.enableChangeDataFeed", "true")));
             pair.ours.add(file("new", "x", 9));
         }
-        Rule::PropertiesSet => {
+        ConflictRule::PropertiesSet => {
             pair.winner.set_metadata(pair.metadata(set("delta.logRetentionDuration", "interval 1 day")));
             pair.ours.add(file("new", "x", 9));
         }
-        Rule::IdentityAdvanced => {
+        ConflictRule::IdentityAdvanced => {
             let mark = |mark: &str| {
                 let meta = format!("\"metadata\":{{\"delta.identity.highWaterMark\":{mark}}}");
                 move |m: &mut Metadata| {
@@ -133,7 +134,7 @@ fn scene(rule: Rule) -> Pair {
             pair.winner.set_metadata(pair.metadata(mark("7")));
             pair.ours.add(file("new", "x", 9));
         }
-        Rule::IdentityTaken => {
+        ConflictRule::IdentityTaken => {
             let mut first = begin(&pair.location);
             first.set_metadata(pair.metadata(identity_column));
             first.commit().unwrap();
@@ -142,71 +143,72 @@ fn scene(rule: Rule) -> Pair {
             pair.ours.add(file("new", "x", 9));
             pair.ours.advance_identities(made(5)).unwrap();
         }
-        Rule::Transaction => {
+        ConflictRule::Transaction => {
             pair.winner.app_transaction("app", 1);
             pair.ours.app_transaction("app", 2);
         }
-        Rule::Domain => {
+        ConflictRule::Domain => {
             pair.winner.domain(domain("d"));
             pair.ours.domain(domain("d"));
         }
-        Rule::AppendRead => {
+        ConflictRule::AppendRead => {
             pair.winner.read_predicate(&partition_is("y")).unwrap();
             pair.winner.add(file("theirs", "x", 0));
             pair.ours.read_matching(&partition_is("x"), [&pair.live("a").path]).unwrap();
             pair.ours.remove_file(&live(&pair.location, "a"), true);
         }
-        Rule::BlindAppendRead | Rule::BlindAppendMetadata | Rule::AppendElsewhere => {
-            let place = if rule == Rule::AppendElsewhere { "y" } else { "x" };
+        ConflictRule::BlindAppendRead | ConflictRule::BlindAppendMetadata | ConflictRule::AppendElsewhere => {
+            let place = if rule == ConflictRule::AppendElsewhere { "y" } else { "x" };
             pair.winner.add(file("theirs", place, 0));
             pair.ours.read_matching(&partition_is("x"), [&pair.live("a").path]).unwrap();
             pair.ours.remove_file(&live(&pair.location, "a"), true);
-            if rule == Rule::BlindAppendMetadata {
+            if rule == ConflictRule::BlindAppendMetadata {
                 pair.ours.set_metadata(pair.metadata(set("delta.constraints.c", "id > 0")));
             }
         }
-        Rule::RewriteAdded => {
+        ConflictRule::RewriteAdded => {
             pair.winner.add(Add { data_change: false, ..file("theirs", "x", 0) });
             pair.ours.read_whole_table();
             pair.ours.add(file("new", "x", 9));
         }
-        Rule::RemoveRead | Rule::RewriteRead => {
-            pair.winner.remove_file(&live(&pair.location, "a"), rule == Rule::RemoveRead);
+        ConflictRule::RemoveRead | ConflictRule::RewriteRead => {
+            pair.winner.remove_file(&live(&pair.location, "a"), rule == ConflictRule::RemoveRead);
             pair.ours.read_files([&pair.live("a").path]).unwrap();
             pair.ours.add(file("new", "x", 9));
         }
-        Rule::FileRewritten => {
+        ConflictRule::FileRewritten => {
             pair.winner.remove_file(&live(&pair.location, "a"), false);
             pair.ours.remove_file(&live(&pair.location, "a"), true);
         }
-        Rule::FileRestated => {
+        ConflictRule::FileRestated => {
             pair.winner.add(Add { data_change: false, base_row_id: Some(40), ..live(&pair.location, "a") });
             pair.ours.remove_file(&live(&pair.location, "a"), true);
         }
-        Rule::FileAdded => {
+        ConflictRule::FileAdded => {
             pair.winner.add(file("new", "x", 9));
             pair.ours.add(file("new", "x", 9));
         }
-        Rule::OtherRows | Rule::SameRows => {
+        ConflictRule::OtherRows | ConflictRule::SameRows => {
             delete_rows(&mut pair.winner, &live(&pair.location, "a"), &[1, 2]);
-            let ours: &[u64] = if rule == Rule::SameRows { &[2, 3] } else { &[3, 4] };
+            let ours: &[u64] = if rule == ConflictRule::SameRows { &[2, 3] } else { &[3, 4] };
             delete_rows(&mut pair.ours, &live(&pair.location, "a"), ours);
         }
-        Rule::RowsMoved => {
+        ConflictRule::RowsMoved => {
             pair = self::pair(&FEATURES, &[("delta.enableDeletionVectors", "true")]);
             delete_rows(&mut pair.winner, &live(&pair.location, "a"), &[1, 2]);
             compact(&mut pair.ours, &pair.location);
         }
-        Rule::RowIds => {
+        ConflictRule::RowIds => {
             pair = self::pair(&["domainMetadata", "rowTracking"], &[]);
             pair.winner.add(file("theirs", "x", 0));
             pair.ours.add(file("new", "x", 9));
         }
-        Rule::InCommitTimestamps => {
+        ConflictRule::InCommitTimestamps => {
             pair = self::pair(&FEATURES, &[("delta.enableInCommitTimestamps", "true")]);
             pair.winner.add(file("theirs", "x", 0));
             pair.ours.add(file("new", "x", 9));
         }
+        other => panic!("`{other}` has no scene"),
     }
     pair
 }
@@ -229,14 +231,14 @@ fn every_cell_of_the_matrix_holds() {
                 };
                 findings(&ours, &theirs, &StoredVectors::new(&location)).unwrap()
             };
-            let cell = format!("{} at {level}", row.name);
+            let cell = format!("{} at {level}", row.rule);
             assert!(found.iter().any(|f| f.rule == row.rule), "{cell}: {found:?}");
             ours.set_isolation(level);
             match (row.verdict(level), ours.commit()) {
                 (Verdict::Conflict(kind), Err(error)) => {
                     assert_eq!(error.kind(), format!("{kind:?}"), "{cell}");
                     let lost = error.conflict().unwrap();
-                    assert_eq!((lost.version, lost.rule), (won, row.name), "{cell}");
+                    assert_eq!((lost.version, lost.rule), (won, row.rule), "{cell}");
                     assert_eq!(lost.winner.as_deref(), Some("TEST"), "{cell}");
                     assert_eq!(commits(&location).len() as u64, won + 1, "{cell}");
                     assert_eq!((lost.level, lost.advice), (Some(level.name()), row.then), "{cell}");
@@ -245,9 +247,9 @@ fn every_cell_of_the_matrix_holds() {
                     assert_eq!((told.outcome, told.version), (Outcome::Conflict, Some(won)), "{cell}");
                     let rules = &told.winners[0].rules;
                     let first = rules.iter().find(|r| r.outcome == Some(Outcome::Conflict)).unwrap();
-                    assert_eq!((first.rule, &first.files), (row.name, &lost.files), "{cell}");
+                    assert_eq!((first.rule, &first.files), (row.rule, &lost.files), "{cell}");
                     assert_eq!(first.error.as_deref(), Some(error.kind()), "{cell}");
-                    assert!(MATRIX.iter().all(|row| rules.iter().any(|r| r.rule == row.name)), "{cell}");
+                    assert!(MATRIX.iter().all(|row| rules.iter().any(|r| r.rule == row.rule)), "{cell}");
                 }
                 (Verdict::Rebase | Verdict::Pass, Ok(committed)) => {
                     assert_eq!(committed.version, won + 1, "{cell}");
@@ -279,7 +281,7 @@ fn rows_that_were_read_are_followed_to_where_a_compaction_moved_them() {
                 Ok(_) => assert_eq!(level, IsolationLevel::SnapshotIsolation),
                 Err(error) => {
                     let lost = error.conflict().unwrap();
-                    assert_eq!((lost.version, lost.rule), (deleted, "remove-read"), "{level}");
+                    assert_eq!((lost.version, lost.rule.as_str()), (deleted, "remove-read"), "{level}");
                     let record = TransactionRecord::from_json(lost.transaction.as_ref().unwrap()).unwrap();
                     let told = explain_conflicts(&pair.location, &record).unwrap();
                     assert_eq!((told.outcome, told.version), (Outcome::Conflict, Some(deleted)), "{level}");
@@ -391,7 +393,7 @@ fn what_only_looks_like_a_change_is_no_conflict() {
 
 #[test]
 fn a_rule_that_is_missing_from_the_matrix_is_a_conflict() {
-    let Pair { location, winner, ours } = scene(Rule::RewriteAdded);
+    let Pair { location, winner, ours } = scene(ConflictRule::RewriteAdded);
     winner.commit().unwrap();
     let before = ours.snapshot().unwrap().clone();
     let ours = Ours {
@@ -409,7 +411,7 @@ fn a_rule_that_is_missing_from_the_matrix_is_a_conflict() {
 
 #[test]
 fn a_conflict_says_who_what_and_by_which_rule() {
-    let Pair { location, winner, mut ours } = scene(Rule::AppendRead);
+    let Pair { location, winner, mut ours } = scene(ConflictRule::AppendRead);
     winner.commit().unwrap();
     ours.set_isolation(IsolationLevel::WriteSerializable);
     let error = ours.commit().unwrap_err();

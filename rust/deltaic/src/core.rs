@@ -24,7 +24,7 @@ pub(crate) use deltaic_core::write::{DefineMode, TableSpec, WriteOptions, define
 pub use deltaic_core::checkpoint::CheckpointDone as CheckpointResult;
 pub use deltaic_core::conflict::IsolationLevel;
 pub use deltaic_core::dml::{DeleteDone as DeleteResult, UpdateDone as UpdateResult};
-pub use deltaic_core::error::{Conflict, ConflictKind};
+pub use deltaic_core::error::{Conflict, ConflictKind, ConflictRule};
 pub use deltaic_core::maintain::{
     CloneDone as CloneResult, ConvertDone as ConvertResult, CurveStats, DropDone as DropFeatureResult,
     FileCount, FsckDone as FsckResult, OptimizeDone as OptimizeResult, RestoreDone as RestoreResult,

@@ -98,10 +98,10 @@ mod write;
 pub use arrow;
 
 pub use crate::core::{
-    Cancel, CheckpointResult, CloneResult, Committed, CompareOp, Conflict, ConflictKind, ConvertResult,
-    CurveStats, DeleteResult, DropFeatureResult, Error, FileCount, Finding, FindingKind, FsckResult,
-    IsolationLevel, Literal, OptimizeResult, Predicate, Report, RestoreResult, Result, UpdateResult,
-    VacuumResult, VerifyLevel, VerifyReport, WriteMode, WriteResult,
+    Cancel, CheckpointResult, CloneResult, Committed, CompareOp, Conflict, ConflictKind, ConflictRule,
+    ConvertResult, CurveStats, DeleteResult, DropFeatureResult, Error, FileCount, Finding, FindingKind,
+    FsckResult, IsolationLevel, Literal, OptimizeResult, Predicate, Report, RestoreResult, Result,
+    UpdateResult, VacuumResult, VerifyLevel, VerifyReport, WriteMode, WriteResult,
 };
 pub use alter::Alter;
 pub use changes::Changes;

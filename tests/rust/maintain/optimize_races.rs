@@ -70,7 +70,10 @@ fn a_budget_that_is_used_up_gives_the_conflict() {
     let there = objects(&location);
     let options = OptimizeOptions { commit_budget: Duration::ZERO, ..Default::default() };
     let error = optimize(&location, &options).unwrap_err();
-    assert_eq!((error.kind(), error.conflict().unwrap().rule), ("ConcurrentDeleteDelete", "file-rewritten"));
+    assert_eq!(
+        (error.kind(), error.conflict().unwrap().rule.as_str()),
+        ("ConcurrentDeleteDelete", "file-rewritten")
+    );
     assert_eq!((rows(&location), objects(&location)), (before, there));
 }
 

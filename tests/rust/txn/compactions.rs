@@ -81,7 +81,7 @@ fn a_new_file_that_nothing_is_left_of_does_not_join() {
 fn what_cannot_be_followed_is_a_conflict() {
     let lost = |location: &Location, ours: Transaction| {
         let error = ours.commit().unwrap_err();
-        assert_eq!(error.conflict().unwrap().rule, "file-rewritten");
+        assert_eq!(error.conflict().unwrap().rule.as_str(), "file-rewritten");
         assert_eq!(error.kind(), "ConcurrentDeleteDelete");
         names(location)
     };
@@ -156,7 +156,7 @@ fn two_adds_of_one_file_agree_only_where_neither_changes_rows() {
             ours.commit().unwrap();
         } else {
             let error = ours.commit().unwrap_err();
-            assert_eq!(error.conflict().unwrap().rule, "file-added", "winner {theirs}, ours {own}");
+            assert_eq!(error.conflict().unwrap().rule.as_str(), "file-added", "winner {theirs}, ours {own}");
         }
         assert_eq!(names(&location), ["a", "b"]);
     }

@@ -23,7 +23,7 @@ fn versions(told: &ConflictExplanation) -> Vec<u64> {
 /// Whether a rule applies to a winner of this version.
 fn applies(told: &ConflictExplanation, version: u64, rule: &str) -> bool {
     let winner = told.winners.iter().find(|w| w.version == version).unwrap();
-    winner.rules.iter().any(|r| r.rule == rule && r.applies)
+    winner.rules.iter().any(|r| r.rule.as_str() == rule && r.applies)
 }
 
 fn set(location: &Location, properties: &[(&str, &str)]) {
@@ -147,7 +147,9 @@ fn vectors_that_only_the_record_holds_are_followed_too() {
     let told = told(&location, &record);
     let outcomes: Vec<Outcome> = told.winners.iter().map(|w| w.outcome).collect();
     assert_eq!((outcomes, told.outcome), (vec![Outcome::Rebase; 2], Outcome::Rebase));
-    assert!(told.winners.iter().all(|w| w.rules.iter().all(|r| r.rule != "same-rows" || !r.applies)));
+    assert!(
+        told.winners.iter().all(|w| w.rules.iter().all(|r| r.rule.as_str() != "same-rows" || !r.applies))
+    );
 }
 
 #[test]
@@ -214,7 +216,7 @@ fn a_rule_is_told_once_for_each_domain() {
     let record = TransactionRecord { changes: ours.changes().clone(), ..append_at(0) };
     winner.commit().unwrap();
     let told = told(&location, &record);
-    let rules = told.winners[0].rules.iter().filter(|r| r.rule == "metadata-domain");
+    let rules = told.winners[0].rules.iter().filter(|r| r.rule.as_str() == "metadata-domain");
     let subjects: Vec<_> = rules.map(|r| r.subject.as_deref()).collect();
     assert_eq!(subjects, [Some("d"), Some("e")]);
 }

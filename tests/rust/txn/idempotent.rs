@@ -21,7 +21,7 @@ fn t7_an_application_transaction_lands_once() {
     let error = commit_as(&before, 4).unwrap_err();
     assert_eq!(error.kind(), "ConcurrentTransaction");
     let lost = error.conflict().unwrap();
-    assert_eq!((lost.version, lost.rule), (1, "application-transaction"));
+    assert_eq!((lost.version, lost.rule.as_str()), (1, "application-transaction"));
     assert!(lost.reason.contains("`app`"), "{lost}");
     // found in the snapshot, before anything is written
     let now = open(&location);

@@ -52,7 +52,10 @@ fn t5_of_two_rewrites_of_one_file_one_lands() {
     delete_rows(&mut two, &add, &[2, 3]);
     one.commit().unwrap();
     let error = two.commit().unwrap_err();
-    assert_eq!((error.kind(), error.conflict().unwrap().rule), ("ConcurrentDeleteDelete", "same-rows"));
+    assert_eq!(
+        (error.kind(), error.conflict().unwrap().rule.as_str()),
+        ("ConcurrentDeleteDelete", "same-rows")
+    );
     assert_eq!(names(&location), ["b"]);
 }
 

@@ -302,7 +302,10 @@ fn an_overwrite_does_not_take_the_rows_that_overtook_it() {
         table(vec![field("key", "long", identity(false, None)), field("id", "long", json!({}))], &[]);
     let overwrite = WriteOptions { mode: WriteMode::Overwrite, ..append() };
     let error = overtaken(&location, &overwrite).unwrap_err();
-    assert_eq!((error.kind(), error.conflict().unwrap().rule), ("MetadataChanged", "identity-taken"));
+    assert_eq!(
+        (error.kind(), error.conflict().unwrap().rule.as_str()),
+        ("MetadataChanged", "identity-taken")
+    );
     assert!(error.to_string().contains("(column `key`)"), "{error}");
     assert_eq!(numbers(&location, "id"), [Some(0)]);
 }
@@ -313,7 +316,7 @@ fn no_time_left_is_a_conflict_about_the_identity() {
         table(vec![field("key", "long", identity(false, None)), field("id", "long", json!({}))], &[]);
     let before = WriteOptions { commit_budget: std::time::Duration::ZERO, ..append() };
     let error = overtaken(&location, &before).unwrap_err();
-    assert_eq!(error.conflict().unwrap().rule, "identity-taken");
+    assert_eq!(error.conflict().unwrap().rule.as_str(), "identity-taken");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use chrono::Utc;
 use super::{Backoff, CommitOutcome, write_commit};
 use crate::actions::{ActionRef, CommitInfo};
 use crate::conflict::{Winner, winners_from};
-use crate::error::{Conflict, ConflictKind, Error, Result};
+use crate::error::{Conflict, ConflictKind, ConflictRule, Error, Result};
 use crate::events;
 use crate::store::Location;
 
@@ -85,7 +85,7 @@ pub fn run(
                 budget.as_secs()
             );
             let winner = winner.and_then(|w| w.operation);
-            let (files, predicate, rule) = (Vec::new(), None, "time-used-up");
+            let (files, predicate, rule) = (Vec::new(), None, ConflictRule::TimeUsedUp);
             let lost = Conflict {
                 path,
                 version,

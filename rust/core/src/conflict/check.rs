@@ -3,9 +3,9 @@ use std::collections::HashMap;
 use super::rows::{RowLevel, compare, moved, only_deletes};
 use super::table_changes::{metadata_rule, protocol_rule};
 use super::winner::Winner;
-use super::{Changes, IsolationLevel, MovedRows, Reads, Row, RowMerge, Rule, Vectors, Verdict};
+use super::{Changes, IsolationLevel, MovedRows, Reads, Row, RowMerge, Vectors, Verdict};
 use crate::actions::{Action, Add, DeletionVectorDescriptor, Metadata, ObjectPath, Protocol, Remove};
-use crate::error::{ConflictKind, Result};
+use crate::error::{ConflictKind, ConflictRule, Result};
 use crate::features::{ROW_TRACKING_DOMAIN, assigns_row_ids, has_in_commit_timestamps};
 use crate::predicate::Predicate;
 
@@ -28,27 +28,27 @@ pub struct Ours<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RuleFinding {
     /// The rule.
-    pub rule: Rule,
+    pub rule: ConflictRule,
     /// Files that it is about, as the log writes them.
     pub files: Vec<String>,
     /// Predicate, application or domain that it is about.
     pub subject: Option<String>,
-    /// How the deletes of both become one, for [`Rule::OtherRows`].
+    /// How the deletes of both become one, for [`ConflictRule::OtherRows`].
     pub merge: Option<RowMerge>,
-    /// Rows that are to be deleted where they are now, for [`Rule::RowsMoved`].
+    /// Rows that are to be deleted where they are now, for [`ConflictRule::RowsMoved`].
     pub moved: Option<MovedRows>,
 }
 
 impl RuleFinding {
-    fn new(rule: Rule) -> Self {
+    fn new(rule: ConflictRule) -> Self {
         RuleFinding { rule, files: Vec::new(), subject: None, merge: None, moved: None }
     }
 
-    fn about(rule: Rule, subject: impl Into<String>) -> Self {
+    fn about(rule: ConflictRule, subject: impl Into<String>) -> Self {
         RuleFinding { subject: Some(subject.into()), ..Self::new(rule) }
     }
 
-    fn file(rule: Rule, path: &str) -> Self {
+    fn file(rule: ConflictRule, path: &str) -> Self {
         RuleFinding { files: vec![path.to_owned()], ..Self::new(rule) }
     }
 }
@@ -82,13 +82,13 @@ pub fn findings(ours: &Ours<'_>, winner: &Winner, vectors: &dyn Vectors) -> Resu
     for action in &winner.actions {
         match action {
             Action::Txn(t) if ours.reads.reads_app(&t.app_id) || records(ours.changes, &t.app_id) => {
-                out.push(RuleFinding::about(Rule::Transaction, &t.app_id));
+                out.push(RuleFinding::about(ConflictRule::Transaction, &t.app_id));
             }
             Action::DomainMetadata(d) if d.domain == ROW_TRACKING_DOMAIN && row_ids => {
-                out.push(RuleFinding::new(Rule::RowIds));
+                out.push(RuleFinding::new(ConflictRule::RowIds));
             }
             Action::DomainMetadata(d) if ours.changes.domains.iter().any(|o| o.domain == d.domain) => {
-                out.push(RuleFinding::about(Rule::Domain, &d.domain));
+                out.push(RuleFinding::about(ConflictRule::Domain, &d.domain));
             }
             _ => {}
         }
@@ -98,7 +98,7 @@ pub fn findings(ours: &Ours<'_>, winner: &Winner, vectors: &dyn Vectors) -> Resu
     if has_in_commit_timestamps(ours.metadata)
         && winner.info().is_some_and(|i| i.in_commit_timestamp.is_some())
     {
-        out.push(RuleFinding::new(Rule::InCommitTimestamps));
+        out.push(RuleFinding::new(ConflictRule::InCommitTimestamps));
     }
     Ok(out)
 }
@@ -109,20 +109,20 @@ fn records(changes: &Changes, app_id: &str) -> bool {
 
 fn table_findings(ours: &Ours<'_>, winner: &Winner) -> Result<Vec<RuleFinding>> {
     let changed = |old: &Protocol, new| match ours.changes.protocol {
-        Some(_) => Some(Rule::ProtocolChanged),
+        Some(_) => Some(ConflictRule::ProtocolChanged),
         None => protocol_rule(old, new),
     };
     let protocol = winner.protocol().and_then(|new| changed(ours.protocol, new));
     let metadata = winner.metadata().and_then(|new| match ours.changes.changes_metadata() {
-        true => Some(Rule::MetadataChanged),
+        true => Some(ConflictRule::MetadataChanged),
         false => metadata_rule(ours.metadata, new),
     });
     let mut out: Vec<RuleFinding> = protocol.into_iter().chain(metadata).map(RuleFinding::new).collect();
-    if let (Some(values), Some(new), Some(Rule::IdentityAdvanced)) =
+    if let (Some(values), Some(new), Some(ConflictRule::IdentityAdvanced)) =
         (&ours.changes.identities, winner.metadata(), metadata)
         && let Some(column) = values.taken(ours.metadata, new)?
     {
-        out.push(RuleFinding::about(Rule::IdentityTaken, column));
+        out.push(RuleFinding::about(ConflictRule::IdentityTaken, column));
     }
     Ok(out)
 }
@@ -171,7 +171,7 @@ fn file_findings(
         ours.protocol.supports("deletionVectors") && ours.metadata.is_true("delta.enableDeletionVectors");
     let claimed = |file: &str, remove: &Remove, out: &mut Vec<RuleFinding>| -> Result<()> {
         if remove.data_change && ours.reads.of_removed(file, remove, true)? {
-            out.push(RuleFinding::file(Rule::RemoveRead, remove.path.as_str()));
+            out.push(RuleFinding::file(ConflictRule::RemoveRead, remove.path.as_str()));
         }
         Ok(())
     };
@@ -181,19 +181,21 @@ fn file_findings(
             if let (Some(our_remove), None, true) = (our_remove, our_add, vectors_enabled)
                 && let Some(rows) = moved(&file, (remove, add), our_remove, &ours.changes.moves, vectors)?
             {
-                let finding = RuleFinding::file(Rule::RowsMoved, remove.path.as_str());
+                let finding = RuleFinding::file(ConflictRule::RowsMoved, remove.path.as_str());
                 out.push(RuleFinding { moved: Some(rows), ..finding });
                 claimed(&file, remove, out)?;
                 continue;
             }
             match compare(&file, (remove, add), (our_remove, our_add), vectors)? {
                 RowLevel::Other(merge) => {
-                    let finding = RuleFinding::file(Rule::OtherRows, remove.path.as_str());
+                    let finding = RuleFinding::file(ConflictRule::OtherRows, remove.path.as_str());
                     out.push(RuleFinding { merge: Some(merge), ..finding });
                     claimed(&file, remove, out)?;
                 }
-                RowLevel::Same => out.push(RuleFinding::file(Rule::SameRows, remove.path.as_str())),
-                RowLevel::No => out.push(RuleFinding::file(Rule::FileRewritten, remove.path.as_str())),
+                RowLevel::Same => out.push(RuleFinding::file(ConflictRule::SameRows, remove.path.as_str())),
+                RowLevel::No => {
+                    out.push(RuleFinding::file(ConflictRule::FileRewritten, remove.path.as_str()))
+                }
             }
         } else if let Some(add) = add {
             let id = |v: &Option<DeletionVectorDescriptor>| v.as_ref().map(|v| v.unique_id());
@@ -206,7 +208,7 @@ fn file_findings(
                 }
                 (None, None) => true,
             };
-            let rule = if same { Rule::FileRestated } else { Rule::FileAdded };
+            let rule = if same { ConflictRule::FileRestated } else { ConflictRule::FileAdded };
             out.push(RuleFinding::file(rule, add.path.as_str()));
         }
     }
@@ -255,25 +257,28 @@ fn read_findings(
         read.push(add.path.as_str().to_owned());
     }
     let append = match (is_blind_append(winner, theirs), ours.changes.changes_metadata()) {
-        (false, _) => Rule::AppendRead,
-        (true, false) => Rule::BlindAppendRead,
-        (true, true) => Rule::BlindAppendMetadata,
+        (false, _) => ConflictRule::AppendRead,
+        (true, false) => ConflictRule::BlindAppendRead,
+        (true, true) => ConflictRule::BlindAppendMetadata,
     };
     let subject = predicate.map(Predicate::to_string);
     removed.sort_unstable();
     rewritten.sort_unstable();
-    let found =
-        [(append, read, subject), (Rule::RemoveRead, removed, None), (Rule::RewriteRead, rewritten, None)];
+    let found = [
+        (append, read, subject),
+        (ConflictRule::RemoveRead, removed, None),
+        (ConflictRule::RewriteRead, rewritten, None),
+    ];
     for (rule, files, subject) in found {
         if !files.is_empty() {
             out.push(RuleFinding { files, subject, ..RuleFinding::new(rule) });
         }
     }
     if elsewhere {
-        out.push(RuleFinding::new(Rule::AppendElsewhere));
+        out.push(RuleFinding::new(ConflictRule::AppendElsewhere));
     }
     if rearranged {
-        out.push(RuleFinding::new(Rule::RewriteAdded));
+        out.push(RuleFinding::new(ConflictRule::RewriteAdded));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use super::winner::Winner;
 use super::{IsolationLevel, MATRIX, Ours, Vectors, Verdict, findings};
-use crate::error::Result;
+use crate::error::{ConflictRule, Result};
 
 /// What becomes of a transaction behind a commit that landed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -21,8 +21,8 @@ pub enum Outcome {
 /// One rule, asked of a transaction and a commit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExplainedRule {
-    /// Its name, as errors give it.
-    pub rule: &'static str,
+    /// The rule.
+    pub rule: ConflictRule,
     /// Whether it applies.
     pub applies: bool,
     /// What follows where it applies.
@@ -74,8 +74,7 @@ pub fn explain(
 ) -> Result<ExplainedWinner> {
     let mut rules: Vec<ExplainedRule> = Vec::with_capacity(MATRIX.len());
     for finding in findings(ours, winner, vectors)? {
-        let name = finding.rule.name();
-        match rules.iter_mut().find(|r| r.rule == name && r.subject == finding.subject) {
+        match rules.iter_mut().find(|r| r.rule == finding.rule && r.subject == finding.subject) {
             Some(known) => known.files.extend(finding.files),
             None => rules.extend(MATRIX.iter().find(|row| row.rule == finding.rule).map(|row| {
                 let (outcome, error) = match row.verdict(level) {
@@ -103,7 +102,7 @@ pub fn explain(
     };
     let outcome = outcomes.max_by_key(rank).unwrap_or(Outcome::Pass);
     let others: Vec<_> =
-        MATRIX.iter().filter(|row| rules.iter().all(|r| r.rule != row.name)).map(asked).collect();
+        MATRIX.iter().filter(|row| rules.iter().all(|r| r.rule != row.rule)).map(asked).collect();
     rules.extend(others);
     let info = winner.info();
     Ok(ExplainedWinner {
@@ -120,7 +119,7 @@ pub fn explain(
 /// A rule that does not apply.
 fn asked(row: &super::Row) -> ExplainedRule {
     ExplainedRule {
-        rule: row.name,
+        rule: row.rule,
         applies: false,
         outcome: None,
         error: None,

@@ -58,7 +58,7 @@ pub fn markdown() -> String {
     }
     out.push_str(" then |\n|---|---|---|---|---|---|---|\n");
     for row in MATRIX {
-        let _ = write!(out, "| `{}` | {} | {} |", row.name, row.winner, row.ours);
+        let _ = write!(out, "| `{}` | {} | {} |", row.rule, row.winner, row.ours);
         for level in IsolationLevel::ALL {
             let _ = match row.verdict(level) {
                 Verdict::Conflict(kind) => write!(out, " **{kind:?}** |"),

@@ -1,34 +1,5 @@
 use super::IsolationLevel;
-use crate::error::ConflictKind;
-
-/// What can hold between a commit that landed first and a transaction that wants to follow it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)] // each row of the matrix says what it is
-pub enum Rule {
-    ProtocolChanged,
-    FeaturesAdded,
-    MetadataChanged,
-    PropertiesSet,
-    IdentityAdvanced,
-    IdentityTaken,
-    Transaction,
-    Domain,
-    AppendRead,
-    BlindAppendRead,
-    BlindAppendMetadata,
-    AppendElsewhere,
-    RewriteAdded,
-    RemoveRead,
-    RewriteRead,
-    FileRewritten,
-    FileRestated,
-    FileAdded,
-    OtherRows,
-    SameRows,
-    RowsMoved,
-    RowIds,
-    InCommitTimestamps,
-}
+use crate::error::{ConflictKind, ConflictRule};
 
 /// What follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,9 +16,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
     /// The rule.
-    pub rule: Rule,
-    /// Its name, as errors give it.
-    pub name: &'static str,
+    pub rule: ConflictRule,
     /// What the winner did.
     pub winner: &'static str,
     /// What this transaction did.
@@ -56,13 +25,6 @@ pub struct Row {
     pub verdicts: [Verdict; 3],
     /// What to do, or what a rebase does.
     pub then: &'static str,
-}
-
-impl Rule {
-    /// The name of the rule.
-    pub fn name(self) -> &'static str {
-        MATRIX.iter().find(|r| r.rule == self).map_or("unknown", |r| r.name)
-    }
 }
 
 impl Row {
@@ -94,184 +56,161 @@ const AGAIN: &str = "open the table again and repeat the operation";
 /// checker read this one table.
 pub const MATRIX: [Row; 23] = [
     Row {
-        rule: Rule::ProtocolChanged,
-        name: "protocol-changed",
+        rule: ConflictRule::ProtocolChanged,
         winner: "changed the protocol",
         ours: "anything",
         verdicts: at_all_levels(PROTOCOL),
         then: AGAIN,
     },
     Row {
-        rule: Rule::FeaturesAdded,
-        name: "features-added",
+        rule: ConflictRule::FeaturesAdded,
         winner: "only added table features that ask nothing of a transaction under way",
         ours: "does not change the protocol",
         verdicts: at_all_levels(Verdict::Rebase),
         then: "the checks of the commit are made against the new protocol",
     },
     Row {
-        rule: Rule::MetadataChanged,
-        name: "metadata-changed",
+        rule: ConflictRule::MetadataChanged,
         winner: "changed schema, partition columns or properties",
         ours: "anything",
         verdicts: at_all_levels(METADATA),
         then: AGAIN,
     },
     Row {
-        rule: Rule::PropertiesSet,
-        name: "properties-set",
+        rule: ConflictRule::PropertiesSet,
         winner: "only changed name, description or properties that no data file depends on, or enabled column mapping by name",
         ours: "does not change the metadata, but for high-water marks of identity columns",
         verdicts: at_all_levels(Verdict::Rebase),
         then: "the checks of the commit are made against the new metadata",
     },
     Row {
-        rule: Rule::IdentityAdvanced,
-        name: "identity-advanced",
+        rule: ConflictRule::IdentityAdvanced,
         winner: "only moved high-water marks of identity columns",
         ours: "made no values of these columns, and does not change the metadata but for such marks",
         verdicts: at_all_levels(Verdict::Rebase),
         then: "the farther high-water mark of each column stays",
     },
     Row {
-        rule: Rule::IdentityTaken,
-        name: "identity-taken",
+        rule: ConflictRule::IdentityTaken,
         winner: "moved the high-water mark of an identity column",
         ours: "made values of the same column, from the same mark on",
         verdicts: at_all_levels(METADATA),
         then: "write the rows again: they get the next values (an append of Arrow data does that itself)",
     },
     Row {
-        rule: Rule::Transaction,
-        name: "application-transaction",
+        rule: ConflictRule::Transaction,
         winner: "recorded an older version of an application",
         ours: "records or has read the version of that application",
         verdicts: at_all_levels(TRANSACTION),
         then: "let one process at a time write for an application, and continue from its newest version",
     },
     Row {
-        rule: Rule::Domain,
-        name: "metadata-domain",
+        rule: ConflictRule::Domain,
         winner: "changed a metadata domain",
         ours: "changes the same domain",
         verdicts: at_all_levels(TRANSACTION),
         then: AGAIN,
     },
     Row {
-        rule: Rule::AppendRead,
-        name: "append-read",
+        rule: ConflictRule::AppendRead,
         winner: "added rows that a read predicate may match, and had read the table itself",
         ours: "read by that predicate",
         verdicts: [APPEND, APPEND, Verdict::Pass],
         then: AGAIN,
     },
     Row {
-        rule: Rule::BlindAppendRead,
-        name: "blind-append-read",
+        rule: ConflictRule::BlindAppendRead,
         winner: "added rows that a read predicate may match, in a blind append",
         ours: "read by that predicate",
         verdicts: [APPEND, Verdict::Pass, Verdict::Pass],
         then: AGAIN,
     },
     Row {
-        rule: Rule::BlindAppendMetadata,
-        name: "blind-append-metadata",
+        rule: ConflictRule::BlindAppendMetadata,
         winner: "added rows that a read predicate may match, in a blind append",
         ours: "read by that predicate, and changes the metadata",
         verdicts: at_all_levels(APPEND),
         then: AGAIN,
     },
     Row {
-        rule: Rule::AppendElsewhere,
-        name: "append-elsewhere",
+        rule: ConflictRule::AppendElsewhere,
         winner: "added rows that no read predicate can match, by partition values and statistics",
         ours: "anything",
         verdicts: at_all_levels(Verdict::Pass),
         then: "",
     },
     Row {
-        rule: Rule::RewriteAdded,
-        name: "rewrite-added",
+        rule: ConflictRule::RewriteAdded,
         winner: "added files that only rearrange rows (`dataChange` false)",
         ours: "anything",
         verdicts: at_all_levels(Verdict::Pass),
         then: "",
     },
     Row {
-        rule: Rule::RemoveRead,
-        name: "remove-read",
+        rule: ConflictRule::RemoveRead,
         winner: "removed rows of a file",
         ours: "read that file, and does not write it",
         verdicts: [DELETE_READ, DELETE_READ, Verdict::Pass],
         then: AGAIN,
     },
     Row {
-        rule: Rule::RewriteRead,
-        name: "rewrite-read",
+        rule: ConflictRule::RewriteRead,
         winner: "removed a file whose rows live on in others (`dataChange` false)",
         ours: "read that file, and does not write it",
         verdicts: at_all_levels(Verdict::Rebase),
         then: "the new files are read in its place",
     },
     Row {
-        rule: Rule::FileRewritten,
-        name: "file-rewritten",
+        rule: ConflictRule::FileRewritten,
         winner: "removed or rewrote a file",
         ours: "removes, rewrites or adds the same file, or deletes rows of it",
         verdicts: at_all_levels(DELETE_DELETE),
         then: AGAIN,
     },
     Row {
-        rule: Rule::FileRestated,
-        name: "file-restated",
+        rule: ConflictRule::FileRestated,
         winner: "committed the same logical file again with other statistics, tags or row ids",
         ours: "removes, rewrites or states that file again",
         verdicts: at_all_levels(Verdict::Rebase),
         then: "row ids that the winner gave to the file are kept",
     },
     Row {
-        rule: Rule::FileAdded,
-        name: "file-added",
+        rule: ConflictRule::FileAdded,
         winner: "added a file",
         ours: "adds a file of the same name",
         verdicts: at_all_levels(APPEND),
         then: AGAIN,
     },
     Row {
-        rule: Rule::OtherRows,
-        name: "other-rows",
+        rule: ConflictRule::OtherRows,
         winner: "deleted rows of a file by a deletion vector",
         ours: "deletes other rows of the same file by a deletion vector",
         verdicts: at_all_levels(Verdict::Rebase),
         then: "the deletion vectors are joined",
     },
     Row {
-        rule: Rule::SameRows,
-        name: "same-rows",
+        rule: ConflictRule::SameRows,
         winner: "deleted rows of a file by a deletion vector",
         ours: "deletes some of the same rows",
         verdicts: at_all_levels(DELETE_DELETE),
         then: AGAIN,
     },
     Row {
-        rule: Rule::RowsMoved,
-        name: "rows-moved",
+        rule: ConflictRule::RowsMoved,
         winner: "deleted rows of a file, by a deletion vector or all of them with the file",
         ours: "moves the rows of that file and says which went where (a compaction), with deletion vectors enabled",
         verdicts: at_all_levels(Verdict::Rebase),
         then: "the rows are deleted in the new files",
     },
     Row {
-        rule: Rule::RowIds,
-        name: "row-ids",
+        rule: ConflictRule::RowIds,
         winner: "assigned row ids",
         ours: "assigns row ids",
         verdicts: at_all_levels(Verdict::Rebase),
         then: "row ids begin after the winner's, and commit versions are the new version",
     },
     Row {
-        rule: Rule::InCommitTimestamps,
-        name: "in-commit-timestamps",
+        rule: ConflictRule::InCommitTimestamps,
         winner: "has an in-commit timestamp",
         ours: "anything",
         verdicts: at_all_levels(Verdict::Rebase),
@@ -286,9 +225,13 @@ mod tests {
     #[test]
     fn a_rule_has_one_row_and_one_name() {
         for (at, row) in MATRIX.iter().enumerate() {
-            assert_eq!(row.rule as usize, at, "{}", row.name);
-            assert_eq!(MATRIX.iter().filter(|r| r.name == row.name).count(), 1, "{}", row.name);
-            assert_eq!(row.rule.name(), row.name);
+            assert_eq!(row.rule as usize, at, "{}", row.rule);
+            assert_eq!(
+                MATRIX.iter().filter(|r| r.rule.as_str() == row.rule.as_str()).count(),
+                1,
+                "{}",
+                row.rule
+            );
         }
     }
 
@@ -300,7 +243,7 @@ mod tests {
             Verdict::Conflict(_) => 2,
         };
         for row in MATRIX {
-            assert!(row.verdicts.is_sorted_by_key(|v| std::cmp::Reverse(strictness(*v))), "{}", row.name);
+            assert!(row.verdicts.is_sorted_by_key(|v| std::cmp::Reverse(strictness(*v))), "{}", row.rule);
         }
     }
 }

@@ -37,7 +37,7 @@ pub use explain::{ExplainedRule, ExplainedWinner, Outcome, explain};
 pub use identities::IdentityValues;
 pub use level::IsolationLevel;
 pub use markdown::markdown;
-pub use matrix::{MATRIX, Row, Rule, Verdict};
+pub use matrix::{MATRIX, Row, Verdict};
 pub use reads::Reads;
 pub use record::{PredicateRecord, ReadsRecord, TransactionRecord};
 pub use row_relocation::RowRelocations;

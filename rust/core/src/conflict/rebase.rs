@@ -1,9 +1,9 @@
 use super::row_relocation::RelocatedRows;
 use super::winner::Winner;
-use super::{Changes, Rule, RuleFinding, Vectors};
+use super::{Changes, RuleFinding, Vectors};
 use crate::actions::{Action, ObjectPath};
 use crate::deletion_vector::DeletionVector;
-use crate::error::Result;
+use crate::error::{ConflictRule, Result};
 use crate::stats::wide_bounds;
 
 impl Changes {
@@ -40,8 +40,9 @@ impl Changes {
             self.metadata = Some(values.advance(theirs)?);
         }
         self.delete_moved(findings, root, vectors)?;
-        let restated =
-            findings.iter().any(|f| matches!(f.rule, Rule::FileRestated | Rule::OtherRows | Rule::RowsMoved));
+        let restated = findings.iter().any(|f| {
+            matches!(f.rule, ConflictRule::FileRestated | ConflictRule::OtherRows | ConflictRule::RowsMoved)
+        });
         for action in winner.actions.iter().filter(|_| restated) {
             let Action::Add(theirs) = action else { continue };
             if theirs.base_row_id.is_none() && theirs.default_row_commit_version.is_none() {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::Rule;
 use crate::actions::{Metadata, Protocol};
+use crate::error::ConflictRule;
 use crate::features::MAX_READER_VERSION;
 use crate::schema::{ColumnMappingMode, IDENTITY_HIGH_WATER_MARK};
 
@@ -72,7 +72,7 @@ pub(crate) fn enables_row_tracking(old: &Metadata, new: &Metadata) -> bool {
 }
 
 /// What a change of the protocol comes to; nothing when it is the same.
-pub(super) fn protocol_rule(old: &Protocol, new: &Protocol) -> Option<Rule> {
+pub(super) fn protocol_rule(old: &Protocol, new: &Protocol) -> Option<ConflictRule> {
     if old == new {
         return None;
     }
@@ -81,11 +81,11 @@ pub(super) fn protocol_rule(old: &Protocol, new: &Protocol) -> Option<Rule> {
     let known = new.min_reader_version <= MAX_READER_VERSION && new.min_writer_version <= 7;
     let added = after.difference(&before);
     let undemanding = known && before.is_subset(&after) && added.clone().all(|f| UNDEMANDING.contains(f));
-    Some(if undemanding { Rule::FeaturesAdded } else { Rule::ProtocolChanged })
+    Some(if undemanding { ConflictRule::FeaturesAdded } else { ConflictRule::ProtocolChanged })
 }
 
 /// What a change of the metadata comes to; nothing when it is the same.
-pub(super) fn metadata_rule(old: &Metadata, new: &Metadata) -> Option<Rule> {
+pub(super) fn metadata_rule(old: &Metadata, new: &Metadata) -> Option<ConflictRule> {
     if old == new {
         return None;
     }
@@ -94,26 +94,26 @@ pub(super) fn metadata_rule(old: &Metadata, new: &Metadata) -> Option<Rule> {
         && old.partition_columns == new.partition_columns
         && undemanding_properties(&old.configuration, &new.configuration, maps_by_name(old, new));
     if !same_data {
-        return Some(Rule::MetadataChanged);
+        return Some(ConflictRule::MetadataChanged);
     }
     if old.schema_string == new.schema_string {
-        return Some(Rule::PropertiesSet);
+        return Some(ConflictRule::PropertiesSet);
     }
     // writers differ in the order in which they write the keys
     let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
     let (Some(mut before), Some(mut after)) = (parsed(&old.schema_string), parsed(&new.schema_string)) else {
-        return Some(Rule::MetadataChanged);
+        return Some(ConflictRule::MetadataChanged);
     };
     if before == after {
-        return Some(Rule::PropertiesSet);
+        return Some(ConflictRule::PropertiesSet);
     }
     if maps_by_name(old, new) {
         let same = drop_mapping(&mut after) && before == after;
-        return Some(if same { Rule::PropertiesSet } else { Rule::MetadataChanged });
+        return Some(if same { ConflictRule::PropertiesSet } else { ConflictRule::MetadataChanged });
     }
     drop_marks(&mut before);
     drop_marks(&mut after);
-    Some(if before == after { Rule::IdentityAdvanced } else { Rule::MetadataChanged })
+    Some(if before == after { ConflictRule::IdentityAdvanced } else { ConflictRule::MetadataChanged })
 }
 
 /// Whether a change of the metadata enables column mapping by name: files that know nothing of it are read by the names that
@@ -198,7 +198,7 @@ mod tests {
             format,
         ];
         for new in changed {
-            assert_eq!(metadata_rule(&old, &new), Some(Rule::MetadataChanged), "{new:?}");
+            assert_eq!(metadata_rule(&old, &new), Some(ConflictRule::MetadataChanged), "{new:?}");
         }
         for same in [
             Metadata { description: Some("d".into()), ..old.clone() },
@@ -206,7 +206,7 @@ mod tests {
             Metadata { schema_string: old.schema_string.replace(':', ": "), ..old.clone() },
             Metadata { configuration: [(ROW_TRACKING.into(), "true".into())].into(), ..old.clone() },
         ] {
-            assert_eq!(metadata_rule(&old, &same), Some(Rule::PropertiesSet), "{same:?}");
+            assert_eq!(metadata_rule(&old, &same), Some(ConflictRule::PropertiesSet), "{same:?}");
         }
         let mapped = |physical: &str| {
             Metadata {
@@ -218,10 +218,10 @@ mod tests {
             ..old.clone()
         }
         };
-        assert_eq!(metadata_rule(&old, &mapped("a")), Some(Rule::PropertiesSet));
-        assert_eq!(metadata_rule(&old, &mapped("b")), Some(Rule::MetadataChanged));
+        assert_eq!(metadata_rule(&old, &mapped("a")), Some(ConflictRule::PropertiesSet));
+        assert_eq!(metadata_rule(&old, &mapped("b")), Some(ConflictRule::MetadataChanged));
         let further = old.schema_string.replace("highWaterMark\":1", "highWaterMark\":2");
         let advanced = Metadata { schema_string: further, ..old.clone() };
-        assert_eq!(metadata_rule(&old, &advanced), Some(Rule::IdentityAdvanced));
+        assert_eq!(metadata_rule(&old, &advanced), Some(ConflictRule::IdentityAdvanced));
     }
 }

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use super::fact::{AsFact, Fact};
+use super::rule::ConflictRule;
 
 /// Why a commit lost against another one. The names are those of `delta.exceptions`, without `Exception`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,8 +37,8 @@ pub struct Conflict {
     pub files: Vec<String>,
     /// Read predicate that the files may match.
     pub predicate: Option<String>,
-    /// Row of the conflict matrix.
-    pub rule: &'static str,
+    /// Rule by which it is one.
+    pub rule: ConflictRule,
     /// Isolation level by which it is one.
     pub level: Option<&'static str>,
     /// What happened and what to do.
@@ -112,7 +113,7 @@ mod tests {
             winner: Some("DELETE".into()),
             files: vec!["a".into(), "b".into()],
             predicate: None,
-            rule: "rule",
+            rule: ConflictRule::FileRewritten,
             level: Some("Serializable"),
             reason: "why".into(),
             advice: "again",
@@ -125,7 +126,7 @@ mod tests {
             ("winner", text("DELETE")),
             ("files", Fact::Names(vec!["a".into(), "b".into()])),
             ("predicate", Fact::Absent),
-            ("rule", text("rule")),
+            ("rule", text("file-rewritten")),
             ("level", text("Serializable")),
             ("reason", text("why")),
             ("advice", text("again")),

@@ -5,7 +5,9 @@ mod conflict;
 mod constructors;
 mod fact;
 mod kinds;
+mod rule;
 
 pub use conflict::{Conflict, ConflictKind};
 pub use fact::Fact;
 pub use kinds::{Error, Result};
+pub use rule::ConflictRule;

@@ -10,7 +10,7 @@ use super::overwrite::{Replaced, check_rows, stage};
 use crate::actions::Add;
 use crate::alter::identity::Identity;
 use crate::conflict::IdentityValues;
-use crate::error::{Conflict, ConflictKind, Error, Result};
+use crate::error::{Conflict, ConflictKind, ConflictRule, Error, Result};
 use crate::maintain::{AutoCompact, clustering_columns};
 use crate::schema::{ColumnMappingMode, StructType, from_arrow};
 use crate::snapshot::{At, Snapshot};
@@ -315,7 +315,7 @@ fn follow_creator(
         winner: None,
         files: Vec::new(),
         predicate: None,
-        rule: "table-created",
+        rule: ConflictRule::TableCreated,
         level: None,
         reason: "it created the table with other columns than these files have; repeat the write".into(),
         advice: "repeat the write",

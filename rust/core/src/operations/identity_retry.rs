@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use super::append::{NewFiles, fill};
 use crate::actions::Add;
-use crate::conflict::Rule;
-use crate::error::{Error, Result};
+use crate::error::{ConflictRule, Error, Result};
 use crate::scan::{ReadRequest, RowScan};
 use crate::schema::StructType;
 use crate::write::{Rules, Target, Uploads, WriteMode, WriteOptions, WritePlan, plan_write, rows_of};
 
 /// Whether a write lost because its identities were given to other rows, and rows that follow the others are as good.
 pub(super) fn can_retry(error: &Error, options: &WriteOptions) -> bool {
-    let taken = error.conflict().is_some_and(|c| c.rule == Rule::IdentityTaken.name());
+    let taken = error.conflict().is_some_and(|c| c.rule == ConflictRule::IdentityTaken);
     taken && options.mode == WriteMode::Append
 }
 

@@ -11,10 +11,10 @@ use crate::actions::{Action, ActionRef, Add, CommitInfo, DomainMetadata, Metadat
 use crate::after_commit::{NewCommit, after_commit};
 use crate::commit::Proposal;
 use crate::conflict::{
-    Changes, IsolationLevel, MATRIX, Ours, Reads, Row, Rule, RuleFinding, StoredVectors, TransactionRecord,
+    Changes, IsolationLevel, MATRIX, Ours, Reads, Row, RuleFinding, StoredVectors, TransactionRecord,
     Vectors, Winner, decide, enables_row_tracking, findings,
 };
-use crate::error::{Conflict, ConflictKind, Error, Result};
+use crate::error::{Conflict, ConflictKind, ConflictRule, Error, Result};
 use crate::features::{ROW_TRACKING_DOMAIN, assigns_row_ids, has_in_commit_timestamps};
 use crate::log::commit_path;
 use crate::snapshot::Snapshot;
@@ -202,9 +202,9 @@ impl Pending {
     fn lost(&self, winner: &Winner, winners: &[Winner], kind: ConflictKind, finding: &RuleFinding) -> Error {
         let row = MATRIX.iter().find(|r| r.rule == finding.rule);
         let about = match (finding.rule, &finding.subject) {
-            (Rule::Transaction, Some(app)) => format!(" (application `{app}`)"),
-            (Rule::Domain, Some(domain)) => format!(" (domain `{domain}`)"),
-            (Rule::IdentityTaken, Some(column)) => format!(" (column `{column}`)"),
+            (ConflictRule::Transaction, Some(app)) => format!(" (application `{app}`)"),
+            (ConflictRule::Domain, Some(domain)) => format!(" (domain `{domain}`)"),
+            (ConflictRule::IdentityTaken, Some(column)) => format!(" (column `{column}`)"),
             _ => String::new(),
         };
         let reason = row.map_or_else(String::new, |r| {
@@ -217,7 +217,7 @@ impl Pending {
             winner: winner.operation(),
             files: finding.files.clone(),
             predicate,
-            rule: finding.rule.name(),
+            rule: finding.rule,
             level: Some(self.level.name()),
             reason,
             advice: row.map_or("", |r| r.then),
@@ -292,7 +292,7 @@ impl Proposal for Pending {
             }
             table.follow(&path, winner)?;
             self.take_row_ids_back();
-            let seen = |f: &RuleFinding| matches!(f.rule, Rule::OtherRows | Rule::RowsMoved);
+            let seen = |f: &RuleFinding| matches!(f.rule, ConflictRule::OtherRows | ConflictRule::RowsMoved);
             if self.begun.is_none() && found.iter().any(seen) {
                 self.begun = Some(self.changes.clone());
             }
@@ -301,7 +301,12 @@ impl Proposal for Pending {
             self.prepared = self.changes.adds.iter().map(Prepared::of).collect();
             self.measure_rewrite();
             let table_changed = |f: &RuleFinding| {
-                matches!(f.rule, Rule::FeaturesAdded | Rule::PropertiesSet | Rule::IdentityAdvanced)
+                matches!(
+                    f.rule,
+                    ConflictRule::FeaturesAdded
+                        | ConflictRule::PropertiesSet
+                        | ConflictRule::IdentityAdvanced
+                )
             };
             if found.iter().any(table_changed) {
                 self.check()?;
