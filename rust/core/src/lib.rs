@@ -29,7 +29,7 @@ mod panics;
 pub mod parquet;
 pub mod partition;
 pub mod predicate;
-mod properties;
+pub mod properties;
 pub mod prune;
 pub mod replay;
 pub mod report;

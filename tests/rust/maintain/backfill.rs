@@ -5,6 +5,7 @@ use deltaic_core::conflict::Changes;
 use deltaic_core::dml::DmlOptions;
 use deltaic_core::maintain::alter_table;
 use deltaic_core::operations::delete;
+use deltaic_core::properties::TableProperty;
 use deltaic_core::verify::{VerifyOptions, verify};
 use deltaic_testkit::{Fault, Op, Rule};
 
@@ -46,7 +47,7 @@ pub(super) fn whole(location: &Location, context: &str) {
 
 /// Row tracking is on, and every file has ids.
 pub(super) fn tracked(location: &Location, context: &str) {
-    assert!(open(location).metadata().is_true("delta.enableRowTracking"), "{context}");
+    assert!(open(location).metadata().is_true(TableProperty::EnableRowTracking), "{context}");
     let known = |add: &Add| add.base_row_id.is_some() && add.default_row_commit_version.is_some();
     assert!(adds(location).iter().all(known), "{context}");
     whole(location, context);

@@ -5,6 +5,7 @@ use deltaic_core::actions::FilePath;
 use deltaic_core::dml::DmlOptions;
 use deltaic_core::maintain::{CloneOptions, OptimizeOptions, alter_table, optimize, shallow_clone};
 use deltaic_core::operations::{delete, update};
+use deltaic_core::properties::TableProperty;
 use deltaic_testkit::{Fault, Op, Rule};
 use serde_json::json;
 
@@ -123,7 +124,9 @@ fn a_clone_and_an_enablement_never_mix() {
     });
     let error = cloned(&store, &location).unwrap_err();
     assert!(error.conflict().is_some(), "{error}");
-    assert!(rows(&location).is_empty() && open(&location).metadata().is_true("delta.enableRowTracking"));
+    assert!(
+        rows(&location).is_empty() && open(&location).metadata().is_true(TableProperty::EnableRowTracking)
+    );
     whole(&location, "after an enablement");
 
     // the clone overtakes
@@ -136,7 +139,11 @@ fn a_clone_and_an_enablement_never_mix() {
         Rule::new(Fault::Overtaken(body)).on(Op::PutIfAbsent).named("t/_delta_log/00000000000000000001.json"),
     );
     let result = enable(&location);
-    assert_eq!(open(&location).metadata().is_true("delta.enableRowTracking"), result.is_ok(), "{result:?}");
+    assert_eq!(
+        open(&location).metadata().is_true(TableProperty::EnableRowTracking),
+        result.is_ok(),
+        "{result:?}"
+    );
     enable(&location).unwrap();
     assert!(adds(&location).iter().all(|add| add.base_row_id.is_some()));
 }

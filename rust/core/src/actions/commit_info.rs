@@ -3,6 +3,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// Tag of a commit: whether every row that moved kept its row id.
+pub(crate) const ROW_IDS_PRESERVED: &str = "delta.rowTracking.preserved";
+
+/// Tag of a commit whose metadata only moves marks of identity columns.
+pub(crate) const IDENTITY_MARKS_ONLY: &str = "delta.identity.schemaUpdate";
+
 /// `commitInfo`: who committed what (PROTOCOL.md, "Commit Provenance Information"). Free-form by the protocol: the
 /// fields in common use have names here, all others are kept in [`CommitInfo::other`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::properties::TableProperty;
 use crate::schema::{ColumnMappingMode, StructType};
 
 /// `metaData`: identity, schema, partition columns and properties (PROTOCOL.md, "Change Metadata").
@@ -36,13 +37,33 @@ pub struct Metadata {
 
 impl Metadata {
     /// Whether a property is `true`, in any case.
-    pub fn is_true(&self, key: &str) -> bool {
-        self.configuration.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+    pub fn is_true(&self, property: TableProperty) -> bool {
+        self.property_or_default(property).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+    }
+
+    /// What the table sets a property to.
+    pub fn property(&self, property: TableProperty) -> Option<&str> {
+        self.configuration.get(property.name()).map(String::as_str)
+    }
+
+    /// What the table sets a property to, or else its default.
+    pub fn property_or_default(&self, property: TableProperty) -> Option<&str> {
+        self.property(property).or(property.default())
+    }
+
+    /// Sets a property.
+    pub fn set_property(&mut self, property: TableProperty, value: impl Into<String>) {
+        self.configuration.insert(property.name().to_owned(), value.into());
+    }
+
+    /// Takes a property away. The value that it had.
+    pub fn unset_property(&mut self, property: TableProperty) -> Option<String> {
+        self.configuration.remove(property.name())
     }
 
     /// The mode of column mapping, from `delta.columnMapping.mode`.
     pub fn column_mapping(&self) -> ColumnMappingMode {
-        match self.configuration.get("delta.columnMapping.mode").map(String::as_str) {
+        match self.property(TableProperty::ColumnMappingMode) {
             Some("name") => ColumnMappingMode::Name,
             Some("id") => ColumnMappingMode::Id,
             _ => ColumnMappingMode::None,

@@ -1,10 +1,10 @@
-use super::manifest;
 use super::manifest::{ManifestDone, update_manifest};
 use crate::actions::{ActionRef, CommitInfo, Metadata, Protocol};
 use crate::checkpoint::{CheckpointDone, CleanupDone, checkpoint, cleanup, write_checksum};
 use crate::error::Result;
 use crate::events;
 use crate::log::LogSettings;
+use crate::properties::TableProperty;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 
@@ -77,7 +77,7 @@ fn follow_up(commit: &NewCommit<'_>) -> AfterCommit {
             out.warnings.push(format!("the checksum of version {version} was not written: {error}"))
         }
     }
-    if commit.metadata.is_true(manifest::ENABLED) {
+    if commit.metadata.is_true(TableProperty::SymlinkFormatManifest) {
         match update_manifest(commit) {
             Ok(done) => out.manifest = Some(done),
             Err(error) => out.warnings.push(format!(

@@ -10,8 +10,6 @@ use crate::schema::ColumnMappingMode;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 
-/// Property that asks for manifests after each commit.
-pub(crate) const ENABLED: &str = "delta.compatibility.symlinkFormatManifest.enabled";
 /// The folder of manifests, below the table's root.
 const FOLDER: &str = "_symlink_format_manifest";
 const NAME: &str = "manifest";

@@ -113,6 +113,7 @@ pub(super) fn checked(field: &StructField, path: &[String]) -> Result<StructFiel
 mod tests {
     use super::*;
     use crate::alter::testing::{data_type, path, table};
+    use crate::properties::TableProperty;
 
     fn column(parent: &str, name: &str, kind: &str, position: Option<Position>) -> NewColumn {
         let parent = if parent.is_empty() { Vec::new() } else { path(parent) };
@@ -140,7 +141,7 @@ mod tests {
             paths,
             ["z", "a", "s", "s.x", "s.w", "l", "l.element.v", "l.element.v.u", "l.element.y", "e"]
         );
-        assert_eq!(t.property("delta.columnMapping.maxColumnId"), Some("10"));
+        assert_eq!(t.property(TableProperty::ColumnMappingMaxColumnId), Some("10"));
         assert_eq!(t.metadata.schema_string, t.schema.to_json());
     }
 

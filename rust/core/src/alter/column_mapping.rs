@@ -9,12 +9,13 @@ use super::Definition;
 use super::finalize::Change;
 use super::paths::begins_with;
 use crate::error::{Error, Result, condition};
-use crate::schema::{ColumnMappingMode, DataType, FIELD_ID, PHYSICAL_NAME, StructField, StructType};
+use crate::properties::TableProperty;
+use crate::schema::{
+    ColumnMappingMode, DataType, FIELD_ID, NESTED_IDS, PHYSICAL_NAME, StructField, StructType,
+};
 
-/// Property of the highest id that was ever given.
-pub(crate) const MAX_COLUMN_ID: &str = "delta.columnMapping.maxColumnId";
-/// Field metadata key of the ids of elements, keys and values.
-const NESTED_IDS: &str = "delta.columnMapping.nested.ids";
+/// The highest id that was ever given.
+const MAX_ID: TableProperty = TableProperty::ColumnMappingMaxColumnId;
 /// Field metadata of column mapping, with what Parquet readers leave in a schema.
 const KEYS: [&str; 6] =
     [FIELD_ID, PHYSICAL_NAME, NESTED_IDS, "parquet.field.id", "parquet.field.nested.ids", "PARQUET:field_id"];
@@ -89,10 +90,10 @@ pub(super) fn assign(old: Option<&Definition>, new: &mut Definition, change: Cha
     if let Some(column) = missing {
         return Err(refuse(&format!("the column `{column}` is added in the same step; add it in another")));
     }
-    if new.is_true("delta.enableIcebergCompatV2") {
+    if new.is_true(TableProperty::EnableIcebergCompatV2) {
         assign_nested(&mut new.schema, &mut last);
     }
-    new.metadata.configuration.insert(MAX_COLUMN_ID.into(), last.to_string());
+    new.metadata.set_property(MAX_ID, last.to_string());
     Ok(())
 }
 
@@ -118,7 +119,7 @@ fn check_mode(before: ColumnMappingMode, mode: ColumnMappingMode) -> Result<()> 
 }
 
 fn property(table: &Definition) -> i64 {
-    table.property(MAX_COLUMN_ID).and_then(|v| v.parse().ok()).unwrap_or(0)
+    table.property(MAX_ID).and_then(|v| v.parse().ok()).unwrap_or(0)
 }
 
 /// The id of an element, key or value below a field: `path` are the names from the physical name of the field on.
@@ -202,12 +203,12 @@ pub(super) fn check(table: &Definition) -> Result<()> {
         }
         physical.push((path, full));
     }
-    let given = table.property(MAX_COLUMN_ID).and_then(|v| v.parse::<i64>().ok());
+    let given = table.property(MAX_ID).and_then(|v| v.parse::<i64>().ok());
     let (given, highest) = (given, max_id(&table.schema));
     match given {
         Some(given) if given >= highest && given <= i64::from(i32::MAX) => Ok(()),
-        Some(given) => Err(invalid(format!("`{MAX_COLUMN_ID}` is {given}, and the highest id is {highest}"))),
-        None => Err(invalid(format!("`{MAX_COLUMN_ID}` is not set"))),
+        Some(given) => Err(invalid(format!("`{MAX_ID}` is {given}, and the highest id is {highest}"))),
+        None => Err(invalid(format!("`{MAX_ID}` is not set"))),
     }
 }
 
@@ -235,7 +236,7 @@ pub(super) fn check_kept(old: &Definition, new: &Definition, change: Change) -> 
         return Ok(());
     }
     if property(new) < property(old) {
-        return invalid(format!("`{MAX_COLUMN_ID}` goes back from {} to {}", property(old), property(new)));
+        return invalid(format!("`{MAX_ID}` goes back from {} to {}", property(old), property(new)));
     }
     if change == Change::Replace {
         return Ok(());
@@ -330,7 +331,7 @@ mod tests {
         for (at, f) in mapped.schema.explode() {
             assert_eq!(f.physical_name(ColumnMappingMode::Name), at[at.len() - 1]);
         }
-        assert_eq!(mapped.property(MAX_COLUMN_ID), Some("5"));
+        assert_eq!(mapped.property(MAX_ID), Some("5"));
         assert_eq!(mapped.metadata.schema_string, mapped.schema.to_json());
         assert!(mapped.protocol.supports("columnMapping"));
         // nothing more happens the second time
@@ -381,7 +382,7 @@ mod tests {
         assert_eq!(suffixes("a"), ["element", "element.element"]);
         assert_eq!(suffixes("m"), ["key", "value"]);
         assert_eq!(suffixes("m.value.l"), ["element"]);
-        assert_eq!(t.property(MAX_COLUMN_ID), Some("8"));
+        assert_eq!(t.property(MAX_ID), Some("8"));
         check(&t).unwrap();
     }
 
@@ -406,11 +407,11 @@ mod tests {
         let said = broken(&|t| strip(&mut t.schema.fields[0]));
         assert!(said.contains("no column mapping id"), "{said}");
         let said = broken(&|t| {
-            t.metadata.configuration.insert(MAX_COLUMN_ID.into(), "2".into());
+            t.metadata.set_property(MAX_ID, "2");
         });
         assert!(said.contains("the highest id is 3"), "{said}");
         let said = broken(&|t| {
-            t.metadata.configuration.remove(MAX_COLUMN_ID);
+            t.metadata.unset_property(MAX_ID);
         });
         assert!(said.contains("not set"), "{said}");
     }
@@ -428,7 +429,7 @@ mod tests {
         );
         assert!(check_kept(&old, &renamed, Change::Replace).is_ok());
         let mut lower = old.clone();
-        lower.metadata.configuration.insert(MAX_COLUMN_ID.into(), "1".into());
+        lower.metadata.set_property(MAX_ID, "1");
         assert!(check_kept(&old, &lower, Change::Replace).unwrap_err().to_string().contains("goes back"));
         let mut dropped = old.clone();
         dropped.schema.fields.pop();

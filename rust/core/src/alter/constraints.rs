@@ -7,8 +7,8 @@ use super::paths::same;
 use super::{Definition, references};
 use crate::actions::Metadata;
 use crate::error::{Error, Result, condition};
+use crate::properties::CONSTRAINT_PREFIX;
 
-const PREFIX: &str = "delta.constraints.";
 /// The name under which Spark enforces the length of char and varchar columns.
 const RESERVED: &str = "__CHAR_VARCHAR_STRING_LENGTH_CHECK__";
 
@@ -19,12 +19,12 @@ fn invalid(name: &str, reason: impl Into<String>) -> Error {
 /// The CHECK constraints of a table: name and expression.
 pub fn constraints(metadata: &Metadata) -> Vec<(&str, &str)> {
     let found = metadata.configuration.iter().filter(|(key, _)| is_constraint(key));
-    found.map(|(key, value)| (&key[PREFIX.len()..], value.as_str())).collect()
+    found.map(|(key, value)| (&key[CONSTRAINT_PREFIX.len()..], value.as_str())).collect()
 }
 
 /// Whether a table property is a CHECK constraint.
 pub(crate) fn is_constraint(key: &str) -> bool {
-    key.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
+    key.get(..CONSTRAINT_PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(CONSTRAINT_PREFIX))
 }
 
 /// The name of a new constraint as it is kept.
@@ -53,9 +53,9 @@ pub(crate) fn taken_out(
     let mut constraints = BTreeMap::new();
     let keys: Vec<String> = properties.keys().filter(|key| is_constraint(key)).cloned().collect();
     for key in keys {
-        let name = new_name(&key[PREFIX.len()..])?;
+        let name = new_name(&key[CONSTRAINT_PREFIX.len()..])?;
         if let Some(expression) = properties.remove(&key) {
-            constraints.insert(format!("{PREFIX}{name}"), (name, expression));
+            constraints.insert(format!("{CONSTRAINT_PREFIX}{name}"), (name, expression));
         }
     }
     Ok(constraints)
@@ -83,7 +83,7 @@ pub fn add_constraint(table: &Definition, name: &str, expression: &str) -> Resul
         return Err(invalid(name, reason));
     }
     let mut new = table.clone();
-    new.metadata.configuration.insert(format!("{PREFIX}{lower}"), expression.to_owned());
+    new.metadata.configuration.insert(format!("{CONSTRAINT_PREFIX}{lower}"), expression.to_owned());
     finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
@@ -93,7 +93,8 @@ pub fn add_constraint(table: &Definition, name: &str, expression: &str) -> Resul
 /// [`Error::InvalidArgument`] when there is none of this name, unless `if_exists`.
 pub fn drop_constraint(table: &Definition, name: &str, if_exists: bool) -> Result<Definition> {
     let mut new = table.clone();
-    let key = |key: &&String| key.to_lowercase() == format!("{PREFIX}{}", name.trim().to_lowercase());
+    let key =
+        |key: &&String| key.to_lowercase() == format!("{CONSTRAINT_PREFIX}{}", name.trim().to_lowercase());
     match new.metadata.configuration.keys().find(key).cloned() {
         Some(key) => drop(new.metadata.configuration.remove(&key)),
         None if if_exists => {}
@@ -118,7 +119,7 @@ mod tests {
     fn a_constraint_is_kept_under_its_name_in_lower_case() {
         let t = table("a long", &[]);
         let t = add_constraint(&t, "Positive", "a > 0").unwrap();
-        assert_eq!(t.property("delta.constraints.positive"), Some("a > 0"));
+        assert_eq!(t.metadata.configuration["delta.constraints.positive"], "a > 0");
         assert_eq!(constraints(&t.metadata), [("positive", "a > 0")]);
         assert_eq!(t.protocol, protocol(1, 3));
         for (name, expression, said) in [

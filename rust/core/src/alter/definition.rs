@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::generated::in_force;
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
+use crate::properties::TableProperty;
 use crate::schema::{ColumnMappingMode, StructField, StructType};
 
 /// Protocol, metadata and schema of a table at one version, and its clustering columns. Operations take one and give a
@@ -71,13 +72,13 @@ impl Definition {
     }
 
     /// Whether a property is `true`.
-    pub fn is_true(&self, key: &str) -> bool {
-        self.metadata.is_true(key)
+    pub fn is_true(&self, property: TableProperty) -> bool {
+        self.metadata.is_true(property)
     }
 
     /// The value of a property.
-    pub fn property(&self, key: &str) -> Option<&str> {
-        self.metadata.configuration.get(key).map(String::as_str)
+    pub fn property(&self, property: TableProperty) -> Option<&str> {
+        self.metadata.property(property)
     }
 
     /// Whether the column of this logical name is a partition column.

@@ -59,6 +59,7 @@ pub(super) fn drop_column(table: &Definition, new: &mut Definition, path: &[Stri
 mod tests {
     use super::*;
     use crate::alter::testing::{partitioned, path, table};
+    use crate::properties::TableProperty;
 
     const NAME: (&str, &str) = ("delta.columnMapping.mode", "name");
 
@@ -71,8 +72,8 @@ mod tests {
         let new = drop_columns(&t, &[path("B"), path("s.x")]).unwrap();
         let paths: Vec<String> = new.schema.explode().iter().map(|(p, _)| p.join(".")).collect();
         assert_eq!(paths, ["a", "s", "s.y"]);
-        assert_eq!(new.property("delta.columnMapping.maxColumnId"), Some("5"));
-        assert_eq!(new.property("delta.dataSkippingStatsColumns"), Some("a"));
+        assert_eq!(new.property(TableProperty::ColumnMappingMaxColumnId), Some("5"));
+        assert_eq!(new.property(TableProperty::DataSkippingStatsColumns), Some("a"));
     }
 
     #[test]

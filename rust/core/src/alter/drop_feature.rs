@@ -6,17 +6,15 @@ use super::column_mapping::{is_mapped, without_mapping};
 use super::constraints::constraints;
 use super::finalize::Change;
 use super::names::names_that_need_mapping;
-use super::property_table::known;
 use super::protocol::{with_features, without_feature};
 use super::validate::check;
 use super::widen::{has_changes, without_changes};
 use super::{Definition, iceberg_compat};
 use crate::error::{Error, Result, condition};
 use crate::features::{FEATURES, Feature, Removal, feature};
+use crate::properties::TableProperty;
 use crate::schema::ColumnMappingMode;
 
-/// Property that keeps checkpoints before a version from being removed on their own.
-pub(crate) const PROTECTED_BEFORE: &str = "delta.requireCheckpointProtectionBeforeVersion";
 /// Checkpoints that are written between the cleaning and the commit that drops a feature, as delta-spark writes them.
 pub const BARRIER_CHECKPOINTS: usize = 3;
 
@@ -131,7 +129,7 @@ pub fn plan_drop(
 fn removable(table: &Definition, name: &str) -> Result<(&'static Feature, &'static Removal)> {
     let names = table.protocol.features();
     if !names.iter().any(|f| f.eq_ignore_ascii_case(name)) {
-        if known(name).is_some() {
+        if TableProperty::named(name).is_some() {
             return Err(refuse(name, "it is a property and no feature; unset it")
                 .of_condition(&condition::FEATURE_DROP_FEATURE_IS_DELTA_PROPERTY));
         }
@@ -162,19 +160,19 @@ fn removable(table: &Definition, name: &str) -> Result<(&'static Feature, &'stat
 
 /// What shows that the table still uses the feature, as the steps that end it.
 fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<Vec<Step>> {
-    let unset = |keys: &[&str]| Step::Properties {
-        set: BTreeMap::new(),
-        unset: keys.iter().filter(|k| table.property(k).is_some()).map(|k| (*k).to_owned()).collect(),
+    let unset = |properties: &[TableProperty]| {
+        let there = properties.iter().filter(|property| table.property(**property).is_some());
+        Step::Properties { set: BTreeMap::new(), unset: there.map(ToString::to_string).collect() }
     };
-    let set = |pairs: &[(&str, &str)]| Step::Properties {
-        set: pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+    let set = |pairs: &[(TableProperty, &str)]| Step::Properties {
+        set: pairs.iter().map(|(property, value)| (property.to_string(), (*value).to_owned())).collect(),
         unset: Vec::new(),
     };
     let mut steps = Vec::new();
     match feature {
         "deletionVectors" => {
-            if table.is_true("delta.enableDeletionVectors") {
-                steps.push(unset(&["delta.enableDeletionVectors"]));
+            if table.is_true(TableProperty::EnableDeletionVectors) {
+                steps.push(unset(&[TableProperty::EnableDeletionVectors]));
             }
             if traces.deletion_vectors > 0 {
                 steps.push(Step::PurgeDeletionVectors);
@@ -184,8 +182,8 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
             }
         }
         "typeWidening" | "typeWidening-preview" => {
-            if table.is_true("delta.enableTypeWidening") {
-                steps.push(unset(&["delta.enableTypeWidening"]));
+            if table.is_true(TableProperty::EnableTypeWidening) {
+                steps.push(unset(&[TableProperty::EnableTypeWidening]));
             }
             if has_changes(&table.schema) {
                 steps.push(Step::RewriteWidenedFiles);
@@ -196,18 +194,20 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
             steps.push(Step::RewriteMappedFiles);
         }
         "v2Checkpoint" => {
-            if table.property("delta.checkpointPolicy").is_some_and(|v| v.eq_ignore_ascii_case("v2")) {
-                steps.push(set(&[("delta.checkpointPolicy", "classic")]));
+            if table.property(TableProperty::CheckpointPolicy).is_some_and(|v| v.eq_ignore_ascii_case("v2")) {
+                steps.push(set(&[(TableProperty::CheckpointPolicy, "classic")]));
             } else if traces.v2_checkpoint {
                 // the policy is classic already, so the next checkpoint is
                 steps.push(set(&[]));
             }
         }
         "rowTracking" => {
-            if table.is_true("delta.enableRowTracking") || !table.is_true("delta.rowTrackingSuspended") {
+            if table.is_true(TableProperty::EnableRowTracking)
+                || !table.is_true(TableProperty::RowTrackingSuspended)
+            {
                 steps.push(set(&[
-                    ("delta.enableRowTracking", "false"),
-                    ("delta.rowTrackingSuspended", "true"),
+                    (TableProperty::EnableRowTracking, "false"),
+                    (TableProperty::RowTrackingSuspended, "true"),
                 ]));
             }
             if traces.row_ids > 0 {
@@ -215,12 +215,14 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
             }
         }
         "inCommitTimestamp" => {
-            let kept =
-                ["delta.inCommitTimestampEnablementVersion", "delta.inCommitTimestampEnablementTimestamp"];
-            let on = table.is_true("delta.enableInCommitTimestamps");
-            if on || kept.iter().any(|key| table.property(key).is_some()) {
+            let kept = [
+                TableProperty::InCommitTimestampEnablementVersion,
+                TableProperty::InCommitTimestampEnablementTimestamp,
+            ];
+            let on = table.is_true(TableProperty::EnableInCommitTimestamps);
+            if on || kept.iter().any(|property| table.property(*property).is_some()) {
                 let Step::Properties { unset, .. } = unset(&kept) else { return Ok(steps) };
-                let off = ("delta.enableInCommitTimestamps".to_owned(), "false".to_owned());
+                let off = (TableProperty::EnableInCommitTimestamps.to_string(), "false".to_owned());
                 steps.push(Step::Properties { set: on.then_some(off).into_iter().collect(), unset });
             }
         }
@@ -236,12 +238,15 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
             }
         }
         "checkpointProtection" => {
-            let before: u64 = table.property(PROTECTED_BEFORE).and_then(|v| v.parse().ok()).unwrap_or(0);
+            let before: u64 = table
+                .property(TableProperty::RequireCheckpointProtectionBeforeVersion)
+                .and_then(|v| v.parse().ok())
+                .unwrap_or(0);
             if before > 0 && !traces.history_truncated {
                 steps.push(Step::TruncateHistory);
             }
-            if table.property(PROTECTED_BEFORE).is_some() {
-                steps.push(unset(&[PROTECTED_BEFORE]));
+            if table.property(TableProperty::RequireCheckpointProtectionBeforeVersion).is_some() {
+                steps.push(unset(&[TableProperty::RequireCheckpointProtectionBeforeVersion]));
             }
         }
         _ => {}
@@ -291,8 +296,8 @@ pub fn unmapped(table: &Definition) -> Result<Definition> {
     let mut new = table.clone();
     new.schema = without_mapping(&table.schema);
     new.metadata.schema_string = new.schema.to_json();
-    for key in ["delta.columnMapping.mode", "delta.columnMapping.maxColumnId"] {
-        new.metadata.configuration.remove(key);
+    for key in [TableProperty::ColumnMappingMode, TableProperty::ColumnMappingMaxColumnId] {
+        new.metadata.unset_property(key);
     }
     iceberg_compat::check(None, &new)?;
     check(Some(table), &new, Change::Replace)?;
@@ -311,11 +316,12 @@ pub fn downgraded(table: &Definition, plan: &DropPlan, traces: &Traces, version:
         return Err(refuse(feature.name, format!("the table uses it again; to be done: {left:?}")));
     }
     let mut new = table.clone();
-    new.metadata.configuration.retain(|key, _| !removal.properties.contains(&key.as_str()));
+    removal.properties.iter().for_each(|property| drop(new.metadata.unset_property(*property)));
     new.protocol = without_feature(&table.protocol, feature.name);
     if plan.history == History::Protected {
         new.protocol = with_features(&new.protocol, &["checkpointProtection"])?;
-        new.metadata.configuration.insert(PROTECTED_BEFORE.into(), version.to_string());
+        new.metadata
+            .set_property(TableProperty::RequireCheckpointProtectionBeforeVersion, version.to_string());
     }
     check(Some(table), &new, Change::Alter)?;
     Ok(new)
@@ -348,12 +354,20 @@ mod tests {
         let done = downgraded(&clean, &p, &Traces::default(), 9).unwrap();
         assert_eq!(done.protocol.features(), ["appendOnly", "checkpointProtection", "invariants"]);
         assert_eq!(done.protocol.min_reader_version, 1);
-        assert_eq!(done.property(PROTECTED_BEFORE), Some("9"));
+        assert_eq!(done.property(TableProperty::RequireCheckpointProtectionBeforeVersion), Some("9"));
         // the protection goes when the history is gone
         let guard = plan_drop(&done, "checkpointProtection", true, &Traces::default()).unwrap();
-        assert_eq!(guard.steps, [Step::TruncateHistory, unset(&[PROTECTED_BEFORE])]);
+        assert_eq!(
+            guard.steps,
+            [Step::TruncateHistory, unset(&[TableProperty::RequireCheckpointProtectionBeforeVersion.name()])]
+        );
         let truncated = Traces { history_truncated: true, ..Default::default() };
-        let bare = clean_properties(&done, &BTreeMap::new(), &[PROTECTED_BEFORE.into()]).unwrap();
+        let bare = clean_properties(
+            &done,
+            &BTreeMap::new(),
+            &[TableProperty::RequireCheckpointProtectionBeforeVersion.to_string()],
+        )
+        .unwrap();
         assert_eq!(downgraded(&bare, &guard, &truncated, 12).unwrap().protocol, protocol(1, 2));
     }
 

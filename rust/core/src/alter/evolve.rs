@@ -8,7 +8,7 @@ use super::references::{refuse_if_used, refuse_type_if_used};
 use super::{Definition, identity, widen};
 use crate::alter::names::{check_names, check_partition_columns};
 use crate::error::{Error, Result, condition};
-use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, as_nullable};
+use crate::schema::{ColumnMappingMode, DataType, KEY_PREFIX, StructField, StructType, as_nullable};
 
 /// The table with the columns of the data too, as `mergeSchema` asks for it.
 ///
@@ -128,7 +128,7 @@ fn added(field: &StructField) -> StructField {
     let mut one = as_nullable(&StructType { fields: vec![field.clone()] });
     one.change_fields(&mut |_, field| {
         strip(field);
-        field.metadata.retain(|key, _| !key.starts_with("delta.") && !key.ends_with("_DEFAULT"));
+        field.metadata.retain(|key, _| !key.starts_with(KEY_PREFIX) && !key.ends_with("_DEFAULT"));
     });
     one.fields.remove(0)
 }
@@ -156,7 +156,7 @@ pub fn overwrite_schema(
         });
     }
     new.schema = data.clone();
-    new.schema.change_fields(&mut |_, field| field.metadata.retain(|key, _| !key.starts_with("delta.")));
+    new.schema.change_fields(&mut |_, field| field.metadata.retain(|key, _| !key.starts_with(KEY_PREFIX)));
     match table.column_mapping() {
         ColumnMappingMode::None => new.schema.change_fields(&mut |_, field| strip(field)),
         _ => reuse(&table.schema, &mut new.schema),
@@ -177,6 +177,7 @@ mod tests {
 
     use super::*;
     use crate::alter::testing::{data_type, partitioned, schema, table};
+    use crate::properties::TableProperty;
 
     fn paths(schema: &StructType) -> Vec<String> {
         schema
@@ -211,7 +212,7 @@ mod tests {
             ]
         );
         assert!(!new.schema.fields[0].nullable && new.schema.fields[3].nullable);
-        assert_eq!(new.property("delta.columnMapping.maxColumnId"), Some("9"));
+        assert_eq!(new.property(TableProperty::ColumnMappingMaxColumnId), Some("9"));
         assert_eq!(merge_schema(&new, &data).unwrap(), new);
     }
 

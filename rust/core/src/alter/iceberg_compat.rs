@@ -7,11 +7,12 @@ use super::finalize::Change;
 use super::widen::is_iceberg_widening;
 use crate::actions::{Add, Metadata};
 use crate::error::{Error, Result};
+use crate::properties::TableProperty;
 use crate::schema::{ColumnMappingMode, DataType, TYPE_CHANGES, type_from_name};
 use crate::stats::num_records;
 
-const V1: &str = "delta.enableIcebergCompatV1";
-const V2: &str = "delta.enableIcebergCompatV2";
+const V1: TableProperty = TableProperty::EnableIcebergCompatV1;
+const V2: TableProperty = TableProperty::EnableIcebergCompatV2;
 
 /// Whether a table is compatible with Iceberg.
 pub(crate) fn is_on(metadata: &Metadata) -> bool {
@@ -28,9 +29,9 @@ fn refuse(table: &Definition, reason: impl Into<String>) -> Error {
 
 /// Gives a new table with a compatibility column mapping by name, where nothing is said about the mode.
 pub(super) fn map_columns_of_new_table(new: &mut Definition, change: Change) {
-    const MODE: &str = "delta.columnMapping.mode";
+    const MODE: TableProperty = TableProperty::ColumnMappingMode;
     if change == Change::Create && is_on(&new.metadata) && new.property(MODE).is_none() {
-        new.metadata.configuration.insert(MODE.into(), "name".into());
+        new.metadata.set_property(MODE, "name");
     }
 }
 
@@ -49,7 +50,7 @@ pub(super) fn check(old: Option<&Definition>, new: &Definition) -> Result<()> {
     if new.column_mapping() == ColumnMappingMode::None {
         return Err(refuse(new, "it needs column mapping: set `delta.columnMapping.mode` = `name`"));
     }
-    if new.is_true("delta.enableDeletionVectors") {
+    if new.is_true(TableProperty::EnableDeletionVectors) {
         return Err(refuse(
             new,
             "there must be no deletion vectors: set `delta.enableDeletionVectors` = `false`",
@@ -147,29 +148,37 @@ mod tests {
 
     #[test]
     fn a_new_table_is_mapped_by_name() {
-        let t = table("a long", &[(V1, "true")]);
+        let t = table("a long", &[(V1.name(), "true")]);
         assert_eq!(t.column_mapping(), ColumnMappingMode::Name);
         assert!(t.protocol.supports("columnMapping") && t.protocol.min_reader_version == 2);
-        assert!(table("a array<int>", &[(V2, "true")]).protocol.supports("icebergCompatV2"));
+        assert!(table("a array<int>", &[(V2.name(), "true")]).protocol.supports("icebergCompatV2"));
     }
 
     #[test]
     fn what_iceberg_does_not_have_is_refused() {
         const DV: (&str, &str) = ("delta.enableDeletionVectors", "true");
         for (columns, properties, said) in [
-            ("a long", vec![(V1, "true"), (V2, "true")], "exclude each other"),
-            ("a long", vec![(V1, "true"), ("delta.columnMapping.mode", "none")], "needs column mapping"),
-            ("a long", vec![(V2, "true"), DV], "no deletion vectors"),
-            ("a long", vec![(V1, "true"), ("delta.feature.deletionVectors", "supported")], "must not have"),
-            ("a array<int>", vec![(V1, "true")], "of type array"),
-            ("s struct<m: map<int, int>>", vec![(V1, "true")], "of type"),
-            ("v variant", vec![(V2, "true")], "of type variant"),
+            ("a long", vec![(V1.name(), "true"), (V2.name(), "true")], "exclude each other"),
+            (
+                "a long",
+                vec![(V1.name(), "true"), ("delta.columnMapping.mode", "none")],
+                "needs column mapping",
+            ),
+            ("a long", vec![(V2.name(), "true"), DV], "no deletion vectors"),
+            (
+                "a long",
+                vec![(V1.name(), "true"), ("delta.feature.deletionVectors", "supported")],
+                "must not have",
+            ),
+            ("a array<int>", vec![(V1.name(), "true")], "of type array"),
+            ("s struct<m: map<int, int>>", vec![(V1.name(), "true")], "of type"),
+            ("v variant", vec![(V2.name(), "true")], "of type variant"),
         ] {
             let error = try_table(columns, &properties).unwrap_err();
             assert_eq!(error.kind(), "InvalidFeatureChange", "{error}");
             assert!(error.to_string().contains(said), "{error}");
         }
-        let on = [(V2.to_owned(), "true".to_owned())].into();
+        let on = [(V2.to_string(), "true".to_owned())].into();
         let plain = table("a long", &[]);
         assert!(
             set_properties(&plain, &on, SetOptions::default()).is_err(),
@@ -179,7 +188,7 @@ mod tests {
 
     #[test]
     fn files_must_be_counted_and_whole() {
-        let t = table("a long", &[(V2, "true")]).metadata;
+        let t = table("a long", &[(V2.name(), "true")]).metadata;
         let good = Add {
             path: FilePath::from_log("a.parquet"),
             stats: Some(r#"{"numRecords":3}"#.into()),

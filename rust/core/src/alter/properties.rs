@@ -7,16 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::Definition;
 use super::constraints::is_constraint;
 use super::finalize::{Change, finalize};
-use super::property_table::{PROPERTIES, Value, known};
 use super::protocol::Asked;
 use super::row_tracking::{EITHER, both};
 use crate::error::{Error, Result, condition};
 use crate::features::{FEATURES, feature};
-use crate::properties::parse_interval;
+use crate::properties::{FEATURE_PREFIX, PREFIX, ROW_TRACKING_PREFIX, TableProperty, Value, parse_interval};
 
-const FEATURE_PREFIX: &str = "delta.feature.";
-const READER_VERSION: &str = "delta.minReaderVersion";
-const WRITER_VERSION: &str = "delta.minWriterVersion";
+const READER_VERSION: TableProperty = TableProperty::MinReaderVersion;
+const WRITER_VERSION: TableProperty = TableProperty::MinWriterVersion;
 
 fn invalid(key: &str, reason: impl Into<String>) -> Error {
     Error::InvalidArgument { argument: key.to_owned(), reason: reason.into() }
@@ -74,9 +72,11 @@ pub fn unset_properties(table: &Definition, keys: &[String], if_exists: bool) ->
         if is_constraint(key) {
             return Err(invalid(key, "drop it as a constraint"));
         }
-        let spelled = match known(key) {
-            Some((_, Value::Kept)) => return Err(invalid(key, "deltaic keeps it itself")),
-            Some((name, _)) => name,
+        let spelled = match TableProperty::named(key) {
+            Some(known) if known.value() == Value::Kept => {
+                return Err(invalid(key, "deltaic keeps it itself"));
+            }
+            Some(known) => known.name(),
             None => key,
         };
         let gone = match spelled {
@@ -108,15 +108,13 @@ pub fn for_new_table(
 
 /// The properties `delta.*` that deltaic knows, in order.
 pub fn known_properties() -> impl Iterator<Item = &'static str> {
-    PROPERTIES.iter().map(|(name, _)| *name)
+    TableProperty::settable().map(TableProperty::name)
 }
 
 /// Whether a property is about the protocol and none of the table.
 pub(crate) fn is_of_protocol(key: &str) -> bool {
     let lower = key.to_lowercase();
-    lower.starts_with(FEATURE_PREFIX)
-        || key.eq_ignore_ascii_case(READER_VERSION)
-        || key.eq_ignore_ascii_case(WRITER_VERSION)
+    lower.starts_with(FEATURE_PREFIX) || READER_VERSION.is(key) || WRITER_VERSION.is(key)
 }
 
 fn checked(
@@ -128,11 +126,11 @@ fn checked(
         let lower = key.to_lowercase();
         if let Some(name) = lower.strip_prefix(FEATURE_PREFIX) {
             asked.features.insert(feature_named(key, name, value)?);
-        } else if key.eq_ignore_ascii_case(READER_VERSION) {
+        } else if READER_VERSION.is(key) {
             asked.reader_version = Some(version(key, value, &[1, 2, 3])?);
-        } else if key.eq_ignore_ascii_case(WRITER_VERSION) {
+        } else if WRITER_VERSION.is(key) {
             asked.writer_version = Some(version(key, value, &[1, 2, 3, 4, 5, 6, 7])?);
-        } else if key.eq_ignore_ascii_case("delta.ignoreProtocolDefaults") {
+        } else if TableProperty::IgnoreProtocolDefaults.is(key) {
             Value::Boolean.check(value).map_err(|reason| invalid(key, reason))?;
         } else if is_constraint(key) {
             return Err(invalid(key, "add it as a constraint: existing rows must be checked")
@@ -140,10 +138,11 @@ fn checked(
         } else if lower == "clusteringcolumns" {
             return Err(invalid(key, "set the clustering columns instead")
                 .named(&condition::CANNOT_MODIFY_TABLE_PROPERTY, [("prop", "clusteringColumns")]));
-        } else if let Some((name, kind)) = known(key) {
-            let value = kind.check(value).map_err(|reason| wrong(name, kind, value, invalid(key, reason)))?;
-            set.insert(name.to_owned(), value);
-        } else if lower.starts_with("delta.") && !options.allow_arbitrary {
+        } else if let Some(known) = TableProperty::named(key) {
+            let checked = known.value().check(value);
+            let value = checked.map_err(|reason| wrong(known, value, invalid(key, reason)))?;
+            set.insert(known.to_string(), value);
+        } else if lower.starts_with(PREFIX) && !options.allow_arbitrary {
             let names: Vec<&str> = known_properties().collect();
             return Err(invalid(
                 key,
@@ -158,14 +157,16 @@ fn checked(
 }
 
 /// The error of a value that a property cannot have, by the name that delta-spark has for it, if any.
-fn wrong(name: &str, kind: Value, value: &str, error: Error) -> Error {
-    match (name, kind) {
+fn wrong(property: TableProperty, value: &str, error: Error) -> Error {
+    match (property, property.value()) {
         (_, Value::Interval) => error.named(&condition::INVALID_INTERVAL, [("interval", value)]),
-        (_, Value::Kept) if name.starts_with("delta.rowTracking.") => {
+        (_, Value::Kept) if property.name().starts_with(ROW_TRACKING_PREFIX) => {
             error.of_condition(&condition::UNKNOWN_CONFIGURATION)
         }
-        (_, Value::Kept) => error.named(&condition::CANNOT_MODIFY_TABLE_PROPERTY, [("prop", name)]),
-        ("delta.isolationLevel", _) => {
+        (_, Value::Kept) => {
+            error.named(&condition::CANNOT_MODIFY_TABLE_PROPERTY, [("prop", property.name())])
+        }
+        (TableProperty::IsolationLevel, _) => {
             error.named(&condition::INVALID_ISOLATION_LEVEL, [("isolationLevel", value)])
         }
         _ => error,
@@ -196,26 +197,28 @@ fn version(key: &str, value: &str, all: &[i32]) -> Result<i32> {
 
 /// Rules about two properties, where one of them is touched.
 fn check_together(properties: &BTreeMap<String, String>, touched: &[String]) -> Result<()> {
-    let is_true = |key: &str| properties.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
-    let touches = |a: &str, b: &str| touched.iter().any(|key| key == a || key == b);
-    let length = |key: &str, default: &str| {
-        let text = properties.get(key).map_or(default, String::as_str);
-        parse_interval(text).map_err(|reason| invalid(key, reason))
+    let value = |property: TableProperty| {
+        properties.get(property.name()).map(String::as_str).or(property.default()).unwrap_or_default()
     };
-    let (log, files) = ("delta.logRetentionDuration", "delta.deletedFileRetentionDuration");
-    if touches(log, files) && length(log, "interval 30 days")? < length(files, "interval 1 week")? {
-        return Err(invalid(log, format!("it must not be shorter than `{files}`")));
+    let is_true = |property: TableProperty| value(property).eq_ignore_ascii_case("true");
+    let touches =
+        |a: TableProperty, b: TableProperty| touched.iter().any(|key| *key == a.name() || *key == b.name());
+    let length = |property: TableProperty| {
+        parse_interval(value(property)).map_err(|reason| invalid(property.name(), reason))
+    };
+    let (log, files) = (TableProperty::LogRetentionDuration, TableProperty::DeletedFileRetentionDuration);
+    if touches(log, files) && length(log)? < length(files)? {
+        return Err(invalid(log.name(), format!("it must not be shorter than `{files}`")));
     }
     let [on, suspended] = EITHER;
     if touches(on, suspended) && is_true(on) && is_true(suspended) {
         let reason = format!("`{suspended}` is true as well: row tracking is either on or suspended");
-        return Err(both(invalid(on, reason)));
+        return Err(both(invalid(on.name(), reason)));
     }
-    let (vectors, manifest) =
-        ("delta.enableDeletionVectors", "delta.compatibility.symlinkFormatManifest.enabled");
+    let (vectors, manifest) = (TableProperty::EnableDeletionVectors, TableProperty::SymlinkFormatManifest);
     if touches(vectors, manifest) && is_true(vectors) && is_true(manifest) {
         let reason = format!("`{manifest}` is true as well: a manifest cannot say which rows are deleted");
-        return Err(invalid(vectors, reason));
+        return Err(invalid(vectors.name(), reason));
     }
     Ok(())
 }
@@ -235,8 +238,11 @@ mod tests {
         let t =
             set(&table("a long", &[]), &[("DELTA.appendonly", "True"), ("owner", "me"), ("comment", "c")]);
         let t = t.unwrap();
-        assert_eq!(t.property("delta.appendOnly"), Some("true"));
-        assert_eq!((t.property("owner"), t.metadata.description.as_deref()), (Some("me"), Some("c")));
+        assert_eq!(t.property(TableProperty::AppendOnly), Some("true"));
+        assert_eq!(
+            (t.metadata.configuration["owner"].as_str(), t.metadata.description.as_deref()),
+            ("me", Some("c"))
+        );
         assert_eq!(t.protocol, protocol(1, 2));
         for (key, value, said) in [
             ("delta.apendOnly", "true", "not a property that deltaic knows"),
@@ -255,7 +261,7 @@ mod tests {
         }
         let any = [("delta.future".to_owned(), "x".to_owned())].into();
         let t = set_properties(&t, &any, SetOptions { allow_arbitrary: true }).unwrap();
-        assert_eq!(t.property("delta.future"), Some("x"));
+        assert_eq!(t.metadata.configuration["delta.future"], "x");
     }
 
     #[test]

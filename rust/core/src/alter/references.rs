@@ -4,6 +4,7 @@ use super::Definition;
 use super::constraints::constraints;
 use super::paths::{begins_with, refuse};
 use crate::error::{Error, Result, condition};
+use crate::properties::CONSTRAINT_PREFIX;
 use crate::schema::{DataType, GENERATION_EXPRESSION, StructType};
 
 /// A piece of an expression.
@@ -142,7 +143,7 @@ impl User {
             User::Constraint { name, expression } => (
                 format!("it cannot be {change}: the CHECK constraint `{name}` ({expression}) refers to it"),
                 of_constraint,
-                ("constraints", format!("delta.constraints.{name} -> {expression}")),
+                ("constraints", format!("{CONSTRAINT_PREFIX}{name} -> {expression}")),
             ),
             User::Generated { column, expression } => (
                 format!("it cannot be {change}: the generated column `{column}` refers to it"),

@@ -41,6 +41,7 @@ pub fn rename_column(table: &Definition, path: &[String], name: &str) -> Result<
 mod tests {
     use super::*;
     use crate::alter::testing::{partitioned, path, table};
+    use crate::properties::TableProperty;
 
     const NAME: (&str, &str) = ("delta.columnMapping.mode", "name");
 
@@ -63,7 +64,7 @@ mod tests {
         let new = rename_column(&new, &path("a"), "A").unwrap();
         assert_eq!(physical(&new), physical(&t));
         assert_eq!(new.metadata.partition_columns, ["new name"]);
-        assert_eq!(new.property("delta.dataSkippingStatsColumns"), Some("A,s.y"));
+        assert_eq!(new.property(TableProperty::DataSkippingStatsColumns), Some("A,s.y"));
         assert_eq!(new.protocol, t.protocol);
     }
 

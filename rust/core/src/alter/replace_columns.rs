@@ -128,6 +128,7 @@ impl Replaced<'_> {
 mod tests {
     use super::*;
     use crate::alter::testing::{partitioned, schema, table};
+    use crate::properties::TableProperty;
 
     const NAME: (&str, &str) = ("delta.columnMapping.mode", "name");
 
@@ -157,7 +158,7 @@ mod tests {
         );
         let new = replace_columns(&t, &columns("s struct<y: long>, a long")).unwrap();
         assert_eq!(paths(&new), ["s", "s.y", "a"]);
-        assert_eq!(new.property("delta.dataSkippingStatsColumns"), Some("a"));
+        assert_eq!(new.property(TableProperty::DataSkippingStatsColumns), Some("a"));
         let id = |table: &Definition, name: &str| table.schema.field(name).unwrap().metadata.clone();
         assert_eq!(id(&new, "a"), id(&t, "a"));
         let more = replace_columns(&new, &columns("s struct<y: long>, a long, b long")).unwrap();

@@ -4,20 +4,22 @@ use uuid::Uuid;
 
 use super::Definition;
 use crate::error::{Error, Result, condition};
+use crate::properties::TableProperty;
 
 /// Property and prefix of the column of row ids, and of that of row commit versions.
-pub(crate) const COLUMNS: [(&str, &str); 2] = [
-    ("delta.rowTracking.materializedRowIdColumnName", "_row-id-col-"),
-    ("delta.rowTracking.materializedRowCommitVersionColumnName", "_row-commit-version-col-"),
+pub(crate) const COLUMNS: [(TableProperty, &str); 2] = [
+    (TableProperty::MaterializedRowIdColumn, "_row-id-col-"),
+    (TableProperty::MaterializedRowCommitVersionColumn, "_row-commit-version-col-"),
 ];
 
 /// Properties of which one may be true.
-pub(super) const EITHER: [&str; 2] = ["delta.enableRowTracking", "delta.rowTrackingSuspended"];
+pub(super) const EITHER: [TableProperty; 2] =
+    [TableProperty::EnableRowTracking, TableProperty::RowTrackingSuspended];
 
 /// The error where both of [`EITHER`] are true, with its condition.
 pub(super) fn both(error: Error) -> Error {
     let [on, suspended] = EITHER;
-    let properties = [("property1", on), ("property2", suspended)];
+    let properties = [("property1", on.name()), ("property2", suspended.name())];
     error.named(&condition::ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION, properties)
 }
 
@@ -26,12 +28,12 @@ pub(super) fn name_columns(old: Option<&Definition>, new: &mut Definition) {
     let supported = new.protocol.supports("rowTracking");
     for (property, prefix) in COLUMNS {
         if !supported {
-            new.metadata.configuration.remove(property);
+            new.metadata.unset_property(property);
             continue;
         }
         let own = old.and_then(|old| old.property(property)).or_else(|| new.property(property));
         let name = own.map_or_else(|| format!("{prefix}{}", Uuid::new_v4()), str::to_owned);
-        new.metadata.configuration.insert(property.into(), name);
+        new.metadata.set_property(property, name);
     }
 }
 
@@ -39,7 +41,7 @@ pub(super) fn name_columns(old: Option<&Definition>, new: &mut Definition) {
 /// protocol with the feature (`delta.feature.rowTracking` = `supported`), row ids for all files (`dataChange` = false),
 /// and only then the property.
 pub fn needs_backfill(old: &Definition, new: &Definition) -> bool {
-    !old.is_true("delta.enableRowTracking") && new.is_true("delta.enableRowTracking")
+    !old.is_true(TableProperty::EnableRowTracking) && new.is_true(TableProperty::EnableRowTracking)
 }
 
 /// Checks that row tracking is on only where the protocol has it, that it is not suspended too, and that no column has a

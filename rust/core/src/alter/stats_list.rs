@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use super::Definition;
 use super::paths::{begins_with, field, resolve};
 use crate::error::{Error, Result, condition};
+use crate::properties::TableProperty;
 use crate::schema::{DataType, format_column_list, parse_column_list};
 
-const KEY: &str = "delta.dataSkippingStatsColumns";
+const KEY: TableProperty = TableProperty::DataSkippingStatsColumns;
 
 fn listed(table: &Definition) -> Result<Option<Vec<Vec<String>>>> {
     let list = table.property(KEY).map(parse_column_list).transpose();
-    list.map_err(|reason| Error::InvalidArgument { argument: KEY.into(), reason })
+    list.map_err(|reason| Error::InvalidArgument { argument: KEY.to_string(), reason })
 }
 
 /// Takes a dropped column, and what is in it, out of the list.
@@ -20,7 +21,7 @@ pub(super) fn drop(table: &mut Definition, path: &[String]) -> Result<()> {
     let before = list.len();
     list.retain(|column| !begins_with(column, path));
     if list.len() < before {
-        table.metadata.configuration.insert(KEY.into(), format_column_list(&list));
+        table.metadata.set_property(KEY, format_column_list(&list));
     }
     Ok(())
 }
@@ -34,7 +35,7 @@ pub(super) fn rename(table: &mut Definition, path: &[String], name: &str) -> Res
         changed = true;
     }
     if changed {
-        table.metadata.configuration.insert(KEY.into(), format_column_list(&list));
+        table.metadata.set_property(KEY, format_column_list(&list));
     }
     Ok(())
 }
@@ -45,7 +46,7 @@ pub(super) fn rename(table: &mut Definition, path: &[String], name: &str) -> Res
 /// # Errors
 /// [`Error::InvalidArgument`] with the property and the column.
 pub(super) fn check(table: &Definition) -> Result<()> {
-    let invalid = |reason: String| Error::InvalidArgument { argument: KEY.into(), reason };
+    let invalid = |reason: String| Error::InvalidArgument { argument: KEY.to_string(), reason };
     let mut leaves = Vec::new();
     for column in listed(table)?.unwrap_or_default() {
         let name = column.join(".");
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_list_follows_the_columns() {
-        let mut t = table("a long, s struct<x: long, y: long>, b string", &[(KEY, "A, s.x, s.y, b")]);
+        let mut t = table("a long, s struct<x: long, y: long>, b string", &[(KEY.name(), "A, s.x, s.y, b")]);
         drop(&mut t, &path("s.x")).unwrap();
         assert_eq!(t.property(KEY), Some("A,s.y,b"));
         rename(&mut t, &path("s"), "t u").unwrap();
@@ -119,19 +120,22 @@ mod tests {
     #[test]
     fn the_list_names_columns_that_have_statistics() {
         for (list, said) in [("q", "no such column"), ("l", "of type array"), ("v", "of type binary")] {
-            let error = try_table("a long, l array<int>, v binary", &[(KEY, list)]).unwrap_err().to_string();
-            assert!(error.contains(KEY) && error.contains(said), "{error}");
+            let error =
+                try_table("a long, l array<int>, v binary", &[(KEY.name(), list)]).unwrap_err().to_string();
+            assert!(error.contains(KEY.name()) && error.contains(said), "{error}");
         }
-        let partitioned = crate::alter::testing::partitioned(table("a long, p long", &[(KEY, "p")]), &["p"]);
+        let partitioned =
+            crate::alter::testing::partitioned(table("a long, p long", &[(KEY.name(), "p")]), &["p"]);
         assert!(check(&partitioned).unwrap_err().to_string().contains("partition column"));
     }
 
     #[test]
     fn no_column_is_listed_twice() {
         for list in ["a, A", "s, s.x", "s.x, s.x", "s, s"] {
-            let error = try_table("a long, s struct<x: long, f: boolean>", &[(KEY, list)]).unwrap_err();
+            let error =
+                try_table("a long, s struct<x: long, f: boolean>", &[(KEY.name(), list)]).unwrap_err();
             assert!(error.to_string().contains("listed twice"), "{error}");
         }
-        try_table("a long, s struct<x: long, f: boolean>", &[(KEY, "s.f, a, s.x")]).unwrap();
+        try_table("a long, s struct<x: long, f: boolean>", &[(KEY.name(), "s.f, a, s.x")]).unwrap();
     }
 }

@@ -11,6 +11,7 @@ use super::{
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result, condition};
 use crate::features::{feature, used_features};
+use crate::properties::TableProperty;
 use crate::schema::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ColumnMappingMode, check_type_changes};
 
 /// Checks protocol and metadata that are to be committed on top of others, for files that stay; `old` is none for a new
@@ -131,8 +132,8 @@ fn check_partitioning(new: &Definition) -> Result<()> {
 
 /// The change data feed has columns of its own, which the table then must not have.
 fn check_feed(old: Option<&Definition>, new: &Definition) -> Result<()> {
-    let key = "delta.enableChangeDataFeed";
-    if !new.metadata.is_true(key) {
+    let property = TableProperty::EnableChangeDataFeed;
+    if !new.metadata.is_true(property) {
         return Ok(());
     }
     let own = [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP];
@@ -142,12 +143,14 @@ fn check_feed(old: Option<&Definition>, new: &Definition) -> Result<()> {
     }
     let list = taken.join(",");
     let error = Error::InvalidArgument {
-        argument: key.into(),
+        argument: property.to_string(),
         reason: format!("`{list}`: the changes have columns of these names, too: the table may not"),
     };
     let list = ("columnList", format!("[{list}]"));
-    Err(match old.is_some_and(|old| old.metadata.is_true(key)) {
-        true => error.named(&condition::RESERVED_CDC_COLUMNS_ON_WRITE, [list, ("config", key.to_owned())]),
+    Err(match old.is_some_and(|old| old.metadata.is_true(property)) {
+        true => {
+            error.named(&condition::RESERVED_CDC_COLUMNS_ON_WRITE, [list, ("config", property.to_string())])
+        }
         false => error.named(&condition::TABLE_ALREADY_CONTAINS_CDC_COLUMNS, [list]),
     })
 }

@@ -8,11 +8,12 @@ use super::evolve::Integers;
 use super::paths::refuse;
 use super::{Definition, iceberg_compat};
 use crate::error::Result;
+use crate::properties::TableProperty;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, TYPE_CHANGES, is_widening};
 
 /// Whether type changes are turned on.
 pub(super) fn is_on(table: &Definition) -> bool {
-    table.is_true("delta.enableTypeWidening")
+    table.is_true(TableProperty::EnableTypeWidening)
 }
 
 /// Checks that a column may change its type: both are primitive and the protocol has the change.

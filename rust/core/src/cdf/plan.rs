@@ -12,6 +12,7 @@ use crate::error::condition::Condition;
 use crate::error::{Error, Result, condition};
 use crate::features::in_commit_since;
 use crate::log::{Listing, LogFile, commit_name};
+use crate::properties::TableProperty;
 use crate::replay::{CHUNK, CommitActions, fetch, scan_for_metadata};
 use crate::schema::{ColumnMappingMode, StructType, with_change_columns};
 use crate::snapshot::{At, Snapshot, monotonic};
@@ -20,7 +21,7 @@ use crate::snapshot::{At, Snapshot, monotonic};
 pub(super) type TimedFiles = (i64, Vec<ChangeFile>);
 
 /// Whether the changes of the versions with this metadata are recorded.
-const ENABLED: &str = "delta.enableChangeDataFeed";
+const ENABLED: TableProperty = TableProperty::EnableChangeDataFeed;
 
 /// The setting of delta-spark that says which version gives the schema.
 const SCHEMA_MODE: &str = "spark.databricks.delta.changeDataFeed.defaultSchemaModeForColumnMappingTable";

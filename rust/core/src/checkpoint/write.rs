@@ -15,6 +15,7 @@ use crate::log::{
     CheckpointPolicy, LastCheckpoint, LastV2Checkpoint, Listing, LogFileKind, LogSegment, LogSettings,
 };
 use crate::parquet::parquet_codec;
+use crate::properties::TableProperty;
 use crate::replay::CheckpointReader;
 use crate::snapshot::{ReplayedLog, Snapshot};
 use crate::sums::SaturatingSum;
@@ -106,8 +107,7 @@ impl<'a> Job<'a> {
         let clustering = clustering(snapshot)?;
         let mode = snapshot.column_mapping();
         let layout = Layout::of(&settings, metadata, snapshot.schema(), mode, vectors, clustering)?;
-        let codec =
-            metadata.configuration.get("delta.parquet.compression.codec").map_or("zstd", String::as_str);
+        let codec = metadata.property(TableProperty::ParquetCompressionCodec).unwrap_or("zstd");
         let now = Utc::now().timestamp_millis();
         Ok(Job {
             snapshot,

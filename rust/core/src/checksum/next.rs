@@ -6,6 +6,7 @@ use super::histogram::{count_deletions, count_size, no_deletions, no_sizes};
 use super::version_checksum::Checksum;
 use crate::actions::{ActionRef, CommitInfo};
 use crate::features::has_in_commit_timestamps;
+use crate::properties::TableProperty;
 
 /// More transaction identifiers or domains than this are left out, as delta-spark does: absent means unknown.
 pub(crate) const MOST_TXNS: usize = 100;
@@ -119,7 +120,7 @@ pub(crate) fn finish_checksum(mut checksum: Checksum) -> Option<Checksum> {
         checksum.in_commit_timestamp_opt = None;
     }
     // which of them have expired depends on the clock of the reader
-    if metadata.configuration.contains_key("delta.setTransactionRetentionDuration") {
+    if metadata.property(TableProperty::SetTransactionRetentionDuration).is_some() {
         checksum.set_transactions = None;
     }
     if !vectors {

@@ -8,6 +8,7 @@ use crate::actions::{Action, Add, DeletionVectorDescriptor, Metadata, ObjectPath
 use crate::error::{ConflictKind, ConflictRule, Result};
 use crate::features::{ROW_TRACKING_DOMAIN, assigns_row_ids, has_in_commit_timestamps};
 use crate::predicate::Predicate;
+use crate::properties::TableProperty;
 
 /// A transaction that lost a race, as it stands.
 #[derive(Debug, Clone, Copy)]
@@ -167,8 +168,8 @@ fn file_findings(
     }
     let mut touched: Vec<_> = touched.into_iter().collect();
     touched.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    let vectors_enabled =
-        ours.protocol.supports("deletionVectors") && ours.metadata.is_true("delta.enableDeletionVectors");
+    let vectors_enabled = ours.protocol.supports("deletionVectors")
+        && ours.metadata.is_true(TableProperty::EnableDeletionVectors);
     let claimed = |file: &str, remove: &Remove, out: &mut Vec<RuleFinding>| -> Result<()> {
         if remove.data_change && ours.reads.of_removed(file, remove, true)? {
             out.push(RuleFinding::file(ConflictRule::RemoveRead, remove.path.as_str()));

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Changes;
 use crate::actions::Metadata;
 use crate::error::{Error, Result};
+use crate::properties::TableProperty;
 
 /// What a transaction is guaranteed against others that commit while it is at work. The names are delta-spark's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -30,13 +31,13 @@ impl IsolationLevel {
     /// # Errors
     /// [`Error::InvalidArgument`] for a value that is neither `Serializable` nor `WriteSerializable`.
     pub fn of(metadata: &Metadata) -> Result<Self> {
-        let Some(value) = metadata.configuration.get("delta.isolationLevel") else {
+        let Some(value) = metadata.property(TableProperty::IsolationLevel) else {
             return Ok(Self::default());
         };
         let levels = [IsolationLevel::Serializable, IsolationLevel::WriteSerializable];
         levels.into_iter().find(|l| l.name().eq_ignore_ascii_case(value)).ok_or_else(|| {
             Error::InvalidArgument {
-                argument: "delta.isolationLevel".into(),
+                argument: TableProperty::IsolationLevel.to_string(),
                 reason: format!("`{value}` is neither Serializable nor WriteSerializable"),
             }
         })

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::actions::{Metadata, Protocol};
 use crate::error::ConflictRule;
 use crate::features::MAX_READER_VERSION;
-use crate::schema::{ColumnMappingMode, IDENTITY_HIGH_WATER_MARK};
+use crate::properties::{COLUMN_MAPPING_PREFIX, PREFIX, TableProperty};
+use crate::schema::{ColumnMappingMode, FIELD_ID, IDENTITY_HIGH_WATER_MARK, PHYSICAL_NAME};
 
 /// Features that ask nothing of what a transaction has prepared: their rules hold for what comes later, come with a
 /// change of metadata, or are kept by every commit itself.
@@ -35,36 +36,36 @@ const UNDEMANDING: [&str; 20] = [
 ];
 
 /// Properties that no data file and no other action depends on.
-const UNDEMANDING_PROPERTIES: [&str; 13] = [
-    "delta.checkpoint.writeStatsAsJson",
-    "delta.checkpoint.writeStatsAsStruct",
-    "delta.checkpointInterval",
-    "delta.checkpointPolicy",
-    "delta.checkpointRetentionDuration",
-    "delta.compatibility.symlinkFormatManifest.enabled",
-    "delta.deletedFileRetentionDuration",
-    "delta.enableExpiredLogCleanup",
-    "delta.logRetentionDuration",
-    "delta.sampleRetentionDuration",
-    "delta.setTransactionRetentionDuration",
-    "delta.targetFileSize",
-    "delta.tuneFileSizesForRewrites",
+const UNDEMANDING_PROPERTIES: [TableProperty; 13] = [
+    TableProperty::CheckpointWriteStatsAsJson,
+    TableProperty::CheckpointWriteStatsAsStruct,
+    TableProperty::CheckpointInterval,
+    TableProperty::CheckpointPolicy,
+    TableProperty::CheckpointRetentionDuration,
+    TableProperty::SymlinkFormatManifest,
+    TableProperty::DeletedFileRetentionDuration,
+    TableProperty::EnableExpiredLogCleanup,
+    TableProperty::LogRetentionDuration,
+    TableProperty::SampleRetentionDuration,
+    TableProperty::SetTransactionRetentionDuration,
+    TableProperty::TargetFileSize,
+    TableProperty::TuneFileSizesForRewrites,
 ];
 
 /// Properties that may be set to `true` under a transaction: a commit keeps their rules whenever it is made.
-const MAY_BE_ENABLED: [&str; 3] =
-    ["delta.enableDeletionVectors", "delta.enableInCommitTimestamps", ROW_TRACKING];
+const MAY_BE_ENABLED: [TableProperty; 3] =
+    [TableProperty::EnableDeletionVectors, TableProperty::EnableInCommitTimestamps, ROW_TRACKING];
 
 /// Properties that the commit that enables in-commit timestamps or row tracking sets with them.
-const WITH_THEM: [&str; 4] = [
-    "delta.inCommitTimestampEnablementTimestamp",
-    "delta.inCommitTimestampEnablementVersion",
-    "delta.rowTracking.materializedRowCommitVersionColumnName",
-    "delta.rowTracking.materializedRowIdColumnName",
+const WITH_THEM: [TableProperty; 4] = [
+    TableProperty::InCommitTimestampEnablementTimestamp,
+    TableProperty::InCommitTimestampEnablementVersion,
+    TableProperty::MaterializedRowCommitVersionColumn,
+    TableProperty::MaterializedRowIdColumn,
 ];
 
 /// Behind it every row has a row id: a commit that was prepared before cannot say that rows kept theirs.
-const ROW_TRACKING: &str = "delta.enableRowTracking";
+const ROW_TRACKING: TableProperty = TableProperty::EnableRowTracking;
 
 /// Whether a change of the metadata enables row tracking.
 pub(crate) fn enables_row_tracking(old: &Metadata, new: &Metadata) -> bool {
@@ -130,8 +131,8 @@ fn drop_mapping(value: &mut Value) -> bool {
             let name = fields.get("name").cloned();
             let metadata = fields.get_mut("metadata").and_then(Value::as_object_mut);
             let same = metadata.is_none_or(|metadata| {
-                metadata.remove("delta.columnMapping.id");
-                metadata.remove("delta.columnMapping.physicalName") == name
+                metadata.remove(FIELD_ID);
+                metadata.remove(PHYSICAL_NAME) == name
             });
             same && fields.values_mut().all(drop_mapping)
         }
@@ -148,12 +149,13 @@ fn undemanding_properties(
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     keys.into_iter().filter(|key| old.get(*key) != new.get(*key)).all(|key| {
         let key = key.as_str();
+        let is_one_of = |properties: &[TableProperty]| properties.iter().any(|p| p.name() == key);
         let enabled = new.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"));
-        !key.to_lowercase().starts_with("delta.")
-            || UNDEMANDING_PROPERTIES.contains(&key)
-            || (maps_by_name && key.starts_with("delta.columnMapping."))
-            || (MAY_BE_ENABLED.contains(&key) && enabled)
-            || (WITH_THEM.contains(&key) && !old.contains_key(key))
+        !key.to_lowercase().starts_with(PREFIX)
+            || is_one_of(&UNDEMANDING_PROPERTIES)
+            || (maps_by_name && key.starts_with(COLUMN_MAPPING_PREFIX))
+            || (is_one_of(&MAY_BE_ENABLED) && enabled)
+            || (is_one_of(&WITH_THEM) && !old.contains_key(key))
     })
 }
 
@@ -204,7 +206,7 @@ mod tests {
             Metadata { description: Some("d".into()), ..old.clone() },
             Metadata { configuration: [("mine".into(), "1".into())].into(), ..old.clone() },
             Metadata { schema_string: old.schema_string.replace(':', ": "), ..old.clone() },
-            Metadata { configuration: [(ROW_TRACKING.into(), "true".into())].into(), ..old.clone() },
+            Metadata { configuration: [(ROW_TRACKING.to_string(), "true".into())].into(), ..old.clone() },
         ] {
             assert_eq!(metadata_rule(&old, &same), Some(ConflictRule::PropertiesSet), "{same:?}");
         }

@@ -2,6 +2,7 @@
 
 use crate::conflict::StoredVectors;
 use crate::error::{Error, Result};
+use crate::properties::TableProperty;
 use crate::txn::{Committed, Transaction};
 use crate::write::{Uploads, WriteOptions, WritePlan};
 
@@ -26,13 +27,13 @@ impl DmlAttempt {
     /// Whether rows are marked as deleted where they are. A new vector says that rows change.
     pub(crate) fn uses_vectors(&self) -> bool {
         (self.write.data_change && self.write.vectors)
-            && self.plan.metadata.is_true("delta.enableDeletionVectors")
+            && self.plan.metadata.is_true(TableProperty::EnableDeletionVectors)
             && self.plan.protocol.supports("deletionVectors")
     }
 
     /// Whether changes of rows are told.
     pub(crate) fn feeds_changes(&self) -> bool {
-        self.write.data_change && self.plan.metadata.is_true("delta.enableChangeDataFeed")
+        self.write.data_change && self.plan.metadata.is_true(TableProperty::EnableChangeDataFeed)
     }
 
     /// Whether the table has the files, or may have them.

@@ -9,6 +9,7 @@ use super::vectors::mark;
 use crate::actions::{Add, FilePath};
 use crate::error::{Error, Result, condition};
 use crate::predicate::Predicate;
+use crate::properties::TableProperty;
 use crate::snapshot::Snapshot;
 use crate::stats::num_records;
 use crate::sums::SaturatingSum;
@@ -82,12 +83,12 @@ pub(crate) fn candidates(
 
 fn loses_no_rows(attempt: &DmlAttempt) -> bool {
     let plan = &attempt.plan;
-    plan.metadata.is_true("delta.appendOnly") && plan.protocol.supports("appendOnly")
+    plan.metadata.is_true(TableProperty::AppendOnly) && plan.protocol.supports("appendOnly")
 }
 
 fn refused(attempt: &DmlAttempt, file: Option<String>) -> Error {
     Error::AppendOnly { path: attempt.plan.location.root().to_string(), file }
-        .named(&condition::CANNOT_MODIFY_APPEND_ONLY, [("config", "delta.appendOnly")])
+        .named(&condition::CANNOT_MODIFY_APPEND_ONLY, [("config", TableProperty::AppendOnly.name())])
 }
 
 /// Refuses what takes rows away, whether there are any.

@@ -10,6 +10,7 @@ use crate::actions::{Add, Cdc, FilePath, Metadata, ObjectPath, Protocol};
 use crate::error::{Error, Result};
 use crate::operations::{commit_made, fill, make_durable, operation};
 use crate::predicate::Predicate;
+use crate::properties::TableProperty;
 use crate::schema::{StructField, StructType, from_arrow};
 use crate::store::{KeptOptions, Location, StorageOptions};
 use crate::txn::Operation;
@@ -117,8 +118,8 @@ impl DistributedWrite {
 
     /// Compression of data files that the write or else the table asks for; none leaves it to the writer.
     pub fn compression(&self) -> Option<&str> {
-        let table = self.plan.metadata.configuration.get("delta.parquet.compression.codec");
-        self.options.compression.as_deref().or(table.map(String::as_str))
+        let table = self.plan.metadata.property(TableProperty::ParquetCompressionCodec);
+        self.options.compression.as_deref().or(table)
     }
 
     /// The settings of Parquet's writer that hold, by name, whoever writes the files.

@@ -25,6 +25,7 @@ use crate::alter::generated::expression;
 use crate::deletion_vector::{DeletionVector, Shared as SharedVectors};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
+use crate::properties::{FEATURE_PREFIX, TableProperty};
 use crate::replay::{FileBatch, FilesRequest};
 use crate::scan::RowIds;
 use crate::schema::{
@@ -131,11 +132,11 @@ pub(crate) fn check_fits(snapshot: &Snapshot, now: &Value, analyzed: &str) -> Re
 /// The protocol as properties of a table are shown: its versions, and the features that it names.
 fn protocol_properties(protocol: &Protocol) -> BTreeMap<String, String> {
     let versions = [
-        ("delta.minReaderVersion".to_owned(), protocol.min_reader_version.to_string()),
-        ("delta.minWriterVersion".to_owned(), protocol.min_writer_version.to_string()),
+        (TableProperty::MinReaderVersion.to_string(), protocol.min_reader_version.to_string()),
+        (TableProperty::MinWriterVersion.to_string(), protocol.min_writer_version.to_string()),
     ];
     let features = protocol.reader_features.iter().chain(&protocol.writer_features).flatten();
-    let features = features.map(|name| (format!("delta.feature.{name}"), "supported".to_owned()));
+    let features = features.map(|name| (format!("{FEATURE_PREFIX}{name}"), "supported".to_owned()));
     versions.into_iter().chain(features).collect()
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::expr::{Rule, RuleKind, rule_functions};
 use crate::schema::{
-    CHAR_VARCHAR, CURRENT_DEFAULT, ColumnMappingMode, DataType, FIELD_ID, StructField, StructType,
+    CHAR_VARCHAR, CURRENT_DEFAULT, ColumnMappingMode, DataType, FIELD_ID, KEY_PREFIX, StructField, StructType,
 };
 
 /// Where Spark's Parquet reader looks for field ids.
@@ -44,7 +44,7 @@ fn field_json(field: &StructField, physical: Option<ColumnMappingMode>) -> Value
 /// printed, or left out.
 fn told(field: &StructField) -> impl Iterator<Item = (String, Value)> {
     let all =
-        field.metadata.iter().filter(|(key, _)| !key.starts_with("delta.") && !key.starts_with("parquet."));
+        field.metadata.iter().filter(|(key, _)| !key.starts_with(KEY_PREFIX) && !key.starts_with("parquet."));
     all.filter_map(|(key, value)| match key.as_str() {
         // of Spark's own tables: what rows have that were there before the column
         EXISTS_DEFAULT => None,

@@ -1,21 +1,17 @@
 //! In-commit timestamps (PROTOCOL.md, "In-Commit Timestamps"): whether a table has them, and since when.
 
 use crate::actions::Metadata;
-
-const ENABLED: &str = "delta.enableInCommitTimestamps";
-
-pub(crate) const SINCE_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
-
-pub(crate) const SINCE_TIMESTAMP: &str = "delta.inCommitTimestampEnablementTimestamp";
+use crate::properties::TableProperty;
 
 /// Whether every commit of the table has a timestamp of its own.
 pub(crate) fn has_in_commit_timestamps(metadata: &Metadata) -> bool {
-    metadata.is_true(ENABLED)
+    metadata.is_true(TableProperty::EnableInCommitTimestamps)
 }
 
 /// When in-commit timestamps began to count (PROTOCOL.md, "In-Commit Timestamps"): the version, or `None` where they
 /// are off.
 pub(crate) fn in_commit_since(metadata: &Metadata) -> Option<u64> {
-    let version = || metadata.configuration.get(SINCE_VERSION).and_then(|v| v.parse().ok());
+    let version =
+        || metadata.property(TableProperty::InCommitTimestampEnablementVersion).and_then(|v| v.parse().ok());
     has_in_commit_timestamps(metadata).then(|| version().unwrap_or(0))
 }

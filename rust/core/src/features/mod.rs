@@ -11,9 +11,7 @@ mod writer;
 
 pub use clustering::CLUSTERING_DOMAIN;
 pub(crate) use clustering::clustering_columns;
-pub(crate) use in_commit_timestamps::{
-    SINCE_TIMESTAMP, SINCE_VERSION, has_in_commit_timestamps, in_commit_since,
-};
+pub(crate) use in_commit_timestamps::{has_in_commit_timestamps, in_commit_since};
 pub use reader::{MAX_READER_VERSION, check_reader, check_uses};
 pub(crate) use row_tracking::{HighWaterMark, ROW_TRACKING_DOMAIN, assigns_row_ids, high_water_mark};
 pub use table::{FEATURES, Feature, Removal, feature, used_features};

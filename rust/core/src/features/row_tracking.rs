@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::error::{Error, Result};
+use crate::properties::TableProperty;
 
 /// The metadata domain of the highest row id.
 pub(crate) const ROW_TRACKING_DOMAIN: &str = "delta.rowTracking";
@@ -16,7 +17,7 @@ pub(crate) struct HighWaterMark {
 
 /// Whether every file that joins the table gets row ids.
 pub(crate) fn assigns_row_ids(protocol: &Protocol, metadata: &Metadata) -> bool {
-    protocol.supports("rowTracking") && !metadata.is_true("delta.rowTrackingSuspended")
+    protocol.supports("rowTracking") && !metadata.is_true(TableProperty::RowTrackingSuspended)
 }
 
 /// The highest row id that a domain records; nothing for other domains and for a tombstone.

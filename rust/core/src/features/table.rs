@@ -1,8 +1,9 @@
 //! Every feature that deltaic knows, as data. What reads, writes, enables, upgrades or drops a feature looks here.
 
-use super::Use;
+use super::{ROW_TRACKING_DOMAIN, Use};
 use crate::actions::Metadata;
-use crate::schema::{DataType, StructType};
+use crate::properties::{CONSTRAINT_PREFIX, TableProperty};
+use crate::schema::{DataType, GENERATION_EXPRESSION, IDENTITY_START, INVARIANTS, StructType};
 
 /// A table feature.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub struct Removal {
     /// truncating the history.
     pub protects_history: bool,
     /// Properties that go with the feature.
-    pub properties: &'static [&'static str],
+    pub properties: &'static [TableProperty],
     /// Domains of `domainMetadata` that go with it.
     pub domains: &'static [&'static str],
 }
@@ -81,7 +82,7 @@ pub static FEATURES: &[Feature] = &[
     writer("allowColumnDefaults"),
     Feature {
         legacy: Some((0, 2)),
-        used_by: &[Use::True("delta.appendOnly")],
+        used_by: &[Use::True(TableProperty::AppendOnly)],
         automatic: true,
         ..writer("appendOnly")
     },
@@ -93,20 +94,20 @@ pub static FEATURES: &[Feature] = &[
     },
     Feature {
         legacy: Some((0, 4)),
-        used_by: &[Use::True("delta.enableChangeDataFeed")],
+        used_by: &[Use::True(TableProperty::EnableChangeDataFeed)],
         automatic: true,
         ..writer("changeDataFeed")
     },
     Feature {
         legacy: Some((0, 3)),
-        used_by: &[Use::Prefix("delta.constraints.")],
+        used_by: &[Use::Prefix(CONSTRAINT_PREFIX)],
         automatic: true,
         removal: Some(Removal::PLAIN),
         ..writer("checkConstraints")
     },
     Feature {
         removal: Some(Removal {
-            properties: &["delta.requireCheckpointProtectionBeforeVersion"],
+            properties: &[TableProperty::RequireCheckpointProtectionBeforeVersion],
             ..Removal::PLAIN
         }),
         ..writer("checkpointProtection")
@@ -114,16 +115,16 @@ pub static FEATURES: &[Feature] = &[
     Feature { requires: &["domainMetadata"], ..writer("clustering") },
     Feature {
         legacy: Some((2, 5)),
-        used_by: &[Use::Not("delta.columnMapping.mode", "none")],
+        used_by: &[Use::Not(TableProperty::ColumnMappingMode, "none")],
         automatic: true,
         removal: Some(Removal {
-            properties: &["delta.columnMapping.mode", "delta.columnMapping.maxColumnId"],
+            properties: &[TableProperty::ColumnMappingMode, TableProperty::ColumnMappingMaxColumnId],
             ..Removal::PROTECTED
         }),
         ..reader("columnMapping")
     },
     Feature {
-        used_by: &[Use::True("delta.enableDeletionVectors")],
+        used_by: &[Use::True(TableProperty::EnableDeletionVectors)],
         automatic: true,
         removal: Some(Removal::PROTECTED),
         ..reader("deletionVectors")
@@ -131,35 +132,35 @@ pub static FEATURES: &[Feature] = &[
     Feature { removal: Some(Removal::PLAIN), ..writer("domainMetadata") },
     Feature {
         legacy: Some((0, 4)),
-        used_by: &[Use::Column("delta.generationExpression")],
+        used_by: &[Use::Column(GENERATION_EXPRESSION)],
         automatic: true,
         ..writer("generatedColumns")
     },
     Feature {
         requires: &["columnMapping"],
-        used_by: &[Use::True("delta.enableIcebergCompatV1")],
+        used_by: &[Use::True(TableProperty::EnableIcebergCompatV1)],
         automatic: true,
         ..writer("icebergCompatV1")
     },
     Feature {
         requires: &["columnMapping"],
-        used_by: &[Use::True("delta.enableIcebergCompatV2")],
+        used_by: &[Use::True(TableProperty::EnableIcebergCompatV2)],
         automatic: true,
         ..writer("icebergCompatV2")
     },
     Feature {
         legacy: Some((0, 6)),
-        used_by: &[Use::Column("delta.identity.start")],
+        used_by: &[Use::Column(IDENTITY_START)],
         automatic: true,
         ..writer("identityColumns")
     },
     Feature {
-        used_by: &[Use::True("delta.enableInCommitTimestamps")],
+        used_by: &[Use::True(TableProperty::EnableInCommitTimestamps)],
         automatic: true,
         removal: Some(Removal {
             properties: &[
-                "delta.inCommitTimestampEnablementVersion",
-                "delta.inCommitTimestampEnablementTimestamp",
+                TableProperty::InCommitTimestampEnablementVersion,
+                TableProperty::InCommitTimestampEnablementTimestamp,
             ],
             ..Removal::PLAIN
         }),
@@ -167,49 +168,49 @@ pub static FEATURES: &[Feature] = &[
     },
     Feature {
         legacy: Some((0, 2)),
-        used_by: &[Use::NotNull, Use::Column("delta.invariants")],
+        used_by: &[Use::NotNull, Use::Column(INVARIANTS)],
         automatic: true,
         ..writer("invariants")
     },
     Feature {
-        used_by: &[Use::True("delta.enableMaterializePartitionColumnsFeature")],
+        used_by: &[Use::True(TableProperty::EnableMaterializePartitionColumns)],
         automatic: true,
         removal: Some(Removal {
-            properties: &["delta.enableMaterializePartitionColumnsFeature"],
+            properties: &[TableProperty::EnableMaterializePartitionColumns],
             ..Removal::PLAIN
         }),
         ..writer("materializePartitionColumns")
     },
     Feature {
         requires: &["domainMetadata"],
-        used_by: &[Use::True("delta.enableRowTracking")],
+        used_by: &[Use::True(TableProperty::EnableRowTracking)],
         automatic: true,
         removal: Some(Removal {
             properties: &[
-                "delta.enableRowTracking",
-                "delta.rowTrackingSuspended",
-                "delta.rowTracking.materializedRowIdColumnName",
-                "delta.rowTracking.materializedRowCommitVersionColumnName",
+                TableProperty::EnableRowTracking,
+                TableProperty::RowTrackingSuspended,
+                TableProperty::MaterializedRowIdColumn,
+                TableProperty::MaterializedRowCommitVersionColumn,
             ],
-            domains: &["delta.rowTracking"],
+            domains: &[ROW_TRACKING_DOMAIN],
             ..Removal::PLAIN
         }),
         ..writer("rowTracking")
     },
     Feature { used_by: &[Use::Type(is_timestamp_ntz)], ..reader("timestampNtz") },
     Feature {
-        used_by: &[Use::True("delta.enableTypeWidening")],
+        used_by: &[Use::True(TableProperty::EnableTypeWidening)],
         automatic: true,
         instead: Some("typeWidening-preview"),
-        removal: Some(Removal { properties: &["delta.enableTypeWidening"], ..Removal::PROTECTED }),
+        removal: Some(Removal { properties: &[TableProperty::EnableTypeWidening], ..Removal::PROTECTED }),
         ..reader("typeWidening")
     },
     Feature {
-        removal: Some(Removal { properties: &["delta.enableTypeWidening"], ..Removal::PROTECTED }),
+        removal: Some(Removal { properties: &[TableProperty::EnableTypeWidening], ..Removal::PROTECTED }),
         ..reader("typeWidening-preview")
     },
     Feature {
-        used_by: &[Use::Is("delta.checkpointPolicy", "v2")],
+        used_by: &[Use::Is(TableProperty::CheckpointPolicy, "v2")],
         automatic: true,
         removal: Some(Removal::PROTECTED),
         ..reader("v2Checkpoint")
@@ -217,7 +218,7 @@ pub static FEATURES: &[Feature] = &[
     Feature { removal: Some(Removal::PROTECTED), ..reader("vacuumProtocolCheck") },
     Feature {
         requires: &["variantType"],
-        used_by: &[Use::True("delta.enableVariantShredding")],
+        used_by: &[Use::True(TableProperty::EnableVariantShredding)],
         automatic: true,
         instead: Some("variantShredding-preview"),
         ..reader("variantShredding")

@@ -1,6 +1,7 @@
 //! Where the metadata of a table makes use of a feature.
 
 use crate::actions::Metadata;
+use crate::properties::TableProperty;
 use crate::schema::{DataType, StructType};
 
 /// A use of a feature that the metadata of a table shows.
@@ -13,11 +14,11 @@ pub enum Use {
     /// A column, at any depth, has such a type.
     Type(fn(&DataType) -> bool),
     /// A property is `true`.
-    True(&'static str),
+    True(TableProperty),
     /// A property has this value.
-    Is(&'static str, &'static str),
+    Is(TableProperty, &'static str),
     /// A property has any value but this one.
-    Not(&'static str, &'static str),
+    Not(TableProperty, &'static str),
     /// A property begins so.
     Prefix(&'static str),
 }
@@ -25,8 +26,9 @@ pub enum Use {
 impl Use {
     /// What in the table makes use of the feature, for a message.
     pub fn find(self, metadata: &Metadata, schema: &StructType) -> Option<String> {
-        let property = |key: &str| metadata.configuration.get(key);
-        let is = |key: &str, value: &str| property(key).is_some_and(|v| v.eq_ignore_ascii_case(value));
+        let is = |property: TableProperty, value: &str| {
+            metadata.property(property).is_some_and(|v| v.eq_ignore_ascii_case(value))
+        };
         let column = |path: Vec<&str>| format!("column `{}`", path.join("."));
         match self {
             Use::Column(key) => {
@@ -38,10 +40,11 @@ impl Use {
                 let found = schema.explode().into_iter().find(|(_, f)| f.data_type.any(&test));
                 found.map(|(path, _)| column(path))
             }
-            Use::True(key) => is(key, "true").then(|| key.to_owned()),
-            Use::Is(key, value) => is(key, value).then(|| format!("{key} = {value}")),
-            Use::Not(key, value) => {
-                property(key).filter(|v| !v.eq_ignore_ascii_case(value)).map(|v| format!("{key} = {v}"))
+            Use::True(property) => is(property, "true").then(|| property.to_string()),
+            Use::Is(property, value) => is(property, value).then(|| format!("{property} = {value}")),
+            Use::Not(property, value) => {
+                let other = metadata.property(property).filter(|v| !v.eq_ignore_ascii_case(value));
+                other.map(|v| format!("{property} = {v}"))
             }
             Use::Prefix(prefix) => {
                 let starts = |key: &&String| key.to_lowercase().starts_with(prefix);

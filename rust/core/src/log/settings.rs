@@ -1,6 +1,6 @@
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
-use crate::properties::parse_interval;
+use crate::properties::{TableProperty, parse_interval};
 
 /// Whether checkpoints are V2, by `delta.checkpointPolicy` and the feature `v2Checkpoint`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,54 +45,54 @@ impl LogSettings {
     /// # Errors
     /// [`Error::InvalidArgument`] with the name of a property whose value cannot be read.
     pub fn of(protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
-        let property = |key: &str| metadata.configuration.get(key).map(String::as_str);
-        let flag = |key: &str| match property(key) {
-            None => Ok(true),
-            Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
-            Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
-            Some(text) => Err(invalid(key, text, "`true` or `false`")),
+        // each that is read by these has a default
+        let value = |property| metadata.property_or_default(property).unwrap_or_default();
+        let flag = |property| match value(property) {
+            text if text.eq_ignore_ascii_case("true") => Ok(true),
+            text if text.eq_ignore_ascii_case("false") => Ok(false),
+            text => Err(invalid(property, text, "`true` or `false`")),
         };
-        let duration = |key: &str| {
-            let parse = |text| {
-                parse_interval(text)
-                    .map_err(|reason| Error::InvalidArgument { argument: key.to_owned(), reason })
-            };
-            property(key).map(parse).transpose()
+        let interval = |property: TableProperty, text| {
+            parse_interval(text)
+                .map_err(|reason| Error::InvalidArgument { argument: property.to_string(), reason })
         };
-        let whole = |key: &str, default: u64| {
-            let parse = |text: &str| text.trim().parse().map_err(|_| invalid(key, text, "a whole number"));
-            property(key).map_or(Ok(default), parse)
+        let duration = |property| interval(property, value(property));
+        let whole = |property| {
+            let text = value(property);
+            text.trim().parse::<u64>().map_err(|_| invalid(property, text, "a whole number"))
         };
         let listed = |feature: &str| protocol.writer_features.iter().flatten().any(|f| f == feature);
-        let policy = match property("delta.checkpointPolicy") {
-            None | Some("classic") => CheckpointPolicy::Classic,
+        let policy = match value(TableProperty::CheckpointPolicy) {
+            "classic" => CheckpointPolicy::Classic,
             // the property alone, without the feature, does not allow it
-            Some("v2") if !listed("v2Checkpoint") => CheckpointPolicy::Classic,
-            Some("v2") => CheckpointPolicy::V2,
-            Some(text) => return Err(invalid("delta.checkpointPolicy", text, "`classic` or `v2`")),
+            "v2" if !listed("v2Checkpoint") => CheckpointPolicy::Classic,
+            "v2" => CheckpointPolicy::V2,
+            text => return Err(invalid(TableProperty::CheckpointPolicy, text, "`classic` or `v2`")),
         };
         let protected = listed("checkpointProtection");
         Ok(LogSettings {
             policy,
-            interval: whole("delta.checkpointInterval", 10)?.max(1),
-            stats_as_json: flag("delta.checkpoint.writeStatsAsJson")?,
-            stats_as_struct: flag("delta.checkpoint.writeStatsAsStruct")?,
-            tombstone_retention: duration("delta.deletedFileRetentionDuration")?.unwrap_or(7 * DAY),
-            txn_retention: duration("delta.setTransactionRetentionDuration")?,
-            log_retention: duration("delta.logRetentionDuration")?.unwrap_or(30 * DAY),
-            truncated_retention: duration("delta.dropFeatureTruncateHistory.retentionDuration")?
-                .unwrap_or(DAY),
-            cleanup: flag("delta.enableExpiredLogCleanup")?,
+            interval: whole(TableProperty::CheckpointInterval)?.max(1),
+            stats_as_json: flag(TableProperty::CheckpointWriteStatsAsJson)?,
+            stats_as_struct: flag(TableProperty::CheckpointWriteStatsAsStruct)?,
+            tombstone_retention: duration(TableProperty::DeletedFileRetentionDuration)?,
+            txn_retention: metadata
+                .property(TableProperty::SetTransactionRetentionDuration)
+                .map(|text| interval(TableProperty::SetTransactionRetentionDuration, text))
+                .transpose()?,
+            log_retention: duration(TableProperty::LogRetentionDuration)?,
+            truncated_retention: duration(TableProperty::DropFeatureTruncateHistoryRetentionDuration)?,
+            cleanup: flag(TableProperty::EnableExpiredLogCleanup)?,
             protected_before: match protected {
-                true => whole("delta.requireCheckpointProtectionBeforeVersion", 0)?,
+                true => whole(TableProperty::RequireCheckpointProtectionBeforeVersion)?,
                 false => 0,
             },
         })
     }
 }
 
-fn invalid(key: &str, text: &str, right: &str) -> Error {
-    Error::InvalidArgument { argument: key.to_owned(), reason: format!("`{text}` is not {right}") }
+fn invalid(property: TableProperty, text: &str, right: &str) -> Error {
+    Error::InvalidArgument { argument: property.to_string(), reason: format!("`{text}` is not {right}") }
 }
 
 #[cfg(test)]

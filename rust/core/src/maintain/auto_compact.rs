@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::optimize::{OptimizeOptions, Partitions, optimize_partitions};
 use crate::actions::{Add, Metadata};
 use crate::error::Result;
+use crate::properties::TableProperty;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::warnings::warn;
@@ -95,8 +96,9 @@ impl AutoCompact {
 
 /// Whether the table asks for it: by its property, or by the older one that asks for all of this kind.
 fn is_asked_for(metadata: &Metadata) -> bool {
-    let property = metadata.configuration.get("delta.autoOptimize.autoCompact").map(|v| v.to_lowercase());
-    metadata.is_true("delta.autoOptimize") || property.is_some_and(|value| value == "true" || value == "auto")
+    let property = metadata.property(TableProperty::AutoOptimizeAutoCompact).map(str::to_lowercase);
+    metadata.is_true(TableProperty::AutoOptimize)
+        || property.is_some_and(|value| value == "true" || value == "auto")
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::actions::{Add, Protocol};
 use crate::alter::properties::{SetOptions, set_properties};
 use crate::error::{Error, Result};
+use crate::properties::{FEATURE_PREFIX, TableProperty};
 use crate::snapshot::{At, Snapshot};
 use crate::stats::num_records;
 use crate::store::Location;
@@ -44,7 +45,7 @@ pub(super) fn backfill(snapshot: &Snapshot, user_metadata: Option<&str>) -> Resu
     if files.is_empty() {
         return Ok(false);
     }
-    if snapshot.metadata().is_true("delta.rowTrackingSuspended") {
+    if snapshot.metadata().is_true(TableProperty::RowTrackingSuspended) {
         return Err(Error::InvalidFeatureChange {
             feature: "rowTracking".into(),
             reason: "files get no row ids while `delta.rowTrackingSuspended` is set: unset it first, in a change of \
@@ -73,7 +74,7 @@ fn support(location: &Location, user_metadata: Option<&str>, budget: Duration) -
     if snapshot.protocol().supports("rowTracking") {
         return Ok(());
     }
-    let asked = [("delta.feature.rowTracking".to_owned(), "supported".to_owned())].into();
+    let asked = [(format!("{FEATURE_PREFIX}rowTracking"), "supported".to_owned())].into();
     let protocol = set_properties(&definition(&snapshot)?, &asked, SetOptions::default())?.protocol;
     let mut txn = Transaction::begin(&snapshot, upgrade(&protocol));
     txn.set_protocol(protocol);

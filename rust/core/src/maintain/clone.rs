@@ -10,7 +10,8 @@ use crate::alter::properties::for_new_table;
 use crate::alter::{Definition, SetOptions, joined_protocol, row_tracking, set_properties};
 use crate::deletion_vector::file_path;
 use crate::error::{Error, Result, condition};
-use crate::features::{CLUSTERING_DOMAIN, SINCE_TIMESTAMP, SINCE_VERSION, check_writer};
+use crate::features::{CLUSTERING_DOMAIN, check_writer};
+use crate::properties::{COORDINATED_COMMITS_PREFIX, TableProperty};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::sums::SaturatingSum;
@@ -18,13 +19,13 @@ use crate::txn::{Operation, Transaction};
 use crate::write::check_place;
 
 /// Whether statements may mark rows of files as deleted.
-const VECTORS: &str = "delta.enableDeletionVectors";
+const VECTORS: TableProperty = TableProperty::EnableDeletionVectors;
 
 /// Properties of a table that say something of its own history or place, and nothing of a clone.
 const OWN: [&str; 4] = [
-    SINCE_VERSION,
-    SINCE_TIMESTAMP,
-    "delta.requireCheckpointProtectionBeforeVersion",
+    TableProperty::InCommitTimestampEnablementVersion.name(),
+    TableProperty::InCommitTimestampEnablementTimestamp.name(),
+    TableProperty::RequireCheckpointProtectionBeforeVersion.name(),
     "io.unitycatalog.tableId",
 ];
 
@@ -156,9 +157,9 @@ fn refused(target: &Location, reason: &str) -> Error {
 /// Whether a property says something of the table that has it, and nothing of one that is made after it.
 pub(super) fn is_own(key: &str) -> bool {
     OWN.contains(&key)
-        || key.starts_with("delta.coordinatedCommits.")
+        || key.starts_with(COORDINATED_COMMITS_PREFIX)
         // what lies in the files under these names are the row ids of the source
-        || row_tracking::COLUMNS.iter().any(|(property, _)| *property == key)
+        || row_tracking::COLUMNS.iter().any(|(property, _)| property.name() == key)
 }
 
 /// Protocol and metadata of the clone.

@@ -11,6 +11,7 @@ use crate::alter::SetOptions;
 use crate::alter::properties::for_new_table;
 use crate::error::{Error, Result, condition};
 use crate::features::check_writer;
+use crate::properties::TableProperty;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, as_nullable};
 use crate::snapshot::{At, Snapshot};
 use crate::stats::StatsColumns;
@@ -150,7 +151,7 @@ fn table_of(
     )?;
     let mode = metadata.column_mapping();
     if mode != ColumnMappingMode::None {
-        let said = [("config", "delta.columnMapping.mode"), ("mode", mode.name())];
+        let said = [("config", TableProperty::ColumnMappingMode.name()), ("mode", mode.name())];
         return Err(Error::InvalidArgument {
             argument: "configuration".into(),
             reason:
@@ -200,7 +201,7 @@ fn read_files(
         let data = without(schema.as_ref().unwrap_or(&StructType::default()), partitions);
         let (configuration, _) = for_new_table(&options.configuration, SetOptions::default())?;
         let metadata = Metadata { configuration, ..Default::default() };
-        let has_vectors = metadata.is_true("delta.enableDeletionVectors");
+        let has_vectors = metadata.is_true(TableProperty::EnableDeletionVectors);
         let mut columns = StatsColumns::of(&data, &metadata, ColumnMappingMode::None, has_vectors)?;
         if !options.statistics {
             columns = StatsColumns::default();

@@ -10,6 +10,7 @@ use crate::alter::drop_feature::{BARRIER_CHECKPOINTS, DropPlan, History, Step, d
 use crate::checkpoint::{checkpoint, cleanup_before};
 use crate::error::{Error, Result, condition};
 use crate::log::{Listing, LogSettings};
+use crate::properties::TableProperty;
 use crate::snapshot::{At, Snapshot, format_timestamp, monotonic};
 use crate::store::Location;
 use crate::txn::warnings::warn;
@@ -18,7 +19,7 @@ use crate::txn::{Operation, Transaction, retried};
 /// More steps than any feature has: who needs them all works against a writer that uses the feature again and again.
 const MOST_STEPS: u64 = 20;
 /// How long the history is kept that a drop truncates.
-const TRUNCATED_RETENTION: &str = "delta.dropFeatureTruncateHistory.retentionDuration";
+const TRUNCATED_RETENTION: TableProperty = TableProperty::DropFeatureTruncateHistoryRetentionDuration;
 
 /// How to drop a feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,8 +171,8 @@ impl DropJob<'_> {
         let base = checkpoints(&listing).into_iter().map(|c| c.version).find(|version| *version >= clean);
         let times = monotonic(listing.commits());
         let base_time = base.and_then(|version| times.get(&version).copied()).unwrap_or(now);
-        let configured = snapshot.metadata().configuration.get(TRUNCATED_RETENTION);
-        let retention_text = configured.map_or("interval 24 hours", String::as_str).to_owned();
+        let retention_text = snapshot.metadata().property_or_default(TRUNCATED_RETENTION);
+        let retention_text = retention_text.unwrap_or_default().to_owned();
         let parameter = [("truncateHistoryLogRetentionPeriod", retention_text.clone())];
         let error = Error::FeatureInHistory {
             path: self.location.root().to_string(),

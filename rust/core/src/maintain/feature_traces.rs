@@ -7,12 +7,13 @@ use chrono::Utc;
 use super::tombstones::left;
 use crate::actions::{Action, Add, FilePath, Metadata};
 use crate::alter::Definition;
-use crate::alter::drop_feature::{PROTECTED_BEFORE, Traces};
+use crate::alter::drop_feature::Traces;
 use crate::alter::widen::has_changes;
 use crate::conflict::Winner;
 use crate::deletion_vector::file_path;
 use crate::error::Result;
 use crate::log::{Checkpoint, Listing, LogFileKind, LogSettings, commit_path, complete_checkpoints};
+use crate::properties::TableProperty;
 use crate::replay::CheckpointReader;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::snapshot::{At, Snapshot};
@@ -107,7 +108,10 @@ fn logical(schema: &StructType, path: &[String]) -> Vec<String> {
 
 /// `delta.requireCheckpointProtectionBeforeVersion`.
 pub(super) fn protected_before(metadata: &Metadata) -> u64 {
-    metadata.configuration.get(PROTECTED_BEFORE).and_then(|v| v.parse().ok()).unwrap_or(0)
+    metadata
+        .property(TableProperty::RequireCheckpointProtectionBeforeVersion)
+        .and_then(|v| v.parse().ok())
+        .unwrap_or(0)
 }
 
 /// The version of the oldest commit or checkpoint that is there.
@@ -133,13 +137,13 @@ fn is_v2(location: &Location, checkpoint: &Checkpoint) -> Result<bool> {
 /// Whether metadata shows a feature.
 fn metadata_shows(feature: &str, metadata: &Metadata) -> Result<bool> {
     Ok(match feature {
-        "deletionVectors" => metadata.is_true("delta.enableDeletionVectors"),
+        "deletionVectors" => metadata.is_true(TableProperty::EnableDeletionVectors),
         "columnMapping" => metadata.column_mapping() != ColumnMappingMode::None,
         "typeWidening" | "typeWidening-preview" => {
             has_changes(&StructType::from_json(&metadata.schema_string)?)
         }
         "v2Checkpoint" => {
-            metadata.configuration.get("delta.checkpointPolicy").is_some_and(|p| p.eq_ignore_ascii_case("v2"))
+            metadata.property(TableProperty::CheckpointPolicy).is_some_and(|p| p.eq_ignore_ascii_case("v2"))
         }
         _ => false,
     })

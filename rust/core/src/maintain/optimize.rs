@@ -14,7 +14,7 @@ use crate::conflict::{Changes, RowRelocations};
 use crate::error::{Error, Result, condition};
 use crate::expr::has_subquery;
 use crate::features::check_writer;
-use crate::properties::parse_byte_size;
+use crate::properties::{TableProperty, parse_byte_size};
 use crate::snapshot::{At, Snapshot};
 use crate::stats::num_records;
 use crate::store::Location;
@@ -171,8 +171,7 @@ fn attempt(
     let mut done = OptimizeDone { considered, ..Default::default() };
     let own = snapshot
         .metadata()
-        .configuration
-        .get("delta.targetFileSize")
+        .property(TableProperty::TargetFileSize)
         .and_then(|text| parse_byte_size(text).ok());
     let target_size = options.target_size.or(own).unwrap_or(1 << 30);
     let bins = match &layout {

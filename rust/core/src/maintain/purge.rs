@@ -43,7 +43,7 @@ pub(super) fn to_be_purged<P: Ord>(
 
 /// What is read from files: the columns of the table, and those of row tracking.
 fn readable(plan: &WritePlan) -> Vec<StructField> {
-    let tracked = COLUMNS.iter().filter_map(|(property, _)| plan.metadata.configuration.get(*property));
+    let tracked = COLUMNS.iter().filter_map(|(property, _)| plan.metadata.property(*property));
     let tracked = tracked.map(|name| {
         let mut field = StructField::new(name, DataType::Long, true);
         field.metadata.insert(BY_NAME.into(), true.into());

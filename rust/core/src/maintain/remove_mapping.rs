@@ -4,12 +4,13 @@ use super::alter_table::{Alteration, altered};
 use super::feature_steps::StepJob;
 use crate::alter::drop_feature::unmapped;
 use crate::error::Result;
+use crate::properties::TableProperty;
 use crate::schema::ColumnMappingMode;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::write::definition;
 
-const MODE: &str = "delta.columnMapping.mode";
+const MODE: TableProperty = TableProperty::ColumnMappingMode;
 
 /// A table that has no column mapping any more.
 pub(super) struct Unmapped {
@@ -40,7 +41,7 @@ pub(super) fn remove_mapping(
     }
     let mut new = unmapped(&table)?;
     if let Some(mode) = mode {
-        new.metadata.configuration.insert(MODE.into(), mode.into());
+        new.metadata.set_property(MODE, mode);
     }
     StepJob { snapshot: &snapshot, table: &table, user_metadata }.unmap(new)?;
     Ok(Some(Unmapped { version: Snapshot::open(location.clone(), At::Latest)?.version(), rest }))
@@ -48,7 +49,7 @@ pub(super) fn remove_mapping(
 
 /// The mode that stays as property of an alteration that takes column mapping away, and its rest.
 fn without_mode(alteration: &Alteration) -> Option<(Option<&'static str>, Option<Alteration>)> {
-    let is_mode = |key: &str| key.eq_ignore_ascii_case(MODE);
+    let is_mode = |key: &str| MODE.is(key);
     match alteration {
         Alteration::SetProperties { properties, options } => {
             let mode = properties.iter().find(|(key, _)| is_mode(key))?.1;

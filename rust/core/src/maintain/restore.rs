@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::files::{look, needs};
 use crate::actions::{Add, DomainMetadata, Metadata, ObjectPath};
-use crate::alter::{MAX_COLUMN_ID, joined_protocol};
+use crate::alter::joined_protocol;
 use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result, condition};
-use crate::features::{CLUSTERING_DOMAIN, SINCE_TIMESTAMP, SINCE_VERSION};
+use crate::features::CLUSTERING_DOMAIN;
+use crate::properties::TableProperty;
 use crate::schema::{IDENTITY_HIGH_WATER_MARK, IDENTITY_START, StructType};
 use crate::snapshot::{At, Snapshot, format_timestamp};
 use crate::store::Location;
@@ -170,16 +171,21 @@ fn check_there(location: &Location, adds: &[Add]) -> Result<()> {
 /// The old metadata, but for what only grows: the id of the table, column ids, and the marks of identity columns.
 pub(super) fn metadata(now: &Metadata, then: &Metadata) -> Result<Metadata> {
     let mut new = Metadata { id: now.id.clone(), ..then.clone() };
-    let max_id = |m: &Metadata| m.configuration.get(MAX_COLUMN_ID).and_then(|v| v.parse::<i64>().ok());
+    let max_id = |m: &Metadata| {
+        m.property(TableProperty::ColumnMappingMaxColumnId).and_then(|v| v.parse::<i64>().ok())
+    };
     if let (Some(ours), Some(theirs)) = (max_id(now), max_id(then)) {
-        new.configuration.insert(MAX_COLUMN_ID.into(), ours.max(theirs).to_string());
+        new.set_property(TableProperty::ColumnMappingMaxColumnId, ours.max(theirs).to_string());
     }
     // since when in-commit timestamps count is the business of the commit
-    for key in [SINCE_VERSION, SINCE_TIMESTAMP] {
-        match now.configuration.get(key) {
-            Some(value) => new.configuration.insert(key.to_owned(), value.clone()),
-            None => new.configuration.remove(key),
-        };
+    for key in [
+        TableProperty::InCommitTimestampEnablementVersion,
+        TableProperty::InCommitTimestampEnablementTimestamp,
+    ] {
+        match now.property(key) {
+            Some(value) => new.set_property(key, value),
+            None => drop(new.unset_property(key)),
+        }
     }
     let current = StructType::from_json(&now.schema_string)?;
     let mut schema = StructType::from_json(&then.schema_string)?;

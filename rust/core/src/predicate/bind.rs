@@ -4,7 +4,7 @@ use super::literal::{Cast, cast};
 use super::scalar::Scalar;
 use super::{ColumnPath, CompareOp, Literal, Predicate};
 use crate::error::{Error, Result};
-use crate::schema::{COLLATIONS, ColumnMappingMode, DataType, StructType};
+use crate::schema::{COLLATIONS, ColumnMappingMode, DataType, StructType, TYPE_CHANGES};
 
 /// A column that a predicate names, found in the schema of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -254,7 +254,7 @@ impl Columns for TableColumns<'_> {
                 let collated = field.metadata.contains_key(COLLATIONS);
                 let opaque = opaque_type(&logical, &data_type)
                     .or_else(|| collated.then(|| format!("`{}` has a collation", logical.join("."))));
-                let was_float = field.metadata.get("delta.typeChanges").is_some_and(|changes| {
+                let was_float = field.metadata.get(TYPE_CHANGES).is_some_and(|changes| {
                     changes.as_array().into_iter().flatten().any(|c| c["fromType"] == "float")
                 });
                 let column =

@@ -8,6 +8,7 @@ use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema};
 use super::row_positions::Positions;
 use crate::actions::{Add, Metadata, ObjectPath};
 use crate::error::{Error, Result};
+use crate::properties::TableProperty;
 use crate::schema::{BY_NAME, DataType, StructField};
 use crate::snapshot::Snapshot;
 
@@ -28,11 +29,11 @@ impl RowIds {
     /// # Errors
     /// [`Error::InvalidSchema`] when the table does not name the columns.
     pub(crate) fn of(metadata: &Metadata) -> Result<Option<Self>> {
-        if !metadata.is_true("delta.enableRowTracking") {
+        if !metadata.is_true(TableProperty::EnableRowTracking) {
             return Ok(None);
         }
-        let column = |property: &str| {
-            let name = metadata.configuration.get(property).ok_or_else(|| Error::InvalidSchema {
+        let column = |property: TableProperty| {
+            let name = metadata.property(property).ok_or_else(|| Error::InvalidSchema {
                 reason: format!("row tracking is on, and `{property}` is not set"),
             })?;
             let mut field = StructField::new(name, DataType::Long, true);
@@ -41,8 +42,8 @@ impl RowIds {
         };
         Ok(Some(RowIds {
             columns: [
-                column("delta.rowTracking.materializedRowIdColumnName")?,
-                column("delta.rowTracking.materializedRowCommitVersionColumnName")?,
+                column(TableProperty::MaterializedRowIdColumn)?,
+                column(TableProperty::MaterializedRowCommitVersionColumn)?,
             ],
         }))
     }

@@ -1,9 +1,4 @@
-use super::{StructField, StructType};
-
-/// Field metadata key of the physical name.
-pub const PHYSICAL_NAME: &str = "delta.columnMapping.physicalName";
-/// Field metadata key of the column id.
-pub const FIELD_ID: &str = "delta.columnMapping.id";
+use super::{FIELD_ID, PHYSICAL_NAME, StructField, StructType};
 
 /// How logical columns find physical ones (PROTOCOL.md, "Column Mapping").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,5 +1,23 @@
 //! Keys in the metadata of a column.
 
+/// What keys with a meaning for Delta begin with.
+pub(crate) const KEY_PREFIX: &str = "delta.";
+
+/// Field metadata key of the physical name.
+pub const PHYSICAL_NAME: &str = "delta.columnMapping.physicalName";
+
+/// Field metadata key of the column id.
+pub const FIELD_ID: &str = "delta.columnMapping.id";
+
+/// Field metadata key of the ids of elements, keys and values.
+pub(crate) const NESTED_IDS: &str = "delta.columnMapping.nested.ids";
+
+/// Field metadata key of the changes of type.
+pub(crate) const TYPE_CHANGES: &str = "delta.typeChanges";
+
+/// Field metadata key of an invariant.
+pub(crate) const INVARIANTS: &str = "delta.invariants";
+
 /// Field metadata key of a column that files have by its name also where the table maps by id: those of row tracking.
 pub(crate) const BY_NAME: &str = "deltaic.byName";
 

@@ -19,18 +19,18 @@ pub use arrow_schema::{arrow_type, to_arrow_schema};
 pub use cdf_columns::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 pub(crate) use cdf_columns::{by_name, with_change_columns};
 pub(crate) use column_list::{format_column_list, parse_column_list};
-pub use column_mapping::{ColumnMappingMode, FIELD_ID, PHYSICAL_NAME};
+pub use column_mapping::ColumnMappingMode;
 pub use difference::{Nullability, physical_difference, read_difference};
 pub use from_arrow::{as_nullable, from_arrow};
-pub(crate) use metadata_keys::BY_NAME;
+pub(crate) use metadata_keys::{BY_NAME, INVARIANTS, KEY_PREFIX, NESTED_IDS, TYPE_CHANGES};
 pub use metadata_keys::{
-    CURRENT_DEFAULT, GENERATION_EXPRESSION, IDENTITY_ALLOW_EXPLICIT_INSERT, IDENTITY_HIGH_WATER_MARK,
-    IDENTITY_START, IDENTITY_STEP,
+    CURRENT_DEFAULT, FIELD_ID, GENERATION_EXPRESSION, IDENTITY_ALLOW_EXPLICIT_INSERT,
+    IDENTITY_HIGH_WATER_MARK, IDENTITY_START, IDENTITY_STEP, PHYSICAL_NAME,
 };
 pub use physical::{SPARK_FIELD_ID, stored_schema};
 pub use text_limits::TextLimit;
 pub(crate) use text_limits::{Limits, limit_batch, limits_of};
-pub(crate) use type_changes::{TYPE_CHANGES, check as check_type_changes, is_widening, type_from_name};
+pub(crate) use type_changes::{check as check_type_changes, is_widening, type_from_name};
 pub(crate) use types::COLLATIONS;
 pub use types::{ArrayType, CHAR_VARCHAR, DataType, MapType, StructField, StructType};
 pub(crate) use void::check_storable;

@@ -2,11 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{DataType, StructField, StructType};
+use super::{DataType, StructField, StructType, TYPE_CHANGES};
 use crate::error::{Error, Result, condition};
-
-/// Field metadata key of the changes.
-pub(crate) const TYPE_CHANGES: &str = "delta.typeChanges";
 
 /// Refuses a schema with a change of type that the protocol does not have: data files may hold what the table's type
 /// cannot. `path` is that of the table.

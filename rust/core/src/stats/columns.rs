@@ -2,14 +2,10 @@
 
 use crate::actions::Metadata;
 use crate::error::{Error, Result};
+use crate::properties::TableProperty;
 use crate::schema::{
     ColumnMappingMode, DataType, IDENTITY_START, StructField, StructType, parse_column_list,
 };
-
-/// Leaf columns that get statistics unless the table says otherwise.
-const DEFAULT_INDEXED_COLUMNS: i64 = 32;
-/// Characters of a string that are kept unless the table says otherwise.
-const DEFAULT_PREFIX: usize = 32;
 
 /// The columns of a table's files that get statistics, as a tree that mirrors the data.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -65,19 +61,20 @@ impl StatsColumns {
         mode: ColumnMappingMode,
         tight_bounds: bool,
     ) -> Result<Self> {
-        let prefix = property(metadata, "delta.dataSkippingStringPrefixLength")?
-            .map_or(DEFAULT_PREFIX, |n: i64| usize::try_from(n).unwrap_or(0));
+        let prefix = whole(metadata, TableProperty::DataSkippingStringPrefixLength)?;
+        let prefix = usize::try_from(prefix).unwrap_or(0);
         let mut columns = StatsColumns { prefix, tight_bounds, ..Default::default() };
-        columns.nodes = match metadata.configuration.get("delta.dataSkippingStatsColumns") {
+        columns.nodes = match metadata.property(TableProperty::DataSkippingStatsColumns) {
             Some(list) => {
-                let paths = parse_column_list(&list.to_lowercase()).map_err(|reason| {
-                    Error::InvalidArgument { argument: "delta.dataSkippingStatsColumns".into(), reason }
-                })?;
+                let paths =
+                    parse_column_list(&list.to_lowercase()).map_err(|reason| Error::InvalidArgument {
+                        argument: TableProperty::DataSkippingStatsColumns.to_string(),
+                        reason,
+                    })?;
                 named(data, &paths, mode, &mut columns.leaves)
             }
             None => {
-                let count = property(metadata, "delta.dataSkippingNumIndexedCols")?
-                    .unwrap_or(DEFAULT_INDEXED_COLUMNS);
+                let count = whole(metadata, TableProperty::DataSkippingNumIndexedCols)?;
                 let limit = if count < 0 { usize::MAX } else { count as usize };
                 first(data, limit, mode, &mut columns.leaves)
             }
@@ -109,10 +106,11 @@ impl StatsColumns {
     }
 }
 
-fn property(metadata: &Metadata, key: &str) -> Result<Option<i64>> {
-    let Some(text) = metadata.configuration.get(key) else { return Ok(None) };
-    text.trim().parse().map(Some).map_err(|_| Error::InvalidArgument {
-        argument: key.into(),
+fn whole(metadata: &Metadata, property: TableProperty) -> Result<i64> {
+    // both have a default
+    let text = metadata.property_or_default(property).unwrap_or_default();
+    text.trim().parse().map_err(|_| Error::InvalidArgument {
+        argument: property.to_string(),
         reason: format!("`{text}` is not a whole number"),
     })
 }

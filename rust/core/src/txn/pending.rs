@@ -7,7 +7,10 @@ use super::row_ids::assign;
 use super::table::Table;
 use super::timestamps::{mark, next};
 use super::{checks, universal_format};
-use crate::actions::{Action, ActionRef, Add, CommitInfo, DomainMetadata, Metadata, ObjectPath, Protocol};
+use crate::actions::{
+    Action, ActionRef, Add, CommitInfo, DomainMetadata, IDENTITY_MARKS_ONLY, Metadata, ObjectPath, Protocol,
+    ROW_IDS_PRESERVED,
+};
 use crate::after_commit::{NewCommit, after_commit};
 use crate::commit::Proposal;
 use crate::conflict::{
@@ -17,6 +20,7 @@ use crate::conflict::{
 use crate::error::{Conflict, ConflictKind, ConflictRule, Error, Result};
 use crate::features::{ROW_TRACKING_DOMAIN, assigns_row_ids, has_in_commit_timestamps};
 use crate::log::commit_path;
+use crate::properties::TableProperty;
 use crate::snapshot::Snapshot;
 use crate::store::Location;
 
@@ -137,13 +141,13 @@ impl Pending {
     /// metadata only moves marks of identity columns, which delta-spark's writers follow.
     fn tags(&self) -> Option<Value> {
         let mut tags = Map::new();
-        if self.metadata().is_some_and(|m| m.is_true("delta.enableRowTracking")) {
+        if self.metadata().is_some_and(|m| m.is_true(TableProperty::EnableRowTracking)) {
             let moved = || !self.changes.removes.is_empty() && !self.changes.adds.is_empty();
             let preserved = self.row_ids_preserved.unwrap_or_else(|| !moved());
-            tags.insert("delta.rowTracking.preserved".into(), preserved.to_string().into());
+            tags.insert(ROW_IDS_PRESERVED.into(), preserved.to_string().into());
         }
         if self.changes.identities.is_some() {
-            tags.insert("delta.identity.schemaUpdate".into(), "true".into());
+            tags.insert(IDENTITY_MARKS_ONLY.into(), "true".into());
         }
         (!tags.is_empty()).then_some(Value::Object(tags))
     }

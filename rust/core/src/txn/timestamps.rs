@@ -1,7 +1,8 @@
 //! In-commit timestamps (PROTOCOL.md, "In-Commit Timestamps").
 
 use crate::actions::Metadata;
-use crate::features::{SINCE_TIMESTAMP, SINCE_VERSION, has_in_commit_timestamps};
+use crate::features::has_in_commit_timestamps;
+use crate::properties::TableProperty;
 
 /// The timestamp of a commit: the clock, or one millisecond after the commit before it.
 pub(super) fn next(now: i64, previous: Option<i64>) -> i64 {
@@ -12,21 +13,24 @@ pub(super) fn next(now: i64, previous: Option<i64>) -> i64 {
 /// off. In a table whose first commit has them there is nothing to say.
 pub(super) fn mark(metadata: &mut Metadata, before: Option<&Metadata>, version: u64, timestamp: Option<i64>) {
     let Some(timestamp) = timestamp else {
-        metadata.configuration.remove(SINCE_VERSION);
-        metadata.configuration.remove(SINCE_TIMESTAMP);
+        metadata.unset_property(TableProperty::InCommitTimestampEnablementVersion);
+        metadata.unset_property(TableProperty::InCommitTimestampEnablementTimestamp);
         return;
     };
     let Some(before) = before else { return };
     if has_in_commit_timestamps(before) {
-        for key in [SINCE_VERSION, SINCE_TIMESTAMP] {
-            if let Some(value) = before.configuration.get(key) {
-                metadata.configuration.entry(key.to_owned()).or_insert_with(|| value.clone());
+        for key in [
+            TableProperty::InCommitTimestampEnablementVersion,
+            TableProperty::InCommitTimestampEnablementTimestamp,
+        ] {
+            if let (Some(value), None) = (before.property(key), metadata.property(key)) {
+                metadata.set_property(key, value);
             }
         }
         return;
     }
-    metadata.configuration.insert(SINCE_VERSION.to_owned(), version.to_string());
-    metadata.configuration.insert(SINCE_TIMESTAMP.to_owned(), timestamp.to_string());
+    metadata.set_property(TableProperty::InCommitTimestampEnablementVersion, version.to_string());
+    metadata.set_property(TableProperty::InCommitTimestampEnablementTimestamp, timestamp.to_string());
 }
 
 #[cfg(test)]
@@ -52,17 +56,17 @@ mod tests {
     fn the_commit_that_turns_them_on_says_so_and_later_ones_keep_it() {
         let mut on = metadata(&[(ENABLED, "true")]);
         mark(&mut on, Some(&metadata(&[])), 7, Some(1000));
-        assert_eq!(on.configuration[SINCE_VERSION], "7");
-        assert_eq!(on.configuration[SINCE_TIMESTAMP], "1000");
+        assert_eq!(on.property(TableProperty::InCommitTimestampEnablementVersion), Some("7"));
+        assert_eq!(on.property(TableProperty::InCommitTimestampEnablementTimestamp), Some("1000"));
         let mut later = metadata(&[(ENABLED, "true"), ("delta.appendOnly", "true")]);
         mark(&mut later, Some(&on), 9, Some(2000));
-        assert_eq!(later.configuration[SINCE_VERSION], "7");
+        assert_eq!(later.property(TableProperty::InCommitTimestampEnablementVersion), Some("7"));
         let mut first = metadata(&[(ENABLED, "true")]);
         mark(&mut first, None, 0, Some(1));
         assert_eq!(first, metadata(&[(ENABLED, "true")]));
         let mut off = later.clone();
         off.configuration.insert(ENABLED.into(), "false".into());
         mark(&mut off, Some(&later), 10, None);
-        assert!(!off.configuration.contains_key(SINCE_VERSION));
+        assert!(off.property(TableProperty::InCommitTimestampEnablementVersion).is_none());
     }
 }

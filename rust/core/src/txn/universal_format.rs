@@ -3,16 +3,17 @@
 
 use crate::actions::Metadata;
 use crate::error::{Error, Result};
+use crate::properties::TableProperty;
 use crate::store::Location;
 
 /// The property of the table.
-const PROPERTY: &str = "delta.universalFormat.enabledFormats";
+const PROPERTY: TableProperty = TableProperty::UniversalFormatEnabledFormats;
 /// The storage option that allows what leaves the metadata of the other formats behind.
 const ALLOW: &str = "allow_stale_universal_format";
 
 /// The formats as the table names them; none where there are none.
 fn formats(metadata: &Metadata) -> Option<&str> {
-    metadata.configuration.get(PROPERTY).map(|text| text.trim()).filter(|text| !text.is_empty())
+    metadata.property(PROPERTY).map(str::trim).filter(|text| !text.is_empty())
 }
 
 /// Checks that a commit leaves no metadata of another format behind, unless that is allowed at this place.

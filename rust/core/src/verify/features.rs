@@ -3,7 +3,7 @@
 use super::finding::FindingKind;
 use super::report::VerifyReport;
 use super::state::State;
-use crate::features::{FEATURES, Use};
+use crate::features::{CLUSTERING_DOMAIN, FEATURES, ROW_TRACKING_DOMAIN, Use};
 use crate::schema::StructType;
 use crate::store::Location;
 
@@ -33,7 +33,7 @@ pub(super) fn check(location: &Location, state: &State, report: &mut VerifyRepor
     if has_vectors && !protocol.supports("deletionVectors") {
         lacks("deletionVectors", "a file with a deletion vector".into());
     }
-    for (domain, feature) in [("delta.rowTracking", "rowTracking"), ("delta.clustering", "clustering")] {
+    for (domain, feature) in [(ROW_TRACKING_DOMAIN, "rowTracking"), (CLUSTERING_DOMAIN, "clustering")] {
         if state.domains.get(domain).is_some_and(|d| !d.removed) && !protocol.supports(feature) {
             lacks(feature, format!("the domain `{domain}`"));
         }

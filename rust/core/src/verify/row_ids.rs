@@ -7,6 +7,7 @@ use super::report::VerifyReport;
 use super::state::State;
 use crate::error::Result;
 use crate::features::{ROW_TRACKING_DOMAIN, high_water_mark};
+use crate::properties::TableProperty;
 use crate::store::Location;
 
 /// Compares the row ids of the live files with one another and with the high-water mark.
@@ -19,7 +20,7 @@ pub(super) fn check(location: &Location, state: &State, report: &mut VerifyRepor
     }
     let name = |key: FileKey, since: u64| names::of(location, key, since);
     let version = state.version;
-    if metadata.is_true("delta.enableRowTracking") {
+    if metadata.is_true(TableProperty::EnableRowTracking) {
         let lacks =
             |f: &super::state::LiveFile| f.facts.base_row_id.is_none() || f.facts.commit_version.is_none();
         for (key, file) in state.files.iter().filter(|(_, f)| lacks(f)) {

@@ -11,6 +11,7 @@ use crate::actions::{Format, Metadata, Protocol};
 use crate::alter::constraints::taken_out;
 use crate::alter::{Asked, Change, Definition, check_partition_columns, finalize, generated, properties};
 use crate::error::{Error, Result};
+use crate::properties::TableProperty;
 use crate::schema::{StructType, as_nullable};
 
 /// Protocol and metadata of a new table. The protocol is the lowest that the schema and the properties allow: reader 1 and
@@ -69,7 +70,7 @@ pub(crate) fn with_defaults(
         }
     }
     let ignores =
-        |(key, value): (&String, &String)| is(key, "delta.ignoreProtocolDefaults") && is(value, "true");
+        |(key, value): (&String, &String)| TableProperty::IgnoreProtocolDefaults.is(key) && is(value, "true");
     if all.iter().any(ignores) {
         all.retain(|key, _| configuration.contains_key(key) || !properties::is_of_protocol(key));
     }

@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 use crate::actions::Metadata;
 use crate::error::{Error, Result};
 use crate::parquet::{Codec, parquet_codec as codec};
+use crate::properties::TableProperty;
 
-const CODEC: &str = "delta.parquet.compression.codec";
-const FORMAT_VERSION: &str = "delta.parquet.format.version";
+const CODEC: TableProperty = TableProperty::ParquetCompressionCodec;
+const FORMAT_VERSION: TableProperty = TableProperty::ParquetFormatVersion;
 const WRITER_VERSION: &str = "parquet.writer.version";
 const ENCRYPTION: [&str; 2] = ["parquet.encryption.", "parquet.crypto."];
 /// What of a footer the log is made from, and what has a door of its own.
@@ -65,9 +66,9 @@ impl FileSettings {
         options: &ParquetOptions,
     ) -> Result<Self> {
         let table = &metadata.configuration;
-        let mut codec = codec(compression.or(table.get(CODEC).map(String::as_str)).unwrap_or("snappy"))?;
+        let mut codec = codec(compression.or(metadata.property(CODEC)).unwrap_or("snappy"))?;
         let mut parquet = options.session.clone();
-        if let Some(version) = table.get(FORMAT_VERSION) {
+        if let Some(version) = metadata.property(FORMAT_VERSION) {
             let writer = if is_second(version) { "v2" } else { "v1" };
             parquet.insert(WRITER_VERSION.into(), writer.into());
         }
@@ -283,14 +284,14 @@ mod tests {
         assert_eq!(limit(settings(&[(name, "2")], &[], &[(name, "3")]).unwrap()), 2);
         assert_eq!(limit(settings(&[(name, "2")], &[(name, "1")], &[(name, "3")]).unwrap()), 1);
         let version = |s: FileSettings| s.properties.writer_version().as_num();
-        let second = [(FORMAT_VERSION, "2.12.0")];
+        let second = [(FORMAT_VERSION.name(), "2.12.0")];
         assert_eq!(version(settings(&second, &[], &[]).unwrap()), 2);
         assert_eq!(version(settings(&second, &[(WRITER_VERSION, "v1")], &[]).unwrap()), 1);
         assert_eq!(
-            version(settings(&[(FORMAT_VERSION, "1.0.0")], &[], &[(WRITER_VERSION, "v2")]).unwrap()),
+            version(settings(&[(FORMAT_VERSION.name(), "1.0.0")], &[], &[(WRITER_VERSION, "v2")]).unwrap()),
             1
         );
-        assert_eq!(version(settings(&[(FORMAT_VERSION, "2.9.0")], &[], &[]).unwrap()), 1);
+        assert_eq!(version(settings(&[(FORMAT_VERSION.name(), "2.9.0")], &[], &[]).unwrap()), 1);
         assert_eq!(version(settings(&[], &[], &[(WRITER_VERSION, "PARQUET_2_0")]).unwrap()), 2);
     }
 
@@ -298,7 +299,7 @@ mod tests {
     fn each_setting_reaches_the_writer() {
         let column = ColumnPath::from("a");
         let made = settings(
-            &[(CODEC, "zstd")],
+            &[(CODEC.name(), "zstd")],
             &[
                 ("parquet.block.size", "1000"),
                 ("parquet.block.row.count.limit", "10"),

@@ -21,6 +21,7 @@ use crate::alter::{check_partition_columns, iceberg_compat};
 use crate::error::{Error, Result, condition};
 use crate::features::check_writer;
 use crate::predicate::Predicate;
+use crate::properties::{FEATURE_PREFIX, PREFIX, TableProperty};
 use crate::schema::{ColumnMappingMode, Limits, StructField, StructType, check_storable, limits_of};
 use crate::snapshot::{At, Snapshot};
 use crate::stats::StatsColumns;
@@ -217,7 +218,7 @@ pub(crate) fn plan(
         rules_held: options.rules_held,
         optimize_write: options
             .optimize_write
-            .unwrap_or_else(|| metadata.is_true("delta.autoOptimize.optimizeWrite")),
+            .unwrap_or_else(|| metadata.is_true(TableProperty::AutoOptimizeOptimizeWrite)),
         auto_compact: options.auto_compact,
         compaction: options.compaction.clone(),
         files,
@@ -253,7 +254,7 @@ impl WritePlan {
     /// Whether data files hold the partition columns, too: what a feature asks for goes before the property, and without
     /// either they do, as those of delta-spark. (Readers take the values from the log.)
     pub(super) fn files_hold_partition_columns(&self) -> bool {
-        let property = self.metadata.configuration.get("delta.writePartitionColumnsToParquet");
+        let property = self.metadata.property_or_default(TableProperty::WritePartitionColumnsToParquet);
         iceberg_compat::is_on(&self.metadata)
             || self.protocol.supports("materializePartitionColumns")
             || property.is_none_or(|v| !v.eq_ignore_ascii_case("false"))
@@ -299,8 +300,8 @@ impl WritePlan {
     /// mapping and where the table asks for it.
     pub(super) fn random_prefix(&self) -> Option<usize> {
         let random = self.column_mapping != ColumnMappingMode::None
-            || self.metadata.is_true("delta.randomizeFilePrefixes");
-        let length = self.metadata.configuration.get("delta.randomPrefixLength").and_then(|v| v.parse().ok());
+            || self.metadata.is_true(TableProperty::RandomizeFilePrefixes);
+        let length = self.metadata.property(TableProperty::RandomPrefixLength).and_then(|v| v.parse().ok());
         random.then(|| length.unwrap_or(2).clamp(1, 32))
     }
 
@@ -357,12 +358,12 @@ fn check_same_partitioning(plan: &WritePlan, options: &WriteOptions) -> Result<(
 fn check_same_properties(metadata: &Metadata, options: &WriteOptions) -> Result<()> {
     for (key, value) in &options.configuration {
         let lower = key.to_lowercase();
-        if lower.starts_with("delta.feature.") {
+        if lower.starts_with(FEATURE_PREFIX) {
             continue;
         }
         let own = metadata.configuration.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v);
         // the values of these are kept in one spelling
-        let equal = |own: &String| match lower.starts_with("delta.") {
+        let equal = |own: &String| match lower.starts_with(PREFIX) {
             true => own.eq_ignore_ascii_case(value),
             false => own == value,
         };

@@ -16,10 +16,7 @@ use crate::alter::constraints;
 use crate::alter::identity::Identity;
 use crate::error::{Error, Result, condition};
 use crate::expr::{Binary, Evaluator, Expr, parse};
-use crate::schema::{CURRENT_DEFAULT, GENERATION_EXPRESSION, StructField, StructType};
-
-/// Field metadata key of an invariant.
-const INVARIANTS: &str = "delta.invariants";
+use crate::schema::{CURRENT_DEFAULT, GENERATION_EXPRESSION, INVARIANTS, StructField, StructType};
 
 /// What the rules of a table ask of rows of one schema: values for the columns that the rows lack, and conditions.
 #[derive(Debug)]

@@ -1,11 +1,12 @@
 use super::Subject;
 use crate::error::{Error, Result, condition};
+use crate::properties::TableProperty;
 
 /// A table that is append-only loses no rows (PROTOCOL.md, "Append-only Tables"). What only rearranges them may go on.
 /// The table before the commit counts: a commit that takes the property away may not use that at once.
 pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     let (protocol, metadata) = subject.before.unwrap_or((subject.protocol, subject.metadata));
-    if !metadata.is_true("delta.appendOnly") || !protocol.supports("appendOnly") {
+    if !metadata.is_true(TableProperty::AppendOnly) || !protocol.supports("appendOnly") {
         return Ok(());
     }
     match subject.changes.removes.iter().find(|r| r.data_change) {
@@ -13,7 +14,7 @@ pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
         Some(remove) => {
             let file = Some(remove.path.as_str().to_owned());
             Err(Error::AppendOnly { path: subject.root.to_string(), file }
-                .named(&condition::CANNOT_MODIFY_APPEND_ONLY, [("config", "delta.appendOnly")]))
+                .named(&condition::CANNOT_MODIFY_APPEND_ONLY, [("config", TableProperty::AppendOnly.name())]))
         }
     }
 }
