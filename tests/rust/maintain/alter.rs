@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use deltaic_core::Error;
 use deltaic_core::alter::{ColumnChange, NewColumn, Position, SetOptions};
+use deltaic_core::features::TableFeature;
 use deltaic_core::maintain::{Alteration, alter_table, clustering_columns};
 use deltaic_core::schema::{DataType, StructField};
 use serde_json::Value;
@@ -176,7 +177,7 @@ fn a_constraint_is_added_only_when_every_row_passes() {
         assert_eq!(refused(cannot).kind(), "InvalidExpression", "{cannot}");
     }
     assert_eq!(alter_table(&location, &constraint("id < 3 AND p IN ('a', 'b')"), None).unwrap(), 1);
-    assert!(open(&location).protocol().supports("checkConstraints"));
+    assert!(open(&location).protocol().supports(TableFeature::CheckConstraints));
     let snapshot = open(&location);
     let properties = &snapshot.metadata().configuration;
     assert_eq!(properties["delta.constraints.small"], "id < 3 AND p IN ('a', 'b')");

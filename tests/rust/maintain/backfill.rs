@@ -3,6 +3,7 @@
 use deltaic_core::Error;
 use deltaic_core::conflict::Changes;
 use deltaic_core::dml::DmlOptions;
+use deltaic_core::features::TableFeature;
 use deltaic_core::maintain::alter_table;
 use deltaic_core::operations::delete;
 use deltaic_core::properties::TableProperty;
@@ -98,7 +99,9 @@ fn files_that_are_there_get_ids_before_the_property_is_set() {
 
         let upgrade = changes(&location, 2);
         let protocol = upgrade.protocol.unwrap();
-        assert!(protocol.supports("rowTracking") && protocol.supports("domainMetadata"));
+        assert!(
+            protocol.supports(TableFeature::RowTracking) && protocol.supports(TableFeature::DomainMetadata)
+        );
         assert_eq!((upgrade.metadata, upgrade.adds.len()), (None, 0));
         let said = info(&location, 2).operation_parameters.unwrap();
         assert!(said["newProtocol"].as_str().unwrap().contains("\"minWriterVersion\":7"));

@@ -1,6 +1,7 @@
 //! Tables that are made without rows, and replaced.
 
 use deltaic_core::Error;
+use deltaic_core::features::TableFeature;
 use deltaic_core::maintain::clustering_columns;
 use deltaic_core::schema::{DataType, StructField, StructType};
 use deltaic_core::write::{DefineMode, Defines, TableSpec, define_table};
@@ -76,7 +77,7 @@ fn an_overwrite_of_the_columns_ends_the_clustering() {
     let now = open(&location);
     assert_eq!(now.schema().fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["other"]);
     assert_eq!(clustering_columns(&now).unwrap(), Vec::<Vec<String>>::new());
-    assert!(now.protocol().supports("clustering"));
+    assert!(now.protocol().supports(TableFeature::Clustering));
 }
 
 #[test]
@@ -104,8 +105,8 @@ fn a_replaced_table_has_nothing_of_the_old_one_but_its_versions_and_features() {
     assert_eq!(now.partition_columns(), Vec::<String>::new());
     assert_eq!(now.metadata().description, None);
     assert_eq!(now.metadata().configuration.keys().collect::<Vec<_>>(), ["delta.enableDeletionVectors"]);
-    assert!(first.protocol().features().iter().all(|feature| now.protocol().supports(feature)));
-    assert!(now.protocol().supports("deletionVectors"));
+    assert!(first.protocol().features().iter().all(|feature| now.protocol().supports_named(feature)));
+    assert!(now.protocol().supports(TableFeature::DeletionVectors));
     let (name, parameters) = operation(&location);
     assert_eq!(name, "CREATE OR REPLACE TABLE");
     assert_eq!(parameters["partitionBy"], "[]");

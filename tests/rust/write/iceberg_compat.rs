@@ -6,6 +6,7 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, ListArray, StringArray};
 use arrow::datatypes::Int64Type;
 use deltaic_core::alter::properties::SetOptions;
 use deltaic_core::dml::DmlOptions;
+use deltaic_core::features::TableFeature;
 use deltaic_core::maintain::{Alteration, OptimizeOptions, alter_table, optimize};
 use deltaic_core::operations::{delete, update};
 use deltaic_core::scan::{ReadRequest, read};
@@ -128,5 +129,5 @@ fn files_that_are_there_may_stay_where_the_version_allows_it() {
     let (_, location) = place();
     write(&location, &rows(1, false), &mapped).unwrap();
     set(&location, V1).unwrap();
-    assert!(open(&location).protocol().supports("icebergCompatV1"));
+    assert!(open(&location).protocol().supports(TableFeature::IcebergCompatV1));
 }

@@ -113,6 +113,7 @@ pub(super) fn checked(field: &StructField, path: &[String]) -> Result<StructFiel
 mod tests {
     use super::*;
     use crate::alter::testing::{data_type, path, table};
+    use crate::features::TableFeature;
     use crate::properties::TableProperty;
 
     fn column(parent: &str, name: &str, kind: &str, position: Option<Position>) -> NewColumn {
@@ -167,7 +168,10 @@ mod tests {
             assert!(error.contains(said), "{error}");
         }
         assert!(
-            add_columns(&t, &[column("", "v", "variant", None)]).unwrap().protocol.supports("variantType")
+            add_columns(&t, &[column("", "v", "variant", None)])
+                .unwrap()
+                .protocol
+                .supports(TableFeature::VariantType)
         );
     }
 }

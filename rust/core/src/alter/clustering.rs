@@ -8,7 +8,7 @@ use super::paths::{begins_with, field, physical, refuse, resolve};
 use super::protocol::with_features;
 use crate::actions::DomainMetadata;
 use crate::error::{Error, Result, condition};
-use crate::features::{CLUSTERING_DOMAIN, clustering_columns};
+use crate::features::{CLUSTERING_DOMAIN, TableFeature, clustering_columns};
 use crate::schema::{DataType, StructType};
 use crate::stats::{StatsColumns, has_bounds};
 
@@ -35,7 +35,7 @@ impl Definition {
 pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Definition, DomainMetadata)> {
     if !table.metadata.partition_columns.is_empty() {
         return Err(Error::InvalidFeatureChange {
-            feature: "clustering".into(),
+            feature: TableFeature::Clustering.into(),
             reason: format!(
                 "the table is partitioned by {}, and a table is either partitioned or clustered",
                 table.metadata.partition_columns.join(", ")
@@ -78,7 +78,7 @@ pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Defini
         new.clustering.push(path);
     }
     check_statistics(&new)?;
-    new.protocol = with_features(&table.protocol, &["clustering"])?;
+    new.protocol = with_features(&table.protocol, &[TableFeature::Clustering])?;
     let domain = DomainMetadata {
         domain: CLUSTERING_DOMAIN.into(),
         configuration: json!({"clusteringColumns": new.clustering, "domainName": CLUSTERING_DOMAIN})
@@ -157,7 +157,10 @@ mod tests {
     fn columns_are_kept_by_physical_name() {
         let t = table("a long, s struct<x: long>", &[("delta.columnMapping.mode", "name")]);
         let (t, domain) = cluster_by(&t, &[path("S.X"), path("A")]).unwrap();
-        assert!(t.protocol.supports("clustering") && t.protocol.supports("domainMetadata"));
+        assert!(
+            t.protocol.supports(TableFeature::Clustering)
+                && t.protocol.supports(TableFeature::DomainMetadata)
+        );
         assert!(t.clustering[0][0].starts_with("col-") && t.clustering[0].len() == 2);
         let read = Definition { clustering: Vec::new(), ..t.clone() }.with_clustering(Some(&domain)).unwrap();
         assert_eq!(read, t);

@@ -9,6 +9,7 @@ use super::Definition;
 use super::finalize::Change;
 use super::paths::begins_with;
 use crate::error::{Error, Result, condition};
+use crate::features::TableFeature;
 use crate::properties::TableProperty;
 use crate::schema::{
     ColumnMappingMode, DataType, FIELD_ID, NESTED_IDS, PHYSICAL_NAME, StructField, StructType,
@@ -98,7 +99,7 @@ pub(super) fn assign(old: Option<&Definition>, new: &mut Definition, change: Cha
 }
 
 fn refuse(reason: &str) -> Error {
-    Error::InvalidFeatureChange { feature: "columnMapping".into(), reason: reason.into() }
+    Error::InvalidFeatureChange { feature: TableFeature::ColumnMapping.into(), reason: reason.into() }
 }
 
 fn check_mode(before: ColumnMappingMode, mode: ColumnMappingMode) -> Result<()> {
@@ -333,7 +334,7 @@ mod tests {
         }
         assert_eq!(mapped.property(MAX_ID), Some("5"));
         assert_eq!(mapped.metadata.schema_string, mapped.schema.to_json());
-        assert!(mapped.protocol.supports("columnMapping"));
+        assert!(mapped.protocol.supports(TableFeature::ColumnMapping));
         // nothing more happens the second time
         assert_eq!(set(&mapped, "delta.columnMapping.mode", "name").unwrap(), mapped);
     }

@@ -4,6 +4,7 @@ use super::Definition;
 use super::finalize::{Change, finalize};
 use super::paths::{position, refuse, resolve};
 use crate::error::{Error, Result, condition};
+use crate::features::TableFeature;
 use crate::schema::{CURRENT_DEFAULT, DataType, GENERATION_EXPRESSION, IDENTITY_START, StructType};
 
 /// The table with another default for a column: an expression, or none for no default. Rows that are there stay as they are.
@@ -40,9 +41,9 @@ pub(super) fn check(table: &Definition) -> Result<()> {
     let StructType { fields } = &table.schema;
     for field in fields.iter().filter(|f| f.metadata.contains_key(CURRENT_DEFAULT)) {
         let path = [field.name.clone()];
-        if !table.protocol.supports("allowColumnDefaults") {
+        if !table.protocol.supports(TableFeature::AllowColumnDefaults) {
             return Err(Error::InvalidFeatureChange {
-                feature: "allowColumnDefaults".into(),
+                feature: TableFeature::AllowColumnDefaults.into(),
                 reason: format!(
                     "the default of column `{}` needs it: set `delta.feature.allowColumnDefaults` = `supported`",
                     field.name

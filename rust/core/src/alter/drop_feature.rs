@@ -11,7 +11,7 @@ use super::validate::check;
 use super::widen::{has_changes, without_changes};
 use super::{Definition, iceberg_compat};
 use crate::error::{Error, Result, condition};
-use crate::features::{FEATURES, Feature, Removal, feature};
+use crate::features::{FEATURES, Feature, Removal, TableFeature, feature};
 use crate::properties::TableProperty;
 use crate::schema::ColumnMappingMode;
 
@@ -83,7 +83,7 @@ pub enum History {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DropPlan {
     /// The feature.
-    pub feature: &'static str,
+    pub feature: TableFeature,
     /// What has to be cleaned first. None where the table is clean.
     pub steps: Vec<Step>,
     /// What becomes of older versions.
@@ -108,7 +108,7 @@ pub fn plan_drop(
     traces: &Traces,
 ) -> Result<DropPlan> {
     let (feature, removal) = removable(table, name)?;
-    let protection = feature.name == "checkpointProtection";
+    let protection = feature.feature == TableFeature::CheckpointProtection;
     if truncate_history && !removal.protects_history && !protection {
         return Err(refuse(name, "only writers need it, so there is no history to truncate")
             .of_condition(&condition::FEATURE_DROP_HISTORY_TRUNCATION_NOT_ALLOWED));
@@ -123,7 +123,7 @@ pub fn plan_drop(
         (true, true) => History::Truncated,
     };
     let domains = traces.domains.iter().filter(|d| removal.domains.contains(&d.as_str())).cloned().collect();
-    Ok(DropPlan { feature: feature.name, steps: steps(table, feature.name, traces)?, history, domains })
+    Ok(DropPlan { feature: feature.feature, steps: steps(table, feature.feature, traces)?, history, domains })
 }
 
 fn removable(table: &Definition, name: &str) -> Result<(&'static Feature, &'static Removal)> {
@@ -150,16 +150,17 @@ fn removable(table: &Definition, name: &str) -> Result<(&'static Feature, &'stat
             refuse(name, "it cannot be dropped").of_condition(&condition::FEATURE_DROP_NONREMOVABLE_FEATURE)
         );
     };
-    let needed_by = |f: &&Feature| f.requires.contains(&feature.name) && table.protocol.supports(f.name);
+    let needed_by =
+        |f: &&Feature| f.requires.contains(&feature.feature) && table.protocol.supports(f.feature);
     match FEATURES.iter().find(needed_by) {
-        Some(other) => Err(refuse(name, format!("{} requires it; drop that first", other.name))
-            .named(&condition::FEATURE_DROP_DEPENDENT_FEATURE, [("dependentFeatures", other.name)])),
+        Some(other) => Err(refuse(name, format!("{} requires it; drop that first", other.name()))
+            .named(&condition::FEATURE_DROP_DEPENDENT_FEATURE, [("dependentFeatures", other.name())])),
         None => Ok((feature, removal)),
     }
 }
 
 /// What shows that the table still uses the feature, as the steps that end it.
-fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<Vec<Step>> {
+fn steps(table: &Definition, feature: TableFeature, traces: &Traces) -> Result<Vec<Step>> {
     let unset = |properties: &[TableProperty]| {
         let there = properties.iter().filter(|property| table.property(**property).is_some());
         Step::Properties { set: BTreeMap::new(), unset: there.map(ToString::to_string).collect() }
@@ -170,7 +171,7 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
     };
     let mut steps = Vec::new();
     match feature {
-        "deletionVectors" => {
+        TableFeature::DeletionVectors => {
             if table.is_true(TableProperty::EnableDeletionVectors) {
                 steps.push(unset(&[TableProperty::EnableDeletionVectors]));
             }
@@ -181,7 +182,7 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
                 steps.push(Step::KeepVectors);
             }
         }
-        "typeWidening" | "typeWidening-preview" => {
+        TableFeature::TypeWidening | TableFeature::TypeWideningPreview => {
             if table.is_true(TableProperty::EnableTypeWidening) {
                 steps.push(unset(&[TableProperty::EnableTypeWidening]));
             }
@@ -189,11 +190,13 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
                 steps.push(Step::RewriteWidenedFiles);
             }
         }
-        "columnMapping" if table.column_mapping() != ColumnMappingMode::None || is_mapped(&table.schema) => {
+        TableFeature::ColumnMapping
+            if table.column_mapping() != ColumnMappingMode::None || is_mapped(&table.schema) =>
+        {
             unmapped(table)?;
             steps.push(Step::RewriteMappedFiles);
         }
-        "v2Checkpoint" => {
+        TableFeature::V2Checkpoint => {
             if table.property(TableProperty::CheckpointPolicy).is_some_and(|v| v.eq_ignore_ascii_case("v2")) {
                 steps.push(set(&[(TableProperty::CheckpointPolicy, "classic")]));
             } else if traces.v2_checkpoint {
@@ -201,7 +204,7 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
                 steps.push(set(&[]));
             }
         }
-        "rowTracking" => {
+        TableFeature::RowTracking => {
             if table.is_true(TableProperty::EnableRowTracking)
                 || !table.is_true(TableProperty::RowTrackingSuspended)
             {
@@ -214,7 +217,7 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
                 steps.push(Step::ClearRowIds);
             }
         }
-        "inCommitTimestamp" => {
+        TableFeature::InCommitTimestamp => {
             let kept = [
                 TableProperty::InCommitTimestampEnablementVersion,
                 TableProperty::InCommitTimestampEnablementTimestamp,
@@ -226,18 +229,18 @@ fn steps(table: &Definition, feature: &'static str, traces: &Traces) -> Result<V
                 steps.push(Step::Properties { set: on.then_some(off).into_iter().collect(), unset });
             }
         }
-        "domainMetadata" if !traces.domains.is_empty() => {
+        TableFeature::DomainMetadata if !traces.domains.is_empty() => {
             steps.push(Step::RemoveDomains(traces.domains.clone()));
         }
-        "checkConstraints" => {
+        TableFeature::CheckConstraints => {
             let names: Vec<&str> = constraints(&table.metadata).into_iter().map(|(name, _)| name).collect();
             if !names.is_empty() {
                 let names = names.join(", ");
-                return Err(refuse(feature, format!("drop the constraints first: {names}"))
+                return Err(refuse(feature.name(), format!("drop the constraints first: {names}"))
                     .named(&condition::CANNOT_DROP_CHECK_CONSTRAINT_FEATURE, [("constraints", names)]));
             }
         }
-        "checkpointProtection" => {
+        TableFeature::CheckpointProtection => {
             let before: u64 = table
                 .property(TableProperty::RequireCheckpointProtectionBeforeVersion)
                 .and_then(|v| v.parse().ok())
@@ -310,16 +313,16 @@ pub fn unmapped(table: &Definition) -> Result<Definition> {
 /// # Errors
 /// [`Error::InvalidFeatureChange`] when the table is not clean: another writer used the feature again.
 pub fn downgraded(table: &Definition, plan: &DropPlan, traces: &Traces, version: u64) -> Result<Definition> {
-    let (feature, removal) = removable(table, plan.feature)?;
-    let left = steps(table, feature.name, traces)?;
+    let (feature, removal) = removable(table, plan.feature.name())?;
+    let left = steps(table, feature.feature, traces)?;
     if !left.is_empty() {
-        return Err(refuse(feature.name, format!("the table uses it again; to be done: {left:?}")));
+        return Err(refuse(feature.name(), format!("the table uses it again; to be done: {left:?}")));
     }
     let mut new = table.clone();
     removal.properties.iter().for_each(|property| drop(new.metadata.unset_property(*property)));
-    new.protocol = without_feature(&table.protocol, feature.name);
+    new.protocol = without_feature(&table.protocol, feature.feature);
     if plan.history == History::Protected {
-        new.protocol = with_features(&new.protocol, &["checkpointProtection"])?;
+        new.protocol = with_features(&new.protocol, &[TableFeature::CheckpointProtection])?;
         new.metadata
             .set_property(TableProperty::RequireCheckpointProtectionBeforeVersion, version.to_string());
     }
@@ -387,7 +390,10 @@ mod tests {
         let bare = unmapped(&t).unwrap();
         assert!(!is_mapped(&bare.schema) && bare.metadata.configuration.is_empty());
         let done = downgraded(&bare, &p, &Traces::default(), 4).unwrap();
-        assert!(!done.protocol.supports("columnMapping") && done.protocol.supports("checkpointProtection"));
+        assert!(
+            !done.protocol.supports(TableFeature::ColumnMapping)
+                && done.protocol.supports(TableFeature::CheckpointProtection)
+        );
         let spaced = table("b long", &[("delta.columnMapping.mode", "name")]);
         let spaced = crate::alter::rename_column(&spaced, &["b".into()], "a b").unwrap();
         let error = plan_drop(&spaced, "columnMapping", false, &Traces::default()).unwrap_err();

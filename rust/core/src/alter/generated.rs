@@ -5,6 +5,7 @@ use super::references::names;
 use crate::actions::Protocol;
 use crate::error::{Error, Result, condition};
 use crate::expr::{Evaluator, Rule, RuleKind};
+use crate::features::TableFeature;
 use crate::schema::{
     CURRENT_DEFAULT, DataType, GENERATION_EXPRESSION, IDENTITY_START, StructField, StructType,
 };
@@ -35,7 +36,7 @@ pub(super) fn refuse_type_of_generated(
 /// The schema without the expressions that say nothing, because the protocol has no generated columns: such a column is a
 /// plain one, as for delta-spark, and the next change of the table takes the expression away.
 pub(crate) fn in_force(protocol: &Protocol, mut schema: StructType) -> StructType {
-    if !protocol.supports("generatedColumns") {
+    if !protocol.supports(TableFeature::GeneratedColumns) {
         schema.change_fields(&mut |_, field| {
             field.metadata.remove(GENERATION_EXPRESSION);
         });

@@ -7,6 +7,7 @@ use super::finalize::Change;
 use super::widen::is_iceberg_widening;
 use crate::actions::{Add, Metadata};
 use crate::error::{Error, Result};
+use crate::features::TableFeature;
 use crate::properties::TableProperty;
 use crate::schema::{ColumnMappingMode, DataType, TYPE_CHANGES, type_from_name};
 use crate::stats::num_records;
@@ -19,8 +20,8 @@ pub(crate) fn is_on(metadata: &Metadata) -> bool {
     metadata.is_true(V1) || metadata.is_true(V2)
 }
 
-fn version(table: &Definition) -> &'static str {
-    if table.is_true(V1) { "icebergCompatV1" } else { "icebergCompatV2" }
+fn version(table: &Definition) -> TableFeature {
+    if table.is_true(V1) { TableFeature::IcebergCompatV1 } else { TableFeature::IcebergCompatV2 }
 }
 
 fn refuse(table: &Definition, reason: impl Into<String>) -> Error {
@@ -57,7 +58,8 @@ pub(super) fn check(old: Option<&Definition>, new: &Definition) -> Result<()> {
         ));
     }
     // a table that another writer made so can still be changed
-    let both = |table: &Definition| table.is_true(V1) && table.protocol.supports("deletionVectors");
+    let both =
+        |table: &Definition| table.is_true(V1) && table.protocol.supports(TableFeature::DeletionVectors);
     if both(new) && !old.is_some_and(both) {
         return Err(refuse(new, "the protocol must not have the feature deletionVectors"));
     }
@@ -150,8 +152,10 @@ mod tests {
     fn a_new_table_is_mapped_by_name() {
         let t = table("a long", &[(V1.name(), "true")]);
         assert_eq!(t.column_mapping(), ColumnMappingMode::Name);
-        assert!(t.protocol.supports("columnMapping") && t.protocol.min_reader_version == 2);
-        assert!(table("a array<int>", &[(V2.name(), "true")]).protocol.supports("icebergCompatV2"));
+        assert!(t.protocol.supports(TableFeature::ColumnMapping) && t.protocol.min_reader_version == 2);
+        assert!(
+            table("a array<int>", &[(V2.name(), "true")]).protocol.supports(TableFeature::IcebergCompatV2)
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::finalize::{Change, finalize};
 use super::protocol::Asked;
 use super::row_tracking::{EITHER, both};
 use crate::error::{Error, Result, condition};
-use crate::features::{FEATURES, feature};
+use crate::features::{FEATURES, TableFeature, feature};
 use crate::properties::{FEATURE_PREFIX, PREFIX, ROW_TRACKING_PREFIX, TableProperty, Value, parse_interval};
 
 const READER_VERSION: TableProperty = TableProperty::MinReaderVersion;
@@ -173,14 +173,14 @@ fn wrong(property: TableProperty, value: &str, error: Error) -> Error {
     }
 }
 
-fn feature_named(key: &str, name: &str, value: &str) -> Result<&'static str> {
+fn feature_named(key: &str, name: &str, value: &str) -> Result<TableFeature> {
     let known = feature(name).ok_or_else(|| {
-        let names: Vec<&str> = FEATURES.iter().map(|f| f.name).collect();
+        let names: Vec<&str> = FEATURES.iter().map(|f| f.name()).collect();
         invalid(key, format!("not a feature that deltaic knows; it knows {}", names.join(", ")))
             .named(&condition::UNSUPPORTED_FEATURES_IN_CONFIG, [("configs", key)])
     })?;
     match value.to_lowercase().as_str() {
-        "supported" | "enabled" => Ok(known.name),
+        "supported" | "enabled" => Ok(known.feature),
         _ => Err(invalid(key, format!("`{value}` must be `supported`"))
             .named(&condition::UNSUPPORTED_FEATURE_STATUS, [("feature", name), ("status", value)])),
     }
@@ -279,7 +279,7 @@ mod tests {
             ("delta.feature.allowcolumndefaults", "Enabled", "allowColumnDefaults"),
         ] {
             let new = set(&t, &[(key, value)]).unwrap();
-            assert!(new.protocol.supports(feature), "{key}");
+            assert!(new.protocol.supports_named(feature), "{key}");
             assert!(!new.metadata.configuration.keys().any(|k| k.starts_with("delta.feature.")));
         }
         let off = set(&t, &[("delta.enableDeletionVectors", "false"), ("delta.checkpointPolicy", "classic")]);
@@ -310,7 +310,7 @@ mod tests {
         let keys = |keys: &[&str]| keys.iter().map(|k| (*k).to_owned()).collect::<Vec<_>>();
         let new = unset_properties(&t, &keys(&["delta.enabledeletionvectors", "owner"]), false).unwrap();
         assert!(new.metadata.configuration.is_empty());
-        assert!(new.protocol.supports("deletionVectors"), "the feature stays");
+        assert!(new.protocol.supports(TableFeature::DeletionVectors), "the feature stays");
         assert!(unset_properties(&t, &keys(&["x"]), false).unwrap_err().to_string().contains("not set"));
         assert_eq!(unset_properties(&t, &keys(&["x"]), true).unwrap(), t);
         let mapped = table("a long", &[("delta.columnMapping.mode", "name")]);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result, condition};
-use crate::features::{feature, used_features};
+use crate::features::{FEATURES, TableFeature, feature, used_features};
 use crate::schema::StructType;
 
 /// Features by name, and whether readers must know them.
@@ -14,7 +14,7 @@ type Features = BTreeMap<String, bool>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
     /// `delta.feature.<name> = supported`.
-    pub features: BTreeSet<&'static str>,
+    pub features: BTreeSet<TableFeature>,
     /// `delta.minReaderVersion`.
     pub reader_version: Option<i32>,
     /// `delta.minWriterVersion`.
@@ -29,9 +29,9 @@ pub struct Asked {
 pub(super) fn for_new_table(asked: &Asked, metadata: &Metadata, schema: &StructType) -> Result<Protocol> {
     let mut needed =
         features_of(&versions(asked.reader_version.unwrap_or(1), asked.writer_version.unwrap_or(2)));
-    let used = used_features(metadata, schema, |name| asked.features.contains(name));
-    let names = asked.features.iter().copied().chain(used.iter().map(|(f, _)| f.name));
-    needed.extend(closure(names)?);
+    let used = used_features(metadata, schema, |feature| asked.features.contains(&feature));
+    let features = asked.features.iter().copied().chain(used.iter().map(|(f, _)| f.feature));
+    needed.extend(closure(features)?);
     Ok(normalized(&needed))
 }
 
@@ -51,24 +51,24 @@ pub(super) fn upgraded(
     let writer = asked.writer_version.unwrap_or(current.min_writer_version);
     let mut needed = features_of(&versions(reader, writer));
     needed.extend(closure(asked.features.iter().copied())?);
-    let has = |name: &str| current.supports(name) || needed.contains_key(name);
+    let has = |feature: TableFeature| current.supports(feature) || needed.contains_key(feature.name());
     let used = used_features(metadata, schema, has);
     for (feature, what) in &used {
-        if !feature.automatic && !has(feature.name) {
+        if !feature.automatic && !has(feature.feature) {
             let supported = current.features().join(", ");
-            let parameters = [("unsupportedFeatures", feature.name), ("supportedFeatures", &supported)];
+            let parameters = [("unsupportedFeatures", feature.name()), ("supportedFeatures", &supported)];
             return Err(Error::InvalidFeatureChange {
-                feature: feature.name.into(),
+                feature: feature.feature.into(),
                 reason: format!(
                     "{what} needs it, and an existing table gets it only when it is asked for: set \
                      `delta.feature.{}` = `supported`",
-                    feature.name
+                    feature.feature
                 ),
             }
             .named(&condition::FEATURES_REQUIRE_MANUAL_ENABLEMENT, parameters));
         }
     }
-    let used = closure(used.iter().map(|(f, _)| f.name).filter(|name| !current.supports(name)))?;
+    let used = closure(used.iter().map(|(f, _)| f.feature).filter(|feature| !current.supports(*feature)))?;
     needed.extend(used);
     merged(current, needed)
 }
@@ -77,13 +77,13 @@ pub(super) fn upgraded(
 ///
 /// # Errors
 /// As [`upgraded`].
-pub(super) fn with_features(current: &Protocol, names: &[&'static str]) -> Result<Protocol> {
-    merged(current, closure(names.iter().copied())?)
+pub(super) fn with_features(current: &Protocol, features: &[TableFeature]) -> Result<Protocol> {
+    merged(current, closure(features.iter().copied())?)
 }
 
 /// The protocol with all features of another one too; the same one where it has them.
 pub(crate) fn joined_protocol(current: &Protocol, other: &Protocol) -> Protocol {
-    if other.features().into_iter().all(|name| current.supports(name)) {
+    if other.features().into_iter().all(|name| current.supports_named(name)) {
         return current.clone();
     }
     let mut features = features_of(current);
@@ -92,9 +92,9 @@ pub(crate) fn joined_protocol(current: &Protocol, other: &Protocol) -> Protocol 
 }
 
 /// The protocol without a feature.
-pub(super) fn without_feature(current: &Protocol, name: &str) -> Protocol {
+pub(super) fn without_feature(current: &Protocol, feature: TableFeature) -> Protocol {
     let mut features = features_of(current);
-    features.remove(name);
+    features.remove(feature.name());
     normalized(&features)
 }
 
@@ -103,7 +103,7 @@ pub(super) fn without_feature(current: &Protocol, name: &str) -> Protocol {
 /// # Errors
 /// [`Error::InvalidFeatureChange`] with the first feature that is gone.
 pub fn check_keeps_features(old: &Protocol, new: &Protocol, dropped: &[String]) -> Result<()> {
-    let gone = |name: &&str| !new.supports(name) && !dropped.iter().any(|d| d == name);
+    let gone = |name: &&str| !new.supports_named(name) && !dropped.iter().any(|d| d == name);
     match old.features().into_iter().find(gone) {
         None => Ok(()),
         Some(name) => Err(Error::InvalidFeatureChange {
@@ -114,7 +114,7 @@ pub fn check_keeps_features(old: &Protocol, new: &Protocol, dropped: &[String]) 
 }
 
 fn merged(current: &Protocol, needed: Features) -> Result<Protocol> {
-    if needed.keys().all(|name| current.supports(name)) {
+    if needed.keys().all(|name| current.supports_named(name)) {
         return Ok(current.clone());
     }
     let mut features = features_of(current);
@@ -143,17 +143,17 @@ fn features_of(protocol: &Protocol) -> Features {
     protocol.features().into_iter().map(|name| (name.to_owned(), for_readers(name))).collect()
 }
 
-/// The features of these names with all that they require.
-fn closure(names: impl Iterator<Item = &'static str>) -> Result<Features> {
-    let mut todo: Vec<&'static str> = names.collect();
+/// These features with all that they require.
+fn closure(asked: impl Iterator<Item = TableFeature>) -> Result<Features> {
+    let mut todo: Vec<TableFeature> = asked.collect();
     let mut features = Features::new();
-    while let Some(name) = todo.pop() {
-        let known = feature(name).filter(|f| f.reads && f.writes);
+    while let Some(feature) = todo.pop() {
+        let known = FEATURES.iter().find(|f| f.feature == feature && f.reads && f.writes);
         let known = known.ok_or_else(|| Error::InvalidFeatureChange {
-            feature: name.to_owned(),
+            feature: feature.into(),
             reason: "deltaic does not read and write tables that have it".into(),
         })?;
-        if features.insert(known.name.to_owned(), known.reader_writer).is_none() {
+        if features.insert(known.feature.into(), known.reader_writer).is_none() {
             todo.extend(known.requires);
         }
     }
@@ -186,7 +186,6 @@ mod tests {
 
     use super::*;
     use crate::alter::testing::{protocol, schema};
-    use crate::features::FEATURES;
 
     fn facts(p: &Protocol) -> (i32, i32, Vec<String>, Vec<String>) {
         (
@@ -204,33 +203,41 @@ mod tests {
     #[test]
     fn versions_stay_versions_where_they_say_exactly_the_features() {
         let p = protocol(1, 2);
-        assert_eq!(with_features(&p, &["checkConstraints"]).unwrap(), protocol(1, 3));
+        assert_eq!(with_features(&p, &[TableFeature::CheckConstraints]).unwrap(), protocol(1, 3));
         assert_eq!(
-            with_features(&p, &["checkConstraints", "changeDataFeed", "generatedColumns"]).unwrap(),
+            with_features(
+                &p,
+                &[
+                    TableFeature::CheckConstraints,
+                    TableFeature::ChangeDataFeed,
+                    TableFeature::GeneratedColumns
+                ]
+            )
+            .unwrap(),
             protocol(1, 4)
         );
         // version 6 has it already
-        assert_eq!(with_features(&protocol(2, 6), &["columnMapping"]).unwrap(), protocol(2, 6));
-        let listed = with_features(&p, &["changeDataFeed"]).unwrap();
+        assert_eq!(with_features(&protocol(2, 6), &[TableFeature::ColumnMapping]).unwrap(), protocol(2, 6));
+        let listed = with_features(&p, &[TableFeature::ChangeDataFeed]).unwrap();
         assert_eq!(facts(&listed), (1, 7, vec![], names(&["appendOnly", "changeDataFeed", "invariants"])));
     }
 
     #[test]
     fn reader_version_3_is_for_features_that_have_no_version_of_their_own() {
-        let mapped = with_features(&protocol(1, 2), &["columnMapping"]).unwrap();
+        let mapped = with_features(&protocol(1, 2), &[TableFeature::ColumnMapping]).unwrap();
         assert_eq!(facts(&mapped), (2, 7, vec![], names(&["appendOnly", "columnMapping", "invariants"])));
-        let both = with_features(&mapped, &["deletionVectors"]).unwrap();
+        let both = with_features(&mapped, &[TableFeature::DeletionVectors]).unwrap();
         assert_eq!(facts(&both).2, ["columnMapping", "deletionVectors"]);
         assert_eq!(facts(&both).0, 3);
-        assert_eq!(facts(&without_feature(&both, "deletionVectors")), facts(&mapped));
-        assert_eq!(without_feature(&mapped, "columnMapping"), protocol(1, 2));
+        assert_eq!(facts(&without_feature(&both, TableFeature::DeletionVectors)), facts(&mapped));
+        assert_eq!(without_feature(&mapped, TableFeature::ColumnMapping), protocol(1, 2));
     }
 
     #[test]
     fn features_come_with_what_they_require() {
-        let p = with_features(&protocol(1, 2), &["clustering"]).unwrap();
-        assert!(p.supports("domainMetadata") && p.min_reader_version == 1);
-        let error = with_features(&protocol(1, 2), &["catalogManaged"]).unwrap_err();
+        let p = with_features(&protocol(1, 2), &[TableFeature::Clustering]).unwrap();
+        assert!(p.supports(TableFeature::DomainMetadata) && p.min_reader_version == 1);
+        let error = with_features(&protocol(1, 2), &[TableFeature::CatalogManaged]).unwrap_err();
         assert_eq!(error.kind(), "InvalidFeatureChange");
     }
 
@@ -241,7 +248,7 @@ mod tests {
             writer_features: Some(names(&["x-reader", "x-writer"])),
             ..protocol(3, 7)
         };
-        let p = with_features(&current, &["inCommitTimestamp"]).unwrap();
+        let p = with_features(&current, &[TableFeature::InCommitTimestamp]).unwrap();
         assert_eq!(
             facts(&p),
             (3, 7, names(&["x-reader"]), names(&["inCommitTimestamp", "x-reader", "x-writer"]))
@@ -253,15 +260,19 @@ mod tests {
         let s = schema("a timestamp_ntz");
         let error = upgraded(&protocol(1, 2), &Asked::default(), &Metadata::default(), &s).unwrap_err();
         assert!(error.to_string().contains("`delta.feature.timestampNtz` = `supported`"), "{error}");
-        let asked = Asked { features: ["timestampNtz"].into(), ..Default::default() };
+        let asked = Asked { features: [TableFeature::TimestampNtz].into(), ..Default::default() };
         let p = upgraded(&protocol(1, 2), &asked, &Metadata::default(), &s).unwrap();
-        assert!(p.supports("timestampNtz"));
-        assert!(for_new_table(&Asked::default(), &Metadata::default(), &s).unwrap().supports("timestampNtz"));
+        assert!(p.supports(TableFeature::TimestampNtz));
+        assert!(
+            for_new_table(&Asked::default(), &Metadata::default(), &s)
+                .unwrap()
+                .supports(TableFeature::TimestampNtz)
+        );
     }
 
     #[test]
     fn a_preview_stands_in_for_the_feature() {
-        let current = with_features(&protocol(1, 2), &["typeWidening-preview"]).unwrap();
+        let current = with_features(&protocol(1, 2), &[TableFeature::TypeWideningPreview]).unwrap();
         let metadata = Metadata {
             configuration: [("delta.enableTypeWidening".to_owned(), "true".to_owned())].into(),
             ..Default::default()
@@ -269,7 +280,9 @@ mod tests {
         let s = schema("a long");
         assert_eq!(upgraded(&current, &Asked::default(), &metadata, &s).unwrap(), current);
         assert!(
-            upgraded(&protocol(1, 2), &Asked::default(), &metadata, &s).unwrap().supports("typeWidening")
+            upgraded(&protocol(1, 2), &Asked::default(), &metadata, &s)
+                .unwrap()
+                .supports(TableFeature::TypeWidening)
         );
     }
 
@@ -285,9 +298,9 @@ mod tests {
         assert!(check_keeps_features(&protocol(1, 4), &protocol(1, 3), &[]).is_err());
     }
 
-    fn any_features() -> impl Strategy<Value = Vec<&'static str>> {
-        let known: Vec<&'static str> =
-            FEATURES.iter().filter(|f| f.reads && f.writes).map(|f| f.name).collect();
+    fn any_features() -> impl Strategy<Value = Vec<TableFeature>> {
+        let known: Vec<TableFeature> =
+            FEATURES.iter().filter(|f| f.reads && f.writes).map(|f| f.feature).collect();
         proptest::sample::subsequence(known, 0..8)
     }
 
@@ -305,7 +318,7 @@ mod tests {
             let two = with_features(&one, &second).unwrap();
             check_keeps_features(&start, &one, &[]).unwrap();
             check_keeps_features(&one, &two, &[]).unwrap();
-            prop_assert!(first.iter().chain(&second).all(|f| two.supports(f)));
+            prop_assert!(first.iter().chain(&second).all(|f| two.supports(*f)));
             prop_assert_eq!(two.reader_features.is_some(), two.min_reader_version == 3);
             prop_assert_eq!(two.writer_features.is_some(), two.min_writer_version == 7);
             // again adds nothing

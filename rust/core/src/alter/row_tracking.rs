@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::Definition;
 use crate::error::{Error, Result, condition};
+use crate::features::TableFeature;
 use crate::properties::TableProperty;
 
 /// Property and prefix of the column of row ids, and of that of row commit versions.
@@ -25,7 +26,7 @@ pub(super) fn both(error: Error) -> Error {
 
 /// Names the columns where the protocol has row tracking; a table keeps the names it has. Without row tracking they go.
 pub(super) fn name_columns(old: Option<&Definition>, new: &mut Definition) {
-    let supported = new.protocol.supports("rowTracking");
+    let supported = new.protocol.supports(TableFeature::RowTracking);
     for (property, prefix) in COLUMNS {
         if !supported {
             new.metadata.unset_property(property);
@@ -82,7 +83,7 @@ mod tests {
         let on = [("delta.enableRowTracking".to_owned(), "true".to_owned())].into();
         let tracked = set_properties(&plain, &on, SetOptions::default()).unwrap();
         assert!(needs_backfill(&plain, &tracked) && !needs_backfill(&tracked, &tracked));
-        assert!(tracked.protocol.supports("domainMetadata"));
+        assert!(tracked.protocol.supports(TableFeature::DomainMetadata));
         let name = tracked.property(COLUMNS[0].0).unwrap();
         assert!(name.starts_with("_row-id-col-"));
         let off = unset_properties(&tracked, &["delta.enableRowTracking".into()], false).unwrap();

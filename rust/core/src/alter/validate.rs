@@ -96,13 +96,13 @@ fn check_protocol(protocol: &Protocol) -> Result<()> {
         }
     }
     for known in protocol.writer_features.iter().flatten().filter_map(|name| feature(name)) {
-        let listed = protocol.reader_features.iter().flatten().any(|f| f == known.name);
+        let listed = protocol.reader_features.iter().flatten().any(|f| f == known.name());
         let legacy = known.legacy.is_some_and(|(version, _)| reader < 3 && reader >= version);
         if known.reader_writer && !listed && !legacy {
-            return refuse(known.name, "readers must have it too, and the protocol does not say so".into());
+            return refuse(known.name(), "readers must have it too, and the protocol does not say so".into());
         }
-        if let Some(missing) = known.requires.iter().find(|name| !protocol.supports(name)) {
-            return refuse(known.name, format!("it requires {missing}, which the protocol lacks"));
+        if let Some(missing) = known.requires.iter().find(|feature| !protocol.supports(**feature)) {
+            return refuse(known.name(), format!("it requires {missing}, which the protocol lacks"));
         }
     }
     Ok(())
@@ -157,9 +157,9 @@ fn check_feed(old: Option<&Definition>, new: &Definition) -> Result<()> {
 
 fn check_features(new: &Definition) -> Result<()> {
     for (feature, what) in used_features(&new.metadata, &new.schema, |name| new.protocol.supports(name)) {
-        if !new.protocol.supports(feature.name) {
+        if !new.protocol.supports(feature.feature) {
             return Err(Error::InvalidFeatureChange {
-                feature: feature.name.into(),
+                feature: feature.feature.into(),
                 reason: format!("{what} needs it, and the protocol lacks it"),
             });
         }

@@ -8,6 +8,7 @@ use super::evolve::Integers;
 use super::paths::refuse;
 use super::{Definition, iceberg_compat};
 use crate::error::Result;
+use crate::features::TableFeature;
 use crate::properties::TableProperty;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, TYPE_CHANGES, is_widening};
 
@@ -31,7 +32,9 @@ pub(super) fn check(table: &Definition, path: &[String], from: &DataType, to: &D
     if !is_on(table) {
         return Err(refuse(path, format!("{change} unless `delta.enableTypeWidening` is true")));
     }
-    if !table.protocol.supports("typeWidening") && table.protocol.supports("typeWidening-preview") {
+    if !table.protocol.supports(TableFeature::TypeWidening)
+        && table.protocol.supports(TableFeature::TypeWideningPreview)
+    {
         return Err(refuse(
             path,
             format!(
@@ -62,7 +65,7 @@ pub(super) fn evolved(
     to: &DataType,
     integers: Integers,
 ) -> Option<DataType> {
-    let ready = is_on(table) && table.protocol.supports("typeWidening");
+    let ready = is_on(table) && table.protocol.supports(TableFeature::TypeWidening);
     let widens = from != to && *from != DataType::Void && is_widening(from, to);
     let alike = matches!(integers, Integers::Widen) && same_in_files(from, to);
     let may = widens && (ready || alike);
@@ -178,7 +181,8 @@ fn entry(at: &[&str], from: &DataType, to: &DataType) -> Value {
 /// [`crate::Error::InvalidColumnChange`] with the column.
 pub(super) fn check_kept(old: &Definition, new: &Definition) -> Result<()> {
     let mut failed = None;
-    let supported = new.protocol.supports("typeWidening") || new.protocol.supports("typeWidening-preview");
+    let supported = new.protocol.supports(TableFeature::TypeWidening)
+        || new.protocol.supports(TableFeature::TypeWideningPreview);
     for (path, before, after) in pairs(old, new) {
         collect(before, after, &mut Vec::new(), &mut |_, from, to| {
             let may = same_in_files(from, to) || (supported && is_widening(from, to));

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
+use crate::features::TableFeature;
 use crate::log::{
     Checkpoint, CheckpointFormat, DAY, Listing, LogFile, LogFileKind, LogSettings, complete_checkpoints,
 };
@@ -140,7 +141,7 @@ fn midnight(millis: i64) -> i64 {
 }
 
 fn protocol_has_v2(snapshot: &Snapshot) -> bool {
-    snapshot.protocol().reader_features.iter().flatten().any(|f| f == "v2Checkpoint")
+    snapshot.protocol().lists_for_readers(TableFeature::V2Checkpoint)
 }
 
 /// Old readers know only checkpoints with a classic name: they must find one, so that they can read the protocol in it

@@ -10,7 +10,7 @@ use super::{v1, v2};
 use crate::actions::{Action, Protocol};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
-use crate::features::{CLUSTERING_DOMAIN, check_writer, clustering_columns};
+use crate::features::{CLUSTERING_DOMAIN, TableFeature, check_writer, clustering_columns};
 use crate::log::{
     CheckpointPolicy, LastCheckpoint, LastV2Checkpoint, Listing, LogFileKind, LogSegment, LogSettings,
 };
@@ -103,7 +103,7 @@ impl<'a> Job<'a> {
             );
             return Err(Error::Unsupported { path: table, what });
         }
-        let vectors = protocol.reader_features.iter().flatten().any(|f| f == "deletionVectors");
+        let vectors = protocol.lists_for_readers(TableFeature::DeletionVectors);
         let clustering = clustering(snapshot)?;
         let mode = snapshot.column_mapping();
         let layout = Layout::of(&settings, metadata, snapshot.schema(), mode, vectors, clustering)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::histogram::{count_deletions, count_size, no_deletions, no_sizes};
 use super::version_checksum::Checksum;
 use crate::actions::{ActionRef, CommitInfo};
-use crate::features::has_in_commit_timestamps;
+use crate::features::{TableFeature, has_in_commit_timestamps};
 use crate::properties::TableProperty;
 
 /// More transaction identifiers or domains than this are left out, as delta-spark does: absent means unknown.
@@ -115,7 +115,7 @@ pub(crate) fn finish_checksum(mut checksum: Checksum) -> Option<Checksum> {
     if checksum.num_files < 0 || checksum.table_size_bytes < 0 {
         return None;
     }
-    let vectors = protocol.reader_features.iter().flatten().any(|f| f == "deletionVectors");
+    let vectors = protocol.lists_for_readers(TableFeature::DeletionVectors);
     if !has_in_commit_timestamps(metadata) {
         checksum.in_commit_timestamp_opt = None;
     }

@@ -6,7 +6,7 @@ use super::winner::Winner;
 use super::{Changes, IsolationLevel, MovedRows, Reads, Row, RowMerge, Vectors, Verdict};
 use crate::actions::{Action, Add, DeletionVectorDescriptor, Metadata, ObjectPath, Protocol, Remove};
 use crate::error::{ConflictKind, ConflictRule, Result};
-use crate::features::{ROW_TRACKING_DOMAIN, assigns_row_ids, has_in_commit_timestamps};
+use crate::features::{ROW_TRACKING_DOMAIN, TableFeature, assigns_row_ids, has_in_commit_timestamps};
 use crate::predicate::Predicate;
 use crate::properties::TableProperty;
 
@@ -168,7 +168,7 @@ fn file_findings(
     }
     let mut touched: Vec<_> = touched.into_iter().collect();
     touched.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    let vectors_enabled = ours.protocol.supports("deletionVectors")
+    let vectors_enabled = ours.protocol.supports(TableFeature::DeletionVectors)
         && ours.metadata.is_true(TableProperty::EnableDeletionVectors);
     let claimed = |file: &str, remove: &Remove, out: &mut Vec<RuleFinding>| -> Result<()> {
         if remove.data_change && ours.reads.of_removed(file, remove, true)? {

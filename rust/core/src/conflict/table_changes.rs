@@ -6,33 +6,33 @@ use serde_json::Value;
 
 use crate::actions::{Metadata, Protocol};
 use crate::error::ConflictRule;
-use crate::features::MAX_READER_VERSION;
+use crate::features::{MAX_READER_VERSION, TableFeature};
 use crate::properties::{COLUMN_MAPPING_PREFIX, PREFIX, TableProperty};
 use crate::schema::{ColumnMappingMode, FIELD_ID, IDENTITY_HIGH_WATER_MARK, PHYSICAL_NAME};
 
 /// Features that ask nothing of what a transaction has prepared: their rules hold for what comes later, come with a
 /// change of metadata, or are kept by every commit itself.
-const UNDEMANDING: [&str; 20] = [
-    "allowColumnDefaults",
-    "appendOnly",
-    "changeDataFeed",
-    "checkConstraints",
-    "checkpointProtection",
-    "columnMapping",
-    "deletionVectors",
-    "domainMetadata",
-    "generatedColumns",
-    "identityColumns",
-    "inCommitTimestamp",
-    "invariants",
-    "rowTracking",
-    "timestampNtz",
-    "typeWidening",
-    "typeWidening-preview",
-    "v2Checkpoint",
-    "vacuumProtocolCheck",
-    "variantType",
-    "variantType-preview",
+const UNDEMANDING: [TableFeature; 20] = [
+    TableFeature::AllowColumnDefaults,
+    TableFeature::AppendOnly,
+    TableFeature::ChangeDataFeed,
+    TableFeature::CheckConstraints,
+    TableFeature::CheckpointProtection,
+    TableFeature::ColumnMapping,
+    TableFeature::DeletionVectors,
+    TableFeature::DomainMetadata,
+    TableFeature::GeneratedColumns,
+    TableFeature::IdentityColumns,
+    TableFeature::InCommitTimestamp,
+    TableFeature::Invariants,
+    TableFeature::RowTracking,
+    TableFeature::TimestampNtz,
+    TableFeature::TypeWidening,
+    TableFeature::TypeWideningPreview,
+    TableFeature::V2Checkpoint,
+    TableFeature::VacuumProtocolCheck,
+    TableFeature::VariantType,
+    TableFeature::VariantTypePreview,
 ];
 
 /// Properties that no data file and no other action depends on.
@@ -81,7 +81,9 @@ pub(super) fn protocol_rule(old: &Protocol, new: &Protocol) -> Option<ConflictRu
     let after: BTreeSet<&str> = new.features().into_iter().collect();
     let known = new.min_reader_version <= MAX_READER_VERSION && new.min_writer_version <= 7;
     let added = after.difference(&before);
-    let undemanding = known && before.is_subset(&after) && added.clone().all(|f| UNDEMANDING.contains(f));
+    let undemanding = known
+        && before.is_subset(&after)
+        && added.clone().all(|name| UNDEMANDING.iter().any(|f| f.name() == *name));
     Some(if undemanding { ConflictRule::FeaturesAdded } else { ConflictRule::ProtocolChanged })
 }
 

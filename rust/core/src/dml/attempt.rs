@@ -2,6 +2,7 @@
 
 use crate::conflict::StoredVectors;
 use crate::error::{Error, Result};
+use crate::features::TableFeature;
 use crate::properties::TableProperty;
 use crate::txn::{Committed, Transaction};
 use crate::write::{Uploads, WriteOptions, WritePlan};
@@ -28,7 +29,7 @@ impl DmlAttempt {
     pub(crate) fn uses_vectors(&self) -> bool {
         (self.write.data_change && self.write.vectors)
             && self.plan.metadata.is_true(TableProperty::EnableDeletionVectors)
-            && self.plan.protocol.supports("deletionVectors")
+            && self.plan.protocol.supports(TableFeature::DeletionVectors)
     }
 
     /// Whether changes of rows are told.

@@ -8,6 +8,7 @@ use super::touched::{Touched, find};
 use super::vectors::mark;
 use crate::actions::{Add, FilePath};
 use crate::error::{Error, Result, condition};
+use crate::features::TableFeature;
 use crate::predicate::Predicate;
 use crate::properties::TableProperty;
 use crate::snapshot::Snapshot;
@@ -83,7 +84,7 @@ pub(crate) fn candidates(
 
 fn loses_no_rows(attempt: &DmlAttempt) -> bool {
     let plan = &attempt.plan;
-    plan.metadata.is_true(TableProperty::AppendOnly) && plan.protocol.supports("appendOnly")
+    plan.metadata.is_true(TableProperty::AppendOnly) && plan.protocol.supports(TableFeature::AppendOnly)
 }
 
 fn refused(attempt: &DmlAttempt, file: Option<String>) -> Error {

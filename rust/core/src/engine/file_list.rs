@@ -24,6 +24,7 @@ use crate::actions::{Add, DeletionVectorDescriptor, FilePath, ObjectPath, Protoc
 use crate::alter::generated::expression;
 use crate::deletion_vector::{DeletionVector, Shared as SharedVectors};
 use crate::error::{Error, Result};
+use crate::features::TableFeature;
 use crate::predicate::Predicate;
 use crate::properties::{FEATURE_PREFIX, TableProperty};
 use crate::replay::{FileBatch, FilesRequest};
@@ -44,11 +45,7 @@ pub fn describe(snapshot: &Snapshot) -> Value {
     let mode = snapshot.column_mapping();
     let metadata = snapshot.metadata();
     let uri = spark_uri(snapshot.location().root());
-    let vectors = snapshot
-        .protocol()
-        .reader_features
-        .as_ref()
-        .is_some_and(|f| f.iter().any(|f| f == "deletionVectors"));
+    let vectors = snapshot.protocol().lists_for_readers(TableFeature::DeletionVectors);
     let physical = match mode {
         ColumnMappingMode::None => Value::Null,
         _ => schema_json(snapshot.schema(), Some(mode)),

@@ -6,6 +6,7 @@ mod reader;
 mod row_tracking;
 mod supported;
 mod table;
+mod table_feature;
 mod usage;
 mod writer;
 
@@ -15,5 +16,6 @@ pub(crate) use in_commit_timestamps::{has_in_commit_timestamps, in_commit_since}
 pub use reader::{MAX_READER_VERSION, check_reader, check_uses};
 pub(crate) use row_tracking::{HighWaterMark, ROW_TRACKING_DOMAIN, assigns_row_ids, high_water_mark};
 pub use table::{FEATURES, Feature, Removal, feature, used_features};
+pub use table_feature::TableFeature;
 pub use usage::Use;
 pub use writer::check_writer;

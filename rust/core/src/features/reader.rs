@@ -48,14 +48,14 @@ pub fn check_uses(table: &str, protocol: &Protocol, metadata: &Metadata, schema:
     if protocol.writer_features.is_none() {
         return Ok(());
     }
-    let mut used = used_features(metadata, schema, |name| protocol.supports(name));
-    used.retain(|(feature, _)| !protocol.supports(feature.name));
+    let mut used = used_features(metadata, schema, |feature| protocol.supports(feature));
+    used.retain(|(feature, _)| !protocol.supports(feature.feature));
     if used.is_empty() {
         return Ok(());
     }
-    let names: Vec<&str> = used.iter().map(|(feature, _)| feature.name).collect();
+    let names: Vec<&str> = used.iter().map(|(feature, _)| feature.name()).collect();
     let uses: Vec<String> =
-        used.iter().map(|(feature, what)| format!("`{}` (by {what})", feature.name)).collect();
+        used.iter().map(|(feature, what)| format!("`{}` (by {what})", feature.name())).collect();
     let reason = format!("the metadata makes use of features that the protocol lacks: {}", uses.join(", "));
     let named = [("features", names.join(", "))];
     Err(Error::corrupt(table, None, reason).named(&condition::FEATURES_PROTOCOL_METADATA_MISMATCH, named))
@@ -63,7 +63,7 @@ pub fn check_uses(table: &str, protocol: &Protocol, metadata: &Metadata, schema:
 
 /// Reader features that deltaic reads.
 fn known() -> impl Iterator<Item = &'static str> {
-    FEATURES.iter().filter(|f| f.reader_writer && f.reads).map(|f| f.name)
+    FEATURES.iter().filter(|f| f.reader_writer && f.reads).map(|f| f.name())
 }
 
 #[cfg(test)]

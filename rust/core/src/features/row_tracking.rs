@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::TableFeature;
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::error::{Error, Result};
 use crate::properties::TableProperty;
@@ -17,7 +18,7 @@ pub(crate) struct HighWaterMark {
 
 /// Whether every file that joins the table gets row ids.
 pub(crate) fn assigns_row_ids(protocol: &Protocol, metadata: &Metadata) -> bool {
-    protocol.supports("rowTracking") && !metadata.is_true(TableProperty::RowTrackingSuspended)
+    protocol.supports(TableFeature::RowTracking) && !metadata.is_true(TableProperty::RowTrackingSuspended)
 }
 
 /// The highest row id that a domain records; nothing for other domains and for a tombstone.

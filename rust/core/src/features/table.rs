@@ -1,6 +1,6 @@
 //! Every feature that deltaic knows, as data. What reads, writes, enables, upgrades or drops a feature looks here.
 
-use super::{ROW_TRACKING_DOMAIN, Use};
+use super::{ROW_TRACKING_DOMAIN, TableFeature, Use};
 use crate::actions::Metadata;
 use crate::properties::{CONSTRAINT_PREFIX, TableProperty};
 use crate::schema::{DataType, GENERATION_EXPRESSION, IDENTITY_START, INVARIANTS, StructType};
@@ -8,27 +8,34 @@ use crate::schema::{DataType, GENERATION_EXPRESSION, IDENTITY_START, INVARIANTS,
 /// A table feature.
 #[derive(Debug)]
 pub struct Feature {
-    /// Name in the protocol.
-    pub name: &'static str,
+    /// The feature.
+    pub feature: TableFeature,
     /// Whether readers must know it too.
     pub reader_writer: bool,
     /// Reader and writer version that imply it, for the features that are older than table features.
     pub legacy: Option<(i32, i32)>,
     /// Features that must be there with it.
-    pub requires: &'static [&'static str],
+    pub requires: &'static [TableFeature],
     /// What in a table's metadata makes use of it, so that the protocol must have it.
     pub used_by: &'static [Use],
     /// Whether a change of an existing table that makes use of it adds it to the protocol; otherwise it must be asked for
     /// by `delta.feature.<name> = supported`.
     pub automatic: bool,
     /// A feature that stands in for this one: where the table has it, metadata does not ask for this one.
-    pub instead: Option<&'static str>,
+    pub instead: Option<TableFeature>,
     /// How it can be dropped.
     pub removal: Option<Removal>,
     /// Whether deltaic reads tables that have it.
     pub reads: bool,
     /// Whether deltaic writes to tables that have it.
     pub writes: bool,
+}
+
+impl Feature {
+    /// Its name in the protocol.
+    pub const fn name(&self) -> &'static str {
+        self.feature.name()
+    }
 }
 
 /// How a feature is dropped.
@@ -49,9 +56,9 @@ impl Removal {
 }
 
 /// A feature that only writers need to know.
-const fn writer(name: &'static str) -> Feature {
+const fn writer(feature: TableFeature) -> Feature {
     Feature {
-        name,
+        feature,
         reader_writer: false,
         legacy: None,
         requires: &[],
@@ -65,8 +72,8 @@ const fn writer(name: &'static str) -> Feature {
 }
 
 /// A feature that readers must know too.
-const fn reader(name: &'static str) -> Feature {
-    Feature { reader_writer: true, ..writer(name) }
+const fn reader(feature: TableFeature) -> Feature {
+    Feature { reader_writer: true, ..writer(feature) }
 }
 
 fn is_timestamp_ntz(data_type: &DataType) -> bool {
@@ -79,40 +86,40 @@ fn is_variant(data_type: &DataType) -> bool {
 
 /// All of them, by name.
 pub static FEATURES: &[Feature] = &[
-    writer("allowColumnDefaults"),
+    writer(TableFeature::AllowColumnDefaults),
     Feature {
         legacy: Some((0, 2)),
         used_by: &[Use::True(TableProperty::AppendOnly)],
         automatic: true,
-        ..writer("appendOnly")
+        ..writer(TableFeature::AppendOnly)
     },
     Feature {
-        requires: &["inCommitTimestamp", "vacuumProtocolCheck"],
+        requires: &[TableFeature::InCommitTimestamp, TableFeature::VacuumProtocolCheck],
         reads: false,
         writes: false,
-        ..reader("catalogManaged")
+        ..reader(TableFeature::CatalogManaged)
     },
     Feature {
         legacy: Some((0, 4)),
         used_by: &[Use::True(TableProperty::EnableChangeDataFeed)],
         automatic: true,
-        ..writer("changeDataFeed")
+        ..writer(TableFeature::ChangeDataFeed)
     },
     Feature {
         legacy: Some((0, 3)),
         used_by: &[Use::Prefix(CONSTRAINT_PREFIX)],
         automatic: true,
         removal: Some(Removal::PLAIN),
-        ..writer("checkConstraints")
+        ..writer(TableFeature::CheckConstraints)
     },
     Feature {
         removal: Some(Removal {
             properties: &[TableProperty::RequireCheckpointProtectionBeforeVersion],
             ..Removal::PLAIN
         }),
-        ..writer("checkpointProtection")
+        ..writer(TableFeature::CheckpointProtection)
     },
-    Feature { requires: &["domainMetadata"], ..writer("clustering") },
+    Feature { requires: &[TableFeature::DomainMetadata], ..writer(TableFeature::Clustering) },
     Feature {
         legacy: Some((2, 5)),
         used_by: &[Use::Not(TableProperty::ColumnMappingMode, "none")],
@@ -121,38 +128,38 @@ pub static FEATURES: &[Feature] = &[
             properties: &[TableProperty::ColumnMappingMode, TableProperty::ColumnMappingMaxColumnId],
             ..Removal::PROTECTED
         }),
-        ..reader("columnMapping")
+        ..reader(TableFeature::ColumnMapping)
     },
     Feature {
         used_by: &[Use::True(TableProperty::EnableDeletionVectors)],
         automatic: true,
         removal: Some(Removal::PROTECTED),
-        ..reader("deletionVectors")
+        ..reader(TableFeature::DeletionVectors)
     },
-    Feature { removal: Some(Removal::PLAIN), ..writer("domainMetadata") },
+    Feature { removal: Some(Removal::PLAIN), ..writer(TableFeature::DomainMetadata) },
     Feature {
         legacy: Some((0, 4)),
         used_by: &[Use::Column(GENERATION_EXPRESSION)],
         automatic: true,
-        ..writer("generatedColumns")
+        ..writer(TableFeature::GeneratedColumns)
     },
     Feature {
-        requires: &["columnMapping"],
+        requires: &[TableFeature::ColumnMapping],
         used_by: &[Use::True(TableProperty::EnableIcebergCompatV1)],
         automatic: true,
-        ..writer("icebergCompatV1")
+        ..writer(TableFeature::IcebergCompatV1)
     },
     Feature {
-        requires: &["columnMapping"],
+        requires: &[TableFeature::ColumnMapping],
         used_by: &[Use::True(TableProperty::EnableIcebergCompatV2)],
         automatic: true,
-        ..writer("icebergCompatV2")
+        ..writer(TableFeature::IcebergCompatV2)
     },
     Feature {
         legacy: Some((0, 6)),
         used_by: &[Use::Column(IDENTITY_START)],
         automatic: true,
-        ..writer("identityColumns")
+        ..writer(TableFeature::IdentityColumns)
     },
     Feature {
         used_by: &[Use::True(TableProperty::EnableInCommitTimestamps)],
@@ -164,13 +171,13 @@ pub static FEATURES: &[Feature] = &[
             ],
             ..Removal::PLAIN
         }),
-        ..writer("inCommitTimestamp")
+        ..writer(TableFeature::InCommitTimestamp)
     },
     Feature {
         legacy: Some((0, 2)),
         used_by: &[Use::NotNull, Use::Column(INVARIANTS)],
         automatic: true,
-        ..writer("invariants")
+        ..writer(TableFeature::Invariants)
     },
     Feature {
         used_by: &[Use::True(TableProperty::EnableMaterializePartitionColumns)],
@@ -179,10 +186,10 @@ pub static FEATURES: &[Feature] = &[
             properties: &[TableProperty::EnableMaterializePartitionColumns],
             ..Removal::PLAIN
         }),
-        ..writer("materializePartitionColumns")
+        ..writer(TableFeature::MaterializePartitionColumns)
     },
     Feature {
-        requires: &["domainMetadata"],
+        requires: &[TableFeature::DomainMetadata],
         used_by: &[Use::True(TableProperty::EnableRowTracking)],
         automatic: true,
         removal: Some(Removal {
@@ -195,54 +202,54 @@ pub static FEATURES: &[Feature] = &[
             domains: &[ROW_TRACKING_DOMAIN],
             ..Removal::PLAIN
         }),
-        ..writer("rowTracking")
+        ..writer(TableFeature::RowTracking)
     },
-    Feature { used_by: &[Use::Type(is_timestamp_ntz)], ..reader("timestampNtz") },
+    Feature { used_by: &[Use::Type(is_timestamp_ntz)], ..reader(TableFeature::TimestampNtz) },
     Feature {
         used_by: &[Use::True(TableProperty::EnableTypeWidening)],
         automatic: true,
-        instead: Some("typeWidening-preview"),
+        instead: Some(TableFeature::TypeWideningPreview),
         removal: Some(Removal { properties: &[TableProperty::EnableTypeWidening], ..Removal::PROTECTED }),
-        ..reader("typeWidening")
+        ..reader(TableFeature::TypeWidening)
     },
     Feature {
         removal: Some(Removal { properties: &[TableProperty::EnableTypeWidening], ..Removal::PROTECTED }),
-        ..reader("typeWidening-preview")
+        ..reader(TableFeature::TypeWideningPreview)
     },
     Feature {
         used_by: &[Use::Is(TableProperty::CheckpointPolicy, "v2")],
         automatic: true,
         removal: Some(Removal::PROTECTED),
-        ..reader("v2Checkpoint")
+        ..reader(TableFeature::V2Checkpoint)
     },
-    Feature { removal: Some(Removal::PROTECTED), ..reader("vacuumProtocolCheck") },
+    Feature { removal: Some(Removal::PROTECTED), ..reader(TableFeature::VacuumProtocolCheck) },
     Feature {
-        requires: &["variantType"],
+        requires: &[TableFeature::VariantType],
         used_by: &[Use::True(TableProperty::EnableVariantShredding)],
         automatic: true,
-        instead: Some("variantShredding-preview"),
-        ..reader("variantShredding")
+        instead: Some(TableFeature::VariantShreddingPreview),
+        ..reader(TableFeature::VariantShredding)
     },
-    Feature { requires: &["variantType"], ..reader("variantShredding-preview") },
+    Feature { requires: &[TableFeature::VariantType], ..reader(TableFeature::VariantShreddingPreview) },
     Feature {
         used_by: &[Use::Type(is_variant)],
         automatic: true,
-        instead: Some("variantType-preview"),
-        ..reader("variantType")
+        instead: Some(TableFeature::VariantTypePreview),
+        ..reader(TableFeature::VariantType)
     },
-    reader("variantType-preview"),
+    reader(TableFeature::VariantTypePreview),
 ];
 
 /// The feature of this name, in any case.
 pub fn feature(name: &str) -> Option<&'static Feature> {
-    FEATURES.iter().find(|f| f.name.eq_ignore_ascii_case(name))
+    FEATURES.iter().find(|f| f.name().eq_ignore_ascii_case(name))
 }
 
 /// The features that the metadata makes use of, and how.
 pub fn used_features(
     metadata: &Metadata,
     schema: &StructType,
-    has: impl Fn(&str) -> bool,
+    has: impl Fn(TableFeature) -> bool,
 ) -> Vec<(&'static Feature, String)> {
     let used = |f: &'static Feature| {
         let what = f.used_by.iter().find_map(|usage| usage.find(metadata, schema))?;
@@ -256,21 +263,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_in_order_and_closed_under_requirements() {
-        let names: Vec<String> = FEATURES.iter().map(|f| f.name.to_lowercase()).collect();
+    fn names_are_unique_and_in_order() {
+        let names: Vec<String> = FEATURES.iter().map(|f| f.name().to_lowercase()).collect();
         assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
-        for required in FEATURES.iter().flat_map(|f| f.requires.iter().chain(f.instead.iter())) {
-            assert!(feature(required).is_some(), "{required}");
+        for (at, one) in FEATURES.iter().enumerate() {
+            assert_eq!(one.feature as usize, at, "{}", one.feature);
         }
     }
 
     #[test]
     fn what_is_older_than_table_features_upgrades_by_itself() {
         for feature in FEATURES.iter().filter(|f| f.legacy.is_some()) {
-            assert!(feature.automatic, "{}", feature.name);
+            assert!(feature.automatic, "{}", feature.name());
         }
         for feature in FEATURES.iter().filter(|f| f.removal.as_ref().is_some_and(|r| r.protects_history)) {
-            assert!(feature.reader_writer, "{}", feature.name);
+            assert!(feature.reader_writer, "{}", feature.name());
         }
     }
 }

@@ -22,7 +22,7 @@ fn unknown(protocol: &Protocol) -> Vec<String> {
         7 => protocol.writer_features.as_deref().unwrap_or_default(),
         _ => &[],
     };
-    let known = |name: &String| FEATURES.iter().any(|f| f.name == name && f.writes);
+    let known = |name: &String| FEATURES.iter().any(|f| f.name() == name && f.writes);
     refused.extend(listed.iter().filter(|f| !known(f)).cloned());
     refused
 }
@@ -41,7 +41,7 @@ fn refuse(path: &str, refused: Vec<String>) -> Result<()> {
 
 /// Features whose rules this writer keeps.
 fn supported() -> impl Iterator<Item = &'static str> {
-    FEATURES.iter().filter(|f| f.writes).map(|f| f.name)
+    FEATURES.iter().filter(|f| f.writes).map(|f| f.name())
 }
 
 #[cfg(test)]

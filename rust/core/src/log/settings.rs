@@ -1,5 +1,6 @@
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result};
+use crate::features::TableFeature;
 use crate::properties::{TableProperty, parse_interval};
 
 /// Whether checkpoints are V2, by `delta.checkpointPolicy` and the feature `v2Checkpoint`.
@@ -61,15 +62,14 @@ impl LogSettings {
             let text = value(property);
             text.trim().parse::<u64>().map_err(|_| invalid(property, text, "a whole number"))
         };
-        let listed = |feature: &str| protocol.writer_features.iter().flatten().any(|f| f == feature);
         let policy = match value(TableProperty::CheckpointPolicy) {
             "classic" => CheckpointPolicy::Classic,
             // the property alone, without the feature, does not allow it
-            "v2" if !listed("v2Checkpoint") => CheckpointPolicy::Classic,
+            "v2" if !protocol.lists_for_writers(TableFeature::V2Checkpoint) => CheckpointPolicy::Classic,
             "v2" => CheckpointPolicy::V2,
             text => return Err(invalid(TableProperty::CheckpointPolicy, text, "`classic` or `v2`")),
         };
-        let protected = listed("checkpointProtection");
+        let protected = protocol.lists_for_writers(TableFeature::CheckpointProtection);
         Ok(LogSettings {
             policy,
             interval: whole(TableProperty::CheckpointInterval)?.max(1),

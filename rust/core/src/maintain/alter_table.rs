@@ -16,6 +16,7 @@ use crate::alter::{
 };
 use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result};
+use crate::features::TableFeature;
 use crate::schema::StructField;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -236,7 +237,7 @@ fn check_row_ids(snapshot: &Snapshot) -> Result<()> {
     match without_row_ids(snapshot)?.len() {
         0 => Ok(()),
         without => Err(Error::InvalidFeatureChange {
-            feature: "rowTracking".into(),
+            feature: TableFeature::RowTracking.into(),
             reason: format!(
                 "{without} files of version {} have no row ids, although all files were given some: another writer \
                  adds files without them",

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::actions::{Add, Protocol};
 use crate::alter::properties::{SetOptions, set_properties};
 use crate::error::{Error, Result};
+use crate::features::TableFeature;
 use crate::properties::{FEATURE_PREFIX, TableProperty};
 use crate::snapshot::{At, Snapshot};
 use crate::stats::num_records;
@@ -47,7 +48,7 @@ pub(super) fn backfill(snapshot: &Snapshot, user_metadata: Option<&str>) -> Resu
     }
     if snapshot.metadata().is_true(TableProperty::RowTrackingSuspended) {
         return Err(Error::InvalidFeatureChange {
-            feature: "rowTracking".into(),
+            feature: TableFeature::RowTracking.into(),
             reason: "files get no row ids while `delta.rowTrackingSuspended` is set: unset it first, in a change of \
                      its own"
                 .into(),
@@ -71,10 +72,10 @@ pub(super) fn backfill(snapshot: &Snapshot, user_metadata: Option<&str>) -> Resu
 /// Adds the feature to the protocol. The metadata stays, so that writers under way may follow.
 fn support(location: &Location, user_metadata: Option<&str>, budget: Duration) -> Result<()> {
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
-    if snapshot.protocol().supports("rowTracking") {
+    if snapshot.protocol().supports(TableFeature::RowTracking) {
         return Ok(());
     }
-    let asked = [(format!("{FEATURE_PREFIX}rowTracking"), "supported".to_owned())].into();
+    let asked = [(format!("{FEATURE_PREFIX}{}", TableFeature::RowTracking), "supported".to_owned())].into();
     let protocol = set_properties(&definition(&snapshot)?, &asked, SetOptions::default())?.protocol;
     let mut txn = Transaction::begin(&snapshot, upgrade(&protocol));
     txn.set_protocol(protocol);

@@ -10,7 +10,7 @@ use crate::alter::properties::for_new_table;
 use crate::alter::{Definition, SetOptions, joined_protocol, row_tracking, set_properties};
 use crate::deletion_vector::file_path;
 use crate::error::{Error, Result, condition};
-use crate::features::{CLUSTERING_DOMAIN, check_writer};
+use crate::features::{CLUSTERING_DOMAIN, TableFeature, check_writer};
 use crate::properties::{COORDINATED_COMMITS_PREFIX, TableProperty};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -135,7 +135,7 @@ pub fn shallow_clone(
         }
     };
     txn.set_user_metadata(options.user_metadata.clone());
-    if source.protocol().supports("clustering") {
+    if source.protocol().supports(TableFeature::Clustering) {
         let domains = source.domain_metadata()?;
         domains.into_iter().filter(|d| d.domain == CLUSTERING_DOMAIN).for_each(|d| txn.domain(d));
     }

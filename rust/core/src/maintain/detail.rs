@@ -2,7 +2,7 @@
 
 use crate::alter::clustering::shown;
 use crate::error::{Error, Result};
-use crate::features::{CLUSTERING_DOMAIN, clustering_columns as physical_columns};
+use crate::features::{CLUSTERING_DOMAIN, TableFeature, clustering_columns as physical_columns};
 use crate::schema::{ColumnMappingMode, DataType, StructType};
 use crate::snapshot::Snapshot;
 
@@ -11,7 +11,7 @@ use crate::snapshot::Snapshot;
 /// # Errors
 /// [`Error::InvalidSchema`] when the domain cannot be read, or names a column that is not there; what the store says.
 pub fn clustering_columns(snapshot: &Snapshot) -> Result<Vec<Vec<String>>> {
-    if !snapshot.protocol().supports("clustering") {
+    if !snapshot.protocol().supports(TableFeature::Clustering) {
         return Ok(Vec::new());
     }
     let domains = snapshot.domain_metadata()?;

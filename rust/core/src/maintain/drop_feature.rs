@@ -9,6 +9,7 @@ use super::feature_traces::{checkpoints, clean_from, oldest, protected_before, s
 use crate::alter::drop_feature::{BARRIER_CHECKPOINTS, DropPlan, History, Step, downgraded, plan_drop};
 use crate::checkpoint::{checkpoint, cleanup_before};
 use crate::error::{Error, Result, condition};
+use crate::features::TableFeature;
 use crate::log::{Listing, LogSettings};
 use crate::properties::TableProperty;
 use crate::snapshot::{At, Snapshot, format_timestamp, monotonic};
@@ -161,7 +162,7 @@ impl DropJob<'_> {
             cleanup_before(&snapshot, now.saturating_sub(retention), now, false)?.deleted.len() as u64;
         let listing = Listing::read(self.location, 0)?;
         let clean = match plan.feature {
-            "checkpointProtection" => protected_before(snapshot.metadata()),
+            TableFeature::CheckpointProtection => protected_before(snapshot.metadata()),
             feature => clean_from(&snapshot, &listing, feature)?,
         };
         if oldest(&listing) >= clean {
@@ -176,13 +177,13 @@ impl DropJob<'_> {
         let parameter = [("truncateHistoryLogRetentionPeriod", retention_text.clone())];
         let error = Error::FeatureInHistory {
             path: self.location.root().to_string(),
-            feature: plan.feature.to_owned(),
+            feature: plan.feature.into(),
             clean_from: clean,
             retention: retention_text,
             come_again: format_timestamp(base_time.saturating_add(retention)),
         };
         Err(match plan.feature {
-            "checkpointProtection" => error
+            TableFeature::CheckpointProtection => error
                 .named(&condition::FEATURE_DROP_CHECKPOINT_PROTECTION_WAIT_FOR_RETENTION_PERIOD, parameter),
             // nothing was left to clean: all traces are of the history
             _ if self.done.steps == 0 => {

@@ -12,6 +12,7 @@ use crate::alter::widen::has_changes;
 use crate::conflict::Winner;
 use crate::deletion_vector::file_path;
 use crate::error::Result;
+use crate::features::{TableFeature, feature};
 use crate::log::{Checkpoint, Listing, LogFileKind, LogSettings, commit_path, complete_checkpoints};
 use crate::properties::TableProperty;
 use crate::replay::CheckpointReader;
@@ -31,26 +32,27 @@ use crate::write::definition;
 /// of the log where checkpoints matter.
 pub(super) fn state(snapshot: &Snapshot, dropped: &str) -> Result<(Definition, Traces)> {
     let mut table = definition(snapshot)?;
-    if dropped.eq_ignore_ascii_case("columnMapping") {
+    let dropped = feature(dropped).map(|known| known.feature);
+    if dropped == Some(TableFeature::ColumnMapping) {
         table.clustering = table.clustering.iter().map(|path| logical(&table.schema, path)).collect();
     }
-    let of = |name: &str| dropped.eq_ignore_ascii_case(name) && table.protocol.supports(name);
+    let of = |feature: TableFeature| dropped == Some(feature) && table.protocol.supports(feature);
     let mut traces = Traces::default();
-    if of("deletionVectors") {
+    if of(TableFeature::DeletionVectors) {
         let adds = snapshot.adds(None)?;
         traces.deletion_vectors = adds.iter().filter(|add| add.deletion_vector.is_some()).count() as u64;
         traces.unkept_vectors = unkept_vectors(snapshot)?.len() as u64;
     }
-    if of("rowTracking") {
+    if of(TableFeature::RowTracking) {
         traces.row_ids = snapshot.adds(None)?.iter().filter(|add| has_row_ids(add)).count() as u64;
     }
-    if of("rowTracking") || of("domainMetadata") {
+    if of(TableFeature::RowTracking) || of(TableFeature::DomainMetadata) {
         traces.domains = snapshot.domain_metadata()?.into_iter().map(|d| d.domain).collect();
     }
-    if of("v2Checkpoint") || of("checkpointProtection") {
+    if of(TableFeature::V2Checkpoint) || of(TableFeature::CheckpointProtection) {
         let listing = Listing::read(snapshot.location(), 0)?;
         traces.v2_checkpoint = match checkpoints(&listing).last() {
-            Some(newest) if of("v2Checkpoint") => is_v2(snapshot.location(), newest)?,
+            Some(newest) if of(TableFeature::V2Checkpoint) => is_v2(snapshot.location(), newest)?,
             _ => false,
         };
         traces.history_truncated = oldest(&listing) >= protected_before(&table.metadata);
@@ -135,14 +137,14 @@ fn is_v2(location: &Location, checkpoint: &Checkpoint) -> Result<bool> {
 }
 
 /// Whether metadata shows a feature.
-fn metadata_shows(feature: &str, metadata: &Metadata) -> Result<bool> {
+fn metadata_shows(feature: TableFeature, metadata: &Metadata) -> Result<bool> {
     Ok(match feature {
-        "deletionVectors" => metadata.is_true(TableProperty::EnableDeletionVectors),
-        "columnMapping" => metadata.column_mapping() != ColumnMappingMode::None,
-        "typeWidening" | "typeWidening-preview" => {
+        TableFeature::DeletionVectors => metadata.is_true(TableProperty::EnableDeletionVectors),
+        TableFeature::ColumnMapping => metadata.column_mapping() != ColumnMappingMode::None,
+        TableFeature::TypeWidening | TableFeature::TypeWideningPreview => {
             has_changes(&StructType::from_json(&metadata.schema_string)?)
         }
-        "v2Checkpoint" => {
+        TableFeature::V2Checkpoint => {
             metadata.property(TableProperty::CheckpointPolicy).is_some_and(|p| p.eq_ignore_ascii_case("v2"))
         }
         _ => false,
@@ -150,8 +152,8 @@ fn metadata_shows(feature: &str, metadata: &Metadata) -> Result<bool> {
 }
 
 /// Whether a file of a commit shows a feature. The protocol says nothing: it has the feature until it is dropped.
-fn file_shows(feature: &str, action: &Action) -> bool {
-    feature == "deletionVectors"
+fn file_shows(feature: TableFeature, action: &Action) -> bool {
+    feature == TableFeature::DeletionVectors
         && match action {
             Action::Add(add) => add.deletion_vector.is_some(),
             Action::Remove(remove) => remove.deletion_vector.is_some(),
@@ -168,11 +170,11 @@ fn file_shows(feature: &str, action: &Action) -> bool {
 /// # Cost
 /// The commits that are there from the newest back to the one that shows the feature; the live files of the oldest
 /// checkpoint.
-pub(super) fn clean_from(snapshot: &Snapshot, listing: &Listing, feature: &str) -> Result<u64> {
+pub(super) fn clean_from(snapshot: &Snapshot, listing: &Listing, feature: TableFeature) -> Result<u64> {
     let location = snapshot.location();
     let mut clean = 0;
     let checkpoints = checkpoints(listing);
-    if feature == "v2Checkpoint" {
+    if feature == TableFeature::V2Checkpoint {
         for checkpoint in checkpoints.iter().rev() {
             if is_v2(location, checkpoint)? {
                 clean = checkpoint.version + 1;
@@ -201,7 +203,7 @@ pub(super) fn clean_from(snapshot: &Snapshot, listing: &Listing, feature: &str) 
     let Some(first) = checkpoints.first().filter(|c| c.version >= clean) else { return Ok(clean) };
     let base = Snapshot::open(location.clone(), At::Version(first.version))?;
     let vectors = || Ok(base.adds(None)?.iter().any(|add| add.deletion_vector.is_some()));
-    if metadata_shows(feature, base.metadata())? || (feature == "deletionVectors" && vectors()?) {
+    if metadata_shows(feature, base.metadata())? || (feature == TableFeature::DeletionVectors && vectors()?) {
         return Ok(clean.max(metadata_since).max(first.version + 1));
     }
     Ok(clean)

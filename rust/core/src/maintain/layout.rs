@@ -4,6 +4,7 @@ use super::detail::clustering_columns;
 use super::optimize::OptimizeOptions;
 use crate::alter::{physical_path, resolve_path};
 use crate::error::{Error, Result, condition};
+use crate::features::TableFeature;
 use crate::schema::{DataType, format_column_list, parse_column_list};
 use crate::snapshot::Snapshot;
 use crate::write::{Curve, WritePlan};
@@ -48,7 +49,7 @@ impl Layout {
                 false => Err(invalid("purge", "it leaves the order of rows as it is".into())),
             };
         }
-        let clusters = snapshot.protocol().supports("clustering");
+        let clusters = snapshot.protocol().supports(TableFeature::Clustering);
         if clusters && let Some(predicate) = &options.predicate {
             let reason = format!(
                 "OPTIMIZE command for Delta table with clustering doesn't support partition predicates. Please remove \

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use crate::actions::CommitInfo;
 use crate::error::{Error, Result, condition};
+use crate::features::TableFeature;
 use crate::log::LogFile;
 use crate::replay::info_of;
 use crate::store::Location;
@@ -42,6 +43,6 @@ pub(super) fn in_commit_timestamp(location: &Location, commit: &LogFile) -> Resu
             Some(commit.version),
             "no `inCommitTimestamp`, which the table's properties ask for",
         )
-        .named(missing, [("featureName", "inCommitTimestamp")])
+        .named(missing, [("featureName", TableFeature::InCommitTimestamp)])
     })
 }

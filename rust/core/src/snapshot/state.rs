@@ -12,7 +12,7 @@ use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
 use crate::events;
-use crate::features::{check_reader, check_uses};
+use crate::features::{TableFeature, check_reader, check_uses};
 use crate::log::{Listing, LogFile, LogFileKind, LogSegment, commit_name};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
@@ -160,7 +160,8 @@ impl Snapshot {
         }
         let schema = metadata.schema()?;
         check_uses(&table, &protocol, &metadata, &schema)?;
-        if protocol.reader_features.iter().flatten().any(|f| f.starts_with("typeWidening")) {
+        let widens = [TableFeature::TypeWidening, TableFeature::TypeWideningPreview];
+        if widens.into_iter().any(|feature| protocol.lists_for_readers(feature)) {
             check_type_changes(&table, &schema)?;
         }
         let mode = metadata.column_mapping();

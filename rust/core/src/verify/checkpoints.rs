@@ -12,6 +12,7 @@ use super::report::VerifyReport;
 use super::state::{State, Tombstone};
 use crate::actions::{Add, DomainMetadata, Txn};
 use crate::error::{Error, Result};
+use crate::features::TableFeature;
 use crate::log::{Checkpoint, LogFile, LogFileKind, LogSettings};
 use crate::replay::{CheckpointReader, FileStream, FilesRequest, ScanSource, Tail};
 use crate::report::Counters;
@@ -131,7 +132,7 @@ pub(super) fn compare(
 ) -> Result<()> {
     let of_v2 = |f: &LogFile| matches!(f.kind, LogFileKind::UuidCheckpoint(_));
     if checkpoint.files.iter().any(of_v2)
-        && state.counted.protocol.as_ref().is_some_and(|p| !p.supports("v2Checkpoint"))
+        && state.counted.protocol.as_ref().is_some_and(|p| !p.supports(TableFeature::V2Checkpoint))
     {
         let expected = "the feature `v2Checkpoint`, which checkpoints of this name need";
         let path = path_of(location, checkpoint);

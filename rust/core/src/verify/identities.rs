@@ -6,6 +6,7 @@ use super::finding::FindingKind;
 use super::report::VerifyReport;
 use crate::actions::Add;
 use crate::alter::identity::Identity;
+use crate::features::TableFeature;
 use crate::snapshot::Snapshot;
 
 /// An identity column whose values are all given by the table.
@@ -19,7 +20,7 @@ pub(super) struct IdentityColumn {
 impl IdentityColumn {
     /// Those of a table.
     pub(super) fn of(snapshot: &Snapshot) -> Vec<Self> {
-        if !snapshot.protocol().supports("identityColumns") {
+        if !snapshot.protocol().supports(TableFeature::IdentityColumns) {
             return Vec::new();
         }
         let fields = snapshot.schema().fields.iter();

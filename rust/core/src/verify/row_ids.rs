@@ -6,7 +6,7 @@ use super::names;
 use super::report::VerifyReport;
 use super::state::State;
 use crate::error::Result;
-use crate::features::{ROW_TRACKING_DOMAIN, high_water_mark};
+use crate::features::{ROW_TRACKING_DOMAIN, TableFeature, high_water_mark};
 use crate::properties::TableProperty;
 use crate::store::Location;
 
@@ -15,7 +15,7 @@ pub(super) fn check(location: &Location, state: &State, report: &mut VerifyRepor
     let (Some(protocol), Some(metadata)) = (&state.counted.protocol, &state.counted.metadata) else {
         return Ok(());
     };
-    if !protocol.supports("rowTracking") {
+    if !protocol.supports(TableFeature::RowTracking) {
         return Ok(());
     }
     let name = |key: FileKey, since: u64| names::of(location, key, since);

@@ -17,7 +17,7 @@ use crate::alter::{
     Asked, Change, Definition, SetOptions, cluster_by, finalize, joined_protocol, reuse, without_mapping,
 };
 use crate::error::{Error, Result, condition};
-use crate::features::{CLUSTERING_DOMAIN, check_writer};
+use crate::features::{CLUSTERING_DOMAIN, TableFeature, check_writer};
 use crate::schema::{ColumnMappingMode, StructType, as_nullable};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -170,7 +170,7 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
     let domains = table.domain_metadata()?;
     let clustering = domains.iter().find(|d| d.domain == CLUSTERING_DOMAIN && !d.removed);
     let old = Definition::of(table.protocol(), table.metadata())?.with_clustering(clustering)?;
-    if !spec.partition_by.is_empty() && old.protocol.supports("clustering") {
+    if !spec.partition_by.is_empty() && old.protocol.supports(TableFeature::Clustering) {
         return Err(Error::InvalidArgument {
             argument: "partition_by".into(),
             reason: "a clustered table cannot be replaced by one with partitions, because it keeps its features: use \

@@ -1,6 +1,6 @@
 use crate::alter::Definition;
 use crate::error::Result;
-use crate::features::CLUSTERING_DOMAIN;
+use crate::features::{CLUSTERING_DOMAIN, TableFeature};
 use crate::snapshot::Snapshot;
 
 /// The definition of a version, with its clustering columns.
@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 /// As [`Definition::of`], and what the store says.
 pub(crate) fn definition(snapshot: &Snapshot) -> Result<Definition> {
     let table = Definition::of(snapshot.protocol(), snapshot.metadata())?;
-    if !table.protocol.supports("clustering") {
+    if !table.protocol.supports(TableFeature::Clustering) {
         return Ok(table);
     }
     let domains = snapshot.domain_metadata()?;

@@ -19,7 +19,7 @@ use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::generated::in_force;
 use crate::alter::{check_partition_columns, iceberg_compat};
 use crate::error::{Error, Result, condition};
-use crate::features::check_writer;
+use crate::features::{TableFeature, check_writer};
 use crate::predicate::Predicate;
 use crate::properties::{FEATURE_PREFIX, PREFIX, TableProperty};
 use crate::schema::{ColumnMappingMode, Limits, StructField, StructType, check_storable, limits_of};
@@ -205,7 +205,7 @@ pub(crate) fn plan(
     )?;
     let partition_columns = metadata.partition_columns.clone();
     let data = data_columns(&schema, &partition_columns);
-    let has_vectors = protocol.writer_features.iter().flatten().any(|f| f == "deletionVectors");
+    let has_vectors = protocol.lists_for_writers(TableFeature::DeletionVectors);
     Ok(WritePlan {
         location: location.clone(),
         target,
@@ -256,7 +256,7 @@ impl WritePlan {
     pub(super) fn files_hold_partition_columns(&self) -> bool {
         let property = self.metadata.property_or_default(TableProperty::WritePartitionColumnsToParquet);
         iceberg_compat::is_on(&self.metadata)
-            || self.protocol.supports("materializePartitionColumns")
+            || self.protocol.supports(TableFeature::MaterializePartitionColumns)
             || property.is_none_or(|v| !v.eq_ignore_ascii_case("false"))
     }
 

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use super::Subject;
 use crate::error::{Error, Result};
+use crate::features::TableFeature;
 
 /// Metadata domains need their feature, and a commit says one thing of each (PROTOCOL.md, "Domain Metadata").
 pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
@@ -13,7 +14,7 @@ pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
             reason: reason.to_owned(),
         })
     };
-    if !subject.protocol.supports("domainMetadata") {
+    if !subject.protocol.supports(TableFeature::DomainMetadata) {
         return refuse(&first.domain, "the table does not have the feature `domainMetadata`");
     }
     let mut seen = BTreeSet::new();

@@ -4,6 +4,7 @@ use super::Subject;
 use crate::actions::{DeletionVectorDescriptor, FilePath};
 use crate::alter::iceberg_compat;
 use crate::error::{Error, Result};
+use crate::features::TableFeature;
 use crate::stats::num_records;
 
 /// One commit says at most one thing of a file (PROTOCOL.md, "Add File and Remove File", "Delta Log Entries"), a deletion
@@ -15,7 +16,7 @@ pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     if let Some((path, _)) = adds.iter().find(|(path, vector)| removes.get(*path) == Some(vector)) {
         return refuse(subject, path, "it is added and removed with one and the same deletion vector");
     }
-    let vectors = subject.protocol.supports("deletionVectors");
+    let vectors = subject.protocol.supports(TableFeature::DeletionVectors);
     for add in changes.adds.iter().filter(|a| a.deletion_vector.is_some()) {
         if !vectors {
             let reason =
