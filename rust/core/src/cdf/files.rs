@@ -6,7 +6,9 @@ use rayon::prelude::*;
 use roaring::RoaringTreemap;
 use serde_json::Value;
 
-use crate::actions::{Action, Add, Cdc, CommitInfo, DeletionVectorDescriptor, PartitionValues, Remove};
+use crate::actions::{
+    Action, Add, Cdc, CommitInfo, DeletionVectorDescriptor, OperationName, PartitionValues, Remove,
+};
 use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
 use crate::parquet::DataFile;
@@ -97,7 +99,7 @@ fn merged_nothing(info: &CommitInfo) -> bool {
         let value = info.operation_metrics.as_ref().and_then(|metrics| metrics.get(metric));
         matches!(value, Some(Value::String(text)) if text == "0")
     };
-    info.operation.as_deref() == Some("MERGE")
+    info.operation.as_deref() == Some(OperationName::Merge.name())
         && ["numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted"].into_iter().all(none)
 }
 

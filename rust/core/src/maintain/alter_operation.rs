@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::alter_table::Alteration;
 use super::detail::logical;
+use crate::actions::OperationName;
 use crate::alter::clustering::shown;
 use crate::alter::{ColumnChange, Definition, Position, constraints};
 use crate::error::{Error, Result};
@@ -17,9 +18,9 @@ use crate::txn::Operation;
 pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definition) -> Result<Operation> {
     Ok(match alteration {
         Alteration::SetProperties { properties, .. } => {
-            Operation::new("SET TBLPROPERTIES").with_encoded("properties", json!(properties))
+            Operation::new(OperationName::SetProperties).with_encoded("properties", json!(properties))
         }
-        Alteration::UnsetProperties { keys, if_exists } => Operation::new("UNSET TBLPROPERTIES")
+        Alteration::UnsetProperties { keys, if_exists } => Operation::new(OperationName::UnsetProperties)
             .with_encoded("properties", keys.clone())
             .with_json("ifExists", *if_exists),
         Alteration::AddColumns(columns) => {
@@ -30,21 +31,21 @@ pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definit
                 }
                 entry
             });
-            Operation::new("ADD COLUMNS").with_encoded("columns", added.collect::<Vec<Value>>())
+            Operation::new(OperationName::AddColumns).with_encoded("columns", added.collect::<Vec<Value>>())
         }
         Alteration::DropColumns(paths) => {
             let names: Vec<String> = paths.iter().map(|path| dotted(path)).collect();
-            Operation::new("DROP COLUMNS").with_encoded("columns", names)
+            Operation::new(OperationName::DropColumns).with_encoded("columns", names)
         }
         Alteration::RenameColumn { path, name } => {
             let parent = path.split_last().map_or(&[][..], |(_, parent)| parent);
-            Operation::new("RENAME COLUMN")
+            Operation::new(OperationName::RenameColumn)
                 .with("oldColumnPath", dotted(path))
                 .with("newColumnPath", dotted(&[parent, std::slice::from_ref(name)].concat()))
         }
         Alteration::ChangeColumns(changes) => match changes.as_slice() {
             [change] => {
-                let operation = Operation::new("CHANGE COLUMN")
+                let operation = Operation::new(OperationName::ChangeColumn)
                     .with_encoded("column", changed_column(change, &new.schema)?);
                 match &change.position {
                     Some(position) => operation.with("position", place(position)),
@@ -59,28 +60,29 @@ pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definit
                     }
                     Ok(entry)
                 });
-                Operation::new("CHANGE COLUMNS")
+                Operation::new(OperationName::ChangeColumns)
                     .with_encoded("columns", columns.collect::<Result<Vec<Value>>>()?)
             }
         },
-        Alteration::SyncIdentity { column, .. } => Operation::new("CHANGE COLUMN")
+        Alteration::SyncIdentity { column, .. } => Operation::new(OperationName::ChangeColumn)
             .with_encoded("column", changed_column(&ColumnChange::of(column.clone()), &old.schema)?),
         Alteration::ReplaceColumns(columns) => {
             let columns = columns.iter().map(|field| field_map(&[], field));
-            Operation::new("REPLACE COLUMNS").with_encoded("columns", columns.collect::<Vec<Value>>())
+            Operation::new(OperationName::ReplaceColumns)
+                .with_encoded("columns", columns.collect::<Vec<Value>>())
         }
         Alteration::AddConstraint { name, expression, .. } => {
-            Operation::new("ADD CONSTRAINT").with("name", name).with("expr", expression)
+            Operation::new(OperationName::AddConstraint).with("name", name).with("expr", expression)
         }
         Alteration::ClusterBy(columns) => {
             let shown = |paths: &[Vec<String>]| paths.iter().map(|p| shown(p)).collect::<Vec<_>>().join(",");
             let before = old.clustering.iter().filter_map(|p| logical(&old.schema, p, old.column_mapping()));
-            Operation::new("CLUSTER BY")
+            Operation::new(OperationName::ClusterBy)
                 .with("oldClusteringColumns", shown(&before.collect::<Vec<_>>()))
                 .with("newClusteringColumns", shown(columns))
         }
         Alteration::DropConstraint { name, .. } => {
-            let operation = Operation::new("DROP CONSTRAINT").with("name", name);
+            let operation = Operation::new(OperationName::DropConstraint).with("name", name);
             let all = constraints(&old.metadata);
             match all.into_iter().find(|(n, _)| n.eq_ignore_ascii_case(name.trim())) {
                 Some((_, expression)) => operation.with("expr", expression).with("existed", "true"),

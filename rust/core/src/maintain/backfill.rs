@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::actions::{Add, Protocol};
+use crate::actions::{Add, OperationName, Protocol};
 use crate::alter::properties::{SetOptions, set_properties};
 use crate::error::{Error, Result};
 use crate::features::TableFeature;
@@ -92,7 +92,7 @@ fn upgrade(protocol: &Protocol) -> Operation {
         "readerFeatures": protocol.reader_features,
         "writerFeatures": protocol.writer_features,
     });
-    Operation::new("UPGRADE PROTOCOL").with_encoded("newProtocol", new)
+    Operation::new(OperationName::UpgradeProtocol).with_encoded("newProtocol", new)
 }
 
 /// Commits files without ids again, at most so many at a time; the commit gives them ids.
@@ -118,7 +118,7 @@ fn give_batch(
     if files.is_empty() {
         return Ok(0);
     }
-    let operation = Operation::new("ROW TRACKING BACKFILL").with("batchId", batch.to_string());
+    let operation = Operation::new(OperationName::RowTrackingBackfill).with("batchId", batch.to_string());
     let mut txn = Transaction::begin(&snapshot, operation);
     txn.set_user_metadata(user_metadata.map(str::to_owned));
     txn.read_files(files.iter().map(|file| &file.path))?;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::restore;
-use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, FilePath, Metadata, ObjectPath, Protocol};
+use crate::actions::{
+    Add, DeletionVectorDescriptor, DvStorage, FilePath, Metadata, ObjectPath, OperationName, Protocol,
+};
 use crate::alter::properties::for_new_table;
 use crate::alter::{Definition, SetOptions, joined_protocol, row_tracking, set_properties};
 use crate::deletion_vector::file_path;
@@ -113,7 +115,7 @@ pub fn shallow_clone(
     }
     let files = adds.len() as u64;
     let bytes = adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum();
-    let operation = Operation::new("CLONE")
+    let operation = Operation::new(OperationName::Clone)
         .with("source", format!("delta.`{}`", from.root().to_uri()))
         .with_json("sourceVersion", source.version())
         .metric("sourceTableSize", bytes)

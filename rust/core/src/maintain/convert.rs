@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::convert_files::{Found, data_files, inferred, partition_values};
 use super::convert_schema::merge;
-use crate::actions::{Add, FilePath, Metadata, Protocol};
+use crate::actions::{Add, FilePath, Metadata, OperationName, Protocol};
 use crate::alter::SetOptions;
 use crate::alter::properties::for_new_table;
 use crate::error::{Error, Result, condition};
@@ -114,7 +114,7 @@ pub fn convert(location: &Location, options: &ConvertOptions) -> Result<ConvertD
     let (adds, schema) = read_files(location, &files, &partitions, options)?;
     let (protocol, metadata) = table_of(location, &schema, &partitions, options)?;
     let names: Vec<String> = partitions.fields.iter().map(|f| f.name.clone()).collect();
-    let operation = Operation::new("CONVERT")
+    let operation = Operation::new(OperationName::Convert)
         .with_json("numFiles", adds.len() as u64)
         .with_encoded("partitionedBy", names)
         .with_json("collectStats", options.statistics)

@@ -6,7 +6,7 @@ use chrono::Utc;
 use uuid::Uuid;
 
 use super::clone::is_own;
-use crate::actions::Metadata;
+use crate::actions::{Metadata, OperationName};
 use crate::alter::properties::for_new_table;
 use crate::alter::{Definition, SetOptions, set_properties};
 use crate::error::{Error, Result};
@@ -76,7 +76,7 @@ pub fn create_like(source: &Snapshot, target: &Location, options: &LikeOptions) 
         managed: options.managed,
         ..TableSpec::default()
     };
-    let operation = spec.operation("CREATE TABLE", &new.metadata);
+    let operation = spec.operation(OperationName::CreateTable, &new.metadata);
     let mut txn = Transaction::create(target, new.protocol, new.metadata, operation);
     txn.set_engine(options.engine.clone());
     txn.set_user_metadata(options.user_metadata.clone());

@@ -6,6 +6,7 @@ use chrono::Utc;
 
 use super::feature_steps::{StepJob, barrier, remove_domains};
 use super::feature_traces::{checkpoints, clean_from, oldest, protected_before, state};
+use crate::actions::OperationName;
 use crate::alter::drop_feature::{BARRIER_CHECKPOINTS, DropPlan, History, Step, downgraded, plan_drop};
 use crate::checkpoint::{checkpoint, cleanup_before};
 use crate::error::{Error, Result, condition};
@@ -200,7 +201,7 @@ impl DropJob<'_> {
         let plan = plan_drop(&table, self.name, self.truncate_history, &traces)?;
         let version = snapshot.version() + 1;
         let new = downgraded(&table, &plan, &traces, version)?;
-        let operation = Operation::new("DROP FEATURE")
+        let operation = Operation::new(OperationName::DropFeature)
             .with("featureName", plan.feature)
             .with_json("truncateHistory", self.truncate_history);
         let mut txn = Transaction::begin(&snapshot, operation);

@@ -10,7 +10,7 @@ use super::bins::Bin;
 use super::feature_traces::{has_row_ids, unkept_vectors};
 use super::optimize::reorg;
 use super::rewrite_files::{note, write_all};
-use crate::actions::{Add, DomainMetadata, Remove};
+use crate::actions::{Add, DomainMetadata, OperationName, Remove};
 use crate::alter::drop_feature::{Step, clean_properties, unmapped, without_recorded_changes};
 use crate::alter::{Definition, cluster_by};
 use crate::checkpoint::checkpoint;
@@ -42,8 +42,10 @@ impl StepJob<'_> {
             Step::Properties { set, unset } => {
                 let new = clean_properties(self.table, set, unset)?;
                 let mut txn = self.begin(match set.is_empty() {
-                    false => Operation::new("SET TBLPROPERTIES").with_encoded("properties", json!(set)),
-                    true => Operation::new("UNSET TBLPROPERTIES")
+                    false => {
+                        Operation::new(OperationName::SetProperties).with_encoded("properties", json!(set))
+                    }
+                    true => Operation::new(OperationName::UnsetProperties)
                         .with_encoded("properties", unset.clone())
                         .with_json("ifExists", true),
                 });
@@ -56,7 +58,7 @@ impl StepJob<'_> {
                 self.rewrite(reorg(Vec::new()), files, None)
             }
             Step::KeepVectors => {
-                let mut txn = self.begin(Operation::new("Deletion Vector Tombstones"));
+                let mut txn = self.begin(Operation::new(OperationName::DeletionVectorTombstones));
                 let deletion_timestamp = Some(Utc::now().timestamp_millis());
                 for path in unkept_vectors(self.snapshot)? {
                     txn.remove(Remove { path, deletion_timestamp, ..Default::default() });
@@ -70,7 +72,7 @@ impl StepJob<'_> {
             Step::RewriteMappedFiles => self.unmap(unmapped(self.table)?),
             Step::ClearRowIds => self.clear_row_ids(),
             Step::RemoveDomains(names) => {
-                let operation = Operation::new("DOMAIN METADATA CLEANUP")
+                let operation = Operation::new(OperationName::DomainMetadataCleanup)
                     .with_json("domainMetadataRemovedCount", names.len());
                 let mut txn = self.begin(operation);
                 remove_domains(&mut txn, self.snapshot, names)?;
@@ -88,7 +90,7 @@ impl StepJob<'_> {
     /// As [`Self::run`].
     pub(super) fn unmap(&self, new: Definition) -> Result<u64> {
         let files = self.snapshot.adds(None)?;
-        self.rewrite(Operation::new("REMOVE COLUMN MAPPING"), files, Some(new))
+        self.rewrite(Operation::new(OperationName::RemoveColumnMapping), files, Some(new))
     }
 
     fn barrier(&self) -> Result<u64> {
@@ -103,7 +105,7 @@ impl StepJob<'_> {
 
     /// Adds the files again that have row ids, without them.
     fn clear_row_ids(&self) -> Result<u64> {
-        let operation = Operation::new("ROW TRACKING UNBACKFILL").with("batchId", "0");
+        let operation = Operation::new(OperationName::RowTrackingUnbackfill).with("batchId", "0");
         let mut txn = self.begin(operation);
         let mut files = self.snapshot.adds(None)?;
         files.retain(has_row_ids);
@@ -182,7 +184,7 @@ impl StepJob<'_> {
 /// As [`Transaction::commit`] and [`checkpoint`].
 pub(super) fn barrier(location: &Location, user_metadata: Option<&str>) -> Result<()> {
     let newest = || Snapshot::open(location.clone(), At::Latest);
-    let mut txn = Transaction::begin(&newest()?, Operation::new("Empty Commit"));
+    let mut txn = Transaction::begin(&newest()?, Operation::new(OperationName::EmptyCommit));
     txn.set_user_metadata(user_metadata.map(str::to_owned));
     txn.commit()?;
     checkpoint(&newest()?).map(|_| ())

@@ -1,7 +1,7 @@
 //! Taking files out of the log that are not in the store any more.
 
 use super::files::{look, needs};
-use crate::actions::ObjectPath;
+use crate::actions::{ObjectPath, OperationName};
 use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -56,7 +56,7 @@ pub fn fsck(location: &Location, dry_run: bool) -> Result<FsckDone> {
     if dry_run || done.missing.is_empty() {
         return Ok(done);
     }
-    let operation = Operation::new("FSCK").metric("numRemovedFiles", done.missing.len() as u64);
+    let operation = Operation::new(OperationName::Fsck).metric("numRemovedFiles", done.missing.len() as u64);
     let mut txn = Transaction::begin(&snapshot, operation);
     let lost: Vec<_> = adds.iter().zip(&lost).filter(|(_, lost)| **lost).map(|(add, _)| add).collect();
     txn.read_files(lost.iter().map(|a| &a.path))?;

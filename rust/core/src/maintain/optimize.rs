@@ -9,7 +9,7 @@ use super::cubes::{CubeRules, CurveStats, FileCount};
 use super::layout::{Columns, Layout};
 use super::purge::to_be_purged;
 use super::rewrite_files::{cluster_all, note, write_all};
-use crate::actions::Add;
+use crate::actions::{Add, OperationName};
 use crate::conflict::{Changes, RowRelocations};
 use crate::error::{Error, Result, condition};
 use crate::expr::has_subquery;
@@ -325,7 +325,7 @@ fn operation(options: &OptimizeOptions, layout: &Layout, predicates: Vec<String>
         Layout::ZOrdered(columns) => (columns.names.clone(), Vec::new()),
         Layout::Clustered(columns) => (Vec::new(), columns.names.clone()),
     };
-    let operation = Operation::new("OPTIMIZE")
+    let operation = Operation::new(OperationName::Optimize)
         .with_encoded("predicate", predicates)
         .with_encoded("zOrderBy", zorder_by)
         .with_encoded("clusterBy", cluster_by)
@@ -338,7 +338,7 @@ fn operation(options: &OptimizeOptions, layout: &Layout, predicates: Vec<String>
 
 /// What rewrites files for something that they should not have, with delta-spark's parameters.
 pub(super) fn reorg(predicates: Vec<String>) -> Operation {
-    Operation::new("REORG").with_encoded("predicate", predicates).with_json("applyPurge", true)
+    Operation::new(OperationName::Reorg).with_encoded("predicate", predicates).with_json("applyPurge", true)
 }
 
 /// A cube is full from 100 files of the target size on, and a new one is half as large again, as those of delta-spark are.

@@ -1,5 +1,6 @@
 //! Setting an application back, so that its next writes count again.
 
+use crate::actions::OperationName;
 use crate::error::Result;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -19,7 +20,7 @@ pub fn reset_application(location: &Location, app_id: &str) -> Result<Option<u64
     if snapshot.app_transaction(app_id)?.is_none_or(|recorded| recorded.version <= NOTHING) {
         return Ok(None);
     }
-    let operation = Operation::new("RESET APPLICATION").with("appId", app_id);
+    let operation = Operation::new(OperationName::ResetApplication).with("appId", app_id);
     let mut txn = Transaction::begin(&snapshot, operation);
     txn.app_transaction(app_id, NOTHING);
     Ok(Some(txn.commit()?.version))

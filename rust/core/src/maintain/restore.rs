@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::files::{look, needs};
-use crate::actions::{Add, DomainMetadata, Metadata, ObjectPath};
+use crate::actions::{Add, DomainMetadata, Metadata, ObjectPath, OperationName};
 use crate::alter::joined_protocol;
 use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result, condition};
@@ -79,7 +79,7 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     }
     done.removed = current.len() as u64;
     done.removed_bytes = current.values().map(|a| a.size.unsigned_abs()).saturating_sum();
-    let operation = Operation::new("RESTORE")
+    let operation = Operation::new(OperationName::Restore)
         .metric("tableSizeAfterRestore", done.bytes)
         .metric("numOfFilesAfterRestore", done.files)
         .metric("numRemovedFiles", done.removed)

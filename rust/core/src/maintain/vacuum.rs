@@ -6,7 +6,7 @@ use chrono::Utc;
 use rayon::prelude::*;
 
 use super::vacuum_plan::{Inventoried, VacuumMode, plan};
-use crate::actions::ObjectPath;
+use crate::actions::{ObjectPath, OperationName};
 use crate::error::{Error, Result, condition};
 use crate::features::check_writer;
 use crate::log::LogSettings;
@@ -104,7 +104,7 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
         done.files = plan.files.iter().map(|(p, _)| p.to_string()).collect();
         return Ok(done);
     }
-    let mut start = Operation::new("VACUUM START")
+    let mut start = Operation::new(OperationName::VacuumStart)
         .with_json("retentionCheckEnabled", !options.allow_short_retention)
         .with_json("defaultRetentionMillis", default)
         .metric("numFilesToDelete", plan.files.len() as u64)
@@ -136,7 +136,7 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
             Err(error) => done.failed.push((path.to_string(), error.to_string())),
         }
     }
-    let end = Operation::new("VACUUM END")
+    let end = Operation::new(OperationName::VacuumEnd)
         .with("status", if done.failed.is_empty() { "COMPLETED" } else { "FAILED" })
         .metric("numDeletedFiles", done.files.len() as u64)
         .metric("numVacuumedDirectories", plan.folders);

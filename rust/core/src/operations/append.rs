@@ -7,7 +7,7 @@ use arrow::array::RecordBatchReader;
 
 use super::identity_retry::{can_retry, retry};
 use super::overwrite::{Replaced, check_rows, stage};
-use crate::actions::Add;
+use crate::actions::{Add, OperationName};
 use crate::alter::identity::Identity;
 use crate::conflict::IdentityValues;
 use crate::error::{Conflict, ConflictKind, ConflictRule, Error, Result};
@@ -337,22 +337,22 @@ fn same_files(ours: &StructType, theirs: &StructType) -> bool {
 pub(crate) fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
     if let Some(defines) = &options.defines {
         let name = match defines.mode {
-            DefineMode::Create | DefineMode::CreateIfNotExists => "CREATE TABLE AS SELECT",
-            DefineMode::Replace => "REPLACE TABLE AS SELECT",
-            DefineMode::CreateOrReplace => "CREATE OR REPLACE TABLE AS SELECT",
+            DefineMode::Create | DefineMode::CreateIfNotExists => OperationName::CreateTableAsSelect,
+            DefineMode::Replace => OperationName::ReplaceTableAsSelect,
+            DefineMode::CreateOrReplace => OperationName::CreateOrReplaceTableAsSelect,
         };
         return TableSpec::of(plan.schema.clone(), options, defines).operation(name, &plan.metadata);
     }
     if let (true, Some((query, batch))) = (options.streams, &options.app_transaction) {
         let complete = options.mode == WriteMode::Overwrite;
-        return Operation::new("STREAMING UPDATE")
+        return Operation::new(OperationName::StreamingUpdate)
             .with("outputMode", if complete { "Complete" } else { "Append" })
             .with("queryId", query.as_str())
             .with("epochId", batch.to_string());
     }
     let mut operation = match options.saved_as_table {
         Some(managed) if options.shown.is_empty() => saved_as_table(plan, managed),
-        _ => Operation::new("WRITE")
+        _ => Operation::new(OperationName::Write)
             .with("mode", options.mode.name())
             .with_encoded("partitionBy", options.partition_by.clone()),
     };
@@ -419,6 +419,6 @@ fn saved_as_table(plan: &WritePlan, managed: bool) -> Operation {
     let description = plan.metadata.description.clone();
     let options = WriteOptions { description, ..WriteOptions::default() };
     TableSpec::of(plan.schema.clone(), &options, &defines)
-        .operation("CREATE OR REPLACE TABLE AS SELECT", &plan.metadata)
+        .operation(OperationName::CreateOrReplaceTableAsSelect, &plan.metadata)
         .with_json("isV1SaveAsTableOverwrite", true)
 }

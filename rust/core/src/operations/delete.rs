@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::job::DmlJob;
+use crate::actions::OperationName;
 use crate::dml::{DeleteDone, DmlOptions, Removed, check_removable, millis, remove_rows};
 use crate::error::Result;
 use crate::store::Location;
@@ -42,7 +43,7 @@ fn attempt(
 ) -> Result<DeleteDone> {
     let mut job = DmlJob::begin(location, options, budget)?;
     check_removable(&job.attempt)?;
-    let mut txn = job.transaction("DELETE", text, options);
+    let mut txn = job.transaction(OperationName::Delete, text, options);
     let condition = RowCondition::new(text, &job.attempt.plan)?;
     let nothing = DeleteDone { deleted_rows: Some(0), ..Default::default() };
     if txn.recorded()?.is_some() {

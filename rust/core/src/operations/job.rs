@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::actions::OperationName;
 use crate::dml::{DmlAttempt, DmlOptions};
 use crate::error::{Error, Result, condition};
 use crate::features::check_writer;
@@ -51,7 +52,7 @@ impl DmlJob {
     /// The transaction, with the condition as the history shows it.
     pub(super) fn transaction(
         &self,
-        name: &str,
+        name: OperationName,
         condition: Option<&str>,
         options: &DmlOptions,
     ) -> Transaction {

@@ -1,6 +1,7 @@
 use std::time::{Duration, Instant};
 
 use super::job::DmlJob;
+use crate::actions::OperationName;
 use crate::dml::{
     Assignments, Change, DmlOptions, Marked, UpdateDone, candidates, check_removable, claim, find, mark,
     millis, rewrite,
@@ -60,7 +61,7 @@ fn attempt(
     check_removable(&job.attempt)?;
     let condition = RowCondition::new(text, &job.attempt.plan)?;
     let assignments = Assignments::new(set, job.snapshot.schema())?;
-    let mut txn = job.transaction("UPDATE", text, options);
+    let mut txn = job.transaction(OperationName::Update, text, options);
     if txn.recorded()?.is_some() {
         return Ok(UpdateDone::default());
     }

@@ -11,7 +11,8 @@ use super::table::Table;
 use super::warnings::warn;
 use super::{Committed, Operation};
 use crate::actions::{
-    Add, Cdc, CommitInfo, DeletionVectorDescriptor, DomainMetadata, FilePath, Metadata, Protocol, Remove, Txn,
+    Add, Cdc, CommitInfo, DeletionVectorDescriptor, DomainMetadata, FilePath, Metadata, OperationName,
+    Protocol, Remove, Txn,
 };
 use crate::commit::run;
 use crate::conflict::{
@@ -447,7 +448,8 @@ impl Transaction {
         let own = concat!("deltaic/", env!("CARGO_PKG_VERSION"));
         let engine = self.engine.map_or(own.to_owned(), |engine| format!("{engine} {own}"));
         // these refer to files that were there
-        let refers = ["CLONE", "CONVERT"].contains(&self.operation.name.as_str());
+        let refers =
+            [OperationName::Clone, OperationName::Convert].iter().any(|n| n.name() == self.operation.name);
         let created = table.is_none() && changes.removes.is_empty();
         let blind = self.reads.is_blind() && changes.removes.is_empty() && !changes.changes_metadata();
         let info = CommitInfo {

@@ -11,7 +11,7 @@ use super::create::{new_table, wanted};
 use super::mode::{Defines, WriteOptions};
 use super::place::check_place;
 use super::plan::{Target, plan};
-use crate::actions::{DomainMetadata, Metadata, Protocol};
+use crate::actions::{DomainMetadata, Metadata, OperationName, Protocol};
 use crate::alter::clustering::shown;
 use crate::alter::{
     Asked, Change, Definition, SetOptions, cluster_by, finalize, joined_protocol, reuse, without_mapping,
@@ -150,7 +150,7 @@ fn make(location: &Location, spec: &TableSpec, budget: Duration) -> Result<Defin
     check_place(location, false)?;
     let (new, domain) = made(spec)?;
     check(location, &new.protocol, &new.metadata)?;
-    let operation = spec.operation("CREATE TABLE", &new.metadata);
+    let operation = spec.operation(OperationName::CreateTable, &new.metadata);
     let mut txn = Transaction::create(location, new.protocol, new.metadata, operation);
     domain.into_iter().for_each(|domain| txn.domain(domain));
     txn.set_engine(spec.engine.clone());
@@ -209,8 +209,8 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
 fn replace(table: &Snapshot, spec: &TableSpec, mode: DefineMode, budget: Duration) -> Result<Defined> {
     let (new, domain) = replaced(table, spec)?;
     let name = match mode {
-        DefineMode::CreateOrReplace => "CREATE OR REPLACE TABLE",
-        _ => "REPLACE TABLE",
+        DefineMode::CreateOrReplace => OperationName::CreateOrReplaceTable,
+        _ => OperationName::ReplaceTable,
     };
     let mut txn = Transaction::begin(table, spec.operation(name, &new.metadata));
     txn.read_whole_table();
@@ -276,7 +276,7 @@ impl TableSpec {
     }
 
     /// The operation, as the history shows it.
-    pub(crate) fn operation(&self, name: &str, metadata: &Metadata) -> Operation {
+    pub(crate) fn operation(&self, name: OperationName, metadata: &Metadata) -> Operation {
         let clustering: Vec<String> = self.cluster_by.iter().map(|path| shown(path)).collect();
         Operation::new(name)
             .with("isManaged", self.managed.to_string())
