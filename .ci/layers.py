@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "rust/core/src"
@@ -115,6 +115,21 @@ def used(path: Path, code: str, at_root: dict[str, str]) -> Iterator[tuple[int, 
             yield code.count("\n", 0, found.start()) + 1, at_root.get(name, name)
 
 
+def library_code(read: Callable[[str], str]) -> dict[Path, str]:
+    """What `read` makes of each file, without tests."""
+    sources = {}
+    tests = set()
+    for path in sorted(SOURCES.rglob("*.rs")):
+        sources[path], modules = without_tests(read(path.read_text()))
+        folder = path.parent if path.stem in ("mod", "lib") else path.with_suffix("")
+        tests |= {folder / module for module in modules}
+    return {
+        path: code
+        for path, code in sources.items()
+        if path.with_suffix("") not in tests and not tests & set(path.parents)
+    }
+
+
 def violations() -> Iterator[str]:
     """What is wrong, a line each."""
     lines = (line.split("#")[0].strip() for line in LAYERS.read_text().splitlines())
@@ -128,15 +143,7 @@ def violations() -> Iterator[str]:
         f"{name} is in {LAYERS.name} and not in rust/core/src" for name in sorted(height.keys() - entries)
     )
     at_root = exported(without_literals((SOURCES / "lib.rs").read_text()))
-    sources = {}
-    tests = set()
-    for path in sorted(SOURCES.rglob("*.rs")):
-        sources[path], modules = without_tests(without_literals(path.read_text()))
-        folder = path.parent if path.stem in ("mod", "lib") else path.with_suffix("")
-        tests |= {folder / module for module in modules}
-    for path, code in sources.items():
-        if path.with_suffix("") in tests or tests & set(path.parents):
-            continue
+    for path, code in library_code(without_literals).items():
         own = path.relative_to(SOURCES).parts[0].removesuffix(".rs")
         if own == "lib":
             continue
