@@ -188,7 +188,7 @@ fn a_page_is_no_larger_than_the_option_allows() {
     table.commit(&[actions::with(actions::add("a.parquet"), "size", body.len())]);
     assert_eq!(rows(&table).unwrap(), 1);
     for (most, allowed) in [("1048576", false), ("16777216", true)] {
-        let options = [(MAX_PAGE_BYTES.to_owned(), most.to_owned())].into();
+        let options = [(MAX_PAGE_BYTES.to_owned(), most.to_owned())].into_iter().collect();
         let snapshot = Snapshot::open(Location::open(&table.uri(), &options).unwrap(), At::Latest).unwrap();
         let read: Result<usize> = read(&snapshot, ReadRequest::default())
             .and_then(|batches| batches.map(|batch| batch.map(|b| b.num_rows())).sum());

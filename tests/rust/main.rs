@@ -22,6 +22,7 @@ mod load_groups;
 mod load_levels;
 mod maintain;
 mod rivals;
+mod secrets;
 mod store;
 mod stream;
 mod table_builder;

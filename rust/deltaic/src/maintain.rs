@@ -359,7 +359,7 @@ impl Convert {
 
     /// The options of the store.
     pub fn options(mut self, options: StorageOptions) -> Self {
-        for (key, value) in options.0 {
+        for (key, value) in options.0.iter() {
             self.place.option(key, value);
         }
         self

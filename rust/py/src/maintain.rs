@@ -10,7 +10,7 @@ use deltaic_core::maintain::{
 };
 use deltaic_core::schema::StructType;
 use deltaic_core::snapshot::At;
-use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::store::Location;
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -91,7 +91,7 @@ pub(crate) fn reset_application(py: Python<'_>, table: &Table, app_id: &str) -> 
 pub(crate) fn optimize(
     py: Python<'_>,
     uri: &str,
-    storage_options: StorageOptions,
+    storage_options: BTreeMap<String, String>,
     predicate: Option<String>,
     target_size: Option<u64>,
     min_size: Option<u64>,
@@ -120,7 +120,7 @@ pub(crate) fn optimize(
             parquet: files.parquet(),
             ..defaults
         };
-        let location = Location::open(uri, &storage_options)?.stopped_by(cancel);
+        let location = Location::open(uri, &storage_options.into())?.stopped_by(cancel);
         let done = maintain::optimize(&location, &options)?;
         let [min, p25, p50, p75, max] = done.quartiles();
         Ok(json!({
@@ -151,11 +151,11 @@ fn curve_stats(stats: &CurveStats) -> serde_json::Value {
 pub(crate) fn fsck(
     py: Python<'_>,
     uri: &str,
-    storage_options: StorageOptions,
+    storage_options: BTreeMap<String, String>,
     dry_run: bool,
 ) -> PyResult<String> {
     runtime::stoppable(py, |cancel| {
-        let location = Location::open(uri, &storage_options)?.stopped_by(cancel);
+        let location = Location::open(uri, &storage_options.into())?.stopped_by(cancel);
         let done = maintain::fsck(&location, dry_run)?;
         Ok(json!({
             "missing": done.missing, "missing_vectors": done.missing_vectors, "version": done.version,
@@ -170,10 +170,10 @@ pub(crate) fn fsck(
 pub(crate) fn generate_manifest(
     py: Python<'_>,
     uri: &str,
-    storage_options: StorageOptions,
+    storage_options: BTreeMap<String, String>,
 ) -> PyResult<String> {
     runtime::stoppable(py, |cancel| {
-        let location = Location::open(uri, &storage_options)?.stopped_by(cancel);
+        let location = Location::open(uri, &storage_options.into())?.stopped_by(cancel);
         let done = deltaic_core::after_commit::generate_manifest(&location)?;
         Ok(json!({"version": done.version, "written": done.written, "deleted": done.deleted}).to_string())
     })
@@ -185,7 +185,7 @@ pub(crate) fn generate_manifest(
 pub(crate) fn convert(
     py: Python<'_>,
     uri: &str,
-    storage_options: StorageOptions,
+    storage_options: BTreeMap<String, String>,
     partition_schema: Option<&str>,
     statistics: bool,
     configuration: BTreeMap<String, String>,
@@ -197,7 +197,7 @@ pub(crate) fn convert(
             None => Partitioning::Inferred,
         };
         let options = ConvertOptions { partitioning, statistics, configuration, user_metadata };
-        let location = Location::open(uri, &storage_options)?.stopped_by(cancel);
+        let location = Location::open(uri, &storage_options.into())?.stopped_by(cancel);
         let done = maintain::convert(&location, &options)?;
         Ok(json!({
             "version": done.version, "existed": done.existed, "files": done.files, "bytes": done.bytes,

@@ -1,5 +1,7 @@
 //! `SparkTable`: one version of a table, for the bridge into classic Spark sessions.
 
+use std::collections::BTreeMap;
+
 use arrow::array::RecordBatch;
 use deltaic_core::Error;
 use deltaic_core::engine::file_list;
@@ -47,11 +49,12 @@ impl SparkTable {
         uri: String,
         version: Option<u64>,
         timestamp: Option<i64>,
-        storage_options: StorageOptions,
+        storage_options: BTreeMap<String, String>,
         verify: Option<String>,
     ) -> PyResult<Self> {
         read(py, move || {
             let level = level(verify.as_deref())?;
+            let storage_options = StorageOptions::from(storage_options);
             let (path, in_path) = resolve_table_path(&uri, &storage_options)?;
             let at = match (version, timestamp, in_path) {
                 (None, None, at) => at,
@@ -151,10 +154,10 @@ pub(crate) fn hadoop_settings(uri: &str, storage_options: StorageOptions) -> Sto
 pub(crate) fn time_in_path(
     py: Python<'_>,
     uri: String,
-    storage_options: StorageOptions,
+    storage_options: BTreeMap<String, String>,
 ) -> PyResult<Option<(String, i64)>> {
     read(py, move || {
-        Ok(match resolve_table_path(&uri, &storage_options)? {
+        Ok(match resolve_table_path(&uri, &storage_options.into())? {
             (path, At::Timestamp(millis)) => Some((path, millis)),
             _ => None,
         })

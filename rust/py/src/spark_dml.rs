@@ -8,7 +8,7 @@ use deltaic_core::engine::{DistributedDml, FileSubset, file_list};
 use deltaic_core::predicate::Predicate;
 use deltaic_core::scan::row_id_bases;
 use deltaic_core::schema::StructType;
-use deltaic_core::store::Location;
+use deltaic_core::store::{Location, StorageOptions};
 use deltaic_core::txn::Operation;
 use deltaic_core::{Cancel, Error, Result};
 use pyo3::prelude::*;
@@ -67,7 +67,7 @@ impl Dml {
                 engine,
                 ..Default::default()
             };
-            let storage = storage_options.unwrap_or_default();
+            let storage = StorageOptions::from(storage_options.unwrap_or_default());
             let location = Location::open(&path, &storage)?;
             let inner = DistributedDml::begin(&location, storage, shown, options)?;
             Ok(Dml { inner: Mutex::new(Some(inner)) })

@@ -9,7 +9,7 @@ use deltaic_core::predicate::Predicate;
 use deltaic_core::scan::{Split, file_facts, row_id_bases, row_id_columns, splits, surviving_files};
 use deltaic_core::schema::{ColumnMappingMode, DataType, StructField, stored_schema};
 use deltaic_core::snapshot::{At, Snapshot, resolve_table_path};
-use deltaic_core::store::Location;
+use deltaic_core::store::{Location, StorageOptions};
 use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -23,7 +23,7 @@ use crate::verify::level;
 #[pyclass(frozen, module = "deltaic._core")]
 pub(crate) struct ScanPlan {
     snapshot: Snapshot,
-    options: BTreeMap<String, String>,
+    options: StorageOptions,
     files: Arc<Vec<Add>>,
     /// Columns of the files that are none of the table.
     more: Vec<StructField>,
@@ -33,7 +33,7 @@ impl ScanPlan {
     /// Of these files of a version, with columns that they have beside those of the table.
     pub(crate) fn of(
         snapshot: Snapshot,
-        options: BTreeMap<String, String>,
+        options: StorageOptions,
         files: Vec<Add>,
         more: Vec<StructField>,
     ) -> Self {
@@ -57,7 +57,7 @@ impl ScanPlan {
         verify: Option<String>,
     ) -> PyResult<Self> {
         read(py, move || {
-            let options = storage_options.unwrap_or_default();
+            let options = StorageOptions::from(storage_options.unwrap_or_default());
             let (uri, named) = resolve_table_path(&path, &options)?;
             let both = |reason: &str| Error::InvalidTimeTravel { path: path.clone(), reason: reason.into() };
             let at = match (named, version, timestamp_millis) {

@@ -31,7 +31,7 @@ impl StreamSource {
         path: String,
         options: BTreeMap<String, String>,
         start_millis: Option<i64>,
-        storage_options: StorageOptions,
+        storage_options: BTreeMap<String, String>,
         settings: Option<BTreeMap<String, String>>,
         metadata_path: Option<String>,
     ) -> PyResult<Self> {
@@ -41,7 +41,7 @@ impl StreamSource {
                 &settings.unwrap_or_default(),
                 metadata_path,
             )?;
-            Ok(StreamSource { inner: Arc::new(Source::open(&path, &storage_options, options)?) })
+            Ok(StreamSource { inner: Arc::new(Source::open(&path, &storage_options.into(), options)?) })
         })
     }
 

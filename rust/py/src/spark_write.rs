@@ -119,7 +119,8 @@ impl WritePlan {
                 saved_as_table,
                 ..WriteOptions::default()
             };
-            let inner = DistributedWrite::plan(&path, storage_options.unwrap_or_default(), &data, options)?;
+            let inner =
+                DistributedWrite::plan(&path, storage_options.unwrap_or_default().into(), &data, options)?;
             WritePlan::of(inner, &data)
         })
     }

@@ -1,5 +1,6 @@
 //! `deltaic._core.Table`: one version of a table. What is small crosses as JSON, what is large as Arrow.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_core::conflict::TransactionRecord;
@@ -102,10 +103,10 @@ impl Table {
         uri: String,
         version: Option<u64>,
         timestamp: Option<i64>,
-        storage_options: Option<StorageOptions>,
+        storage_options: Option<BTreeMap<String, String>>,
         verify: Option<String>,
     ) -> PyResult<Self> {
-        let options = storage_options.unwrap_or_default();
+        let options = StorageOptions::from(storage_options.unwrap_or_default());
         runtime::read(py, move || {
             let (path, at) = target(&uri, version, timestamp, &options)?;
             let location = Location::open(&path, &options)?;
@@ -133,8 +134,8 @@ impl Table {
 
     /// The options that the store was opened with.
     #[getter]
-    fn storage_options(&self) -> StorageOptions {
-        self.options.clone()
+    fn storage_options(&self) -> BTreeMap<String, String> {
+        (*self.options).clone()
     }
 
     /// Partition columns in order, logical names.

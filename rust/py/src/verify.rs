@@ -1,9 +1,11 @@
 //! `deltaic._core`: verification of tables and stores. Reports cross as JSON.
 
+use std::collections::BTreeMap;
+
 use deltaic_core::Result;
 use deltaic_core::commit;
 use deltaic_core::snapshot::Verify;
-use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::store::Location;
 use deltaic_core::verify::{VerifyOptions, verify as verify_table};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -20,13 +22,13 @@ pub(crate) fn level(name: Option<&str>) -> Result<Verify> {
 pub(crate) fn verify(
     py: Python<'_>,
     uri: String,
-    storage_options: StorageOptions,
+    storage_options: BTreeMap<String, String>,
     version: Option<u64>,
     deep: bool,
 ) -> PyResult<String> {
     runtime::read(py, move || {
         let options = VerifyOptions { version, deep };
-        let report = verify_table(&Location::open(&uri, &storage_options)?, &options)?;
+        let report = verify_table(&Location::open(&uri, &storage_options.into())?, &options)?;
         let findings = report.findings.iter().map(|f| {
             json!({
                 "kind": f.kind.name(), "version": f.version, "path": f.path,

@@ -7,7 +7,7 @@ use arrow::error::ArrowError;
 use deltaic_core::alter::SetOptions;
 use deltaic_core::maintain::{self, LikeOptions};
 use deltaic_core::schema::StructType;
-use deltaic_core::store::{Location, StorageOptions};
+use deltaic_core::store::Location;
 use deltaic_core::write::{DefineMode, TableSpec, WriteMode, WriteOptions, define_table};
 use deltaic_core::{Error, write as core};
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -29,7 +29,7 @@ pub(crate) fn create(
     py: Python<'_>,
     uri: &str,
     schema: &str,
-    storage_options: StorageOptions,
+    storage_options: BTreeMap<String, String>,
     mode: &str,
     partition_by: Vec<String>,
     cluster_by: Vec<Vec<String>>,
@@ -57,7 +57,7 @@ pub(crate) fn create(
             managed,
             engine,
         };
-        let location = Location::open(uri, &storage_options)?;
+        let location = Location::open(uri, &storage_options.into())?;
         let done = define_table(&location, &spec, DefineMode::parse(mode)?)?;
         Ok((done.version, done.created, done.replaced))
     })
@@ -65,8 +65,12 @@ pub(crate) fn create(
 
 /// Refuses a place that is not empty, where there is no table.
 #[pyfunction]
-pub(crate) fn check_place(py: Python<'_>, uri: String, storage_options: StorageOptions) -> PyResult<()> {
-    runtime::read(py, move || core::check_place(&Location::open(&uri, &storage_options)?, false))
+pub(crate) fn check_place(
+    py: Python<'_>,
+    uri: String,
+    storage_options: BTreeMap<String, String>,
+) -> PyResult<()> {
+    runtime::read(py, move || core::check_place(&Location::open(&uri, &storage_options.into())?, false))
 }
 
 /// Makes a table without rows that is like the version that a table shows, and returns its version.
@@ -79,7 +83,7 @@ pub(crate) fn create_like(
     py: Python<'_>,
     table: &Table,
     uri: &str,
-    storage_options: StorageOptions,
+    storage_options: BTreeMap<String, String>,
     configuration: BTreeMap<String, String>,
     defaults: BTreeMap<String, String>,
     user_metadata: Option<String>,
@@ -88,7 +92,7 @@ pub(crate) fn create_like(
 ) -> PyResult<u64> {
     runtime::write(py, || {
         let options = LikeOptions { properties: configuration, defaults, user_metadata, managed, engine };
-        let target = Location::open(uri, &storage_options)?;
+        let target = Location::open(uri, &storage_options.into())?;
         Ok(maintain::create_like(table.snapshot(), &target, &options)?.version)
     })
 }
@@ -109,7 +113,7 @@ pub(crate) fn write(
     py: Python<'_>,
     uri: &str,
     data: &Bound<'_, PyAny>,
-    storage_options: StorageOptions,
+    storage_options: BTreeMap<String, String>,
     mode: &str,
     replace_where: Option<String>,
     dynamic_partitions: bool,
@@ -148,7 +152,7 @@ pub(crate) fn write(
             }
         });
         deltaic_core::operations::write(
-            &Location::open(uri, &storage_options)?,
+            &Location::open(uri, &storage_options.into())?,
             RecordBatchIterator::new(stopping, schema),
             &options,
         )

@@ -10,7 +10,7 @@ use super::*;
 
 fn begin(location: &Location) -> DistributedDml {
     let operation = Operation::new("DELETE").with("predicate", "[]");
-    DistributedDml::begin(location, BTreeMap::new(), operation, DmlOptions::default()).unwrap()
+    DistributedDml::begin(location, StorageOptions::new(), operation, DmlOptions::default()).unwrap()
 }
 
 /// What Spark's aggregates give for rows at these positions of files: one bitmap a file.
@@ -216,7 +216,7 @@ fn an_application_transaction_is_done_once() {
     let (_, location) = table(20, false, &[]);
     let begin = |version: i64| {
         let options = DmlOptions { app_transaction: Some(("app".into(), version)), ..Default::default() };
-        DistributedDml::begin(&location, BTreeMap::new(), Operation::new("MERGE"), options).unwrap()
+        DistributedDml::begin(&location, StorageOptions::new(), Operation::new("MERGE"), options).unwrap()
     };
     let (mut first, mut late) = (begin(1), begin(1));
     assert!(!first.recorded().unwrap());

@@ -25,7 +25,7 @@ use deltaic_core::dml::{DeleteDone, DmlOptions, UpdateDone};
 use deltaic_core::replay::FilesRequest;
 use deltaic_core::scan::{ReadRequest, read};
 use deltaic_core::snapshot::{At, Snapshot};
-use deltaic_core::store::{Location, ObjectAdapter};
+use deltaic_core::store::{Location, ObjectAdapter, StorageOptions};
 use deltaic_core::write::{WriteMode, WriteOptions, WriteResult};
 use deltaic_testkit::FaultStore;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

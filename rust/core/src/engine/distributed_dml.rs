@@ -23,7 +23,7 @@ use crate::scan::{RowIds, distinct_partitions, partition_columns};
 use crate::schema::{StructField, StructType};
 use crate::snapshot::Snapshot;
 use crate::stats::num_records;
-use crate::store::{KeptOptions, Location, StorageOptions};
+use crate::store::{Location, StorageOptions};
 use crate::sums::SaturatingSum;
 use crate::txn::{Operation, Transaction};
 use crate::write::{Filled, RowCondition, RowRules, Target, check_assignable, definition, plan_existing};
@@ -34,7 +34,7 @@ use crate::write::{Filled, RowCondition, RowRules, Target, check_assignable, def
 #[derive(Debug)]
 pub struct DistributedDml {
     pub(super) job: DmlJob,
-    storage: KeptOptions,
+    storage: StorageOptions,
     operation: Operation,
     options: DmlOptions,
     /// What the rows that are meant have in common; none means nothing is known of them.
@@ -131,7 +131,7 @@ impl DistributedDml {
     fn on(job: DmlJob, storage: StorageOptions, operation: Operation, options: DmlOptions) -> Self {
         DistributedDml {
             job,
-            storage: storage.into(),
+            storage,
             operation,
             options,
             predicate: None,
@@ -375,7 +375,7 @@ impl DistributedDml {
     fn plan(&self, changed: bool, columns: Vec<StructField>) -> Result<DistributedWrite> {
         let DmlAttempt { plan, write, .. } = &self.job.attempt;
         let rules = if changed { RowRules::of_table(plan)? } else { RowRules::default() };
-        Ok(DistributedWrite::of_rows(plan, self.storage.clone().into(), write.clone(), rules, columns))
+        Ok(DistributedWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, columns))
     }
 
     /// A plan by which the engine writes new rows of these columns into data files; the rules of the table fill the others.
@@ -391,7 +391,7 @@ impl DistributedDml {
                 self.identities.push(identity.column.clone());
             }
         }
-        Ok(DistributedWrite::of_rows(plan, self.storage.clone().into(), write.clone(), rules, Vec::new()))
+        Ok(DistributedWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, Vec::new()))
     }
 
     /// A folder of the table that files of this operation alone will be in: it goes if nothing is committed.

@@ -12,7 +12,7 @@ use crate::operations::{commit_made, fill, make_durable, operation};
 use crate::predicate::Predicate;
 use crate::properties::TableProperty;
 use crate::schema::{StructField, StructType, from_arrow};
-use crate::store::{KeptOptions, Location, StorageOptions};
+use crate::store::{Location, StorageOptions};
 use crate::txn::Operation;
 use crate::write::{
     FrameColumns, RowRules, Rules, Target, Uploads, WriteOptions, WritePlan, WriteResult,
@@ -27,7 +27,7 @@ pub struct DistributedWrite {
     /// What the rules of the table ask of the rows. With [`WriteOptions::rules_held`] it is for who makes them, otherwise
     /// [`DistributedWrite::write_files`] does it.
     pub rules: RowRules,
-    storage: KeptOptions,
+    storage: StorageOptions,
     options: WriteOptions,
     /// Columns behind those of the table.
     more: Vec<StructField>,
@@ -39,7 +39,7 @@ pub struct DistributedWrite {
 #[derive(Serialize, Deserialize)]
 struct Packed {
     root: String,
-    storage: KeptOptions,
+    storage: StorageOptions,
     version: Option<u64>,
     skip: bool,
     protocol: Protocol,
@@ -68,7 +68,7 @@ impl DistributedWrite {
             return Ok(DistributedWrite {
                 plan,
                 rules: RowRules::default(),
-                storage: storage.into(),
+                storage,
                 options,
                 more: Vec::new(),
                 written: Arc::default(),
@@ -79,14 +79,7 @@ impl DistributedWrite {
             let what = format!("making values of the identity column `{}` in many tasks", first.column);
             return Err(Error::Unsupported { path: uri.to_owned(), what });
         }
-        Ok(DistributedWrite {
-            plan,
-            rules,
-            storage: storage.into(),
-            options,
-            more: Vec::new(),
-            written: Arc::default(),
-        })
+        Ok(DistributedWrite { plan, rules, storage, options, more: Vec::new(), written: Arc::default() })
     }
 
     /// A write of rows that an engine made of those of the table, or new ones, with `more` columns behind those of the
@@ -101,14 +94,14 @@ impl DistributedWrite {
         let options = WriteOptions { rules_held: true, ..options };
         let mut plan = plan.with_columns(more.clone());
         plan.rules_held = true;
-        DistributedWrite { plan, rules, storage: storage.into(), options, more, written: Arc::default() }
+        DistributedWrite { plan, rules, storage, options, more, written: Arc::default() }
     }
 
     /// What an engine needs that commits the write by other means: the plan, the options, how the location was opened, and
     /// what the history shows.
     pub(crate) fn into_parts(self) -> (WritePlan, WriteOptions, StorageOptions, Operation) {
         let shown = operation(&self.plan, &self.options);
-        (self.plan, self.options, self.storage.into(), shown)
+        (self.plan, self.options, self.storage, shown)
     }
 
     /// Whether there is nothing to write: see [`Target::Skip`].

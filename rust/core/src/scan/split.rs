@@ -15,7 +15,7 @@ use crate::predicate::Predicate;
 use crate::replay::FilesRequest;
 use crate::schema::{ColumnMappingMode, StructField, StructType};
 use crate::snapshot::Snapshot;
-use crate::store::{KeptOptions, Location, StorageOptions};
+use crate::store::{Location, StorageOptions};
 use crate::sums::SaturatingSum;
 
 /// No split is smaller than this, where there is enough: opening a file costs about as much as reading so many bytes.
@@ -27,7 +27,7 @@ const SPLITS: i64 = 16;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Split {
     root: String,
-    options: KeptOptions,
+    options: StorageOptions,
     schema: String,
     partition_columns: Vec<String>,
     mode: String,
@@ -60,7 +60,7 @@ pub(crate) fn splits_of(
     let most_bytes = most_bytes.min((total / SPLITS).max(LEAST_BYTES));
     let empty = Split {
         root: snapshot.location().root().to_uri(),
-        options: options.clone().into(),
+        options: options.clone(),
         schema: schema.to_json(),
         partition_columns: partition_columns.to_vec(),
         mode: snapshot.column_mapping().name().to_owned(),

@@ -5,24 +5,21 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::options::{known_url, store_options};
-use super::secrets::{self, KeptOptions};
+use super::secrets;
 use super::{
-    ALLOWED_LOCATIONS, AllowedLocations, Contained, LocalStore, Meter, Metered, ObjectAdapter, Store,
+    ALLOWED_LOCATIONS, AllowedLocations, Contained, LocalStore, Meter, Metered, ObjectAdapter,
+    StorageOptions, Store,
 };
 use crate::actions::{FilePath, ObjectPath};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-
-/// Options of a store: credentials, region, endpoint; the keys of the `object_store` crate, or the settings of Hadoop's file
-/// systems (`fs.s3a.*`, `fs.azure.*`, `fs.gs.*`).
-pub type StorageOptions = BTreeMap<String, String>;
 
 /// A table's place: its root and the store that holds it. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Location {
     root: ObjectPath,
     store: Arc<dyn Store>,
-    options: Arc<KeptOptions>,
+    options: Arc<StorageOptions>,
     reads: AllowedLocations,
     /// Stores of other prefixes that absolute paths in the log lead to.
     others: Arc<Mutex<BTreeMap<String, Arc<dyn Store>>>>,
@@ -39,7 +36,7 @@ impl Location {
         let root = parse_root(uri)?;
         let reads = AllowedLocations::parse(options.get(ALLOWED_LOCATIONS).map(String::as_str), &root)?;
         let store = open_store(&root, &root, &reads, options)?;
-        let options = Arc::new(options.clone().into());
+        let options = Arc::new(options.clone());
         Ok(Location { root, store, options, reads, others: Arc::default(), cancel: Cancel::default() })
     }
 

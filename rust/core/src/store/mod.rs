@@ -20,12 +20,11 @@ pub(crate) use allowed::AllowedLocations;
 pub(crate) use contained::Contained;
 pub use hadoop::hadoop_settings;
 pub use local::LocalStore;
-pub use location::{Location, StorageOptions};
+pub use location::Location;
 pub(crate) use metered::{Meter, Metered};
 pub use object::ObjectAdapter;
 #[cfg(all(test, unix))]
 pub(crate) use power_cut::{Ignore, PowerCut};
-pub(crate) use secrets::KeptOptions;
-pub use secrets::{SECRETS, is_secret};
+pub use secrets::{SECRETS, StorageOptions, is_secret};
 pub(crate) use traits::io_error;
 pub use traits::{FileMeta, PutOutcome, Store};

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::LazyLock;
@@ -6,7 +7,6 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::StorageOptions;
 use crate::error::{Error, Result};
 
 /// What names of options have whose values are secrets, of stores, of Hadoop's file systems and of proxies, and what a
@@ -27,32 +27,60 @@ pub fn is_secret(option: &str) -> bool {
     PATTERN.as_ref().is_none_or(|p| p.is_match(option))
 }
 
-/// Options of a store, which show no secret in `Debug`. Serialized they are whole.
-#[derive(Clone, Default, Serialize, Deserialize)]
+/// Options of a store: credentials, region, endpoint; the keys of the `object_store` crate, or the settings of Hadoop's file
+/// systems (`fs.s3a.*`, `fs.azure.*`, `fs.gs.*`). `Debug` shows no secret. Serialized they are whole.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct KeptOptions(StorageOptions);
+pub struct StorageOptions(BTreeMap<String, String>);
 
-impl From<StorageOptions> for KeptOptions {
-    fn from(options: StorageOptions) -> Self {
-        KeptOptions(options)
+impl StorageOptions {
+    /// No options: what the environment says counts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One more option; the last value of a name counts.
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.0.insert(name.into(), value.into());
     }
 }
 
-impl From<KeptOptions> for StorageOptions {
-    fn from(kept: KeptOptions) -> Self {
-        kept.0
+impl From<BTreeMap<String, String>> for StorageOptions {
+    fn from(options: BTreeMap<String, String>) -> Self {
+        StorageOptions(options)
     }
 }
 
-impl Deref for KeptOptions {
-    type Target = StorageOptions;
+impl FromIterator<(String, String)> for StorageOptions {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(options: I) -> Self {
+        StorageOptions(options.into_iter().collect())
+    }
+}
 
-    fn deref(&self) -> &StorageOptions {
+impl Extend<(String, String)> for StorageOptions {
+    fn extend<I: IntoIterator<Item = (String, String)>>(&mut self, options: I) {
+        self.0.extend(options);
+    }
+}
+
+impl IntoIterator for StorageOptions {
+    type Item = (String, String);
+    type IntoIter = std::collections::btree_map::IntoIter<String, String>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl Deref for StorageOptions {
+    type Target = BTreeMap<String, String>;
+
+    fn deref(&self) -> &BTreeMap<String, String> {
         &self.0
     }
 }
 
-impl fmt::Debug for KeptOptions {
+impl fmt::Debug for StorageOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = self.0.iter().map(|(name, value)| {
             let hidden = is_secret(name) || PATTERN.as_ref().is_none_or(|p| p.is_match(value));
@@ -160,8 +188,9 @@ mod tests {
     #[test]
     fn options_show_what_is_no_secret() {
         let options = [("aws_region", "eu"), ("token", "PLANTED"), ("aws_endpoint", "http://u:PLANTED@h")];
-        let options = options.map(|(n, v)| (n.to_owned(), v.to_owned()));
-        let shown = format!("{:?}", KeptOptions::from(StorageOptions::from(options)));
+        let options: StorageOptions =
+            options.map(|(n, v)| (n.to_owned(), v.to_owned())).into_iter().collect();
+        let shown = format!("{options:?}");
         assert!(
             shown.contains("\"eu\"") && shown.contains("aws_endpoint") && !shown.contains("PLANTED"),
             "{shown}"

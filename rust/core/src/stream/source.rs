@@ -11,14 +11,14 @@ use crate::actions::Add;
 use crate::error::{Error, Result};
 use crate::schema::ColumnMappingMode;
 use crate::snapshot::{At, Snapshot, Verify};
-use crate::store::{KeptOptions, Location, StorageOptions};
+use crate::store::{Location, StorageOptions};
 
 /// A table as a stream. Every file is read in the schema that the table had when the source was opened, or in that which
 /// the log of schemas has, where the stream keeps one.
 #[derive(Debug)]
 pub struct Source {
     uri: String,
-    storage: KeptOptions,
+    storage: StorageOptions,
     pub(super) location: Location,
     /// The newest version when the source was opened.
     pub(super) table: Snapshot,
@@ -82,7 +82,7 @@ impl Source {
         let refuses_wider = options.tracking.widening_needs_a_log();
         let path = location.root().to_string();
         let read = ReadSchema::new(path, table.version(), metadata, schema, !refuses_wider);
-        let (uri, storage, state) = (uri.to_owned(), storage.clone().into(), Mutex::default());
+        let (uri, storage, state) = (uri.to_owned(), storage.clone(), Mutex::default());
         Ok(Source { uri, storage, location, table, snapshot, read, tracker, options, state })
     }
 
