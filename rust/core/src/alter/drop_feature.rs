@@ -319,7 +319,9 @@ pub fn downgraded(table: &Definition, plan: &DropPlan, traces: &Traces, version:
         return Err(refuse(feature.name(), format!("the table uses it again; to be done: {left:?}")));
     }
     let mut new = table.clone();
-    removal.properties.iter().for_each(|property| drop(new.metadata.unset_property(*property)));
+    for property in removal.properties {
+        new.metadata.unset_property(*property);
+    }
     new.protocol = without_feature(&table.protocol, feature.feature);
     if plan.history == History::Protected {
         new.protocol = with_features(&new.protocol, &[TableFeature::CheckpointProtection])?;
