@@ -8,7 +8,7 @@ macro_rules! rules {
     ($($rule:ident = $name:literal,)*) => {
         /// The rule by which a commit and one that landed first go together or not. Those of two commits are explained in the
         /// conflict matrix.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum ConflictRule {
             $(#[doc = concat!("`", $name, "`.")] $rule,)*
