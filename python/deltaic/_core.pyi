@@ -1,5 +1,5 @@
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, final
+from typing import Any, Final, Literal, TypedDict, final
 
 __all__ = [
     "SECRETS",
@@ -104,7 +104,7 @@ def write(
     target_file_size: int | None,
     user_metadata: str | None,
     app_transaction: tuple[str, int] | None,
-) -> tuple[int, int, int, int, int, bool, bool, list[str]]: ...
+) -> str: ...
 def delete_rows(
     table: Table,
     condition: str | None,
@@ -184,9 +184,19 @@ def drop_columns(table: Table, paths: list[list[str]], user_metadata: str | None
 def rename_column(table: Table, path: list[str], name: str, user_metadata: str | None) -> int: ...
 def sync_identity(table: Table, column: list[str], lowered: bool, user_metadata: str | None) -> int: ...
 def replace_columns(table: Table, schema: str, user_metadata: str | None) -> int: ...
+
+class _ChangedColumn(TypedDict):
+    path: list[str]
+    schema: str | None
+    nullable: bool | None
+    comment: str | None
+    default: str | None
+    first: bool
+    after: str | None
+
 def change_columns(
     table: Table,
-    changed: list[tuple[list[str], str | None, bool | None, str | None, str | None, bool, str | None]],
+    changed: list[_ChangedColumn],
     user_metadata: str | None,
 ) -> int: ...
 def add_constraint(
@@ -256,7 +266,7 @@ class Table:
     def report(self) -> str: ...
     def files(self, predicate: str | None = None, stats: bool = False) -> ArrowStream: ...
     def files_json(self, predicate: str | None = None, stats: bool = False) -> FileLines: ...
-    def files_totals(self, predicate: str | None = None) -> tuple[int, int, int, int]: ...
+    def files_totals(self, predicate: str | None = None) -> str: ...
     def explain(self, predicate: str, limit: int | None = None, kept: bool | None = None) -> str: ...
     def rows(
         self, columns: list[str] | None = None, predicate: str | None = None, row_ids: bool = False

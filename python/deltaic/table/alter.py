@@ -220,7 +220,15 @@ class Alterations(Handle):
         """
         _one_place(first=first, after=after)
         schema = None if data_type is None else columns_json({"column": data_type})
-        changed = (_path(column), schema, nullable, comment, default, first, after)
+        changed: _core._ChangedColumn = {
+            "path": _path(column),
+            "schema": schema,
+            "nullable": nullable,
+            "comment": comment,
+            "default": default,
+            "first": first,
+            "after": after,
+        }
         return _core.change_columns(self._core, [changed], user_metadata)
 
     def sync_identity(

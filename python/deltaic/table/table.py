@@ -169,7 +169,8 @@ class Table(RowChanges, Alterations, Maintenance):
 
     def totals(self, where: str | None = None) -> FileTotals:
         """Numbers of the files that `files(where)` lists, without listing them one by one."""
-        return FileTotals(*self._core.files_totals(None if where is None else from_sql(where)))
+        totals = self._core.files_totals(None if where is None else from_sql(where))
+        return FileTotals(**json.loads(totals))
 
     def explain(self, where: str, *, limit: int | None = None, kept: bool | None = None) -> dict[str, Any]:
         """Explains for each data file why a scan with `where` opens or skips it. No data file is read.

@@ -184,7 +184,7 @@ def write(
         user_metadata=user_metadata,
         app_transaction=app_transaction,
     )
-    return WriteResult(*written)
+    return WriteResult(**json.loads(written))
 
 
 def _is_dynamic(given: str) -> bool:

@@ -103,21 +103,34 @@ pub(crate) fn rename_column(
     run(py, table, Alteration::RenameColumn { path, name }, user_metadata)
 }
 
-/// The path of a column; a schema (JSON) of one column, of the new type; whether it can be null; a comment and a default,
-/// where empty text takes them away; whether it is before all others, and the column that it comes after.
-type Changed =
-    (Vec<String>, Option<String>, Option<bool>, Option<String>, Option<String>, bool, Option<String>);
+/// How a column changes, as a dictionary. What is none stays.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct ChangedColumn {
+    path: Vec<String>,
+    /// A schema (JSON) of one column, of the new type.
+    schema: Option<String>,
+    nullable: Option<bool>,
+    /// Empty text takes it away.
+    comment: Option<String>,
+    /// Empty text takes it away.
+    default: Option<String>,
+    /// Whether it is before all others.
+    first: bool,
+    /// The column that it comes after.
+    after: Option<String>,
+}
 
 /// Changes columns, in order and in one commit.
 #[pyfunction]
 pub(crate) fn change_columns(
     py: Python<'_>,
     table: &Table,
-    changed: Vec<Changed>,
+    changed: Vec<ChangedColumn>,
     user_metadata: Option<&str>,
 ) -> PyResult<u64> {
     let mut changes = Vec::new();
-    for (path, schema, nullable, comment, default, first, after) in changed {
+    for ChangedColumn { path, schema, nullable, comment, default, first, after } in changed {
         let fields = schema.as_deref().map(columns_from_json).transpose().map_err(|e| to_python(py, &e))?;
         let field = fields.into_iter().flatten().next();
         let length = |field: &StructField| field.metadata.get(CHAR_VARCHAR)?.as_str().map(str::to_owned);

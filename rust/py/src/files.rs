@@ -13,7 +13,7 @@ use deltaic_core::schema::ColumnMappingMode;
 use deltaic_core::snapshot::Snapshot;
 use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::errors::to_python;
@@ -58,18 +58,30 @@ pub(crate) fn open(snapshot: &Snapshot, request: FilesRequest) -> Result<Batches
     })))
 }
 
-/// Number of files, their bytes, how many have deletion vectors, and how many rows these delete.
-pub(crate) fn totals(snapshot: &Snapshot, request: FilesRequest) -> Result<(u64, u64, u64, u64)> {
-    let mut totals = (0_u64, 0_u64, 0_u64, 0_u64);
+/// Numbers of a set of files.
+#[derive(Default, Serialize)]
+pub(crate) struct Totals {
+    files: u64,
+    bytes: u64,
+    /// Files that have a deletion vector.
+    deletion_vectors: u64,
+    /// Rows that these delete.
+    deleted_rows: u64,
+}
+
+/// The numbers of the files of a listing.
+pub(crate) fn totals(snapshot: &Snapshot, request: FilesRequest) -> Result<Totals> {
+    let mut totals = Totals::default();
     for batch in snapshot.files(request)? {
         let batch = batch?;
-        totals.0 += batch.num_files() as u64;
+        totals.files += batch.num_files() as u64;
         for size in batch.sizes().iter().flatten() {
-            totals.1 = totals.1.saturating_add(u64::try_from(size).unwrap_or_default());
+            totals.bytes = totals.bytes.saturating_add(u64::try_from(size).unwrap_or_default());
         }
         for vector in (0..batch.num_files()).filter_map(|row| batch.deletion_vector(row)) {
-            totals.2 += 1;
-            totals.3 = totals.3.saturating_add(u64::try_from(vector.cardinality).unwrap_or_default());
+            totals.deletion_vectors += 1;
+            totals.deleted_rows =
+                totals.deleted_rows.saturating_add(u64::try_from(vector.cardinality).unwrap_or_default());
         }
     }
     Ok(totals)

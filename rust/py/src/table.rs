@@ -212,12 +212,13 @@ impl Table {
         runtime::read(py, move || FileLines::open(&snapshot, request))
     }
 
-    /// Number of files, their bytes, how many have deletion vectors, and how many rows these delete.
+    /// Number of files, their bytes, how many have deletion vectors, and how many rows these delete, as JSON.
     #[pyo3(signature = (predicate=None))]
-    fn files_totals(&self, py: Python<'_>, predicate: Option<&str>) -> PyResult<(u64, u64, u64, u64)> {
+    fn files_totals(&self, py: Python<'_>, predicate: Option<&str>) -> PyResult<String> {
         let request = FilesRequest { predicate: Self::predicate(py, predicate)?, ..Default::default() };
         let snapshot = self.snapshot.clone();
-        runtime::read(py, move || files::totals(&snapshot, request))
+        let totals = runtime::read(py, move || files::totals(&snapshot, request))?;
+        to_json(py, &totals)
     }
 
     /// Why a scan with the predicate (JSON) opens each file, or does not, as JSON.

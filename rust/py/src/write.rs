@@ -12,6 +12,7 @@ use deltaic_core::write::{DefineMode, TableSpec, WriteMode, WriteOptions, define
 use deltaic_core::{Error, write as core};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use serde_json::json;
 
 use crate::arrow::import;
 use crate::runtime;
@@ -97,12 +98,8 @@ pub(crate) fn create_like(
     })
 }
 
-/// Version, files, rows, bytes, files removed, whether the table was created, whether nothing was committed, and what went
-/// wrong after the commit.
-type Written = (u64, u64, u64, u64, u64, bool, bool, Vec<String>);
-
 /// Creates a table, appends to it or overwrites it. Ctrl-C stops it between two batches, and the files written so far are deleted; once
-/// the commit has begun it goes to its end.
+/// the commit has begun it goes to its end. What it did as JSON.
 #[pyfunction]
 #[pyo3(signature = (
     uri, data, storage_options, *, mode, replace_where, dynamic_partitions, partition_by, configuration, name, description, compression,
@@ -125,7 +122,7 @@ pub(crate) fn write(
     target_file_size: Option<u64>,
     user_metadata: Option<String>,
     app_transaction: Option<(String, i64)>,
-) -> PyResult<Written> {
+) -> PyResult<String> {
     let data = import(data)?;
     let defaults = WriteOptions::default();
     let result = runtime::write(py, || {
@@ -158,16 +155,12 @@ pub(crate) fn write(
         )
     });
     let written = result.map_err(|error| interrupted(py, error))?;
-    Ok((
-        written.version,
-        written.files,
-        written.rows,
-        written.bytes,
-        written.removed,
-        written.created,
-        written.skipped,
-        written.warnings,
-    ))
+    Ok(json!({
+        "version": written.version, "files": written.files, "rows": written.rows, "bytes": written.bytes,
+        "removed": written.removed, "created": written.created, "skipped": written.skipped,
+        "warnings": written.warnings
+    })
+    .to_string())
 }
 
 /// A write that Ctrl-C stopped is a `KeyboardInterrupt`: one that waits, or one that the source was given, of which an

@@ -95,16 +95,16 @@ def _change_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_met
         said |= {key: change[key] for key in _SAID if key in change}
         if "field" in change:
             said["type"] = change["field"]
-    changed = [
-        (
-            list(column),
-            said.get("type"),
-            said.get("nullable"),
-            said.get("comment"),
-            said.get("default"),
-            bool(said.get("first")),
-            said.get("after"),
-        )
+    changed: list[_core._ChangedColumn] = [
+        {
+            "path": list(column),
+            "schema": said.get("type"),
+            "nullable": said.get("nullable"),
+            "comment": said.get("comment"),
+            "default": said.get("default"),
+            "first": bool(said.get("first")),
+            "after": said.get("after"),
+        }
         for column, said in columns.items()
     ]
     return _core.change_columns(table._core, changed, user_metadata)
