@@ -9,7 +9,6 @@ use deltaic_core::engine::file_list::spark_uri;
 use deltaic_core::expr::RuleKind;
 use deltaic_core::predicate::Predicate;
 use deltaic_core::schema::StructType;
-use deltaic_core::store::StorageOptions;
 use deltaic_core::write::{DefineMode, Defines, WriteMode, WriteOptions, WrittenFile, footer_adds};
 use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
@@ -209,8 +208,8 @@ impl WritePlan {
 
     /// What the options of the store say of this place, by Hadoop's names.
     #[getter]
-    fn hadoop_settings(&self) -> StorageOptions {
-        self.inner.plan.location.hadoop_settings()
+    fn hadoop_settings(&self) -> BTreeMap<String, String> {
+        self.inner.plan.location.hadoop_settings().into_iter().collect()
     }
 
     /// The location of the table as Spark spells it.

@@ -48,9 +48,13 @@ pub(crate) fn verify(
 
 /// Tries the store of a table; what it answered as JSON.
 #[pyfunction]
-pub(crate) fn probe_store(py: Python<'_>, uri: String, storage_options: StorageOptions) -> PyResult<String> {
+pub(crate) fn probe_store(
+    py: Python<'_>,
+    uri: String,
+    storage_options: BTreeMap<String, String>,
+) -> PyResult<String> {
     runtime::read(py, move || {
-        let probe = commit::probe_store(&Location::open(&uri, &storage_options)?)?;
+        let probe = commit::probe_store(&Location::open(&uri, &storage_options.into())?)?;
         Ok(json!({
             "list_millis": probe.list_millis, "put_if_absent": probe.put_if_absent, "refused": probe.refused,
             "clock_ahead_millis": probe.clock_ahead_millis

@@ -134,13 +134,13 @@ pub(super) fn store_options(
     }
     let mapped: StorageOptions =
         mapped.options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    check_options(&mapped)?;
+    check_options(mapped.iter())?;
     let others: StorageOptions = given
         .iter()
         .filter(|(name, _)| *name != ALLOWED_LOCATIONS && !hadoop::is_setting(name))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
         .collect();
-    check_options(&others)?;
+    check_options(others.iter())?;
     for said in [mapped, others] {
         put_above(&mut all, said, groups);
     }

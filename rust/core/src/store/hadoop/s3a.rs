@@ -268,7 +268,7 @@ mod tests {
         of(given, &[]).unwrap().options.into_iter().collect()
     }
 
-    fn texts(found: &[(&'static str, String)]) -> Vec<(&'static str, &str)> {
+    fn texts<'a>(found: &'a [(&'static str, String)]) -> Vec<(&'static str, &'a str)> {
         found.iter().map(|(name, value)| (*name, value.as_str())).collect()
     }
 
@@ -336,7 +336,9 @@ mod tests {
     fn the_first_provider_that_has_credentials_is_taken() {
         let keys = ("fs.s3a.access.key", "id");
         let secret = ("fs.s3a.secret.key", "secret");
-        let provider = |list| ("fs.s3a.aws.credentials.provider", list);
+        fn provider(list: &str) -> (&str, &str) {
+            ("fs.s3a.aws.credentials.provider", list)
+        }
         let temporary = "org.apache.hadoop.fs.s3a.TemporaryAWSCredentialsProvider";
         let simple = "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider";
         let both = format!("{temporary},\n {simple}");
