@@ -379,7 +379,7 @@ class ConcurrentTransactionError(CommitConflictError):
 
 
 class ConcurrentWriteError(CommitConflictError):
-    """Other writers won every race until the time for the commit was used up."""
+    """Other writers won every race until the time was used up, or one overtook a RESTORE or CLONE."""
 
 
 class MetadataChangedError(CommitConflictError):

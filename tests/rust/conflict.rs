@@ -96,6 +96,11 @@ fn brought(last: i64) -> IdentityValues {
 fn scene(rule: ConflictRule) -> Pair {
     let mut pair = pair(&FEATURES, &[]);
     match rule {
+        ConflictRule::Overtaken => {
+            pair.winner.app_transaction("app", 1);
+            pair.ours.read_state();
+            pair.ours.add(file("new", "x", 9));
+        }
         ConflictRule::ProtocolChanged => {
             let drops = pair.protocol(|p| p.writer_features = Some(vec!["deletionVectors".into()]));
             FEATURES.iter().skip(1).for_each(|name| pair.winner.drops_feature(*name));

@@ -3,7 +3,9 @@
 use bytes::Bytes;
 use deltaic_core::actions::FilePath;
 use deltaic_core::dml::DmlOptions;
-use deltaic_core::maintain::{CloneOptions, OptimizeOptions, alter_table, optimize, shallow_clone};
+use deltaic_core::maintain::{
+    CloneOptions, OptimizeOptions, RestoreOptions, alter_table, optimize, restore, shallow_clone,
+};
 use deltaic_core::operations::{delete, update};
 use deltaic_core::properties::TableProperty;
 use deltaic_testkit::{Fault, Op, Rule};
@@ -44,6 +46,43 @@ fn others_may_change_merge_and_compact_before_each_step() {
     let compacts = |copy: &Location| assert!(compact(copy).is_some());
     let rivals: [(&str, Rival<'_>); 3] = [("update", &updates), ("merge", &merge), ("optimize", &compacts)];
     before_each_step(&rivals);
+}
+
+#[test]
+fn others_may_restore_before_each_step() {
+    let restores = |copy: &Location| drop(restore(copy, At::Version(0), &RestoreOptions::default()).unwrap());
+    before_each_step(&[("restore", &restores)]);
+}
+
+#[test]
+fn a_restore_follows_no_commit_of_an_enablement() {
+    // version 0 has the files and properties of the table but for one file; version 1 is the table
+    for version in [0, 1] {
+        for step in [2, 3, 4] {
+            let context = format!("version {version} under step {step}");
+            let (store, location) = table(&[]);
+            if step > 2 {
+                stopped_at(&store, &location, step);
+            }
+            overtaken(&store, &location, step, |copy| {
+                enable(copy).unwrap();
+            });
+            let error = restore(&location, At::Version(version), &RestoreOptions::default()).unwrap_err();
+            store.heal();
+            assert_eq!(
+                (error.kind(), error.conflict().unwrap().rule),
+                ("ConcurrentWrite", "overtaken"),
+                "{context}"
+            );
+            assert_eq!(error.condition().unwrap().name, "DELTA_CONCURRENT_WRITE", "{context}");
+            assert_eq!(open(&location).version(), step, "{context}");
+            // it is done in one's own time
+            restore(&location, At::Version(version), &RestoreOptions::default()).unwrap();
+            assert_eq!(rows(&location), rows_at(&location, At::Version(version)), "{context}");
+            assert!(!open(&location).metadata().is_true("delta.enableRowTracking"), "{context}");
+            whole(&location, &context);
+        }
+    }
 }
 
 /// The feature, unless it is there; ids of some files, ids of the others, and the property.

@@ -47,7 +47,8 @@ fn a_restore_never_follows_a_change_that_it_did_not_see() {
         // version 2 is the newest one: restoring it changes nothing, unless somebody else does
         store.rule(Rule::new(Fault::Overtaken(append)).on(Op::PutIfAbsent).named(next.name()));
         let error = restore(&location, At::Version(version), &RestoreOptions::default()).unwrap_err();
-        assert_eq!(error.kind(), "ConcurrentAppend", "{error}");
+        assert_eq!(error.kind(), "ConcurrentWrite", "{error}");
+        assert_eq!(error.condition().map(|c| c.name), Some("DELTA_CONCURRENT_WRITE"));
         assert_eq!(open(&location).version(), 3);
     }
 }

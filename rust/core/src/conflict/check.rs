@@ -78,6 +78,9 @@ pub fn decide<'f>(
 pub fn findings(ours: &Ours<'_>, winner: &Winner, vectors: &dyn Vectors) -> Result<Vec<RuleFinding>> {
     let theirs = Theirs::of(winner, ours.root)?;
     let mut out = Vec::new();
+    if ours.reads.reads_state() {
+        out.push(RuleFinding::new(ConflictRule::Overtaken));
+    }
     out.extend(table_findings(ours, winner)?);
     let row_ids = assigns_row_ids(ours.protocol, ours.metadata);
     for action in &winner.actions {

@@ -49,12 +49,20 @@ const DELETE_DELETE: Verdict = Verdict::Conflict(ConflictKind::ConcurrentDeleteD
 const TRANSACTION: Verdict = Verdict::Conflict(ConflictKind::ConcurrentTransaction);
 const METADATA: Verdict = Verdict::Conflict(ConflictKind::MetadataChanged);
 const PROTOCOL: Verdict = Verdict::Conflict(ConflictKind::ProtocolChanged);
+const WRITE: Verdict = Verdict::Conflict(ConflictKind::ConcurrentWrite);
 
 const AGAIN: &str = "open the table again and repeat the operation";
 
 /// The conflict matrix: every rule with its verdict at each isolation level. The code, the documentation and the model
 /// checker read this one table.
-pub const MATRIX: [Row; 23] = [
+pub const MATRIX: [Row; 24] = [
+    Row {
+        rule: ConflictRule::Overtaken,
+        winner: "committed",
+        ours: "depends on all that the table is (RESTORE, and CLONE onto a table)",
+        verdicts: at_all_levels(WRITE),
+        then: AGAIN,
+    },
     Row {
         rule: ConflictRule::ProtocolChanged,
         winner: "changed the protocol",

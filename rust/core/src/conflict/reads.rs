@@ -16,6 +16,7 @@ use crate::schema::{ColumnMappingMode, StructType};
 /// claim, others may change under it.
 #[derive(Debug, Clone, Default)]
 pub struct Reads {
+    state: bool,
     whole_table: bool,
     predicates: Vec<ReadPredicate>,
     files: BTreeSet<String>,
@@ -37,6 +38,12 @@ struct FileFacts<'a> {
 }
 
 impl Reads {
+    /// Claims all that the table is: rows, files, metadata, protocol, domains and applications.
+    pub fn state(&mut self) {
+        self.state = true;
+        self.whole_table = true;
+    }
+
     /// Claims every row.
     pub fn whole_table(&mut self) {
         self.whole_table = true;
@@ -86,6 +93,7 @@ impl Reads {
             matched: p.matched.clone(),
         };
         ReadsRecord {
+            state: self.state,
             whole_table: self.whole_table,
             predicates: self.predicates.iter().map(record).collect(),
             files: self.files.clone(),
@@ -104,6 +112,7 @@ impl Reads {
             Ok(ReadPredicate { predicate: p.predicate.clone(), pruner, matched: p.matched.clone() })
         };
         Ok(Reads {
+            state: record.state,
             whole_table: record.whole_table,
             predicates: record.predicates.iter().map(bind).collect::<Result<_>>()?,
             files: record.files.clone(),
@@ -113,7 +122,11 @@ impl Reads {
 
     /// Whether nothing of the rows was read.
     pub fn is_blind(&self) -> bool {
-        !self.whole_table && self.predicates.is_empty() && self.files.is_empty()
+        !self.state && !self.whole_table && self.predicates.is_empty() && self.files.is_empty()
+    }
+
+    pub(super) fn reads_state(&self) -> bool {
+        self.state
     }
 
     pub(super) fn reads_app(&self, app_id: &str) -> bool {

@@ -35,6 +35,8 @@ pub struct TransactionRecord {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ReadsRecord {
+    /// Whether all that the table is was read.
+    pub state: bool,
     /// Whether every row was read.
     pub whole_table: bool,
     /// The rows that match these.

@@ -119,6 +119,7 @@ conditions! {
     CONCURRENT_DELETE_DELETE = "DELTA_CONCURRENT_DELETE_DELETE.WITHOUT_HINT", "2D521", Other, [operation = winner, tableName = path, version = version];
     CONCURRENT_DELETE_READ = "DELTA_CONCURRENT_DELETE_READ.WITHOUT_HINT", "2D521", Other, [operation = winner, tableName = path, version = version];
     CONCURRENT_TRANSACTION = "DELTA_CONCURRENT_TRANSACTION", "2D521", Other, [conflictingCommit, docLink];
+    CONCURRENT_WRITE = "DELTA_CONCURRENT_WRITE", "2D521", Other, [conflictingCommit, docLink];
     CONFLICT_SET_COLUMN = "DELTA_CONFLICT_SET_COLUMN", "42701", Analysis, [columnList];
     CONSTRAINT_ALREADY_EXISTS = "DELTA_CONSTRAINT_ALREADY_EXISTS", "42710", Analysis, [constraintName, oldConstraint];
     CONSTRAINT_DATA_TYPE_MISMATCH = "DELTA_CONSTRAINT_DATA_TYPE_MISMATCH", "42K09", Analysis, [columnName, columnType, dataType, constraints];

@@ -383,7 +383,8 @@ pub enum Error {
     /// Another writer recorded the application transaction or the metadata domain that this transaction depends on.
     #[error("{0}")]
     ConcurrentTransaction(Box<Conflict>),
-    /// Other writers won every race until the time for the commit was used up.
+    /// Other writers won every race until the time for the commit was used up, or one of them was before a commit that
+    /// depends on all that the table is.
     #[error("{0}")]
     ConcurrentWrite(Box<Conflict>),
     /// Another writer changed schema, partition columns or properties.

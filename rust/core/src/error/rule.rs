@@ -27,6 +27,7 @@ macro_rules! rules {
 
 // in the order of the matrix, and then those that are not about two commits
 rules! {
+    Overtaken = "overtaken",
     ProtocolChanged = "protocol-changed",
     FeaturesAdded = "features-added",
     MetadataChanged = "metadata-changed",

@@ -128,7 +128,7 @@ pub fn shallow_clone(
         None => Transaction::create(target, protocol, metadata, operation),
         Some(table) => {
             let mut txn = Transaction::begin(table, operation);
-            txn.read_whole_table();
+            txn.read_state();
             if protocol != *table.protocol() {
                 txn.set_protocol(protocol);
             }

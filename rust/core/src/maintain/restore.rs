@@ -95,8 +95,8 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
         }
     };
     let mut txn = Transaction::begin(&now, operation);
-    // the version that it makes is the old one, whatever lands first, also where that was the newest one till then
-    txn.read_whole_table();
+    // the version that it makes is the old one, rows and properties, also where that was the newest one till then
+    txn.read_state();
     txn.replaces_all_files();
     txn.set_isolation(IsolationLevel::Serializable);
     txn.set_user_metadata(options.user_metadata.clone());

@@ -17,7 +17,7 @@ use crate::conflict::{
     Changes, IsolationLevel, MATRIX, Ours, Reads, Row, RuleFinding, StoredVectors, TransactionRecord,
     Vectors, Winner, decide, enables_row_tracking, findings,
 };
-use crate::error::{Conflict, ConflictKind, ConflictRule, Error, Result};
+use crate::error::{Conflict, ConflictKind, ConflictRule, Error, Result, condition};
 use crate::features::{ROW_TRACKING_DOMAIN, assigns_row_ids, has_in_commit_timestamps};
 use crate::log::commit_path;
 use crate::properties::TableProperty;
@@ -228,7 +228,11 @@ impl Pending {
             // what cannot be told of it must not hide why it lost
             transaction: self.record(winners).ok(),
         };
-        Error::lost(kind, conflict)
+        let error = Error::lost(kind, conflict);
+        match finding.rule {
+            ConflictRule::Overtaken => error.of_condition(&condition::CONCURRENT_WRITE),
+            _ => error,
+        }
     }
 }
 

@@ -30,8 +30,8 @@ use crate::store::Location;
 /// written to the log before [`Transaction::commit`], and then all of it in one version or nothing.
 ///
 /// What was read decides which commits of others it may follow, so a transaction whose changes depend on rows must say
-/// which: by [`Transaction::read_matching`], [`Transaction::read_predicate`], [`Transaction::read_files`] or
-/// [`Transaction::read_whole_table`]. `docs/conflicts.md` has the rules.
+/// which: by [`Transaction::read_matching`], [`Transaction::read_predicate`], [`Transaction::read_files`],
+/// [`Transaction::read_whole_table`] or [`Transaction::read_state`]. `docs/conflicts.md` has the rules.
 #[derive(Debug)]
 pub struct Transaction {
     location: Location,
@@ -106,6 +106,11 @@ impl Transaction {
     /// The operation, to set parameters and metrics that are known late.
     pub fn operation_mut(&mut self) -> &mut Operation {
         &mut self.operation
+    }
+
+    /// The changes depend on all that the table is: no commit may come before them.
+    pub fn read_state(&mut self) {
+        self.reads.state();
     }
 
     /// The changes depend on every row of the table.
@@ -321,7 +326,8 @@ impl Transaction {
     /// * [`Error::TableAlreadyExists`] when another writer made the table first.
     /// * [`Error::ConcurrentAppend`], [`Error::ConcurrentDeleteRead`], [`Error::ConcurrentDeleteDelete`],
     ///   [`Error::ConcurrentTransaction`], [`Error::MetadataChanged`], [`Error::ProtocolChanged`] when it may not follow a
-    ///   commit that landed first; [`Error::ConcurrentWrite`] when the budget is used up.
+    ///   commit that landed first; [`Error::ConcurrentWrite`] when the budget is used up,
+    ///   or when it depends on all that the table is.
     /// * [`Error::CommitStateUnknown`] when nobody can tell whether it was made: nothing that it names may be deleted.
     /// * What the store says.
     ///
