@@ -396,6 +396,83 @@ fn what_only_looks_like_a_change_is_no_conflict() {
     }
 }
 
+/// Adds a column `more`.
+fn with_a_column(metadata: &mut Metadata) {
+    let field = r#",{"name":"more","type":"long","nullable":true,"metadata":{}}]"#;
+    let end = metadata.schema_string.rfind(']').unwrap();
+    metadata.schema_string.replace_range(end..=end, field);
+}
+
+#[test]
+fn a_blind_append_that_changes_the_table_is_no_append_for_others() {
+    let said = |location: &Location| commits(location).pop().unwrap().info().unwrap().is_blind_append;
+    for level in IsolationLevel::ALL {
+        // a column comes with the rows: nobody follows, whatever was read
+        let reads: [fn(&mut Transaction); 2] = [|txn| txn.read_whole_table(), |_| {}];
+        for read in reads {
+            let mut pair = pair(&FEATURES, &[]);
+            pair.winner.set_metadata(pair.metadata(with_a_column));
+            pair.winner.add(file("theirs", "x", 0));
+            pair.winner.commit().unwrap();
+            assert_eq!(said(&pair.location), Some(true));
+            read(&mut pair.ours);
+            pair.ours.add(file("new", "x", 9));
+            pair.ours.set_isolation(level);
+            let error = pair.ours.commit().unwrap_err();
+            assert_eq!(error.conflict().unwrap().rule, "metadata-changed", "{level}");
+        }
+        // and it follows nothing that changed the table, but the blind appends of others
+        let mut pair = pair(&FEATURES, &[]);
+        pair.ours.set_metadata(pair.metadata(with_a_column));
+        pair.winner.add(file("theirs", "x", 0));
+        pair.winner.commit().unwrap();
+        pair.ours.add(file("new", "x", 9));
+        pair.ours.set_isolation(level);
+        pair.ours.commit().unwrap();
+        assert_eq!(said(&pair.location), Some(true));
+    }
+    // a serializable reader sees the rows of one that changed what no file depends on; a weaker one lets it come later
+    for (level, lost) in
+        [(IsolationLevel::Serializable, Some("blind-append-read")), (IsolationLevel::WriteSerializable, None)]
+    {
+        let mut pair = pair(&FEATURES, &[]);
+        pair.winner.set_metadata(pair.metadata(set("delta.logRetentionDuration", "interval 1 day")));
+        pair.winner.add(file("theirs", "x", 0));
+        pair.winner.commit().unwrap();
+        assert_eq!(said(&pair.location), Some(true));
+        pair.ours.read_whole_table();
+        pair.ours.add(file("new", "x", 9));
+        pair.ours.set_isolation(level);
+        let error = pair.ours.commit().err();
+        assert_eq!(error.as_ref().map(|e| e.conflict().unwrap().rule), lost, "{level}");
+    }
+}
+
+#[test]
+fn a_commit_that_takes_nothing_away_and_has_read_nothing_is_blind() {
+    let blind = |change: &dyn Fn(&mut Pair)| {
+        let mut pair = pair(&FEATURES, &[]);
+        change(&mut pair);
+        pair.ours.commit().unwrap();
+        commits(&pair.location).pop().unwrap().info().unwrap().is_blind_append.unwrap()
+    };
+    let properties = |pair: &Pair| pair.metadata(set("delta.logRetentionDuration", "interval 1 day"));
+    assert!(blind(&|pair| pair.ours.set_metadata(properties(pair))));
+    assert!(blind(&|pair| pair.ours.app_transaction("app", 1)));
+    assert!(!blind(&|pair| {
+        pair.ours.set_metadata(properties(pair));
+        pair.ours.read_whole_table();
+    }));
+    assert!(!blind(&|pair| {
+        pair.ours.add(file("new", "x", 9));
+        pair.ours.read_state();
+    }));
+    assert!(!blind(&|pair| {
+        let gone = pair.live("a");
+        pair.ours.remove_file(&gone, false);
+    }));
+}
+
 #[test]
 fn a_rule_that_is_missing_from_the_matrix_is_a_conflict() {
     let Pair { location, winner, ours } = scene(ConflictRule::RewriteAdded);

@@ -80,6 +80,8 @@ fn columns_are_merged_and_overwritten_in_the_commit_of_the_rows() {
     let names = || open(&location).schema().fields.iter().map(|f| f.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(), ["id", "p", "n"]);
     assert_eq!(ids(&location), [1, 2, 3]);
+    // the new column was read of nobody
+    assert_eq!(commit(&location, 1)[0].1["isBlindAppend"], true);
     // a merge that adds nothing leaves the metadata alone
     spread(&location, &wide, merging).unwrap();
     assert!(commit(&location, 2).iter().all(|(kind, _)| kind != "metaData"));

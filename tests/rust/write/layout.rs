@@ -47,6 +47,17 @@ fn a_table_is_created_and_appended_to() {
 }
 
 #[test]
+fn only_an_append_that_read_nothing_is_blind() {
+    let (_, location) = place();
+    let overwrite = WriteOptions { mode: WriteMode::Overwrite, ..Default::default() };
+    let blind = |version| commit(&location, version)[0].1["isBlindAppend"].clone();
+    write(&location, &people(&[1]), &overwrite).unwrap();
+    write(&location, &people(&[2]), &append()).unwrap();
+    write(&location, &people(&[3]), &overwrite).unwrap();
+    assert_eq!([blind(0), blind(1), blind(2)], [json!(false), json!(true), json!(false)]);
+}
+
+#[test]
 fn modes_decide_what_happens_to_a_table_that_is_there() {
     for mode in [WriteMode::ErrorIfExists, WriteMode::Ignore, WriteMode::Append] {
         let (_, location) = place();

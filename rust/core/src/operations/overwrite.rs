@@ -71,7 +71,7 @@ pub(super) struct ReplacedRows {
 }
 
 /// Stages the removal of what an overwrite replaces, and claims what it read for that. `adds` are the new files. Nothing
-/// happens in other modes and where the transaction makes the table.
+/// happens in other modes, and where the transaction makes the table nothing is there to be removed.
 ///
 /// # Errors
 /// As [`remove_rows`], and as [`inserted`].
@@ -82,10 +82,14 @@ pub(super) fn stage(
     options: &WriteOptions,
 ) -> Result<Replaced> {
     let mut replaced = Replaced::default();
-    let Some(snapshot) = txn.snapshot().cloned() else { return Ok(replaced) };
     if options.mode != WriteMode::Overwrite {
         return Ok(replaced);
     }
+    let Some(snapshot) = txn.snapshot().cloned() else {
+        // an overwrite is no blind append, in delta-spark also where it makes the table
+        txn.read_whole_table();
+        return Ok(replaced);
+    };
     let files = if let Some(condition) = &options.replace_where {
         return replace_rows(txn, &snapshot, plan, condition, adds, options);
     } else if options.dynamic_partitions && !plan.partition_columns.is_empty() {

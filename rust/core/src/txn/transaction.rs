@@ -456,15 +456,15 @@ impl Transaction {
         // these refer to files that were there
         let refers =
             [OperationName::Clone, OperationName::Convert].iter().any(|n| n.name() == self.operation.name);
-        let created = table.is_none() && changes.removes.is_empty();
-        let blind = self.reads.is_blind() && changes.removes.is_empty() && !changes.changes_metadata();
+        let adds_only = changes.removes.is_empty() && changes.cdc.is_empty();
+        let blind = self.reads.is_blind() && adds_only && !refers;
         let info = CommitInfo {
             operation: Some(self.operation.name),
             operation_parameters: Some(self.operation.parameters),
             operation_metrics: filled(self.operation.metrics),
             read_version: table.as_ref().and_then(|t| i64::try_from(t.version).ok()),
             isolation_level: Some(level.name().to_owned()),
-            is_blind_append: Some((blind || created) && !refers),
+            is_blind_append: Some(blind),
             user_metadata: self.user_metadata,
             engine_info: Some(engine),
             txn_id: Some(self.id),

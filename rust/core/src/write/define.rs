@@ -125,9 +125,9 @@ fn attempt(location: &Location, spec: &TableSpec, mode: DefineMode, budget: Dura
             Ok(Defined { version: table.version(), ..Default::default() })
         }
         (Ok(table), mode) => replace(&table, spec, mode, budget),
-        (Err(Error::TableNotFound { .. }), DefineMode::Create) => make(location, spec, budget),
+        (Err(Error::TableNotFound { .. }), DefineMode::Create) => make(location, spec, mode, budget),
         (Err(Error::TableNotFound { .. }), DefineMode::CreateIfNotExists | DefineMode::CreateOrReplace) => {
-            match make(location, spec, budget) {
+            match make(location, spec, mode, budget) {
                 // another writer was first: now there is one
                 Err(Error::TableAlreadyExists { .. }) => attempt(location, spec, mode, budget),
                 other => other,
@@ -146,11 +146,15 @@ pub(super) fn made(spec: &TableSpec) -> Result<(Definition, Option<DomainMetadat
     spec.clustered(Definition::of(&protocol, &metadata)?)
 }
 
-fn make(location: &Location, spec: &TableSpec, budget: Duration) -> Result<Defined> {
+fn make(location: &Location, spec: &TableSpec, mode: DefineMode, budget: Duration) -> Result<Defined> {
     check_place(location, false)?;
     let (new, domain) = made(spec)?;
     check(location, &new.protocol, &new.metadata)?;
-    let operation = spec.operation(OperationName::CreateTable, &new.metadata);
+    let name = match mode {
+        DefineMode::CreateOrReplace => OperationName::CreateOrReplaceTable,
+        _ => OperationName::CreateTable,
+    };
+    let operation = spec.operation(name, &new.metadata);
     let mut txn = Transaction::create(location, new.protocol, new.metadata, operation);
     domain.into_iter().for_each(|domain| txn.domain(domain));
     txn.set_engine(spec.engine.clone());
