@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playing import Area
+from pyspark.sql.functions import expr, lit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playing import Player
 
 AREA = Area("clustering_statements")
@@ -355,3 +358,56 @@ def overwrites_of_the_columns(p: Player, rows: str) -> None:
     columns(p)
     p.write(rows)
     p.rows()
+
+
+# -- overwrites that say nothing of columns
+
+OVERWRITES: dict[str, Callable[[Player], Any]] = {
+    "save": lambda p: p.write("SELECT 2 AS a, 'y' AS b", mode="overwrite"),
+    "saveAsTable": lambda p: (
+        p.sql("SELECT 2 AS a, 'y' AS b").write.format("delta").mode("overwrite").saveAsTable(p.name)
+    ),
+    "insertInto": lambda p: p.sql("SELECT 2 AS a, 'y' AS b").write.insertInto(p.name, overwrite=True),
+    "INSERT OVERWRITE": lambda p: p.sql("INSERT OVERWRITE {name} VALUES (2, 'y')"),
+    "writeTo": lambda p: p.sql("SELECT 2 AS a, 'y' AS b").writeTo(p.name).overwrite(lit(True)),
+    "overwritePartitions": lambda p: p.sql("SELECT 2 AS a, 'y' AS b").writeTo(p.name).overwritePartitions(),
+}
+KEEPS: dict[str, Callable[[Player], Any]] = {
+    "replaceWhere": lambda p: p.write("SELECT 2 AS a, 'y' AS b", mode="overwrite", replaceWhere="a = 2"),
+    "REPLACE WHERE": lambda p: p.sql("INSERT INTO {name} REPLACE WHERE a = 2 VALUES (2, 'y')"),
+    "TRUNCATE": lambda p: p.sql("TRUNCATE TABLE {name}"),
+    "DELETE": lambda p: p.sql("DELETE FROM {name}"),
+    "append": lambda p: p.write("SELECT 2 AS a, 'y' AS b"),
+    "a stream in complete mode": lambda p: p.stream(
+        p.path,
+        p.spark.readStream.format("delta").load(f"{p.at}/u").groupBy("b").agg(expr("max(a) AS a")),
+        "complete",
+    ),
+}
+
+
+def overwritten(p: Player, step: Callable[[Player], Any]) -> None:
+    p.sql(
+        f"CREATE TABLE {{name}} (a INT, b STRING) {PLACE} CLUSTER BY (a)",
+        "INSERT INTO {name} VALUES (1, 'x')",
+        "CREATE TABLE {u} USING delta AS SELECT * FROM {name}",
+    )
+    p.attempt(lambda: step(p) and None)
+    columns(p, "{name}")
+    p.rows("SELECT * FROM {name}")
+
+
+@AREA.family(
+    OVERWRITES,
+    dict.fromkeys(
+        OVERWRITES, "an overwrite of rows keeps the clustering, as it keeps partitions and properties"
+    ),
+    quick={"save", "INSERT OVERWRITE"},
+)
+def an_overwrite_of_the_rows(p: Player, step: Callable[[Player], Any]) -> None:
+    overwritten(p, step)
+
+
+@AREA.family(KEEPS, quick={"replaceWhere"})
+def a_write_that_keeps_the_clustering(p: Player, step: Callable[[Player], Any]) -> None:
+    overwritten(p, step)
