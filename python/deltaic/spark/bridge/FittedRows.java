@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.analysis.TypeCoercion$;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.ArrayTransform;
 import org.apache.spark.sql.catalyst.expressions.Cast$;
@@ -50,26 +51,33 @@ public final class FittedRows {
   private final String policy, zone;
   /** Whether columns become wider, so that wider values stay as they are. */
   private final boolean widens;
+  /** Whether values are cast only where Spark casts the arguments of a function: a flag is no number, and no text a flag. */
+  private final boolean implicitly;
   /** The table where fields of structs go by place; null where they go by name. */
   private final DeltaTable placed;
 
-  private FittedRows(SparkSession session, boolean widens, DeltaTable placed) {
+  private FittedRows(SparkSession session, boolean widens, boolean implicitly, DeltaTable placed) {
     policy = session.conf().get("spark.sql.storeAssignmentPolicy", "ANSI").toUpperCase();
     zone = session.conf().get("spark.sql.session.timeZone");
     this.widens = widens;
+    this.implicitly = implicitly;
     this.placed = placed;
   }
 
-  /** `schema` is JSON. */
-  public static Dataset of(Dataset rows, String schema, boolean widens) {
+  /** The rows of a stream, which are cast implicitly; `schema` is JSON. */
+  public static Dataset ofStream(Dataset rows, String schema, boolean widens) {
+    FittedRows fit = new FittedRows(rows.sparkSession(), widens, true, null);
     LogicalPlan query = rows.queryExecution().analyzed(),
-        fitted = of(rows.sparkSession(), query, (StructType) DataType$.MODULE$.fromJson(schema), widens);
+        fitted = fit.fitted(query, (StructType) DataType$.MODULE$.fromJson(schema));
     return query == fitted ? rows : DeltaCommand.rows(rows.sparkSession(), fitted);
   }
 
   /** A query that is analyzed; itself where nothing is cast. */
   static LogicalPlan of(SparkSession session, LogicalPlan query, StructType table, boolean widens) {
-    FittedRows fit = new FittedRows(session, widens, null);
+    return new FittedRows(session, widens, false, null).fitted(query, table);
+  }
+
+  private LogicalPlan fitted(LogicalPlan query, StructType table) {
     List given = Scala.list(query.output());
     ArrayList columns = new ArrayList();
     boolean same = true;
@@ -77,12 +85,12 @@ public final class FittedRows {
       NamedExpression column = (NamedExpression) given.get(i);
       StructField there = field(table, column.name());
       Expression value = (Expression) column;
-      if (there == null || !fit.differs(value.dataType(), there.dataType())) {
+      if (there == null || !differs(value.dataType(), there.dataType())) {
         columns.add(column);
         continue;
       }
       same = false;
-      columns.add(new Alias(fit.fitted(value, there.dataType(), there.name()), column.name(), NamedExpression.newExprId(),
+      columns.add(new Alias(fitted(value, there.dataType(), there.name()), column.name(), NamedExpression.newExprId(),
           Scala.none(), Scala.nothing(), Scala.none()));
     }
     return same ? query : new Project(Scala.seq(columns), query);
@@ -93,7 +101,7 @@ public final class FittedRows {
    * fields stay.
    */
   static LogicalPlan byPlace(SparkSession session, LogicalPlan query, DeltaTable table, boolean widens) {
-    FittedRows fit = new FittedRows(session, widens, table);
+    FittedRows fit = new FittedRows(session, widens, false, table);
     List given = Scala.list(query.output());
     StructField[] fields = table.table.schema.fields();
     ArrayList columns = new ArrayList();
@@ -131,6 +139,7 @@ public final class FittedRows {
     if (from instanceof StringType && to instanceof StringType) return false;
     if (widens && widens(to, from)) return false;
     if (placed != null) return true;
+    if (implicitly && TypeCoercion$.MODULE$.implicitCast(Literal$.MODULE$.create(null, from), to).isEmpty()) return false;
     return policy.equals("LEGACY") ? Cast$.MODULE$.canCast(from, to) : Cast$.MODULE$.canAnsiCast(from, to);
   }
 

@@ -98,13 +98,13 @@ def _void(path: str, what: str) -> InvalidSchemaError:
 
 
 def _fitted(rows: DataFrame, table: Table, given: WriteOptions) -> DataFrame:
-    """The rows with the types that the table has, cast as Spark stores values."""
+    """The rows with the types that the table has, where Spark casts to these by itself."""
     from pyspark.sql.classic.dataframe import DataFrame
 
     if given.overwrite_schema:
         return rows
     widens = given.merge_schema is True and table.properties.get("delta.enableTypeWidening") == "true"
-    fitted = java_method(rows.sparkSession, "FittedRows", "of")(rows._jdf, table.schema.json(), widens)
+    fitted = java_method(rows.sparkSession, "FittedRows", "ofStream")(rows._jdf, table.schema.json(), widens)
     return DataFrame(fitted, rows.sparkSession)
 
 

@@ -22,6 +22,10 @@ MERGES = "spark.databricks.delta.schema.autoMerge.enabled"
 POLICY = "spark.sql.storeAssignmentPolicy"
 LONGEST = "l + 9223372036854775806 AS value"
 
+WIDE = "USING delta TBLPROPERTIES ('delta.enableTypeWidening' = 'true')"
+NARROW = "USING delta TBLPROPERTIES ('delta.enableTypeWidening' = 'false')"
+BOTH = {MERGES: "true"}
+
 Case = tuple[str, tuple[str, ...], dict[str, str]]
 
 
@@ -119,6 +123,82 @@ def a_batch_with(p: Player, case: Case) -> None:
     cast(p, case)
 
 
+# a value of each kind, and the types of columns that get each of them
+GIVEN = {
+    "boolean": "l = 1",
+    "int": "CAST(l AS INT)",
+    "double": "CAST(l AS DOUBLE)",
+    "decimal": "CAST(l AS DECIMAL(6, 2))",
+    "number": "CAST(l AS STRING)",
+    "binary": "CAST('1' AS BINARY)",
+    "date": "CAST(d AS DATE)",
+    "timestamp": "CAST(d AS TIMESTAMP)",
+    "array": "array(CAST(l AS INT))",
+}
+STORED = (
+    "BOOLEAN",
+    "INT",
+    "DOUBLE",
+    "DECIMAL(8, 3)",
+    "STRING",
+    "BINARY",
+    "DATE",
+    "TIMESTAMP",
+    "TIMESTAMP_NTZ",
+    "ARRAY<BIGINT>",
+    "STRUCT<x: INT>",
+)
+
+FLAG = "l = 1 AS a"
+FLAGS: dict[str, Case] = {
+    "for an int": ("(a INT) USING delta", (FLAG,), {}),
+    "for an int by LEGACY": ("(a INT) USING delta", (FLAG,), {POLICY: "LEGACY"}),
+    "for an int by STRICT": ("(a INT) USING delta", (FLAG,), {POLICY: "STRICT"}),
+    "for an int, with evolution": ("(a INT) USING delta", (FLAG, "s AS b"), BOTH),
+    "for an int that widens": (f"(a SMALLINT) {WIDE}", (FLAG,), BOTH),
+    "for a text": ("(a STRING) USING delta", (FLAG,), {}),
+    "as another column": ("(b INT) USING delta", (FLAG, "l AS b"), BOTH),
+    "in a struct": ("(s STRUCT<a: INT>) USING delta", ("named_struct('a', l = 1) AS s",), {}),
+    "in an array": ("(s ARRAY<INT>) USING delta", ("array(l = 1) AS s",), {}),
+    "in a map": ("(s MAP<STRING, INT>) USING delta", ("map(s, l = 1) AS s",), {}),
+    "as a key": ("(s MAP<INT, STRING>) USING delta", ("map(l = 1, s) AS s",), {}),
+    "in structs of an array": (
+        "(s ARRAY<STRUCT<a: INT, b: BIGINT>>) USING delta",
+        ("array(named_struct('b', CAST(l AS INT), 'a', l = 1)) AS s",),
+        {},
+    ),
+    "beside a value that is cast": ("(a INT, b INT) USING delta", (FLAG, "l AS b"), {}),
+    "for a partition": ("(b INT, a INT) USING delta PARTITIONED BY (a)", (FLAG, "l AS b"), {}),
+    "nothing of it": ("(a INT) USING delta", ("CAST(NULL AS BOOLEAN) AS a",), {}),
+}
+
+
+@AREA.grid(FLAGS, *MADE)
+def a_flag(p: Player, case: Case) -> None:
+    cast(p, case)
+
+
+FEW = ("boolean", "number", "binary"), ("BOOLEAN", "INT", "STRING", "BINARY", "DATE")
+
+
+@AREA.family(
+    {"ANSI": ("ANSI", tuple(GIVEN), STORED), "LEGACY": ("LEGACY", *FEW), "STRICT": ("STRICT", *FEW)}, quick=()
+)
+def a_value_of_each_kind_by(p: Player, case: tuple[str, tuple[str, ...], tuple[str, ...]]) -> None:
+    """Each kind of value goes into a column of each type."""
+    p.sql(*MADE)
+    policy, given, types = case
+    p.conf(POLICY, policy)
+    for name in given:
+        for stored in types:
+            p.tell({"case": f"{name} for {stored}"})
+            one = p.beside()
+            one.sql(f"CREATE TABLE {{u}} (value {stored}) USING delta")
+            into(one, f"{GIVEN[name]} AS value")
+            one.rows("SELECT * FROM {u}")
+            one.end()
+
+
 @AREA.situation(long=True)
 def after_a_rename_and_a_drop(p: Player) -> None:
     p.sql(*MADE)
@@ -132,9 +212,6 @@ def after_a_rename_and_a_drop(p: Player) -> None:
     p.tell([row.operation for row in p.sql("DESCRIBE HISTORY {u}").orderBy("version").collect()])
 
 
-WIDE = "USING delta TBLPROPERTIES ('delta.enableTypeWidening' = 'true')"
-NARROW = "USING delta TBLPROPERTIES ('delta.enableTypeWidening' = 'false')"
-BOTH = {MERGES: "true"}
 AUTOMATIC = "spark.databricks.delta.typeWidening.allowAutomaticWidening"
 WIDENED: dict[str, Case] = {
     "with all": (f"(value SMALLINT) {WIDE}", ("CAST(l + 100000 AS INT) AS value",), BOTH),
