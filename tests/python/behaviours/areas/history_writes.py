@@ -148,3 +148,145 @@ def details_after_another_writer(p: Player) -> None:
     p.tell(len(list(log_of(p).glob("*.json"))))
     p.detail("{name}")
     p.rows("SHOW TBLPROPERTIES {name} ('foo')")
+
+
+# -- blind appends
+
+MERGING: dict[str, Any] = {"mergeSchema": "true"}
+WIDER = "SELECT 2L AS id, 'x' AS {column}"
+OTHER = "CREATE TABLE {u} (id BIGINT) USING delta"
+
+
+def _by_name(p: Player, rows: str, mode: str = "append", **options: Any) -> None:
+    p.sql(rows).write.format("delta").mode(mode).options(**options).saveAsTable(p.name)
+
+
+def _merges(p: Player) -> None:
+    merges = "spark.databricks.delta.schema.autoMerge.enabled"
+    p.conf(merges, "true")
+    p.sql("INSERT INTO {name} BY NAME SELECT 3L AS id, 'x' AS by_setting")
+    p.conf(merges, "false")
+
+
+def _streams(p: Player, mode: str = "append", **options: Any) -> None:
+    p.sql("INSERT INTO {u} VALUES (8)")
+    rows = p.spark.readStream.format("delta").load(f"{p.at}/u")
+    if mode == "complete":
+        rows = rows.groupBy("id").count()
+    p.stream(p.path, rows.selectExpr("id", "'s' AS by_stream") if options else rows, mode, **options)
+
+
+# of a table that is there, by name and by path
+WRITTEN: dict[str, Any] = {
+    "an append": lambda p: p.write("SELECT 2L AS id"),
+    "an append that may add columns": lambda p: p.write("SELECT 2L AS id", **MERGING),
+    "one that adds a column": lambda p: p.write(WIDER.format(column="by_save"), **MERGING),
+    "one by name": lambda p: _by_name(p, WIDER.format(column="by_name"), **MERGING),
+    "one by writeTo": lambda p: (
+        p.sql(WIDER.format(column="by_write_to")).writeTo(p.name).option("mergeSchema", "true").append()
+    ),
+    "one by INSERT": _merges,
+    "of nothing": lambda p: p.write("SELECT 2L AS id WHERE false"),
+    "of nothing, with a column": lambda p: p.write("SELECT 2L AS id, 1 AS empty WHERE false", **MERGING),
+    "INSERT INTO": "INSERT INTO {t} (id) VALUES (3)",
+    "from another table": "INSERT INTO {t} (id) SELECT id FROM {u}",
+    "from itself": "INSERT INTO {t} (id) SELECT id + 10 FROM {t}",
+    "from itself, with a column": lambda p: p.write(
+        p.read().selectExpr("id + 20 AS id", "1 AS of_itself"), **MERGING
+    ),
+    "an append of a stream": _streams,
+    "one that adds a column to a stream": lambda p: _streams(p, **MERGING),
+    "a partition": lambda p: p.write("SELECT 2L AS id", mode="overwrite", replaceWhere="id = 2"),
+    "an overwrite": lambda p: p.write("SELECT 2L AS id", mode="overwrite"),
+    "INSERT OVERWRITE": "INSERT OVERWRITE {t} (id) VALUES (3)",
+    "DELETE of nothing": "DELETE FROM {t} WHERE id = 99",
+    "DELETE": "DELETE FROM {t}",
+    "an overwrite of nothing": lambda p: p.write("SELECT 2L AS id", mode="overwrite"),
+    "UPDATE": "UPDATE {t} SET id = 7",
+    "MERGE that inserts": "MERGE INTO {t} t USING {u} u ON t.id = u.id WHEN NOT MATCHED THEN INSERT (id) VALUES (u.id)",
+}
+CHANGED = {
+    "properties": "ALTER TABLE {t} SET TBLPROPERTIES ('mine' = 'x')",
+    "less properties": "ALTER TABLE {t} UNSET TBLPROPERTIES ('mine')",
+    "a feature": "ALTER TABLE {t} SET TBLPROPERTIES ('delta.feature.deletionVectors' = 'supported')",
+    "a column": "ALTER TABLE {t} ADD COLUMN by_alter INT",
+    "a comment": "ALTER TABLE {t} ALTER COLUMN id COMMENT 'the id'",
+    "a constraint": "ALTER TABLE {t} ADD CONSTRAINT positive CHECK (id > 0)",
+    "no constraint": "ALTER TABLE {t} DROP CONSTRAINT positive",
+    "nulls": "ALTER TABLE {t} ALTER COLUMN id DROP NOT NULL",
+    "mapping": "ALTER TABLE {t} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+    "another name": "ALTER TABLE {t} RENAME COLUMN by_alter TO by_rename",
+    "no column": "ALTER TABLE {t} DROP COLUMN by_rename",
+    "clustering": "ALTER TABLE {t} CLUSTER BY (id)",
+    "OPTIMIZE": "OPTIMIZE {t} FULL",
+    "RESTORE": "RESTORE TABLE {t} TO VERSION AS OF 1",
+    "VACUUM": "VACUUM {t}",
+}
+CREATED: dict[str, Any] = {
+    "CREATE TABLE": "CREATE TABLE {t} (id BIGINT) USING delta",
+    "AS SELECT": "CREATE TABLE {t} USING delta AS SELECT 1L AS id",
+    "AS SELECT of another table": "CREATE TABLE {t} USING delta AS SELECT id FROM {u}",
+    "CREATE OR REPLACE": "CREATE OR REPLACE TABLE {t} (id BIGINT) USING delta",
+    "CREATE OR REPLACE AS SELECT": "CREATE OR REPLACE TABLE {t} USING delta AS SELECT 1L AS id",
+    "an append": lambda p: p.write("SELECT 1L AS id"),
+    "an append that may add columns": lambda p: p.write("SELECT 1L AS id", **MERGING),
+    "an overwrite": lambda p: p.write("SELECT 1L AS id", mode="overwrite"),
+    "an overwrite by name": lambda p: _by_name(p, "SELECT 1L AS id", mode="overwrite", path=p.path),
+    "an append of a stream": _streams,
+    "a complete stream": lambda p: _streams(p, "complete"),
+    "SHALLOW CLONE": "CREATE TABLE {t} SHALLOW CLONE {u}",
+}
+
+
+def _blind(p: Player, since: int) -> int:
+    """Tells of each commit since a version whether it is a blind append; and which version comes next."""
+    rows = p.sql("DESCRIBE HISTORY {t}").orderBy("version").collect()
+    p.tell([[row.operation, row.isBlindAppend] for row in rows if row.version >= since])
+    return int(rows[-1].version) + 1
+
+
+@AREA.situation()
+def which_writes_are_blind(p: Player) -> None:
+    p.sql(
+        "CREATE TABLE {name} (id BIGINT) USING delta LOCATION '{at}/t'",
+        "INSERT INTO {name} VALUES (1)",
+        OTHER,
+        "INSERT INTO {u} VALUES (4)",
+    )
+    next_one = _blind(p, 0)
+    for name, step in WRITTEN.items():
+        p.tell(name)
+        p.attempt(step if isinstance(step, str) else lambda step=step: step(p) and None)
+        next_one = _blind(p, next_one)
+
+
+@AREA.situation()
+def which_changes_are_blind(p: Player) -> None:
+    p.sql(
+        "CREATE TABLE {t} (id BIGINT NOT NULL) USING delta",
+        "INSERT INTO {t} VALUES (1)",
+        "INSERT INTO {t} VALUES (2)",
+    )
+    next_one = _blind(p, 0)
+    for name, step in CHANGED.items():
+        p.tell(name)
+        p.attempt(step)
+        next_one = _blind(p, next_one)
+
+
+@AREA.situation(differs="the commit of the property claims the files, all of which must have ids then")
+def whether_row_tracking_is_enabled_blindly(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (id BIGINT) USING delta", "INSERT INTO {t} VALUES (1)")
+    p.attempt("ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')")
+    _blind(p, 2)
+
+
+@AREA.situation()
+def which_creations_are_blind(p: Player) -> None:
+    for name, step in CREATED.items():
+        p.tell(name)
+        one = p.beside()
+        one.sql(OTHER, "INSERT INTO {u} VALUES (1)")
+        one.attempt(step if isinstance(step, str) else lambda step=step, one=one: step(one) and None)
+        _blind(one, 0)
+        one.end()
