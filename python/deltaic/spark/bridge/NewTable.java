@@ -66,6 +66,7 @@ final class NewTable implements StagedTable {
     request.put("byPath", Boolean.valueOf(SessionCatalog.isPath(id)));
     // the metastore knows a table of this name, so that there is one in its folder
     request.put("named", Boolean.valueOf(!unnamed && !SessionCatalog.isPath(id)));
+    request.put("byWriter", Boolean.valueOf(SessionCatalog.byWriter()));
     // a table of the catalog that is given a place may be there already
     request.put("mayBeThere", Boolean.valueOf(unnamed && !managed && mode.equals("create")));
   }

@@ -200,7 +200,7 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
   }
 
   /** Whether DataFrameWriter, and no statement and not `writeTo`, asks: the catalog is not told. */
-  private static boolean byWriter() {
+  static boolean byWriter() {
     StackTraceElement[] stack = Thread.currentThread().getStackTrace();
     for (int i = 0; i < stack.length; i++) {
       if (stack[i].getClassName().equals("org.apache.spark.sql.classic.DataFrameWriter")) return true;

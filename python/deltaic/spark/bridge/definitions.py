@@ -147,8 +147,8 @@ def _check_replaced_schema(asked: dict[str, Any], mode: str, options: dict[str, 
     said = next((value for key, value in options.items() if key.lower() == "overwriteschema"), "true")
     if mode not in ("replace", "create_or_replace") or said.lower() != "false":
         return
-    # `saveAsTable` of a table that is there has a mode of its own
-    if mode == "replace" or asked["named"] or (asked["byPath"] and tables.exists(asked["path"])):
+    # `saveAsTable` replaces rows, and may make a table for them
+    if not asked["byWriter"]:
         error = InvalidArgumentError.of(
             "overwriteSchema", "a table that is replaced gets the schema of the rows"
         )

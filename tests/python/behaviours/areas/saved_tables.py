@@ -69,3 +69,148 @@ def another_name(p: Player) -> None:
     p.answers(lambda: frame, "SELECT * FROM {name}_2", "SELECT * FROM {name}")
     p.sql("DROP TABLE {name}_2")
     p.answers("SELECT * FROM {name}_2", "SELECT * FROM {t}")
+
+
+# -- a table that is replaced, with the word that its schema stays or goes
+
+REPLACES = {
+    "the same columns": ("SELECT 2L AS id, 2 AS n", ()),
+    "another partitioning": ("SELECT 2L AS id, 2 AS n", ("n",)),
+    "another type": ("SELECT 2 AS id, 2 AS n", ()),
+    "other columns": ("SELECT 2L AS other", ()),
+}
+KINDS = {
+    "a table": "CREATE TABLE {name} (id BIGINT, n INT) USING delta LOCATION '{at}/t'",
+    "partitions": "CREATE TABLE {name} (id BIGINT, n INT) USING delta PARTITIONED BY (n) LOCATION '{at}/t'",
+    "a path": "CREATE TABLE {t} (id BIGINT, n INT) USING delta",
+    "nothing": None,
+    "no path": None,
+}
+
+
+@AREA.family(
+    {
+        f"{method}, {said}, {kind}": (method, said, kind)
+        for method in ("replace", "createOrReplace")
+        for said in ("false", "true")
+        for kind in KINDS
+    },
+    quick={
+        f"{method}, false, {kind}"
+        for method in ("replace", "createOrReplace")
+        for kind in ("a table", "nothing")
+    },
+)
+def the_schema_of_a_table_that_is_replaced(p: Player, case: tuple[str, str, str]) -> None:
+    """`overwriteSchema` of `writeTo`."""
+    method, said, kind = case
+    table = "{t}" if "path" in kind else "{name}"
+    for name, (rows, by) in REPLACES.items():
+        p.tell({"case": name})
+        one = p.beside()
+        made = KINDS[kind]
+        if made is not None:
+            one.sql(made, f"INSERT INTO {table} VALUES (1, 1)")
+        writer = one.sql(rows).writeTo(one.text(table)).using("delta").option("overwriteSchema", said)
+        writer = writer.partitionedBy(*by) if by else writer
+        one.attempt(getattr(writer, method))
+        one.answers(f"SELECT * FROM {table}")
+        if "rows" in one.told[-1]:
+            one.schema(f"SELECT * FROM {table}")
+            last = one.sql(f"DESCRIBE HISTORY {table}").first()
+            one.tell(
+                [last.version, last.operation, one.sql(f"DESCRIBE DETAIL {table}").first().partitionColumns]
+            )
+        one.end()
+
+
+@AREA.situation()
+def a_table_that_an_overwrite_makes_keeps_its_schema(p: Player) -> None:
+    """`overwriteSchema` = false of `saveAsTable`, of nothing and of what is there, and of OPTIONS."""
+    for rows in ("SELECT 2L AS id, 2 AS n", "SELECT 3L AS id, 3 AS n", "SELECT 4L AS other"):
+        p.attempt(lambda rows=rows: saved(p, rows, "overwrite", overwriteSchema="false"))
+        p.answers("SELECT * FROM {name}")
+    for clause in ("REPLACE", "CREATE OR REPLACE"):
+        p.attempt(
+            f"{clause} TABLE {{name}} USING delta OPTIONS ('overwriteSchema' = 'false') AS SELECT 5L AS id"
+        )
+        p.answers("SELECT * FROM {name}")
+
+
+# -- values and names that do not fit
+
+
+NARROWER: dict[str, Callable[[Player, str], Any]] = {
+    "saveAsTable, append": lambda p, rows: saved(p, rows, "append"),
+    "writeTo, append": lambda p, rows: p.sql(rows).writeTo(p.name).append(),
+    "writeTo, overwritePartitions": lambda p, rows: p.sql(rows).writeTo(p.name).overwritePartitions(),
+}
+NOT_FITTED: dict[str, Callable[[Player, str], Any]] = {
+    "saveAsTable, overwrite": lambda p, rows: saved(p, rows, "overwrite"),
+    "save, overwrite": lambda p, rows: p.write(rows, mode="overwrite"),
+}
+
+
+def stored(p: Player, doors: dict[str, Callable[[Player, str], Any]], *columns: str) -> None:
+    p.sql("CREATE TABLE {name} (id BIGINT, x DOUBLE) USING delta LOCATION '{at}/t'")
+    for name, door in doors.items():
+        for rows in columns:
+            p.tell([name, rows])
+            p.attempt(lambda door=door, rows=rows: door(p, f"SELECT {rows}"))
+            p.rows("SELECT * FROM {name}")
+    p.schema("SELECT * FROM {name}")
+
+
+@AREA.situation(long=True)
+def values_of_a_narrower_type(p: Player) -> None:
+    stored(p, NARROWER, "CAST(2 AS INT) AS id, 1D AS x", "2L AS id, CAST(1 AS FLOAT) AS x")
+
+
+@AREA.situation(differs="values that fit into a wider type of the table are stored", long=True)
+def an_overwrite_with_a_narrower_type(p: Player) -> None:
+    stored(p, NOT_FITTED, "CAST(2 AS INT) AS id, 1D AS x", "2L AS id, CAST(1 AS FLOAT) AS x")
+
+
+@AREA.situation(long=True)
+def an_overwrite_with_a_type_that_does_not_fit(p: Player) -> None:
+    stored(p, NOT_FITTED, "'2' AS id, 1D AS x", "2L AS id, true AS x", "2L AS id, array(1D) AS x")
+
+
+@AREA.situation(differs="a table gets its columns when it is made", long=True)
+def a_table_without_columns(p: Player) -> None:
+    p.attempt("CREATE TABLE {t} USING delta")
+    p.attempt("INSERT INTO {t} VALUES (1)", "UPDATE {t} SET id = 1", "DELETE FROM {t}", "OPTIMIZE {t}")
+    p.answers("SELECT * FROM {t}")
+    p.attempt(lambda: p.write("SELECT 1L AS id"), "ALTER TABLE {t} ADD COLUMN id BIGINT")
+    p.answers("SELECT * FROM {t}")
+
+
+TWICE = {
+    "CREATE": "CREATE TABLE {t} (a INT, A INT) USING delta",
+    "CREATE OR REPLACE": "CREATE OR REPLACE TABLE {t} (a INT, A INT) USING delta",
+    "AS SELECT": "CREATE TABLE {t} USING delta AS SELECT 1 AS a, 2 AS A",
+    "CREATE OR REPLACE AS SELECT": "CREATE OR REPLACE TABLE {t} USING delta AS SELECT 1 AS a, 2 AS A",
+    "nested": "CREATE TABLE {t} (s STRUCT<a: INT, A: INT>) USING delta",
+}
+
+
+@AREA.family(
+    {sensitive: sensitive for sensitive in ("true", "false")},
+    dict.fromkeys(
+        ("true", "false"), "the condition: names that are there twice are ….DATA in deltaic, or have none"
+    ),
+    quick=(),
+)
+def columns_of_one_name(p: Player, sensitive: str) -> None:
+    """`a` and `A`, by `spark.sql.caseSensitive`."""
+    p.conf("spark.sql.caseSensitive", sensitive)
+    p.attempt(*TWICE.values())
+    p.attempt(lambda: p.write("SELECT 1 AS a, 2 AS A"))
+    p.sql("CREATE TABLE {t} (a INT) USING delta")
+    p.attempt(
+        "ALTER TABLE {t} ADD COLUMN A INT",
+        lambda: p.write("SELECT 1 AS a, 2 AS A", mergeSchema="true"),
+        lambda: p.write("SELECT 1 AS a, 2 AS A", mode="overwrite", overwriteSchema="true"),
+        "REPLACE TABLE {t} (a INT, A INT) USING delta",
+    )
+    p.schema()
