@@ -419,7 +419,7 @@ fn a_blind_append_that_changes_the_table_is_no_append_for_others() {
             pair.ours.add(file("new", "x", 9));
             pair.ours.set_isolation(level);
             let error = pair.ours.commit().unwrap_err();
-            assert_eq!(error.conflict().unwrap().rule, "metadata-changed", "{level}");
+            assert_eq!(error.conflict().unwrap().rule, ConflictRule::MetadataChanged, "{level}");
         }
         // and it follows nothing that changed the table, but the blind appends of others
         let mut pair = pair(&FEATURES, &[]);
@@ -432,9 +432,10 @@ fn a_blind_append_that_changes_the_table_is_no_append_for_others() {
         assert_eq!(said(&pair.location), Some(true));
     }
     // a serializable reader sees the rows of one that changed what no file depends on; a weaker one lets it come later
-    for (level, lost) in
-        [(IsolationLevel::Serializable, Some("blind-append-read")), (IsolationLevel::WriteSerializable, None)]
-    {
+    for (level, lost) in [
+        (IsolationLevel::Serializable, Some(ConflictRule::BlindAppendRead)),
+        (IsolationLevel::WriteSerializable, None),
+    ] {
         let mut pair = pair(&FEATURES, &[]);
         pair.winner.set_metadata(pair.metadata(set("delta.logRetentionDuration", "interval 1 day")));
         pair.winner.add(file("theirs", "x", 0));

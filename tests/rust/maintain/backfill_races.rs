@@ -70,7 +70,7 @@ fn a_restore_follows_no_commit_of_an_enablement() {
             let error = restore(&location, At::Version(version), &RestoreOptions::default()).unwrap_err();
             store.heal();
             assert_eq!(
-                (error.kind(), error.conflict().unwrap().rule),
+                (error.kind(), error.conflict().unwrap().rule.as_str()),
                 ("ConcurrentWrite", "overtaken"),
                 "{context}"
             );
@@ -79,7 +79,7 @@ fn a_restore_follows_no_commit_of_an_enablement() {
             // it is done in one's own time
             restore(&location, At::Version(version), &RestoreOptions::default()).unwrap();
             assert_eq!(rows(&location), rows_at(&location, At::Version(version)), "{context}");
-            assert!(!open(&location).metadata().is_true("delta.enableRowTracking"), "{context}");
+            assert!(!open(&location).metadata().is_true(TableProperty::EnableRowTracking), "{context}");
             whole(&location, &context);
         }
     }
