@@ -120,3 +120,19 @@ def test_delete_by_a_condition_that_statistics_decide(counted: Counted) -> None:
     table = counted.open()
     with counted.requests(*OPEN, "GET commit", "PUT commit", "PUT crc", "LIST _delta_log", "GET commit"):
         assert table.delete().deleted_rows == 10
+
+
+def test_vacuum_deletes_a_thousand_files_by_one_request(counted: Counted) -> None:
+    for _ in range(12):
+        counted.append()
+    table = counted.open()
+    table.optimize()
+    before = len(counted.all())
+    # an object's time is precise to a second
+    time.sleep(1.1)
+    done = table.vacuum(retention_hours=0, allow_short_retention=True)
+    assert len(done.files) == 13
+    asked = counted.all()[before:]
+    assert asked.count("DELETE several") == 1
+    assert not any(request == "DELETE data" for request in asked)
+    assert counted.open().verify(deep=True).findings == []

@@ -67,6 +67,7 @@ fn t3_a_commit_that_landed_is_reported_though_everything_after_it_fails() {
     for op in [Op::Get, Op::GetRange, Op::Head, Op::ListFrom, Op::ListAll, Op::Put, Op::Delete] {
         store.rule(Rule::new(Fault::Refused).on(op).always());
     }
+    store.rule(Rule::new(Fault::Refused).on(Op::PutIfAbsent).named(".crc").always());
     let committed = txn.commit().unwrap();
     assert_eq!(committed.version, 1);
     assert!(!committed.warnings.is_empty());

@@ -16,7 +16,7 @@ use crate::txn::warnings::warn;
 use crate::txn::{Operation, Transaction};
 
 /// Files that one thread deletes in one call.
-const CHUNK: usize = 256;
+const CHUNK: usize = 1000;
 
 /// How to vacuum.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
+use object_store::{
+    Error as Refused, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
+};
 
 use super::{FileMeta, PutOutcome, Store, runtime};
 use crate::actions::ObjectPath;
@@ -13,6 +15,8 @@ use crate::error::{Error, Result};
 
 /// Requests of one call that are under way at once.
 const CONCURRENCY: usize = 64;
+/// Objects of one request that deletes many, where the store has such requests: the most that S3 takes.
+const BULK: usize = 1000;
 /// Bytes of a part of a large upload.
 const PART: usize = 8 << 20;
 
@@ -55,6 +59,35 @@ impl ObjectAdapter {
     {
         let future = call(self.store.clone(), self.path(path)?);
         runtime::block_on(future)?.map_err(|e| convert(operation, path, e))
+    }
+
+    /// Deletes at most [`BULK`] objects, by one request where the store takes it; otherwise one by one, several at a time.
+    fn delete_bulk(&self, paths: &[ObjectPath]) -> Vec<Result<()>> {
+        let one_by_one =
+            || self.run_many("delete", paths, |store, at| async move { store.delete(&at).await });
+        let (store, places): (_, Result<Vec<Path>>) =
+            (self.store.clone(), paths.iter().map(|path| self.path(path)).collect());
+        let (Ok(places), [first, _, ..]) = (places, paths) else { return one_by_one() };
+        let answers = runtime::block_on(async move {
+            let places = stream::iter(places.into_iter().map(Ok)).boxed();
+            store.delete_stream(places).collect::<Vec<_>>().await
+        });
+        match answers {
+            // one answer for each, in their order
+            Ok(answers) if answers.len() == paths.len() => {
+                let named = answers.into_iter().zip(paths);
+                named.map(|(answer, path)| answer.map(drop).map_err(|e| convert("delete", path, e))).collect()
+            }
+            Ok(mut answers) => match answers.pop() {
+                Some(Err(refused @ (Refused::PermissionDenied { .. } | Refused::Unauthenticated { .. }))) => {
+                    let error = convert("delete", first, refused);
+                    paths.iter().map(|_| Err(error.clone())).collect()
+                }
+                // the request as a whole has failed, as on servers of S3 that do not know it
+                _ => one_by_one(),
+            },
+            Err(error) => paths.iter().map(|_| Err(error.clone())).collect(),
+        }
     }
 
     /// As [`ObjectAdapter::run`], for many objects, several at a time; the answers are in the order of the paths.
@@ -212,6 +245,6 @@ impl Store for ObjectAdapter {
     }
 
     fn delete_many(&self, paths: &[ObjectPath]) -> Vec<Result<()>> {
-        self.run_many("delete", paths, |store, at| async move { store.delete(&at).await })
+        paths.chunks(BULK).flat_map(|paths| self.delete_bulk(paths)).collect()
     }
 }
