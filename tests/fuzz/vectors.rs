@@ -95,9 +95,7 @@ impl Target for Vectors {
         // the padding of the text, and the number of rows, are not known before
         for _ in 0..5 {
             match &loaded {
-                Err(Error::DeletionVector { reason, .. })
-                    if reason.contains("are left behind the bitmap") =>
-                {
+                Err(Error::DeletionVector { reason, .. }) if reason.contains("bytes follow the bitmap") => {
                     descriptor.size_in_bytes -= 1;
                 }
                 Err(Error::DeletionVector { reason, .. })

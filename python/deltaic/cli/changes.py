@@ -45,11 +45,11 @@ def changes(
 ) -> None:
     """Show the rows that versions inserted, updated and deleted (change data feed). With --json, one line per row."""
     if start is None and from_time is None:
-        raise click.UsageError("where to begin is missing: say --from VERSION or --from-time TIME")
+        raise click.UsageError("the start is missing: give --from VERSION or --from-time TIME")
     asked: dict[str, Any] = {"start_timestamp": from_time, "end_timestamp": to_time}
     if files:
         if where or columns or limit:
-            raise click.UsageError("--files reads no rows: it goes without --where, --columns and --limit")
+            raise click.UsageError("--files reads no rows: leave out --where, --columns and --limit")
         _show_files(table.changed_files(start, end, **asked), as_json=as_json)
         return
     wanted = [name.strip() for name in columns.split(",")] if columns else None
@@ -84,7 +84,7 @@ def _arrow(stream: Any) -> Any:
     try:
         import pyarrow as pa
     except ImportError:
-        raise click.ClickException("showing rows takes pyarrow: pip install pyarrow") from None
+        raise click.ClickException("showing rows needs pyarrow: pip install pyarrow") from None
     return pa.RecordBatchReader.from_stream(stream)
 
 

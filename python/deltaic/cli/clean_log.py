@@ -24,7 +24,7 @@ def clean_log(table: Table, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     The exit code is 1 if a file could not be deleted.
     """
     if not dry_run:
-        confirm(f"delete the expired log files of {table.uri}, and with them the older versions", yes=yes)
+        confirm(f"delete the expired log files of {table.uri}, and the older versions with them", yes=yes)
     with output.progress("deleting" if not dry_run else "looking for files"):
         done = table.clean_log(dry_run=dry_run)
     if as_json:

@@ -32,7 +32,7 @@ def convert(
     as_json: bool,
 ) -> None:
     """Turn the Parquet files of a folder into a table, in one commit. No data is read or copied."""
-    confirm(f"make a Delta table of {uri}", yes=yes)
+    confirm(f"make {uri} a Delta table", yes=yes)
     with output.progress("reading footers"):
         done = deltaic.convert(
             uri,

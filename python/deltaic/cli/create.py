@@ -62,11 +62,11 @@ def create(
 ) -> None:
     """Create a table without rows, with the columns of --schema or --like. `append` creates one, too."""
     if (schema is None) == (like is None):
-        raise click.UsageError("say the columns: by --schema or by --like")
+        raise click.UsageError("the columns are missing: give --schema or --like")
     if like is not None and (cluster_by or or_replace):
-        raise click.UsageError("--cluster-by and --or-replace go with --schema, not with --like")
+        raise click.UsageError("--cluster-by and --or-replace need --schema, not --like")
     if if_not_exists and or_replace:
-        raise click.UsageError("--if-not-exists and --or-replace say two different things; give one")
+        raise click.UsageError("--if-not-exists and --or-replace contradict each other; give one")
     facts: dict[str, Any] = {
         "partition_by": partition_by,
         "configuration": configuration,
@@ -93,7 +93,7 @@ def create(
     elif result["created"] or result.get("replaced"):
         click.echo(f"version {result['version']}")
     else:
-        click.echo(f"the table is there already, at version {result['version']}")
+        click.echo(f"the table exists already, at version {result['version']}")
 
 
 def _text(schema: str) -> str:

@@ -60,7 +60,7 @@ def explain_conflict(
     """
     if (transaction is None) == (described["read_version"] is None):
         raise click.UsageError(
-            "say which transaction: by --transaction, or by --read-version and what it read and did"
+            "the transaction is missing: give --transaction, or --read-version with what it read and did"
         )
     table = Table(uri, version=described["read_version"], storage_options=storage_options)
     record = _describe(table, **described) if transaction is None else _saved(transaction)
@@ -87,9 +87,7 @@ def _saved(file: str) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise click.ClickException(f"`{file}` is no transaction: {error}") from error
     if not isinstance(found, dict):
-        raise click.ClickException(
-            f"`{file}` is no transaction: the commit did not get so far that it left one"
-        )
+        raise click.ClickException(f"`{file}` is no transaction: the commit failed before it recorded one")
     return found
 
 

@@ -25,7 +25,7 @@ def fsck(table: Table, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     The exit code is 1 if something is missing that it did not remove.
     """
     if not dry_run:
-        confirm(f"take missing files out of the log of {table.uri}", yes=yes)
+        confirm(f"remove missing files from the log of {table.uri}", yes=yes)
     with output.progress("looking after files"):
         done = table.fsck(dry_run=dry_run)
     if as_json:
@@ -33,7 +33,7 @@ def fsck(table: Table, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     else:
         for path in [*done.missing, *done.missing_vectors]:
             output.line(path)
-        what = "missing" if done.version is None else f"taken out by version {done.version}"
+        what = "missing" if done.version is None else f"removed from the log by version {done.version}"
         vectors = f", {len(done.missing_vectors):,} deletion vectors missing" if done.missing_vectors else ""
         output.console().print(f"{len(done.missing):,} files {what}{vectors}", style="dim")
     if done.missing_vectors or (done.missing and done.version is None):

@@ -77,7 +77,7 @@ def optimize(
     if as_json:
         output.print_json(asdict(done))
     elif done.version is None:
-        click.echo(f"nothing to do: {done.considered_files:,} files are as they should be")
+        click.echo(f"nothing to do: {done.considered_files:,} files need no change")
     else:
         click.echo(
             f"version {done.version}: {done.removed_files:,} files became {done.added_files:,}, "

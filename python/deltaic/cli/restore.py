@@ -24,9 +24,7 @@ def restore(table: Table, *, ignore_missing_files: bool, yes: bool, as_json: boo
     """Make a table what it was at a version or time, as a new version. The versions in between stay."""
     version = table.version
     if table.update().version == version:
-        raise click.UsageError(
-            "say which version: by --version, --timestamp or TABLE@v5; the newest is no way back"
-        )
+        raise click.UsageError("the version to restore is missing: give --version, --timestamp or TABLE@v5")
     confirm(f"restore {table.uri} from version {table.version} to version {version}", yes=yes)
     with output.progress("restoring"):
         done = table.restore(version, ignore_missing_files=ignore_missing_files)

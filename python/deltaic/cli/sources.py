@@ -61,7 +61,7 @@ def _pyarrow() -> Any:
     try:
         import pyarrow.dataset
     except ImportError:
-        raise click.ClickException("reading data files takes pyarrow: pip install pyarrow") from None
+        raise click.ClickException("reading data files needs pyarrow: pip install pyarrow") from None
     return pyarrow
 
 
@@ -89,7 +89,7 @@ def _format_of(files: Sequence[str]) -> str:
     found = {_BY_ENDING.get(file.rpartition(".")[2].lower()) for file in files}
     name = found.pop() if len(found) == 1 else None
     if name is None:
-        raise click.UsageError(f"the names do not tell the format: say --format {'|'.join(FORMATS)}")
+        raise click.UsageError(f"the names do not show the format: give --format {'|'.join(FORMATS)}")
     return name
 
 

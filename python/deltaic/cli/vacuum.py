@@ -37,7 +37,7 @@ def vacuum(
     The exit code is 1 if a file could not be deleted.
     """
     if not dry_run:
-        confirm(f"delete files of {table.uri}, and with them the older versions", yes=yes)
+        confirm(f"delete files of {table.uri}, and the older versions with them", yes=yes)
     with output.progress("deleting" if not dry_run else "looking for files"):
         done = table.vacuum(
             retention_hours,

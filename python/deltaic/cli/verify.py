@@ -40,7 +40,9 @@ def verify(
         )
         output.console().print(looked_at, style="dim")
         verdict = (
-            "nothing is wrong" if report.ok else f"{len(report.findings) + report.more_findings:,} findings"
+            "no problem was found"
+            if report.ok
+            else f"{len(report.findings) + report.more_findings:,} findings"
         )
         output.console().print(verdict)
     if not report.ok:

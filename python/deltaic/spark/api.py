@@ -32,7 +32,7 @@ def enable(spark: Session) -> Session:
     The first call in a JVM compiles a few small classes, which takes about two seconds.
 
     Raises:
-        InvalidArgumentError: when `spark` is no Spark session.
+        InvalidArgumentError: when `spark` is not a Spark session.
     """
     if hasattr(spark, "_jsparkSession"):
         from deltaic.spark.bridge.install import install
@@ -44,7 +44,7 @@ def enable(spark: Session) -> Session:
 
         enable_connect(spark)
     else:
-        reason = f"a {type(spark).__name__} is no Spark session"
+        reason = f"a {type(spark).__name__} is not a Spark session"
         raise InvalidArgumentError.of("spark", reason)
     return spark
 

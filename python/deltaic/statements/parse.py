@@ -116,14 +116,14 @@ def _vacuum(words: Words) -> Statement:
         else:
             break
     if mode == "lite" and inventory is not None:
-        reason = "LITE goes by the log: leave it or USING INVENTORY out"
+        reason = "LITE reads the log only: leave it or USING INVENTORY out"
         raise InvalidArgumentError.of("statement", reason)
     return Vacuum(name, hours, dry_run, lite=mode == "lite", inventory=inventory)
 
 
 def _once(clause: str, given: object) -> None:
     if given is not None:
-        reason = f"{clause} stands in it twice"
+        reason = f"{clause} is given twice"
         raise InvalidArgumentError.of("statement", reason).named("DUPLICATE_CLAUSES", clauseName=clause)
 
 

@@ -168,7 +168,7 @@ class Alterations(Handle):
             user_metadata: Text that the history shows with the commit.
 
         Raises:
-            InvalidColumnChangeError: a column is not there, or something refers to it; or the table has no column
+            InvalidColumnChangeError: a column does not exist, or something refers to it; or the table has no column
                 mapping: set `delta.columnMapping.mode` to `name` first.
         """
         columns = [columns] if isinstance(columns, str) else columns
@@ -303,4 +303,4 @@ def _path(names: str | Sequence[str]) -> list[str]:
 
 def _one_place(*, first: bool, after: str | None) -> None:
     if first and after is not None:
-        raise InvalidArgumentError.of("after", "and `first` say two different places; give one")
+        raise InvalidArgumentError.of("after", "and `first` name two different places; give one")

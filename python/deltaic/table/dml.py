@@ -136,7 +136,7 @@ class RowChanges(Handle):
             app_transaction: Application id and its version. A version that the table has recorded is not done again.
 
         Raises:
-            InvalidArgumentError: a column is not there, is set twice, or lies in an array or map.
+            InvalidArgumentError: a column does not exist, is set twice, or lies in an array or map.
             InvalidExpressionError: an expression cannot be evaluated, or gives no value of its column's type.
             SchemaMismatchError: a value must not be null or is too long, or an identity column is GENERATED ALWAYS.
             InvariantViolationError: a new row breaks a rule of the table.

@@ -88,7 +88,7 @@ def create(
         CommitStateUnknownError: the store did not say whether the commit landed.
     """
     if if_not_exists and or_replace:
-        raise InvalidArgumentError.of("or_replace", "and `if_not_exists` say two different things; give one")
+        raise InvalidArgumentError.of("or_replace", "and `if_not_exists` contradict each other; give one")
     mode = "create_if_not_exists" if if_not_exists else "create_or_replace" if or_replace else "create"
     if isinstance(partition_by, str):
         partition_by = [partition_by]

@@ -294,6 +294,6 @@ def test_the_mark_of_an_identity_goes_to_the_farthest_value(tmp_path):
     assert table.sync_identity("id", allow_lower=True, user_metadata="back") == 5
     assert table.update().schema.fields[0].metadata["delta.identity.highWaterMark"] == 3
     assert table.history(1)[0]["userMetadata"] == "back"
-    for column, said in (("v", "no identity column"), ("nope", "no such column")):
+    for column, said in (("v", "not an identity column"), ("nope", "no such column")):
         with pytest.raises(exceptions.InvalidColumnChangeError, match=said):
             table.sync_identity(column)

@@ -74,7 +74,7 @@ WRONG = {
     "REORG TABLE t APPLY (UPGRADE)": "expected PURGE, found `UPGRADE`",
     "ALTER TABLE t ADD CONSTRAINT c (a > 1)": r"expected CHECK, found `\(`",
     "GENERATE symlink_format_manifest t": "expected FOR, found `t`",
-    "VACUUM t LITE USING INVENTORY i": "LITE goes by the log",
+    "VACUUM t LITE USING INVENTORY i": "LITE reads the log only",
     "VACUUM t LITE FULL": "LITE/FULL stands in it twice",
     "VACUUM t FULL LITE": "LITE/FULL stands in it twice",
     "VACUUM t DRY RUN DRY RUN": "DRY RUN stands in it twice",

@@ -182,7 +182,7 @@ def test_exit_codes(error, code):
 
 class TestVerify:
     def test_a_whole_table(self, root):
-        assert "nothing is wrong" in output("verify", root, "--deep")
+        assert "no problem was found" in output("verify", root, "--deep")
         found = json.loads(output("verify", root, "--json"))
         assert found["ok"]
         assert (found["version"], found["files"], found["findings"]) == (1, 2, [])

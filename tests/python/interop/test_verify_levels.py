@@ -119,5 +119,5 @@ def test_what_delta_spark_reads_wrong_is_refused(
     found = delta_spark.read(path)
     assert same.rows(found) != same.rows(rows)
     same(deltaic.Table(path, verify="fast").to_arrow(), found)
-    with pytest.raises(exceptions.LogCorruptError, match="takes what is there"):
+    with pytest.raises(exceptions.LogCorruptError, match="accepts the log as it is"):
         pa.table(deltaic.Table(path).to_arrow())

@@ -80,7 +80,7 @@ impl Answer {
     }
 
     /// With the statistics of another answer where those here are less: lost, no JSON, or without some that the other has
-    /// because their names are no names any more. A file is read that could be skipped, and nothing is wrong.
+    /// because their names are no names any more. A file is read that could be skipped, and no problem was found.
     pub(super) fn with_lost_stats(mut self, other: &Answer) -> Self {
         let split = |text: &String| {
             let mut add: Value = serde_json::from_str(text).unwrap();

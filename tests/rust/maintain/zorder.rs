@@ -177,7 +177,7 @@ fn columns_are_checked_as_delta_spark_does() {
     );
     refused(&["s"], "its type is struct");
     refused(&["a, s.x, nope"], "column nope does not exist");
-    refused(&[""], "no column is named");
+    refused(&[""], "no column is given");
     refused(&["`a"], "`a");
     assert_eq!(open(&location).version(), 1);
     let unchecked = OptimizeOptions { check_statistics: false, ..zorder(&["text"], 1 << 30) };

@@ -58,18 +58,18 @@ def sql(
     """  # noqa: D301 - with it click leaves the lines as they are
     if as_json:
         if file_format not in (None, "json"):
-            raise click.UsageError("--json and --format say different things")
+            raise click.UsageError("--json and --format contradict each other")
         file_format = "json"
     if "t" in others:
         raise click.UsageError("`t` is TABLE: --with takes another name")
     if file_format is None:
         file_format = "table" if file is None else _ENDINGS.get(file.suffix.lower())
         if file_format is None:
-            raise click.UsageError("the name does not tell the format: say --format csv|json|parquet")
+            raise click.UsageError("the name does not show the format: give --format csv|json|parquet")
     if file_format == "table" and file is not None:
-        raise click.UsageError("a table is for the terminal: say --format csv|json|parquet with --output")
+        raise click.UsageError("a table is for the terminal: give --format csv|json|parquet with --output")
     if file_format == "parquet" and file is None and sys.stdout.isatty():
-        raise click.UsageError("Parquet is not for the terminal: say --output FILE")
+        raise click.UsageError("Parquet is not for the terminal: give --output FILE")
     places = {"t": uri, **others}
     tables = {name: Table(place, storage_options=storage_options) for name, place in places.items()}
     _give(Query(query, tables), file_format, file)

@@ -123,5 +123,5 @@ def _duckdb() -> Any:
     try:
         import duckdb
     except ImportError:
-        raise click.ClickException("queries take DuckDB: pip install 'deltaic[sql]'") from None
+        raise click.ClickException("queries need DuckDB: pip install 'deltaic[sql]'") from None
     return duckdb

@@ -149,9 +149,7 @@ def _check_replaced_schema(asked: dict[str, Any], mode: str, options: dict[str, 
         return
     # `saveAsTable` replaces rows, and may make a table for them
     if not asked["byWriter"]:
-        error = InvalidArgumentError.of(
-            "overwriteSchema", "a table that is replaced gets the schema of the rows"
-        )
+        error = InvalidArgumentError.of("overwriteSchema", "a replaced table gets the schema of the rows")
         raise error.named("DELTA_ILLEGAL_USAGE", option="overwriteSchema", operation="replacing")
 
 

@@ -69,7 +69,7 @@ def _is_rule(spark: Any, table: Table, name: str, expression: str) -> bool:
         return False
     if isinstance(rows.select(truth).schema[0].dataType, BooleanType):
         return True
-    reason = "it is no condition"
+    reason = "it is not a condition"
     error = InvalidExpressionError(
         f"expression `{expression}`: {reason}", expression=expression, reason=reason
     )

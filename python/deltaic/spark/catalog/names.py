@@ -164,7 +164,7 @@ def check_there(path: str, name: str, storage: dict[str, str]) -> None:
     Raises:
         TableNotFoundError: always; by its condition where files of something else are there.
     """
-    message = f"no Delta table at `{path}`, and no columns are given to make {name}"
+    message = f"no Delta table at `{path}`, and no columns are given to create {name}"
     error = TableNotFoundError(message, path=path)
     try:
         _core.check_place(path, storage)

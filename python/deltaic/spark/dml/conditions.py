@@ -43,7 +43,7 @@ def check_deterministic(op: Operation, condition: Any, values: Sequence[Any] = (
             projected = op.rows().select(*map(op.column, values))
             deterministic &= bool(projected._jdf.queryExecution().analyzed().deterministic())
     if not deterministic:
-        reason = "it is not deterministic, or a value is not: the rows are looked at more than once"
+        reason = "it is not deterministic, or a value is not: the rows are evaluated more than once"
         raise InvalidPredicateError(
             f"predicate `{shown(condition)}`: {reason}", predicate=shown(condition), reason=reason
         )

@@ -305,7 +305,7 @@ class Operation:
         """
         added = self.counts()["addedRows"]
         if number is not None and added != number:
-            reason = f"it does not hold for the same rows each time: {number} rows to write became {added}"
+            reason = f"it does not match the same rows each time: {number} rows to write became {added}"
             raise InvalidPredicateError(
                 f"predicate `{shown(condition)}`: {reason}", predicate=shown(condition), reason=reason
             )

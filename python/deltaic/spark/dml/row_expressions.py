@@ -22,7 +22,7 @@ _AGGREGATE, _WINDOW, _GENERATE, _RANDOM = "Aggregate", "Window", "Generate", "ra
 _WHAT = {
     _AGGREGATE: "it has an aggregate",
     _WINDOW: "it has a window function",
-    _GENERATE: "it makes several rows of one",
+    _GENERATE: "it makes several rows out of one",
     _RANDOM: "it is not deterministic",
 }
 
@@ -86,7 +86,7 @@ def _check_condition(op: Operation, rows: Any, condition: Any, kind: str) -> Non
 
 
 def _refused(expression: Any, what: str) -> InvalidPredicateError:
-    text, reason = shown(expression), f"{_WHAT[what]}, and rows are looked at one by one"
+    text, reason = shown(expression), f"{_WHAT[what]}, and rows are evaluated one by one"
     error = InvalidPredicateError(f"`{text}`: {reason}", predicate=text, reason=reason)
     if what == _GENERATE:
         return error.named("UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", plan=text)

@@ -81,7 +81,7 @@ class DeltaOptimizeBuilder:
             One row, as `executeCompaction`, with `zOrderStats`.
 
         Raises:
-            InvalidArgumentError: a column is not there, is a partition column, or has no statistics; the table is
+            InvalidArgumentError: a column does not exist, is a partition column, or has no statistics; the table is
                 clustered; the condition is not on partition columns.
             CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
         """

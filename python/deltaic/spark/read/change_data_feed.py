@@ -64,9 +64,7 @@ class Feed:
             InvalidTimeTravelError: for what is no version or time, and beside `versionAsOf` or `timestampAsOf`.
         """
         if "versionasof" in options or "timestampasof" in options:
-            reason = (
-                "changes are those of a range of versions: versionAsOf and timestampAsOf say something else"
-            )
+            reason = "changes belong to a range of versions: versionAsOf and timestampAsOf contradict that"
             time_travel.refuse(path, reason)
         ends: list[tuple[int | None, int | None]] = []
         for name, at in zip(("starting", "ending"), millis, strict=True):

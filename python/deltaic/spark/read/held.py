@@ -68,7 +68,7 @@ def find(identity: str, path: str) -> Relation:
     """
     relation = _found.get(identity)
     if relation is None:
-        operation, reason = "plan", f"what chose these files of `{path}` has ended"
+        operation, reason = "plan", f"the statement that chose these files of `{path}` has ended"
         message = f"internal error in `{operation}`: {reason}. This is a bug of deltaic: please report it"
         raise InternalError(message, operation=operation, reason=reason)
     return relation

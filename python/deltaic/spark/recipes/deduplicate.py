@@ -52,7 +52,7 @@ def deduplicate(
 
     ref = ref_of(table)
     if ref.spark is None:
-        reason = "a path is of no session: give a DeltaTable"
+        reason = "a path does not belong to a session: give a DeltaTable"
         raise InvalidArgumentError.of("table", reason)
 
     def duplicates(op: Operation) -> Any:

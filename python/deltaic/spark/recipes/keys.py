@@ -29,7 +29,7 @@ def columns(given: str | Sequence[str], known: Sequence[str], argument: str) -> 
     names = listed(given)
     missing = [name for name in names if name.lower() not in spelled]
     if missing or not names:
-        reason = f"there is no column `{missing[0]}`: {', '.join(known)}" if missing else "no column is named"
+        reason = f"there is no column `{missing[0]}`: {', '.join(known)}" if missing else "no column is given"
         raise InvalidArgumentError.of(argument, reason)
     return [spelled[name.lower()] for name in names]
 

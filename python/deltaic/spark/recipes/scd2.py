@@ -82,7 +82,7 @@ def scd2(
         app_transaction: As of `upsert`.
 
     Raises:
-        InvalidArgumentError: a column is not there, or a change is not later than the current row of its key.
+        InvalidArgumentError: a column does not exist, or a change is not later than the current row of its key.
         MultipleMatchesError: several rows have one key, and there is no `order_by`.
         DeltaError: as `DeltaMergeBuilder.execute`.
     """

@@ -165,7 +165,11 @@ def _compact(ref: TableRef) -> None:
     try:
         Table(ref.path, storage_options=storage(ref.spark, ref.storage_options)).optimize()
     except DeltaError as error:
-        warnings.warn(f"small files stay after an upsert, which stands: {error}", DeltaWarning, stacklevel=4)
+        warnings.warn(
+            f"the upsert is committed, but its small files were not compacted: {error}",
+            DeltaWarning,
+            stacklevel=4,
+        )
 
 
 def _query_of(df: DataFrame) -> str:
@@ -173,7 +177,5 @@ def _query_of(df: DataFrame) -> str:
 
     query = None if is_connect(df) else df.sparkSession.sparkContext.getLocalProperty(_QUERY)
     if query is None:
-        raise InvalidArgumentError.of(
-            "query_id", "Spark does not tell which query this is: give a name for it"
-        )
+        raise InvalidArgumentError.of("query_id", "Spark does not report which query this is: give it a name")
     return str(query)

@@ -28,7 +28,7 @@ class Refused:
 
 
 _EVERY_WRITE = "write delete update merge create"
-_OLD_BEHAVIOUR = "it brings back a behaviour that delta-spark has mended"
+_OLD_BEHAVIOUR = "it restores a behaviour that delta-spark has fixed"
 
 FOLLOWED: Mapping[str, str] = {
     "properties.defaults.*": "Default of the property `delta.*` for new tables. An unknown name is an error. "
@@ -107,10 +107,12 @@ REFUSED: Mapping[str, Refused] = {
     "changeDataFeed.unsafeBatchReadOnIncompatibleSchemaChanges.enabled": Refused(
         "false", "changes", "rows of another schema would be read wrongly"
     ),
-    "checkConstraints.validation.enabled": Refused("log_only", _EVERY_WRITE, "the check is another one here"),
+    "checkConstraints.validation.enabled": Refused(
+        "log_only", _EVERY_WRITE, "deltaic checks this differently"
+    ),
     "clone.replaceEnabled": Refused("true", "clone", "a clone may always replace"),
     "clusteredTable.numClusteringColumnsLimit": Refused("4", "create alter write", "the limit is 4"),
-    "columnMapping.allowRemoval": Refused("true", "alter", "the mapping can always be taken away"),
+    "columnMapping.allowRemoval": Refused("true", "alter", "the mapping can always be removed"),
     "columnMapping.reuseColumnMetadataDuringOverwrite": Refused(
         "true", "write create", "columns that stay keep their ids and names in the files"
     ),
@@ -136,7 +138,7 @@ REFUSED: Mapping[str, Refused] = {
     ),
     "createEmptySchemaTable.enabled": Refused("true", "create", "it does not decide that here"),
     "deltaTableBuilder.forceTablePropertyLowerCase.enabled": Refused(
-        "false", "create", "names stay as they are given"
+        "false", "create", "names are used as given"
     ),
     "dml.insert.dfByName.allowImplicitCasts": Refused(
         "true", "write", "values are cast as Spark stores them"
@@ -145,14 +147,14 @@ REFUSED: Mapping[str, Refused] = {
         "true", _EVERY_WRITE, "columns that the table makes may be left out"
     ),
     "generatedColumn.validateOnWrite.enabled": Refused(
-        "log_only", _EVERY_WRITE, "the check is another one here"
+        "log_only", _EVERY_WRITE, "deltaic checks this differently"
     ),
     "identityColumn.enabled": Refused("true", _EVERY_WRITE, "identity columns are always written"),
     "inCommitTimestamp.retainEnablementInfoFix.enabled": Refused(
         "true", f"{_EVERY_WRITE} alter", _OLD_BEHAVIOUR
     ),
     "insert.byName.schemaEvolution.enabled": Refused(
-        "true", "write", "INSERT … BY NAME evolves the schema as asked"
+        "true", "write", "INSERT … BY NAME evolves the schema as requested"
     ),
     "insert.preserveNullSourceStructs": Refused("true", "write", _OLD_BEHAVIOUR),
     "legacy.storeOptionsAsProperties": Refused("false", "write create", _OLD_BEHAVIOUR),
@@ -160,10 +162,10 @@ REFUSED: Mapping[str, Refused] = {
     "merge.preserveNullSourceStructs": Refused("true", "merge", _OLD_BEHAVIOUR),
     "merge.preserveNullSourceStructs.updateStar": Refused("true", "merge", _OLD_BEHAVIOUR),
     "replace.protocolDowngradeAllowed": Refused(
-        "false", "write create", "a table that is replaced keeps its features"
+        "false", "write create", "a replaced table keeps its features"
     ),
     "replaceWhere.dataColumnsWithCDF.enabled": Refused(
-        "true", "write", "the rows that go and come are changes always"
+        "true", "write", "the removed and added rows are always changes"
     ),
     "resolveMergeUpdateStructsByName.enabled": Refused("true", "update merge", _OLD_BEHAVIOUR),
     "restore.protocolDowngradeAllowed": Refused("false", "restore clone", "a table keeps its features"),

@@ -230,13 +230,13 @@ def _place_of_clone(spark: Any, name: list[str], location: str) -> str:
     """
     place, text = identifiers.local(location), identifiers.sql(name)
     if identifiers.path_of(name) is not None:
-        error = InvalidArgumentError.of("LOCATION", f"{text} is a place already")
+        error = InvalidArgumentError.of("LOCATION", f"{text} is a location already")
         raise error.named("DELTA_CLONE_AMBIGUOUS_TARGET", externalLocation=location, targetIdentifier=text)
     if not identifiers.is_absolute(place):
-        raise InvalidArgumentError.of("LOCATION", f"`{location}` is not absolute")
+        raise InvalidArgumentError.of("LOCATION", f"`{location}` is not an absolute path")
     if spark.catalog.tableExists(text):
         raise InvalidArgumentError.of(
-            "LOCATION", f"{text} is there, and stays where it is: leave LOCATION out"
+            "LOCATION", f"{text} exists, and its location cannot change: leave LOCATION out"
         )
     return place
 

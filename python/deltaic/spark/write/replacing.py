@@ -96,5 +96,5 @@ class Replacing:
         Raises:
             InvalidArgumentError: always.
         """
-        error = InvalidArgumentError.of(self.option, "goes with a table that is there and stays")
+        error = InvalidArgumentError.of(self.option, "needs an existing table that is not replaced")
         raise error.named("DELTA_DFV2_CREATE_REPLACE_INCOMPATIBLE_REPLACE_ON_OR_USING")

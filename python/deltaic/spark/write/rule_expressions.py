@@ -23,7 +23,7 @@ CHECK, GENERATED, DEFAULT = "check", "generated", "default"
 _SPARKS = "org.apache.spark.sql.catalyst.expressions."
 _NOT_CONSTANT = "INVALID_DEFAULT_VALUE.NOT_CONSTANT"
 _NO_TREE = (
-    "only Spark knows it, and on Spark Connect nobody can look at what it would do: write it in the SQL that deltaic "
+    "only Spark knows it, and on Spark Connect deltaic cannot inspect it: write it in the SQL that deltaic "
     "knows, or write to the table from a classic session"
 )
 
@@ -87,7 +87,7 @@ class Rule:
             found = looked()
         except AnalysisException as error:
             lines = [line for line in str(error).splitlines() if line]
-            raise self.refused(None, lines[0] if lines else "it is no expression") from error
+            raise self.refused(None, lines[0] if lines else "it is not an expression") from error
         if found is not None:
             what, _, why = found.partition(": ")
             raise self.refused(what, why)

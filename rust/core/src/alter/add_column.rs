@@ -58,9 +58,9 @@ fn add(schema: &mut StructType, column: &NewColumn) -> Result<()> {
     let path: Vec<String> = parent.iter().chain([&column.field.name]).cloned().collect();
     let field = checked(&column.field, &path)?;
     let within = struct_mut(schema, &parent)
-        .ok_or_else(|| refuse(&path, format!("`{}` is no struct", parent.join("."))))?;
+        .ok_or_else(|| refuse(&path, format!("`{}` is not a struct", parent.join("."))))?;
     if within.fields.iter().any(|f| same(&f.name, &field.name)) {
-        return Err(refuse(&path, "it is there already; names that differ only in case are the same"));
+        return Err(refuse(&path, "it exists already; names that differ only in case are the same"));
     }
     let at = match &column.position {
         None => within.fields.len(),
@@ -77,12 +77,9 @@ fn add(schema: &mut StructType, column: &NewColumn) -> Result<()> {
 /// The field without what belongs to another table.
 pub(super) fn checked(field: &StructField, path: &[String]) -> Result<StructField> {
     for (key, what) in [
-        (
-            CURRENT_DEFAULT,
-            "a default; add it, and then set the default, for rows that are there do not get it",
-        ),
-        (GENERATION_EXPRESSION, "a generation expression: rows that are there would not have its value"),
-        (IDENTITY_START, "generated identities: rows that are there would have none"),
+        (CURRENT_DEFAULT, "a default; add it, and then set the default, for existing rows do not get it"),
+        (GENERATION_EXPRESSION, "a generation expression: existing rows would not have its value"),
+        (IDENTITY_START, "generated identities: existing rows would have none"),
     ] {
         if field.metadata.contains_key(key) {
             let error = refuse(path, format!("it cannot be added with {what}"));
@@ -103,7 +100,7 @@ pub(super) fn checked(field: &StructField, path: &[String]) -> Result<StructFiel
     });
     if solid {
         let operation = [("operation", "NOT NULL in ALTER TABLE ADD COLUMNS")];
-        return Err(refuse(path, "a column that is added must be nullable, and so must all that is in it")
+        return Err(refuse(path, "a column that is added must be nullable, and so must everything in it")
             .named(&condition::OPERATION_NOT_ALLOWED, operation));
     }
     Ok(one.fields.remove(0))
@@ -154,10 +151,10 @@ mod tests {
         let mut default = column("", "d", "long", None);
         default.field.metadata.insert(CURRENT_DEFAULT.into(), "1".into());
         for (new, said) in [
-            (column("", "A", "long", None), "there already"),
-            (column("s", "X", "long", None), "there already"),
+            (column("", "A", "long", None), "exists already"),
+            (column("s", "X", "long", None), "exists already"),
             (column("q", "x", "long", None), "no such column"),
-            (column("a", "x", "long", None), "no struct"),
+            (column("a", "x", "long", None), "not a struct"),
             (column("", "b", "long", Some(Position::After("q".into()))), "to put it after"),
             (solid, "must be nullable"),
             (default, "then set the default"),

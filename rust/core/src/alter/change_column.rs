@@ -82,7 +82,7 @@ fn apply(table: &Definition, schema: &mut StructType, change: &ColumnChange) -> 
             refuse_type_of_generated(column, &path, &before, to)?;
         }
     }
-    let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;
+    let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is given"))?;
     match struct_mut(schema, parent) {
         Some(within) => {
             let place = position(within, last).ok_or_else(|| refuse(&path, "no such column"))?;
@@ -91,8 +91,7 @@ fn apply(table: &Definition, schema: &mut StructType, change: &ColumnChange) -> 
         }
         None => {
             let is_null = type_mut(schema, parent).and_then(|within| holds_null(within, last));
-            let refused =
-                || refuse(&path, "elements, keys and values have a type and nothing else that changes");
+            let refused = || refuse(&path, "of elements, keys and values only the type can change");
             if change.comment.is_some() {
                 let parameters = [("fieldPath", path.join("."))];
                 return Err(refused().named(&condition::UNSUPPORTED_COMMENT_MAP_ARRAY, parameters));
@@ -114,7 +113,7 @@ fn check_identity(schema: &StructType, change: &ColumnChange, path: &[String]) -
     let others = change.data_type.is_some() || change.nullable.is_some() || change.default.is_some();
     match field.map(Identity::of).transpose()?.flatten() {
         Some(_) if others => {
-            let reason = "it is an identity column: its type, its nullability and its default stay";
+            let reason = "it is an identity column: its type, its nullability and its default cannot change";
             Err(refuse(path, reason).of_condition(&condition::IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED))
         }
         _ => Ok(()),
@@ -142,7 +141,7 @@ pub(super) fn change_type(
         return Ok(());
     }
     if let DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) = from {
-        let reason = "is changed by what is in it: name the column, element, key or value";
+        let reason = "can only be changed in its parts: name the column, element, key or value";
         return Err(refuse(path, format!("a {} {reason}", from.name())));
     }
     widen::check(table, path, from, to).map_err(|error| {
@@ -294,8 +293,8 @@ mod tests {
         for (change, said) in [
             (typed("a", "long"), "constraint `c`"),
             (typed("a", "string"), "no such change"),
-            (typed("l", "array<long>"), "by what is in it"),
-            (ColumnChange { comment: Some(None), ..ColumnChange::of(path("l.element")) }, "nothing else"),
+            (typed("l", "array<long>"), "in its parts"),
+            (ColumnChange { comment: Some(None), ..ColumnChange::of(path("l.element")) }, "only the type"),
         ] {
             let error = change_columns(&t, &[change]).unwrap_err();
             assert_eq!(error.kind(), "InvalidColumnChange");

@@ -72,7 +72,7 @@ pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Defini
         let path = physical(&table.schema, &path, table.column_mapping());
         if new.clustering.contains(&path) {
             let twice = [("duplicateCols", column.join("."))];
-            return Err(refuse(column, "it is named twice")
+            return Err(refuse(column, "it is given twice")
                 .named(&condition::DUPLICATE_COLUMNS_FOUND_CLUSTER_BY, twice));
         }
         new.clustering.push(path);

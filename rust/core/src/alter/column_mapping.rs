@@ -237,7 +237,7 @@ pub(super) fn check_kept(old: &Definition, new: &Definition, change: Change) -> 
         return Ok(());
     }
     if property(new) < property(old) {
-        return invalid(format!("`{MAX_ID}` goes back from {} to {}", property(old), property(new)));
+        return invalid(format!("`{MAX_ID}` decreases from {} to {}", property(old), property(new)));
     }
     if change == Change::Replace {
         return Ok(());
@@ -431,7 +431,7 @@ mod tests {
         assert!(check_kept(&old, &renamed, Change::Replace).is_ok());
         let mut lower = old.clone();
         lower.metadata.set_property(MAX_ID, "1");
-        assert!(check_kept(&old, &lower, Change::Replace).unwrap_err().to_string().contains("goes back"));
+        assert!(check_kept(&old, &lower, Change::Replace).unwrap_err().to_string().contains("decreases"));
         let mut dropped = old.clone();
         dropped.schema.fields.pop();
         let mut again = dropped.clone();

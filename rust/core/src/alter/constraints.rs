@@ -71,7 +71,7 @@ pub fn add_constraint(table: &Definition, name: &str, expression: &str) -> Resul
     let lower = new_name(name)?;
     if let Some((_, other)) = constraints(&table.metadata).into_iter().find(|(n, _)| same(n, &lower)) {
         let parameters = [("constraintName", name.to_owned()), ("oldConstraint", other.to_owned())];
-        return Err(invalid(name, format!("there is one of this name: {other}; drop it first"))
+        return Err(invalid(name, format!("a constraint of this name exists: {other}; drop it first"))
             .named(&condition::CONSTRAINT_ALREADY_EXISTS, parameters));
     }
     if expression.trim().is_empty() {
@@ -79,7 +79,7 @@ pub fn add_constraint(table: &Definition, name: &str, expression: &str) -> Resul
     }
     if let Some(column) = references::unknown_quoted(&table.schema, expression) {
         let columns: Vec<&str> = table.schema.fields.iter().map(|f| f.name.as_str()).collect();
-        let reason = format!("`{column}` is no column; the columns are {}", columns.join(", "));
+        let reason = format!("`{column}` is not a column; the columns are {}", columns.join(", "));
         return Err(invalid(name, reason));
     }
     let mut new = table.clone();
@@ -102,7 +102,7 @@ pub fn drop_constraint(table: &Definition, name: &str, if_exists: bool) -> Resul
             let names: Vec<&str> = constraints(&table.metadata).into_iter().map(|(name, _)| name).collect();
             return Err(invalid(
                 name,
-                format!("there is none of this name; there are [{}]", names.join(", ")),
+                format!("no constraint has this name; the table has [{}]", names.join(", ")),
             )
             .named(&condition::CONSTRAINT_DOES_NOT_EXIST, [("constraintName", name)]));
         }
@@ -140,7 +140,7 @@ mod tests {
             drop_constraint(&dropped, "positive", false)
                 .unwrap_err()
                 .to_string()
-                .contains("none of this name")
+                .contains("no constraint has this name")
         );
         assert_eq!(drop_constraint(&dropped, "positive", true).unwrap(), dropped);
     }

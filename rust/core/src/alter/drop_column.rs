@@ -39,7 +39,7 @@ pub(super) fn drop_column(table: &Definition, new: &mut Definition, path: &[Stri
             .named(&condition::UNSUPPORTED_DROP_CLUSTERING_COLUMN, columns));
     }
     refuse_if_used(table, &path, "dropped")?;
-    let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;
+    let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is given"))?;
     let within = struct_mut(&mut new.schema, parent).ok_or_else(|| {
         refuse(&path, "elements, keys and values cannot be dropped").named(
             &condition::UNSUPPORTED_DROP_NESTED_COLUMN_FROM_NON_STRUCT_TYPE,

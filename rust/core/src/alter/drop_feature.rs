@@ -130,7 +130,7 @@ fn removable(table: &Definition, name: &str) -> Result<(&'static Feature, &'stat
     let names = table.protocol.features();
     if !names.iter().any(|f| f.eq_ignore_ascii_case(name)) {
         if TableProperty::named(name).is_some() {
-            return Err(refuse(name, "it is a property and no feature; unset it")
+            return Err(refuse(name, "it is a property, not a feature; unset it")
                 .of_condition(&condition::FEATURE_DROP_FEATURE_IS_DELTA_PROPERTY));
         }
         let reason = format!("the table does not have it; it has {}", names.join(", "));

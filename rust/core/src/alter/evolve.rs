@@ -266,7 +266,7 @@ mod tests {
         for (data, said) in [
             ("a long", "`a`: the table has type struct, the data long"),
             ("a struct<x: array<int>>", "`a.x`: the table has type long"),
-            ("c long, C long", "there twice"),
+            ("c long, C long", "exists twice"),
             ("`c d` long", "needs column mapping"),
             ("c timestamp_ntz", "delta.feature.timestampNtz"),
         ] {

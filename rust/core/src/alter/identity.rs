@@ -196,7 +196,7 @@ pub(crate) fn sync_mark(
     let field = place.and_then(|at| new.schema.fields.get_mut(at));
     let field = field.ok_or_else(|| refuse(&path, "an identity column is one of the table itself"))?;
     let identity = Identity::of(field)?.ok_or_else(|| {
-        refuse(&path, "it is no identity column")
+        refuse(&path, "it is not an identity column")
             .of_condition(&condition::IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN)
     })?;
     if let Some(value) = farthest(&field.name, identity.step > 0)? {

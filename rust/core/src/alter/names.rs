@@ -37,7 +37,7 @@ fn check_struct(schema: &StructType, mode: ColumnMappingMode, parent: &str) -> R
         if !seen.insert(field.name.to_lowercase()) {
             let columns = [("duplicateCols", path.to_lowercase())];
             return invalid(format!(
-                "column `{path}` is there twice; names that differ only in case are the same"
+                "column `{path}` exists twice; names that differ only in case are the same"
             ))
             .map_err(|error| error.named(&condition::DUPLICATE_COLUMNS_FOUND_DATA, columns));
         }
@@ -75,7 +75,7 @@ pub(crate) fn check_partition_columns(schema: &StructType, partition_by: &[Strin
     for name in partition_by {
         let field = schema.field(name).ok_or_else(|| {
             let names: Vec<_> = schema.fields.iter().map(|f| f.name.as_str()).collect();
-            let error = invalid(format!("`{name}` is no column; the columns are {}", names.join(", ")));
+            let error = invalid(format!("`{name}` is not a column; the columns are {}", names.join(", ")));
             let parameters = [("columnName", format!("`{name}`")), ("schemaMap", names.join(", "))];
             error.named(&condition::PARTITION_COLUMN_NOT_FOUND, parameters)
         })?;
@@ -93,7 +93,7 @@ pub(crate) fn check_partition_columns(schema: &StructType, partition_by: &[Strin
             _ => {}
         }
         if columns.contains(&field.name) {
-            return Err(invalid(format!("`{name}` is there twice")));
+            return Err(invalid(format!("`{name}` is given twice")));
         }
         columns.push(field.name.clone());
     }

@@ -65,7 +65,7 @@ pub(crate) fn resolve(schema: &StructType, path: &[String]) -> Result<Vec<String
         parent = Some(next);
     }
     match resolved.is_empty() {
-        true => Err(missing("no column is named".into())),
+        true => Err(missing("no column is given".into())),
         false => Ok(resolved),
     }
 }

@@ -67,7 +67,7 @@ pub fn unset_properties(table: &Definition, keys: &[String], if_exists: bool) ->
     for key in keys {
         let lower = key.to_lowercase();
         if lower.starts_with(FEATURE_PREFIX) {
-            return Err(invalid(key, "a feature is no property; drop it as a feature"));
+            return Err(invalid(key, "a feature is not a property; drop it as a feature"));
         }
         if is_constraint(key) {
             return Err(invalid(key, "drop it as a constraint"));

@@ -108,7 +108,7 @@ pub fn check_keeps_features(old: &Protocol, new: &Protocol, dropped: &[String]) 
         None => Ok(()),
         Some(name) => Err(Error::InvalidFeatureChange {
             feature: name.to_owned(),
-            reason: "the new protocol lacks it; only dropping the feature takes it away".into(),
+            reason: "the new protocol lacks it; only dropping the feature removes it".into(),
         }),
     }
 }

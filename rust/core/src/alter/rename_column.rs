@@ -20,12 +20,12 @@ pub fn rename_column(table: &Definition, path: &[String], name: &str) -> Result<
     }
     refuse_if_used(table, &path, "renamed")?;
     let mut new = table.clone();
-    let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is named"))?;
+    let (last, parent) = path.split_last().ok_or_else(|| refuse(&path, "no column is given"))?;
     let within = struct_mut(&mut new.schema, parent)
         .ok_or_else(|| refuse(&path, "elements, keys and values have no name of their own"))?;
     let place = position(within, last).ok_or_else(|| refuse(&path, "no such column"))?;
     if within.fields.iter().enumerate().any(|(at, f)| at != place && same(&f.name, name)) {
-        return Err(refuse(&path, format!("there is a column `{name}` already")));
+        return Err(refuse(&path, format!("a column `{name}` exists already")));
     }
     within.fields[place].name = name.to_owned();
     if parent.is_empty() {

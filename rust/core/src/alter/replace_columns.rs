@@ -82,7 +82,7 @@ impl Replaced<'_> {
 
     fn field(&mut self, from: &StructField, to: &StructField, path: &[String]) -> Result<StructField> {
         if to.metadata.contains_key(CURRENT_DEFAULT) {
-            return Err(refuse(path, "it is there already: its default is set by a change of the column"));
+            return Err(refuse(path, "it exists already: change the column to set its default"));
         }
         let comment = to.metadata.get("comment").and_then(Value::as_str).map(|text| Some(text.to_owned()));
         let nullable = Some(to.nullable);
@@ -187,7 +187,7 @@ mod tests {
             (&plain, "a long, s struct<x: long>, m map<string, long>", "delta.enableTypeWidening"),
             (&plain, "a long, s struct<w: long>, m map<string, int>", "`s.x` dropped at once"),
             (&plain, "a long not null, s struct<x: long>, m map<string, int>", "may hold nulls"),
-            (&plain, "a long, s long, m map<string, int>", "by what is in it"),
+            (&plain, "a long, s long, m map<string, int>", "in its parts"),
             (&plain, "a long, s struct<x: long>, m map<string, int>, c int not null", "must be nullable"),
             (&mapped, "a long, b long", "partition column"),
             (&mapped, "a long, c long, p long", "`b` dropped at once"),

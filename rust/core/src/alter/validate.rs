@@ -84,11 +84,11 @@ fn check_protocol(protocol: &Protocol) -> Result<()> {
     let (reader, writer) = (protocol.min_reader_version, protocol.min_writer_version);
     let versions = format!("reader version {reader}, writer version {writer}");
     if !(1..=3).contains(&reader) || !(1..=7).contains(&writer) {
-        return refuse("protocol", format!("{versions} is none that deltaic writes"));
+        return refuse("protocol", format!("deltaic does not write {versions}"));
     }
     let lists = (protocol.reader_features.is_some(), protocol.writer_features.is_some());
     if lists != (reader == 3, writer == 7) || (reader == 3 && writer != 7) {
-        return refuse("protocol", format!("{versions} does not go with its lists of features"));
+        return refuse("protocol", format!("{versions} does not match its lists of features"));
     }
     for name in protocol.reader_features.iter().flatten() {
         if !protocol.writer_features.iter().flatten().any(|f| f == name) {
@@ -99,7 +99,7 @@ fn check_protocol(protocol: &Protocol) -> Result<()> {
         let listed = protocol.reader_features.iter().flatten().any(|f| f == known.name());
         let legacy = known.legacy.is_some_and(|(version, _)| reader < 3 && reader >= version);
         if known.reader_writer && !listed && !legacy {
-            return refuse(known.name(), "readers must have it too, and the protocol does not say so".into());
+            return refuse(known.name(), "it must be among the features for readers, too".into());
         }
         if let Some(missing) = known.requires.iter().find(|feature| !protocol.supports(**feature)) {
             return refuse(known.name(), format!("it requires {missing}, which the protocol lacks"));
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_new_table_is_checked() {
-        assert!(said(None, |t| t.schema.fields[1].name = "A".into()).contains("there twice"));
+        assert!(said(None, |t| t.schema.fields[1].name = "A".into()).contains("exists twice"));
         assert!(said(None, |t| t.schema.fields[1].name = "a;b".into()).contains("needs column mapping"));
         assert!(said(None, |t| t.metadata.partition_columns = vec!["q".into()]).contains("no column"));
         assert!(said(None, |t| t.metadata.partition_columns = vec!["A".into()]).contains("spelled a"));
@@ -266,7 +266,7 @@ mod tests {
         for (broken, text) in [
             (protocol(1, 7), "lists of features"),
             (protocol(3, 6), "lists of features"),
-            (protocol(4, 7), "none that deltaic writes"),
+            (protocol(4, 7), "does not write"),
             (
                 Protocol {
                     reader_features: list(&["deletionVectors"]),
@@ -277,7 +277,7 @@ mod tests {
             ),
             (
                 Protocol { writer_features: list(&["deletionVectors"]), ..protocol(1, 7) },
-                "readers must have it too",
+                "features for readers, too",
             ),
             (
                 Protocol { writer_features: list(&["rowTracking"]), ..protocol(1, 7) },

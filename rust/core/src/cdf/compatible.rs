@@ -20,7 +20,7 @@ pub(super) fn difference(old: &Metadata, read: &Metadata) -> Result<Option<Strin
 fn mapping_difference(old: (&Metadata, &StructType), read: (&Metadata, &StructType)) -> Option<String> {
     let (from, to) = (old.0.column_mapping(), read.0.column_mapping());
     if to == ColumnMappingMode::None {
-        return (from != to).then(|| "column mapping was taken away".to_owned());
+        return (from != to).then(|| "column mapping was removed".to_owned());
     }
     if from != ColumnMappingMode::None && from != to {
         return Some("the mode of column mapping differs".to_owned());
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(between(&of("a", "x"), &of("a", "y")), "column `a` was dropped");
         let plain = metadata(json!([field("a", "long", "ignored")]), "none", &[]);
         assert_eq!(between(&plain, &of("a", "a")), "");
-        assert_eq!(between(&of("a", "a"), &plain), "column mapping was taken away");
+        assert_eq!(between(&of("a", "a"), &plain), "column mapping was removed");
         let by_id = metadata(json!([field("a", "long", "x")]), "id", &[]);
         assert_eq!(between(&of("a", "x"), &by_id), "the mode of column mapping differs");
         let partitioned = metadata(json!([field("a", "long", "x")]), "name", &["a"]);

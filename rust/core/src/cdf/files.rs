@@ -186,7 +186,7 @@ impl Committed<'_> {
                 let path = remove.path.resolve(self.location.root())?;
                 let found = self.location.store_for(&path)?.head(&path).map_err(|error| match error {
                     Error::NotFound { path } => {
-                        let reason = "it was removed and is gone: VACUUM may have deleted it".into();
+                        let reason = "it was removed and no longer exists: VACUUM may have deleted it".into();
                         Error::DataFile { path, reason }
                     }
                     other => other,

@@ -39,7 +39,7 @@ pub fn compact(location: &Location, from: u64, to: u64) -> Result<CompactDone> {
     if from >= to {
         return Err(Error::InvalidArgument {
             argument: "to".into(),
-            reason: format!("commits {from} to {to} are not two or more"),
+            reason: format!("a compacted log covers two or more commits, not {from} to {to}"),
         });
     }
     let listing = Listing::read(location, from)?;

@@ -63,7 +63,7 @@ impl<'a> AddRows<'a> {
     /// The column `add` of files.
     fn adds(&self, files: &RecordBatch) -> Result<ArrayRef, ArrowError> {
         let DataType::Struct(fields) = self.layout.add() else {
-            return Err(ArrowError::SchemaError("`add` is no struct".into()));
+            return Err(ArrowError::SchemaError("`add` is not a struct".into()));
         };
         let mut columns = Vec::with_capacity(fields.len());
         for field in &fields {

@@ -59,7 +59,7 @@ pub const MATRIX: [Row; 24] = [
     Row {
         rule: ConflictRule::Overtaken,
         winner: "committed",
-        ours: "depends on all that the table is (RESTORE, and CLONE onto a table)",
+        ours: "depends on the whole table (RESTORE, and CLONE onto a table)",
         verdicts: at_all_levels(WRITE),
         then: AGAIN,
     },
@@ -72,10 +72,10 @@ pub const MATRIX: [Row; 24] = [
     },
     Row {
         rule: ConflictRule::FeaturesAdded,
-        winner: "only added table features that ask nothing of a transaction under way",
+        winner: "only added table features that place no demand on a running transaction",
         ours: "does not change the protocol",
         verdicts: at_all_levels(Verdict::Rebase),
-        then: "the checks of the commit are made against the new protocol",
+        then: "the commit is checked against the new protocol",
     },
     Row {
         rule: ConflictRule::MetadataChanged,
@@ -87,21 +87,21 @@ pub const MATRIX: [Row; 24] = [
     Row {
         rule: ConflictRule::PropertiesSet,
         winner: "only changed name, description or properties that no data file depends on, or enabled column mapping by name",
-        ours: "does not change the metadata, but for high-water marks of identity columns",
+        ours: "changes no metadata except high-water marks of identity columns",
         verdicts: at_all_levels(Verdict::Rebase),
-        then: "the checks of the commit are made against the new metadata",
+        then: "the commit is checked against the new metadata",
     },
     Row {
         rule: ConflictRule::IdentityAdvanced,
         winner: "only moved high-water marks of identity columns",
-        ours: "made no values of these columns, and does not change the metadata but for such marks",
+        ours: "generated no values of these columns, and changes no metadata except such marks",
         verdicts: at_all_levels(Verdict::Rebase),
-        then: "the farther high-water mark of each column stays",
+        then: "the farther high-water mark of each column is kept",
     },
     Row {
         rule: ConflictRule::IdentityTaken,
         winner: "moved the high-water mark of an identity column",
-        ours: "made values of the same column, from the same mark on",
+        ours: "generated values of the same column, starting at the same mark",
         verdicts: at_all_levels(METADATA),
         then: "write the rows again: they get the next values (an append of Arrow data does that itself)",
     },
@@ -194,7 +194,7 @@ pub const MATRIX: [Row; 24] = [
         winner: "deleted rows of a file by a deletion vector",
         ours: "deletes other rows of the same file by a deletion vector",
         verdicts: at_all_levels(Verdict::Rebase),
-        then: "the deletion vectors are joined",
+        then: "the deletion vectors are merged",
     },
     Row {
         rule: ConflictRule::SameRows,

@@ -109,7 +109,7 @@ impl DeletionVector {
         let rows = RoaringTreemap::deserialize_from(&mut bitmap)
             .map_err(|e| invalid(at, format!("the bitmap is damaged: {e}")))?;
         if !bitmap.is_empty() {
-            return Err(invalid(at, format!("{} bytes are left behind the bitmap", bitmap.len())));
+            return Err(invalid(at, format!("{} bytes follow the bitmap", bitmap.len())));
         }
         Ok(DeletionVector { rows })
     }
@@ -135,13 +135,13 @@ impl DeletionVector {
         let (written, rest) = frame.split_first_chunk::<4>().ok_or_else(torn)?;
         let written = u32::from_be_bytes(*written);
         if written as usize != size {
-            return Err(invalid(&at, format!("sizeInBytes is {size}, the file says another size"))
+            return Err(invalid(&at, format!("sizeInBytes is {size}, the file states another size"))
                 .of_condition(&condition::DELETION_VECTOR_SIZE_MISMATCH));
         }
         let (data, crc) = rest.split_at_checked(size).ok_or_else(torn)?;
         let crc = u32::from_be_bytes(*crc.first_chunk::<4>().ok_or_else(torn)?);
         if crc != crc32fast::hash(data) {
-            return Err(invalid(&at, "checksum of other bytes than are there")
+            return Err(invalid(&at, "the checksum does not match the bytes")
                 .of_condition(&condition::DELETION_VECTOR_CHECKSUM_MISMATCH));
         }
         Self::from_bytes(data, &at)?.of_cardinality(descriptor, &at)
@@ -476,7 +476,7 @@ mod tests {
         assert!(reason(DeletionVector::from_bytes(&other, "x")).ends_with("an unknown format"));
         let mut longer = vector.to_bytes();
         longer.push(0);
-        assert_eq!(reason(DeletionVector::from_bytes(&longer, "x")), "1 bytes are left behind the bitmap");
+        assert_eq!(reason(DeletionVector::from_bytes(&longer, "x")), "1 bytes follow the bitmap");
         let cut = vector.to_bytes();
         assert!(
             reason(DeletionVector::from_bytes(&cut[..cut.len() - 1], "x"))

@@ -69,7 +69,7 @@ pub enum Error {
     /// The change data feed was off in a version of the range.
     #[error(
         "the changes of versions {start} to {end} of `{path}` are not there: version {version} was committed with the \
-         change data feed off (`delta.enableChangeDataFeed`). The history tells when it was on"
+         change data feed off (`delta.enableChangeDataFeed`). See the history for when it was enabled"
     )]
     ChangesNotRecorded {
         /// Table location.
@@ -182,7 +182,7 @@ pub enum Error {
     },
     /// The table has another schema than the one that the plan of a query was made for.
     #[error(
-        "the schema of `{path}` has changed since the query was analysed: {columns}. Make the query again"
+        "the schema of `{path}` has changed since the query was analysed: {columns}. Build the query again"
     )]
     SchemaChanged {
         /// Table location.
@@ -258,7 +258,7 @@ pub enum Error {
     /// A table feature that versions in the log still show, so that it cannot be dropped yet. The newest version no longer
     /// uses it.
     #[error(
-        "table feature `{feature}` of `{path}` cannot be dropped yet: versions of the log before {clean_from} show it, and \
+        "table feature `{feature}` of `{path}` cannot be dropped yet: versions of the log before {clean_from} still use it, and \
          the history is kept for {retention}. Drop it again after {come_again}"
     )]
     FeatureInHistory {
@@ -312,8 +312,8 @@ pub enum Error {
     },
     /// A commit removed or changed rows of a table that a stream reads, which only passes on new rows.
     #[error(
-        "version {version} of `{path}` {what} rows that the stream has passed on already ({cause}). Set the option \
-         `{option}` to true to pass over such commits, or start the query with a new checkpoint"
+        "version {version} of `{path}` {what} rows that the stream has emitted already ({cause}). Set the option \
+         `{option}` to true to skip such commits, or start the query with a new checkpoint"
     )]
     SourceRowsChanged {
         /// Table location.
@@ -328,7 +328,7 @@ pub enum Error {
         option: String,
     },
     /// The schema or the partitioning of a table changed while a stream reads it.
-    #[error("version {version} of `{path}` is not readable in the schema that the stream has: {reason}")]
+    #[error("version {version} of `{path}` cannot be read with the schema of the stream: {reason}")]
     SourceSchemaChanged {
         /// Table location.
         path: String,
@@ -340,7 +340,7 @@ pub enum Error {
     /// A commit that a stream must read next is not in the log any more.
     #[error(
         "`{missing}`, which the stream must read next, is not in the log of `{path}`: rows may be lost. Start the query with \
-         a new checkpoint, or set the option `failOnDataLoss` to false to go on with what is there"
+         a new checkpoint, or set the option `failOnDataLoss` to false to continue with the versions that exist"
     )]
     SourceDataLost {
         /// Table location.
@@ -395,7 +395,7 @@ pub enum Error {
     ProtocolChanged(Box<Conflict>),
     /// The store gave no clear answer to the commit, and reading back gave none either. Nothing was removed.
     #[error(
-        "whether version {version} of `{path}` was committed is unknown: {reason}. Look at the log before you write again"
+        "whether version {version} of `{path}` was committed is unknown: {reason}. Check the log before you write again"
     )]
     CommitStateUnknown {
         /// Table location.

@@ -222,7 +222,7 @@ fn place(schema: &StructType, name: &str) -> Eval<Option<usize>> {
     let lower = name.to_lowercase();
     let mut found = schema.fields.iter().enumerate().filter(|(_, f)| f.name.to_lowercase() == lower);
     match (found.next(), found.next()) {
-        (Some(_), Some(_)) => Err(format!("`{name}` names two columns")),
+        (Some(_), Some(_)) => Err(format!("`{name}` is ambiguous: two columns have this name")),
         (found, _) => Ok(found.map(|(place, _)| place)),
     }
 }

@@ -46,7 +46,7 @@ impl Bound {
         match &self.node {
             Node::Column(place) => {
                 let at = batch.places.get(*place).copied().flatten();
-                at.map(|at| batch.columns[at].clone()).ok_or_else(|| "a column is not there".to_owned())
+                at.map(|at| batch.columns[at].clone()).ok_or_else(|| "a column does not exist".to_owned())
             }
             Node::Literal(array) => repeat(array, batch.rows),
             Node::Interval(_) => Err("an interval is no value of a column".into()),

@@ -80,7 +80,10 @@ impl Evaluator {
         let mut columns = Vec::with_capacity(self.columns.len());
         for place in &self.columns {
             let column = batch.columns().get(*place).ok_or_else(|| {
-                self.invalid(format!("the batch has {} columns, and it reads one more", batch.num_columns()))
+                self.invalid(format!(
+                    "the batch has {} columns, and the expression reads one more",
+                    batch.num_columns()
+                ))
             })?;
             places[*place] = Some(columns.len());
             columns.push(column.clone());

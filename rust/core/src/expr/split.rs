@@ -114,7 +114,7 @@ fn replacement(java: &str, groups: usize) -> Eval<String> {
                     chars.next();
                 }
                 if group >= groups {
-                    return Err(format!("a replacement names group {group}, which is not there"));
+                    return Err(format!("a replacement names group {group}, which does not exist"));
                 }
                 out.push_str(&format!("${{{group}}}"));
             }

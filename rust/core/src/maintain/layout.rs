@@ -124,7 +124,7 @@ fn zordered_by(plan: &WritePlan, options: &OptimizeOptions) -> Result<Columns> {
         paths.push(path);
     }
     if paths.is_empty() {
-        return Err(refuse("no column is named".into()));
+        return Err(refuse("no column is given".into()));
     }
     match unknown.as_slice() {
         [] => Ok(Columns { names, paths }),

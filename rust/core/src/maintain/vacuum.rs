@@ -75,7 +75,7 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
     let path = location.root().to_string();
     if options.inventory.is_some() && options.mode == VacuumMode::Lite {
-        let reason = "a lite vacuum goes by the log: leave one of them out".into();
+        let reason = "a lite vacuum reads the log only: leave one of them out".into();
         return Err(Error::InvalidArgument { argument: "inventory".into(), reason });
     }
     check_writer(&path, snapshot.protocol())?;

@@ -158,7 +158,7 @@ impl Count {
         }
         // it is asked once
         wrong.store(true, Ordering::Relaxed);
-        counters.fell_back(format!("`{checksum}` was passed over: it says {said}, and the log has {found}"));
+        counters.fell_back(format!("`{checksum}` was ignored: it says {said}, and the log has {found}"));
         Ok(())
     }
 }
@@ -175,7 +175,7 @@ pub(crate) fn check_table(
 ) -> Result<()> {
     let differs = |what: &str| {
         let reason = format!(
-            "its {what} is not that of the log: one of both is damaged; verify the table to see which, a checksum alone \
+            "its {what} differs from the log: one of the two is damaged; verify the table to see which; a checksum alone \
              can be deleted"
         );
         Err(Error::corrupt(path, Some(version), reason))

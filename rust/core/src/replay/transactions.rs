@@ -73,9 +73,9 @@ impl Transactions {
         }
         let path = location.log_dir().join(&commit_name(version)).to_string();
         let reason = format!(
-            "its `txnId` is that of version {before}, and no transaction can be made twice that removes files or changes \
-             the table: one of both took the place of another commit; `verify` says more, and a reading with `fast` takes \
-             what is there"
+            "it has the `txnId` of version {before}, and a transaction that removes files or changes the table cannot be \
+             committed twice: one of the two replaced another commit; `verify` reports more, and reading with `fast` accepts \
+             the log as it is"
         );
         Err(Error::corrupt(path, Some(version), reason))
     }

@@ -41,7 +41,7 @@ impl Matcher<'_> {
                     continue;
                 };
                 if ids.insert(id, index).is_some() {
-                    return Err(self.error(format!("field id {id} is there twice{}", within(at))));
+                    return Err(self.error(format!("field id {id} exists twice{}", within(at))));
                 }
             }
             return Ok(Names::Ids(ids, names));
@@ -81,8 +81,7 @@ impl Matcher<'_> {
                     None => Ok(None),
                     Some([index]) => Ok(Some(*index)),
                     Some(_) => {
-                        Err(self
-                            .error(format!("column `{name}`{} is there in several spellings", within(at))))
+                        Err(self.error(format!("column `{name}`{} exists in several spellings", within(at))))
                     }
                 }
             }

@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(read(&["id", "Id"]).unwrap(), ["1"]);
         assert_eq!(read(&["x", "ID"]).unwrap(), ["1"]);
         assert_eq!(read(&["x"]).unwrap(), [""]);
-        assert_eq!(reason(read(&["id", "ID"])), "column `Id` is there in several spellings");
+        assert_eq!(reason(read(&["id", "ID"])), "column `Id` exists in several spellings");
     }
 
     #[test]

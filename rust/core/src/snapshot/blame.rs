@@ -95,19 +95,19 @@ fn damaged(location: &Location, wrong: &Said, right: Option<u64>) -> Error {
     let path = location.log_dir().join(&crate::log::commit_name(version)).to_string();
     let told = match right {
         Some(before) if before + 1 == version => format!(
-            "the checksum of version {before} says what the log has, that of version {version} does not: the commit is not \
-             the one that was made"
+            "the checksum of version {before} matches the log, that of version {version} does not: another commit \
+             replaced the original one"
         ),
         Some(before) => format!(
-            "the checksum of version {before} says what the log has, that of version {version} does not: of the commits \
-             after {before} one is not the one that was made"
+            "the checksum of version {before} matches the log, that of version {version} does not: one of the commits \
+             after {before} was replaced by another one"
         ),
         None => format!("the checksum of version {version} is of another transaction, and of other files"),
     };
     Error::corrupt(
         path,
         Some(version),
-        told + "; `verify` says more, and a reading with `fast` takes what is there",
+        told + "; `verify` reports more, and reading with `fast` accepts the log as it is",
     )
 }
 

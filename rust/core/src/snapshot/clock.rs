@@ -41,7 +41,7 @@ pub(super) fn in_commit_timestamp(location: &Location, commit: &LogFile) -> Resu
         Error::corrupt(
             path,
             Some(commit.version),
-            "no `inCommitTimestamp`, which the table's properties ask for",
+            "no `inCommitTimestamp`, which the table's properties require",
         )
         .named(missing, [("featureName", TableFeature::InCommitTimestamp)])
     })

@@ -132,7 +132,7 @@ pub(super) fn open(location: &Location, at: At, counters: &Counters) -> Result<O
             let listing = Listing::read(location, 0)?;
             if !listing.files.iter().any(|f| f.is_checkpoint() && f.version == hint.version) {
                 let what = format!(
-                    "`{}` names a checkpoint of version {} that is not there",
+                    "`{}` names a checkpoint of version {} that does not exist",
                     LastCheckpoint::NAME,
                     hint.version
                 );
@@ -145,7 +145,7 @@ pub(super) fn open(location: &Location, at: At, counters: &Counters) -> Result<O
 
 fn hint(location: &Location, counters: &Counters) -> Option<LastCheckpoint> {
     LastCheckpoint::read(location).unwrap_or_else(|error| {
-        counters.fell_back(format!("the hint was passed over: {error}"));
+        counters.fell_back(format!("the hint was ignored: {error}"));
         None
     })
 }
@@ -220,7 +220,7 @@ fn finish(
     let (mut protocol, mut metadata) = match scan_for_protocol_and_metadata(location, &newer) {
         Err(Error::LogCorrupt { path, reason, .. }) if compacted(&newer, &path).is_some() => {
             let name = compacted(&newer, &path).unwrap_or_default();
-            counters.fell_back(format!("`{name}` was passed over: {reason}"));
+            counters.fell_back(format!("`{name}` was ignored: {reason}"));
             return Err(Retry::Without(BTreeSet::from([name])));
         }
         found => found?,
@@ -261,7 +261,7 @@ fn give_up_checkpoint(error: Error, version: u64, names: BTreeSet<String>, count
     if !matches!(error, Error::LogCorrupt { .. } | Error::NotFound { .. }) {
         return Retry::Never(error);
     }
-    counters.fell_back(format!("the checkpoint of version {version} was passed over: {error}"));
+    counters.fell_back(format!("the checkpoint of version {version} was ignored: {error}"));
     Retry::Without(names)
 }
 
@@ -284,7 +284,7 @@ fn read_checksum(location: &Location, segment: &LogSegment, counters: &Counters)
     match Checksum::read(location, file) {
         Ok(checksum) => Some((file.version, checksum)),
         Err(error) => {
-            counters.fell_back(format!("the checksum was passed over: {error}"));
+            counters.fell_back(format!("the checksum was ignored: {error}"));
             None
         }
     }

@@ -119,7 +119,7 @@ impl Snapshot {
             // a checksum repeats what the log says: where it makes no table, the log is asked itself
             (Err(error), Some(checksum)) => {
                 let name = checksum.name;
-                counters.fell_back(format!("`{name}` was passed over: {error}"));
+                counters.fell_back(format!("`{name}` was ignored: {error}"));
                 let without = excluded.into_iter().chain([name]).collect();
                 let listing = Listing::read(&metered, 0)?;
                 let again = reopen(&metered, &listing, Some(version), without, &counters);
@@ -264,7 +264,10 @@ impl Snapshot {
         let newest = self.history(Some(1))?.into_iter().next().filter(|c| c.version == self.version());
         newest.map(|c| c.timestamp).ok_or_else(|| Error::InvalidTimeTravel {
             path: self.inner.location.root().to_string(),
-            reason: format!("the commit of version {} is gone, and with it its time", self.version()),
+            reason: format!(
+                "the commit of version {} no longer exists, and with it its time",
+                self.version()
+            ),
         })
     }
 
@@ -447,7 +450,7 @@ impl Snapshot {
         if broken.is_empty() || broken.iter().all(|b| state.excluded.contains(b)) {
             return Err(error);
         }
-        self.inner.counters.fell_back(format!("passed over {broken:?}: {error}"));
+        self.inner.counters.fell_back(format!("ignored {broken:?}: {error}"));
         state.excluded.extend(broken);
         let listing = Listing::read(&self.inner.location, 0)?;
         let excluded = state.excluded.clone();

@@ -146,7 +146,7 @@ pub(super) fn parse_root(uri: &str) -> Result<ObjectPath> {
     });
     let Some(scheme) = scheme else {
         if uri.is_empty() {
-            return Err(invalid(uri, "an empty path is no table"));
+            return Err(invalid(uri, "an empty path is not a table"));
         }
         let absolute = std::path::absolute(uri).map_err(|e| invalid(uri, e))?;
         let text = absolute.to_str().ok_or_else(|| invalid(uri, "not UTF-8"))?;

@@ -116,10 +116,10 @@ pub(super) fn check_url(url: &Url) -> Result<()> {
         "the URL has credentials, which every message and plan would show: give them in the options of the store, or in \
          the environment"
     } else if url.query().is_some() {
-        "the URL has a query, which is no part of a table's place: give a signature or token in the options of the \
+        "the URL has a query, which is not part of a table's location: give a signature or token in the options of the \
          store, such as `azure_storage_sas_key`; a `?` of a name is `%3F`"
     } else if url.fragment().is_some() {
-        "the URL has a fragment, which is no part of a table's place; a `#` of a name is `%23`"
+        "the URL has a fragment, which is not part of a table's location; a `#` of a name is `%23`"
     } else {
         return Ok(());
     };

@@ -78,7 +78,7 @@ impl ReadSchema {
     }
 
     fn non_additive(&self, version: u64, change: &str, schema: &StructType) -> Error {
-        let then = "Set schemaTrackingLocation: the query keeps the schemas that it reads with, and goes on. Without it, \
+        let then = "Set schemaTrackingLocation: the query records the schemas that it reads with, and continues. Without it, \
                     start one with a new checkpoint from the table as it is";
         let parameters = [("readSchema", self.schema.to_json()), ("incompatibleSchema", schema.to_json())];
         self.changed(version, change, then)
@@ -102,9 +102,9 @@ impl ReadSchema {
     }
 }
 
-const RESTART: &str = "Start the query again: it goes on with the new schema";
+const RESTART: &str = "Start the query again: it continues with the new schema";
 const AGAIN: &str =
-    "The query cannot go on across this change: start one with a new checkpoint from the table as it is";
+    "The query cannot continue across this change: start one with a new checkpoint from the current table";
 
 /// Physical and logical paths of all fields.
 fn names(schema: &StructType, mode: ColumnMappingMode) -> BTreeMap<String, String> {

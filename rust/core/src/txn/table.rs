@@ -77,7 +77,7 @@ fn in_commit_timestamp(location: &Location, version: u64) -> Result<i64> {
     let path = commit_path(location, version);
     let info = info_of(&location.store().get(&path)?, &path.to_string(), version)?;
     info.and_then(|i| i.in_commit_timestamp).ok_or_else(|| {
-        let reason = "no `inCommitTimestamp`, which the table's properties ask for";
+        let reason = "no `inCommitTimestamp`, which the table's properties require";
         Error::corrupt(path.to_string(), Some(version), reason)
     })
 }

@@ -423,7 +423,7 @@ impl Transaction {
                     return Err(Error::InvalidAction {
                         path: root.to_string(),
                         action: path.to_owned(),
-                        reason: "the table has this file already".into(),
+                        reason: "the table contains this file already".into(),
                     });
                 }
             }

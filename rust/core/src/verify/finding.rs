@@ -35,19 +35,19 @@ macro_rules! kinds {
 
 kinds! {
     /// A commit that must be there is not.
-    MissingCommit => "bring the file back from a backup or a version of the object; versions after it may lack changes",
+    MissingCommit => "restore the file from a backup or a version of the object; versions after it may lack changes",
     /// A commit is torn, empty or not what the protocol says.
-    UnreadableCommit => "bring the file back from a backup or a version of the object; never delete it",
+    UnreadableCommit => "restore the file from a backup or a version of the object; never delete it",
     /// A commit holds actions that contradict one another.
     ContradictoryCommit => "find the writer that made it; rewrite the files that it names in a new commit",
     /// The oldest version has no protocol or no metadata.
-    MissingAction => "bring back the log file that holds it",
+    MissingAction => "restore the log file that holds it",
     /// The table cannot be opened although each file of its log is whole by itself.
-    UnreadableTable => "see what the error says",
+    UnreadableTable => "read the error for what is missing",
     /// A checkpoint, one of its parts or of its sidecars is missing or damaged.
-    UnreadableCheckpoint => "delete the checkpoint while the commits before it are there, and write a new one",
+    UnreadableCheckpoint => "delete the checkpoint while the commits before it exist, and write a new one",
     /// A checkpoint does not say what the log before it says.
-    CheckpointDiffers => "delete the checkpoint while the commits before it are there, and write a new one",
+    CheckpointDiffers => "delete the checkpoint while the commits before it exist, and write a new one",
     /// A compacted file is damaged.
     UnreadableCompactedFile => "delete the compacted file: the commits that it covers are the truth",
     /// A compacted file does not say what its commits say.
@@ -55,7 +55,7 @@ kinds! {
     /// A version checksum is damaged.
     UnreadableChecksum => "delete the checksum; the next commit or checkpoint writes another one",
     /// A version checksum does not say what the log says.
-    ChecksumDiffers => "find out which of both is wrong: where the log is whole, delete the checksum",
+    ChecksumDiffers => "find out which of the two is wrong: if the log is intact, delete the checksum",
     /// `_last_checkpoint` is damaged.
     UnreadableHint => "delete `_last_checkpoint`; the next checkpoint writes another one",
     /// `_last_checkpoint` does not say what is there.
@@ -67,7 +67,7 @@ kinds! {
     /// A file has no row ids although the table has row tracking.
     MissingRowIds => "row ids of this file are unknown; find the writer that made it and rewrite the file",
     /// Two files have the same row ids.
-    OverlappingRowIds => "rewrite one of both files, so that its rows get fresh ids",
+    OverlappingRowIds => "rewrite one of the two files, so that its rows get fresh ids",
     /// A row id is above the high-water mark: the next writer would give it again.
     RowIdsAboveMark => "raise the high-water mark of the domain `delta.rowTracking` before the next write",
     /// An identity column has values beyond its high-water mark: the next writer would give them again.
@@ -75,27 +75,27 @@ kinds! {
     /// The table makes use of a feature that its protocol does not have.
     MissingFeature => "add the feature to the table: clients without it read or write the table wrongly",
     /// A data file is not there.
-    MissingFile => "bring the file back, or take it out of the log (fsck)",
+    MissingFile => "restore the file, or remove it from the log (fsck)",
     /// A data file has another size than the log says.
-    FileSizeDiffers => "bring the file back: it was torn or overwritten",
+    FileSizeDiffers => "restore the file: it was torn or overwritten",
     /// The file of a deletion vector is not there, or too short.
-    MissingDeletionVector => "bring the file back: without it nobody can tell which rows are deleted",
+    MissingDeletionVector => "restore the file: without it nobody can tell which rows are deleted",
     /// A path, a deletion vector's name or statistics in an `add` cannot be understood.
     UnreadableAdd => "find the writer that made it; rewrite the file in a new commit",
     /// A partition value is missing or is no value of its column's type.
     PartitionValueInvalid => "find the writer that made it; rewrite the file in a new commit",
     /// A data file is damaged (deep).
-    UnreadableFile => "bring the file back: it was torn or overwritten",
+    UnreadableFile => "restore the file: it was torn or overwritten",
     /// A data file has columns of types that the table does not have (deep).
     FileSchemaDiffers => "find the writer that made it; write its rows again in the types of the table",
     /// A data file has another number of rows than its statistics say (deep).
-    RowCountDiffers => "rewrite the file, so that its statistics are made again: counts and row ids are wrong",
+    RowCountDiffers => "rewrite the file, so that its statistics are computed again: counts and row ids are wrong",
     /// A value of a data file is outside of the bounds that its statistics give (deep).
-    StatsNotBounds => "rewrite the file, so that its statistics are made again: queries miss rows of it",
+    StatsNotBounds => "rewrite the file, so that its statistics are computed again: queries miss rows of it",
     /// A column of a data file has another number of nulls than its statistics say (deep).
-    NullCountDiffers => "rewrite the file, so that its statistics are made again: queries for nulls miss rows of it",
+    NullCountDiffers => "rewrite the file, so that its statistics are computed again: queries for nulls miss rows of it",
     /// A deletion vector is damaged, or is not one of its file (deep).
-    InvalidDeletionVector => "bring the file back: without it nobody can tell which rows are deleted",
+    InvalidDeletionVector => "restore the file: without it nobody can tell which rows are deleted",
 }
 
 /// One thing that is wrong with a table.

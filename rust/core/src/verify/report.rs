@@ -40,12 +40,12 @@ impl VerifyReport {
     /// Findings of one kind that are kept.
     pub const MOST: usize = 100;
 
-    /// Whether nothing is wrong.
+    /// Whether no problem was found.
     pub fn ok(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// Nothing where nothing is wrong: for who wants an error instead of a wrong answer.
+    /// Nothing where no problem was found: for who wants an error instead of a wrong answer.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] with the first finding, and how many there are.

@@ -24,7 +24,7 @@ pub(super) fn evolved(
         if options.dynamic_partitions && !own.1.partition_columns.is_empty() {
             return Err(Error::InvalidArgument {
                 argument: "overwriteSchema".into(),
-                reason: "goes with an overwrite of the whole table, not of some partitions".into(),
+                reason: "needs an overwrite of the whole table, not of some partitions".into(),
             });
         }
         let data = if options.all_nullable { as_nullable(data) } else { data.clone() };

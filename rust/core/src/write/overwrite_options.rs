@@ -17,19 +17,16 @@ pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<
     };
     let Some(text) = options.replace_where.as_deref() else {
         if options.dynamic_partitions && options.mode != WriteMode::Overwrite {
-            return invalid("partition_overwrite", "`dynamic` goes with the mode overwrite only");
+            return invalid("partition_overwrite", "`dynamic` needs the mode overwrite");
         }
         return Ok(());
     };
     if options.mode != WriteMode::Overwrite {
-        return invalid("replace_where", "goes with the mode overwrite only");
+        return invalid("replace_where", "needs the mode overwrite");
     }
     if options.dynamic_partitions {
-        return invalid(
-            "replace_where",
-            "and dynamic partition overwrite say two different things; give one",
-        )
-        .map_err(|error| error.of_condition(&condition::REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE));
+        return invalid("replace_where", "and dynamic partition overwrite contradict each other; give one")
+            .map_err(|error| error.of_condition(&condition::REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE));
     }
     let condition = RowCondition::new(Some(text), plan).map_err(|error| match parse(text) {
         Ok(_) => error,
@@ -43,7 +40,7 @@ pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<
         // rows that leave with rows that stay are written again, and readers of changes would take both for the same
         return invalid(
             "replace_where",
-            "is on data columns, and `dataChange` is false: rows would change in silence",
+            "is on data columns, and `dataChange` is false: rows would change without being reported",
         )
         .map_err(|error| {
             error.named(&condition::REPLACE_WHERE_WITH_FILTER_DATA_CHANGE_UNSET, [("dataFilters", text)])

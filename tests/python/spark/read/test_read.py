@@ -389,7 +389,7 @@ def test_enable_is_idempotent_and_returns_the_session(spark: SparkSession, tmp_p
 
 
 def test_enable_refuses_what_is_no_session() -> None:
-    with pytest.raises(deltaic.exceptions.InvalidArgumentError, match="no Spark session"):
+    with pytest.raises(deltaic.exceptions.InvalidArgumentError, match="not a Spark session"):
         deltaic.enable(object())
 
 

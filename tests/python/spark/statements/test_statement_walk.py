@@ -154,7 +154,7 @@ WRONG: dict[str, str] = {
     "ALTER TABLE {t} ADD CONSTRAINT pk PRIMARY KEY (id)": "expected CHECK, found `PRIMARY`",
     "ALTER TABLE {t} ADD CONSTRAINT u UNIQUE (id)": "expected CHECK, found `UNIQUE`",
     "ALTER TABLE {t} ADD CHECK (id >= 0)": "expected CONSTRAINT and a name, found `CHECK`",
-    "ALTER TABLE {t} DROP CONSTRAINT nope": "none of this name",
+    "ALTER TABLE {t} DROP CONSTRAINT nope": "no constraint has this name",
     "ALTER TABLE {t} CLUSTER BY (x)": "partitioned",
     "CREATE TABLE {t} (a INT) USING delta": "already",
     "CREATE TABLE {t} LIKE bare USING delta": "already",

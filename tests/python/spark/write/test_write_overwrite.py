@@ -108,10 +108,10 @@ def test_replace_where(door: Any, route: str, path: str) -> None:
 def test_what_contradicts_itself(door: Any, path: str) -> None:
     data = numbers(door, 0, 1)
     for options, message in (
-        ({"mode": "append", "replaceWhere": "p = 0"}, "overwrite only"),
+        ({"mode": "append", "replaceWhere": "p = 0"}, "needs the mode overwrite"),
         (
             {"mode": "overwrite", "replaceWhere": "p = 0", "partitionOverwriteMode": "dynamic"},
-            "two different",
+            "contradict each other",
         ),
         (
             {"mode": "overwrite", "overwriteSchema": "true", "partitionOverwriteMode": "dynamic"},

@@ -29,7 +29,7 @@ pub(crate) fn azure(settings: &Settings, url: &Url) -> Result<Mapped> {
         Some("oauth") => oauth(&azure, &mut mapped)?,
         Some("sas") => sas(&azure, container, &mut mapped)?,
         Some("custom") => {
-            let reason = "a provider of tokens of your own is called in Java, and the log is read and written without it: \
+            let reason = "a custom token provider runs in Java, and the log is read and written without Java: \
                           give the option `azure_storage_token`, or another type";
             return Err(invalid("fs.azure.account.auth.type", reason));
         }
@@ -71,7 +71,7 @@ fn sas(azure: &Azure<'_>, container: &str, mapped: &mut Mapped) -> Result<()> {
             Ok(())
         }
         None => {
-            let reason = "a provider of signatures is called in Java, and the log is read and written without it: give \
+            let reason = "a signature provider runs in Java, and the log is read and written without Java: give \
                           `fs.azure.sas.fixed.token`, or the option `azure_storage_sas_key`";
             Err(invalid("fs.azure.sas.token.provider.type", reason))
         }
@@ -110,7 +110,7 @@ fn oauth(azure: &Azure<'_>, mapped: &mut Mapped) -> Result<()> {
         }
         _ => {
             let reason = format!(
-                "`{provider}` gets its tokens in Java, and the log is read and written without it: use \
+                "`{provider}` gets its tokens in Java, and the log is read and written without Java: use \
                  ClientCredsTokenProvider, MsiTokenProvider or WorkloadIdentityTokenProvider, or give the option \
                  `azure_storage_token`"
             );

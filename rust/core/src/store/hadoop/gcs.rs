@@ -32,7 +32,7 @@ pub(crate) fn gcs(settings: &Settings) -> Result<Mapped> {
         }
         Some(other) => {
             let reason = format!(
-                "`{other}` signs in in Java, and the log is read and written without it: use \
+                "`{other}` signs in from Java, and the log is read and written without Java: use \
                  SERVICE_ACCOUNT_JSON_KEYFILE, COMPUTE_ENGINE, APPLICATION_DEFAULT or UNAUTHENTICATED, or give the option \
                  `google_bearer_token`"
             );

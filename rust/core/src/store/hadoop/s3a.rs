@@ -171,7 +171,7 @@ fn credentials(s3a: &S3a<'_>, environment: impl Fn(&str) -> bool, mapped: &mut M
             }
             _ => {
                 let reason = format!(
-                    "`{class}` gets its credentials in Java, and the log is read and written without it: give \
+                    "`{class}` gets its credentials in Java, and the log is read and written without Java: give \
                      `fs.s3a.access.key`, `fs.s3a.secret.key` and `fs.s3a.session.token`, or the options \
                      `aws_access_key_id`, `aws_secret_access_key` and `aws_session_token`"
                 );

@@ -183,7 +183,7 @@ impl Source {
     fn evolved(&self, version: u64, metadata: &Metadata, protocol: &Protocol) -> Error {
         let reason =
             "its schema, properties or protocol changed, and the log of schemas has the new ones. Start the \
-                      query again: it goes on with them"
+                      query again: it continues with them"
                 .to_owned();
         let config: Vec<_> = metadata.configuration.iter().map(|(k, v)| format!("{k}:{v}")).collect();
         // numbers and texts always have a JSON form

@@ -24,7 +24,7 @@ pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
             return refuse(subject, add.path.as_str(), reason);
         }
         if num_records(add).is_none() {
-            let reason = "it has a deletion vector, and its statistics do not tell `numRecords`";
+            let reason = "it has a deletion vector, and its statistics have no `numRecords`";
             return refuse(subject, add.path.as_str(), reason);
         }
     }
