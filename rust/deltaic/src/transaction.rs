@@ -158,7 +158,7 @@ impl Transaction {
         self.inner.read_files(files.into_iter().map(|add| &add.0.path))
     }
 
-    /// A file joins.
+    /// Adds a file.
     pub fn add(&mut self, add: Add) {
         self.inner.add(add.0);
     }

@@ -10,14 +10,14 @@ use crate::features::{ROW_TRACKING_DOMAIN, TableFeature, assigns_row_ids, has_in
 use crate::predicate::Predicate;
 use crate::properties::TableProperty;
 
-/// A transaction that lost a race, as it stands.
+/// A transaction that lost a race, in its current state.
 #[derive(Debug, Clone, Copy)]
 pub struct Ours<'a> {
     /// Root of the table.
     pub root: &'a ObjectPath,
-    /// Protocol that it goes by.
+    /// Protocol that it assumes.
     pub protocol: &'a Protocol,
-    /// Metadata that it goes by.
+    /// Metadata that it assumes.
     pub metadata: &'a Metadata,
     /// What it read.
     pub reads: &'a Reads,
@@ -70,8 +70,8 @@ pub fn decide<'f>(
     })
 }
 
-/// Every rule that applies between a transaction and a commit that landed before it. Pure, but for the deletion vectors
-/// of files that both changed.
+/// Every rule that applies between a transaction and a commit that landed before it. Pure, except that it reads the
+/// deletion vectors of files that both changed.
 ///
 /// # Errors
 /// [`crate::Error::LogCorrupt`] for a path that cannot be decoded, and what `vectors` says.
@@ -287,7 +287,7 @@ fn read_findings(
     Ok(())
 }
 
-/// Whether the winner says that it read nothing, and does nothing that contradicts it.
+/// Whether the winner states that it read nothing, and does nothing that contradicts this.
 fn is_blind_append(winner: &Winner, theirs: &Theirs<'_>) -> bool {
     theirs.removes.is_empty() && winner.info().is_some_and(|i| i.is_blind_append == Some(true))
 }

@@ -25,14 +25,14 @@ impl DmlAttempt {
         DmlAttempt { plan, write, uploads, vectors, kept: false }
     }
 
-    /// Whether rows are marked as deleted where they are. A new vector says that rows change.
+    /// Whether rows are marked as deleted where they are. A new vector means that rows change.
     pub(crate) fn uses_vectors(&self) -> bool {
         (self.write.data_change && self.write.vectors)
             && self.plan.metadata.is_true(TableProperty::EnableDeletionVectors)
             && self.plan.protocol.supports(TableFeature::DeletionVectors)
     }
 
-    /// Whether changes of rows are told.
+    /// Whether row-level changes are recorded.
     pub(crate) fn feeds_changes(&self) -> bool {
         self.write.data_change && self.plan.metadata.is_true(TableProperty::EnableChangeDataFeed)
     }

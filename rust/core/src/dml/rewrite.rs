@@ -18,11 +18,11 @@ use crate::scan::{PositionedRows, ReadRequest, RowIds, RowScan};
 use crate::store::runtime;
 use crate::write::{Rules, TableWriter, WritePlan, conform_rows};
 
-/// What becomes of the rows that are meant.
+/// What happens to the matching rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Change<'a> {
     Delete,
-    /// They leave, or become these rows, which are held to the rules. That is told by other files.
+    /// They are removed, or become these rows, which are checked against the rules. Other files record the change.
     Elsewhere(&'a [RecordBatch]),
     Update(&'a Assignments),
 }
@@ -164,7 +164,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes rows of one file, of which `matched` are meant.
+    /// Writes rows of one file, of which `matched` match the condition.
     fn write(&mut self, batch: &RecordBatch, matched: &BooleanArray) -> Result<()> {
         let failed = |e| Error::arrow("the rows of a file", e);
         let plan = &self.task.plan;

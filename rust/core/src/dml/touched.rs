@@ -1,4 +1,4 @@
-//! The files that hold rows of the condition, and where in them these rows are.
+//! The files with rows that match the condition, and the positions of these rows.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::scan::{PositionedRows, RowScan};
 use crate::store::runtime;
 use crate::write::RowCondition;
 
-/// A file with rows that are meant.
+/// A file with matching rows.
 #[derive(Debug)]
 pub(crate) struct Touched {
     pub(crate) add: Add,
-    /// Positions of the rows that are meant.
+    /// Positions of the matching rows.
     pub(crate) matched: RoaringTreemap,
     /// The rows that were deleted before.
     pub(crate) deleted: Option<DeletionVector>,
@@ -26,12 +26,12 @@ pub(crate) struct Touched {
 }
 
 impl Touched {
-    /// Whether every row that is left is meant.
+    /// Whether every remaining row matches.
     pub(crate) fn is_whole(&self) -> bool {
         self.matched.len() + self.deleted.as_ref().map_or(0, DeletionVector::cardinality) == self.rows
     }
 
-    /// The rows deleted before, and those that are meant.
+    /// The rows deleted before, and the matching rows.
     pub(crate) fn gone(&self) -> DeletionVector {
         match &self.deleted {
             Some(deleted) => (deleted.rows() | &self.matched).into(),
@@ -39,7 +39,7 @@ impl Touched {
         }
     }
 
-    /// All rows but those that are meant.
+    /// All rows except those that match.
     pub(crate) fn others(&self) -> DeletionVector {
         let mut all = RoaringTreemap::new();
         all.insert_range(0..self.rows);
@@ -47,7 +47,7 @@ impl Touched {
     }
 }
 
-/// Looks into the files for the rows of a condition. In the order of the files, those that have such rows.
+/// Searches the files for rows that match a condition. Returns the files with such rows, in their order.
 ///
 /// # Errors
 /// As [`crate::scan::read_file`]; [`crate::Error::InvalidExpression`] for a row that the condition cannot be computed

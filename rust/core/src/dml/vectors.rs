@@ -12,23 +12,23 @@ use crate::error::{Error, Result};
 use crate::stats::num_records;
 use crate::txn::Transaction;
 
-/// What became of files and their vectors.
+/// Numbers of removed files and of new and removed vectors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Marked {
-    /// Files that left, because no row of them is left.
+    /// Files that were removed, because no row of them is left.
     pub(crate) removed_files: u64,
     /// Their bytes.
     pub(crate) removed_bytes: u64,
     /// Files that got their first vector.
     pub(crate) added: u64,
-    /// Vectors that left with their file.
+    /// Vectors that were removed with their file.
     pub(crate) removed: u64,
-    /// Vectors that took the place of another.
+    /// Vectors that replaced another one.
     pub(crate) updated: u64,
 }
 
-/// Stages the deletion of the rows that are meant: a vector with those of the old one in it, or the removal of a file of
-/// which no row is left.
+/// Stages the deletion of the matching rows: a vector that includes the old one, or the removal of a file without
+/// remaining rows.
 ///
 /// # Errors
 /// What the store says of files of vectors.
@@ -52,7 +52,7 @@ pub(crate) fn mark(attempt: &DmlAttempt, txn: &mut Transaction, touched: &[Touch
     Ok(done)
 }
 
-/// The file with the number of its rows in its statistics: one that has a vector must tell it (PROTOCOL.md, "Writer
+/// The file with the number of its rows in its statistics: a file with a vector must have it (PROTOCOL.md, "Writer
 /// Requirements for Deletion Vectors").
 fn counted(add: &Add, rows: u64) -> Result<Add> {
     if num_records(add).is_some() {

@@ -28,29 +28,29 @@ use crate::sums::SaturatingSum;
 use crate::txn::{Operation, Transaction};
 use crate::write::{Filled, RowCondition, RowRules, Target, check_assignable, definition, plan_existing};
 
-/// A delete, update or merge whose rows an engine looks at and writes. It works on one version: which files have rows
-/// that are meant, what becomes of them, and one commit with conflict detection, or nothing. What it wrote is deleted
-/// with it, unless the table has it or may have it.
+/// A delete, update or merge whose rows an engine reads and writes. It works on one version, finds the files with rows
+/// that match, and ends in one commit with conflict detection, or in none. Files that it wrote are deleted with it,
+/// unless the table refers to them or may do so.
 #[derive(Debug)]
 pub struct DistributedDml {
     pub(super) job: DmlJob,
     storage: StorageOptions,
     operation: Operation,
     options: DmlOptions,
-    /// What the rows that are meant have in common; none means nothing is known of them.
+    /// A predicate that every matching row makes true; `None` if none is known.
     predicate: Option<Predicate>,
     /// Whether it depends on every row of the table.
     reads_all: bool,
-    /// What its queries read of the table beside the rows that are meant: see [`DistributedDml::read_rows_of`].
+    /// What its queries read of the table besides the matching rows: see [`DistributedDml::read_rows_of`].
     reads: Vec<Option<Predicate>>,
-    /// Files with rows that decided something and stay: see [`DistributedDml::read_files`].
+    /// Files with rows that were read and stay: see [`DistributedDml::read_files`].
     read_files: HashSet<String>,
-    /// Files all of whose rows are meant, as far as that is known without reading them.
+    /// Files in which every row matches, as far as that is known without reading them.
     pub(super) whole: Vec<Add>,
     pub(super) touched: Vec<Touched>,
     pub(super) adds: Vec<Add>,
     cdc: Vec<Cdc>,
-    /// Folders of the table that files of this operation alone are in.
+    /// Folders of the table that contain only files of this operation.
     folders: Vec<String>,
     /// Identity columns (logical names) whose values were made for new rows.
     identities: Vec<String>,
@@ -59,9 +59,9 @@ pub struct DistributedDml {
 /// What [`DistributedDml::take_rows`] found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TakenRows {
-    /// Rows of the table that are meant.
+    /// Rows of the table that match.
     pub rows: u64,
-    /// How often they were found: more than the rows when one was found twice.
+    /// Number of matches: more than the rows if one row matched twice.
     pub matches: u64,
 }
 
@@ -69,15 +69,15 @@ pub struct TakenRows {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DmlCounts {
-    /// Files with rows that are meant.
+    /// Files with matching rows.
     pub touched_files: u64,
     /// Their bytes.
     pub touched_bytes: u64,
     /// Those that have a deletion vector.
     pub touched_vectors: u64,
-    /// Their rows that are not deleted; none where statistics do not tell.
+    /// Their rows that are not deleted; `None` if statistics lack the number.
     pub touched_rows: Option<u64>,
-    /// Rows that are meant; none where statistics do not tell.
+    /// Matching rows; `None` if statistics lack the number.
     pub matched_rows: Option<u64>,
     /// Files of which no row would be left.
     pub emptied_files: u64,
@@ -103,7 +103,7 @@ pub struct DmlCounts {
 
 impl DistributedDml {
     /// Begins at the newest version. `storage` are the options that opened the location, for other processes;
-    /// `operation` is what the history shows, but for metrics.
+    /// `operation` is what the history shows, except metrics.
     ///
     /// # Errors
     /// As [`Snapshot::open`]; [`Error::UnsupportedFeature`] when the table asks more of a writer than this one does.
@@ -117,8 +117,8 @@ impl DistributedDml {
         Ok(Self::on(job, storage, operation, options))
     }
 
-    /// A write before whose rows others leave: those that the engine says are meant. It works on the version of the
-    /// write's plan, by its options.
+    /// A write that first removes the rows that the engine selects. It works on the version of the write's plan, with
+    /// its options.
     ///
     /// # Errors
     /// [`Error::TableNotFound`] for a write that makes the table, and for one that has travelled.
@@ -147,7 +147,7 @@ impl DistributedDml {
         }
     }
 
-    /// Refuses what takes rows away, whether there are any.
+    /// Refuses the removal of rows, even if there are none.
     ///
     /// # Errors
     /// [`Error::AppendOnly`] in a table that loses no rows.
@@ -174,7 +174,7 @@ impl DistributedDml {
         &self.storage
     }
 
-    /// The table as it will be.
+    /// The definition of the table after the commit.
     pub fn new_schema(&self) -> &StructType {
         &self.job.attempt.plan.schema
     }
@@ -187,8 +187,8 @@ impl DistributedDml {
         Filled::of(self.new_schema(), column)
     }
 
-    /// With the commit the table gets the columns of this schema that it lacks, at any depth. Rows that are there have
-    /// nulls in them.
+    /// With the commit the table gets the columns of this schema that it lacks, at any depth. Existing rows have nulls
+    /// in them.
     ///
     /// # Errors
     /// As [`merge_source_schema`]; [`Error::UnsupportedFeature`] when the table would ask more of a writer than this one does.
@@ -221,20 +221,20 @@ impl DistributedDml {
         Ok(RowIds::of(&self.job.attempt.plan.metadata)?.map(|ids| ids.columns().to_vec()).unwrap_or_default())
     }
 
-    /// Says what the rows that are meant have in common. Files that cannot have such rows are not looked at, and other
-    /// writers may add and remove such files at the same time.
+    /// Sets a predicate that every matching row makes true. Files without such rows are not read, and other writers may
+    /// add and remove such files at the same time.
     pub fn set_predicate(&mut self, predicate: Option<Predicate>) {
         self.predicate = predicate;
     }
 
-    /// The operation depends on rows that its queries read, beside those that are meant: in subqueries and in the source of
-    /// a merge. For each scan those that match a predicate, or every row for `None`.
+    /// Claims the rows that its queries read besides the matching ones: in subqueries and in the source of a merge. For
+    /// each scan those that match a predicate, or every row for `None`.
     pub fn read_rows_of(&mut self, scans: impl IntoIterator<Item = Option<Predicate>>) {
         self.reads.extend(scans);
     }
 
-    /// The operation depends on rows of these files (URIs as Spark spells them) that stay as they are: rows that a source
-    /// matched, and that no clause of a merge is about.
+    /// Claims rows of these files (URIs as Spark spells them) that stay as they are: rows that a source matched and
+    /// that no clause of a merge changes.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] for a path that cannot be decoded.
@@ -246,7 +246,7 @@ impl DistributedDml {
         Ok(())
     }
 
-    /// The files that may have rows that are meant.
+    /// The files that may have matching rows.
     ///
     /// # Errors
     /// As [`Snapshot::files`].
@@ -269,7 +269,7 @@ impl DistributedDml {
         .map_err(|e| Error::arrow("partition values", e))
     }
 
-    /// All rows of all files are meant.
+    /// Selects every row.
     ///
     /// # Errors
     /// As [`Snapshot::files`]; [`Error::AppendOnly`] in a table that loses no rows.
@@ -279,7 +279,7 @@ impl DistributedDml {
         Ok(())
     }
 
-    /// All rows of these partitions are meant, by their number in [`DistributedDml::partitions`].
+    /// Selects every row of these partitions, by their number in [`DistributedDml::partitions`].
     ///
     /// # Errors
     /// As [`Snapshot::files`]; [`Error::AppendOnly`] in a table that loses no rows.
@@ -294,8 +294,8 @@ impl DistributedDml {
         Ok(())
     }
 
-    /// The rows for which a condition is true are meant. They are looked for here, in the files that may have them; the
-    /// condition is what is known of them, in place of [`DistributedDml::set_predicate`].
+    /// Selects the rows that match a condition. This process reads the files that may have them; the condition takes
+    /// the place of [`DistributedDml::set_predicate`].
     ///
     /// # Errors
     /// [`Error::InvalidExpression`] for what is no condition on this table, and for a row that it cannot be computed for;
@@ -315,7 +315,7 @@ impl DistributedDml {
         Ok(())
     }
 
-    /// The rows of a table of bitmaps are meant: file (a URI as Spark spells it), bucket, bitmap and number of matches,
+    /// Selects the rows of a table of bitmaps: file (a URI as Spark spells it), bucket, bitmap and number of matches,
     /// as `bitmap_bucket_number`, `bitmap_construct_agg` and `count` give them for the row's position in its file plus
     /// one. A file may come several times.
     ///
@@ -355,7 +355,7 @@ impl DistributedDml {
     }
 
     /// A plan by which the engine writes rows into data files: the columns of the table and behind them those of
-    /// [`DistributedDml::row_id_columns`]. Rows with other values than before, `changed`, must be held to its rules.
+    /// [`DistributedDml::row_id_columns`]. Rows with other values than before, `changed`, must be checked against its rules.
     ///
     /// # Errors
     /// As `DistributedWrite::of_rows`, and as [`DistributedDml::row_id_columns`].
@@ -394,18 +394,18 @@ impl DistributedDml {
         Ok(DistributedWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, Vec::new()))
     }
 
-    /// A folder of the table that files of this operation alone will be in: it goes if nothing is committed.
+    /// A folder of the table for files of this operation only. It is deleted if nothing is committed.
     pub fn own_folder(&mut self, folder: String) {
         self.folders.push(folder);
     }
 
-    /// Data files join.
+    /// Adds data files.
     pub fn add_files(&mut self, adds: Vec<Add>) {
         self.adds.extend(adds);
     }
 
-    /// Data files of new rows join. They are told `as_changes`, too, where the commit tells other changes: readers look
-    /// at nothing else then.
+    /// Adds data files of new rows. With `as_changes` the rows are also written as row-level changes: if a commit has
+    /// files of changes, readers of the change data feed read only these.
     ///
     /// # Errors
     /// What the store says, and [`Error::DataFile`] for a file that cannot be read.
@@ -420,12 +420,12 @@ impl DistributedDml {
         Ok(())
     }
 
-    /// Files of row-level changes join.
+    /// Adds files of row-level changes.
     pub fn add_changes(&mut self, files: Vec<Add>) {
         self.cdc.extend(files.into_iter().map(change_data::cdc));
     }
 
-    /// What it does so far.
+    /// What the operation has done so far.
     pub fn counts(&self) -> DmlCounts {
         let bytes =
             |files: &mut dyn Iterator<Item = &Add>| files.map(|a| a.size.unsigned_abs()).saturating_sum();
@@ -457,9 +457,9 @@ impl DistributedDml {
         }
     }
 
-    /// Commits: the rows that are meant leave, by deletion vectors with `by_vectors` or else with their files, and what
-    /// was added joins. The version: where the application transaction was recorded meanwhile, the one that it works on,
-    /// and nothing was done.
+    /// Commits: removes the matching rows, by deletion vectors with `by_vectors` or else with their files, and adds the
+    /// new files. Returns the version; if the application transaction was recorded meanwhile, nothing is committed, and
+    /// it is the version that the operation works on.
     ///
     /// # Errors
     /// As [`Transaction::commit`]. After every error but [`Error::CommitStateUnknown`] the table is as it was, and no

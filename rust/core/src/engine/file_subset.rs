@@ -1,4 +1,4 @@
-//! The rows that an operation is about, as an engine asks for them: those that are meant, and those that are left.
+//! The rows of an operation, as an engine asks for them: those that match, and those that are left.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use crate::store::runtime;
 /// Which files an engine reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileSubset {
-    /// All that may have rows that are meant.
+    /// All that may have matching rows.
     All,
-    /// Those with rows that are meant.
+    /// Those with matching rows.
     Touched,
-    /// Those of them of which rows are left, without the rows that are meant.
+    /// Those of them with rows that do not match; the matching rows are left out.
     Left,
 }
 
@@ -39,8 +39,7 @@ impl FileSubset {
 }
 
 impl DistributedDml {
-    /// The files of a part. Those of which rows are left have a deletion vector that no log has, with the rows that are
-    /// meant in it.
+    /// The files of a subset. Files with remaining rows get a deletion vector of the matching rows, which is in no log.
     ///
     /// # Errors
     /// As [`crate::snapshot::Snapshot::files`].
@@ -55,9 +54,9 @@ impl DistributedDml {
         })
     }
 
-    /// Writes the rows that are left of the touched files into new ones, which join, and among them `new` rows: the
-    /// columns of the table and those of [`DistributedDml::row_id_columns`], held to the rules of the table. Rows that are left
-    /// keep their row ids.
+    /// Writes the remaining rows of the touched files into new files, which it adds, together with `new` rows: the
+    /// columns of the table and those of [`DistributedDml::row_id_columns`], checked against the rules of the table.
+    /// Remaining rows keep their row ids.
     ///
     /// # Errors
     /// As [`crate::scan::read_file`], what the store says, and [`crate::Error::Interrupted`];
@@ -73,7 +72,7 @@ impl DistributedDml {
         Ok(())
     }
 
-    /// The rows that are meant, as they are in the version: the columns of the table, and behind them those of
+    /// The matching rows, as they are in the version: the columns of the table, and behind them those of
     /// [`DistributedDml::row_id_columns`] with the ids and commit versions that the rows have.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Why a transaction lost, or would: the check of its commit once more, every rule of it told.
+//! Explains why a transaction lost or would lose: repeats the check of its commit and reports every rule that applies.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::log::commit_path;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 
-/// What a transaction would meet on its way.
+/// The commits that a transaction would have to follow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConflictExplanation {
     /// Version that it began at.
@@ -23,7 +23,7 @@ pub struct ConflictExplanation {
     pub operation: Option<String>,
     /// Its isolation level.
     pub isolation_level: IsolationLevel,
-    /// What becomes of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// The first commit that it cannot follow, or the one that did its work.
     pub version: Option<u64>,
@@ -31,13 +31,13 @@ pub struct ConflictExplanation {
     pub winners: Vec<ExplainedWinner>,
 }
 
-/// Holds a transaction against the commits after the version that it began at, one after the other, as its commit does.
-/// Nothing is written, and what comes after a conflict is told too, as if there had been none.
+/// Checks a transaction against the commits after the version that it began at, one after the other, as its commit
+/// does. Nothing is written. Commits after a conflict are reported too, as if there had been none.
 ///
 /// # Errors
 /// * [`Error::VersionNotFound`] and [`Error::NotFound`] when the log no longer has the version or a commit after it.
 /// * [`Error::InvalidPredicate`] for a predicate that is not of this table.
-/// * [`Error::DeletionVector`] when one of a file that both changed is gone.
+/// * [`Error::DeletionVector`] when the vector of a file that both changed no longer exists.
 ///
 /// # Cost
 /// Opening the version, and a read of each commit.

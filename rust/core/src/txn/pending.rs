@@ -24,7 +24,7 @@ use crate::properties::TableProperty;
 use crate::snapshot::Snapshot;
 use crate::store::Location;
 
-/// A transaction on its way into the log: checked, and ready to become one version after the other until one is free.
+/// A transaction that is being committed: it is checked, and retried at successive versions until one is free.
 #[derive(Debug)]
 pub struct Pending {
     pub(super) location: Location,
@@ -37,14 +37,14 @@ pub struct Pending {
     /// The adds as they were prepared, without what an attempt gives them.
     pub(super) prepared: Vec<Prepared>,
     pub(super) vectors: StoredVectors,
-    /// What the attempt at hand adds: metadata with marks, and the domain of row ids.
+    /// What the current attempt adds: metadata with marks, and the domain of row ids.
     pub(super) metadata: Option<Metadata>,
     pub(super) row_ids: Option<DomainMetadata>,
     /// Whether the rows that move keep their row ids, where the writer said so.
     pub(super) row_ids_preserved: Option<bool>,
-    /// What it did when it began, where that has changed behind winners so that rules see it.
+    /// The original changes, if rebasing on winners has altered them in a way that rules see.
     pub(super) begun: Option<Changes>,
-    /// What goes that else must stay.
+    /// What only this operation may remove.
     pub(super) leave: checks::Leave,
     /// The rules.
     pub(super) matrix: &'static [Row],
@@ -64,7 +64,7 @@ impl Prepared {
 }
 
 impl Pending {
-    /// Goes by other rules than [`MATRIX`]: a model checker shows with broken ones that it would find them.
+    /// Uses other rules than [`MATRIX`]: a model checker proves with broken rules that it would find the error.
     pub fn judge_by(&mut self, matrix: &'static [Row]) {
         self.matrix = matrix;
     }
@@ -73,12 +73,12 @@ impl Pending {
         self.location.root().to_string()
     }
 
-    /// Protocol as this commit leaves it.
+    /// Protocol after this commit.
     fn protocol(&self) -> Option<&Protocol> {
         self.changes.protocol.as_ref().or(self.table.as_ref().map(|t| &t.protocol))
     }
 
-    /// Metadata as this commit leaves it, but for marks.
+    /// Metadata after this commit, except marks.
     fn metadata(&self) -> Option<&Metadata> {
         self.changes.metadata.as_ref().or(self.table.as_ref().map(|t| &t.metadata))
     }
@@ -100,7 +100,7 @@ impl Pending {
         Ok(Some(next(now, previous)))
     }
 
-    /// Makes the adds again what they were before an attempt.
+    /// Restores the adds to what they were before an attempt.
     fn take_row_ids_back(&mut self) {
         for (add, prepared) in self.changes.adds.iter_mut().zip(&self.prepared) {
             add.base_row_id = prepared.base_row_id;
@@ -108,7 +108,7 @@ impl Pending {
         }
     }
 
-    /// Gives the adds what belongs to this version.
+    /// Sets the fields of the adds that depend on the version.
     fn assign_row_ids(&mut self, version: u64) -> Result<()> {
         self.take_row_ids_back();
         let assigns = match (self.protocol(), self.metadata()) {
@@ -123,7 +123,7 @@ impl Pending {
         Ok(())
     }
 
-    /// Makes the metrics of a rewrite those of the files as they are now. Metrics that the operation does not have are not
+    /// Updates the metrics of a rewrite to the current files. Metrics that the operation does not have are not
     /// added.
     fn measure_rewrite(&mut self) {
         let Some(metrics) = self.info.operation_metrics.as_mut().filter(|_| !self.changes.moves.is_empty())
@@ -168,7 +168,7 @@ impl Pending {
         actions
     }
 
-    /// Does what follows the commit, which the last attempt made. What goes wrong with it cannot undo the commit.
+    /// Runs the steps after the commit that the last attempt made. A failure there cannot undo the commit.
     pub(super) fn after_commit(&self, version: u64, snapshot: Option<&Snapshot>) -> Vec<String> {
         let (Some(protocol), Some(metadata)) = (self.protocol(), self.metadata.as_ref().or(self.metadata()))
         else {
@@ -187,7 +187,7 @@ impl Pending {
         after_commit(&commit).warnings.into_iter().chain(stale).collect()
     }
 
-    /// The transaction as it began, and was held against these winners up to the last one.
+    /// The original transaction, for the check against these winners up to the last one.
     fn record(&self, winners: &[Winner]) -> Result<String> {
         let root = self.location.root();
         let read_version = self.info.read_version.and_then(|v| u64::try_from(v).ok()).unwrap_or_default();
@@ -225,7 +225,7 @@ impl Pending {
             level: Some(self.level.name()),
             reason,
             advice: row.map_or("", |r| r.then),
-            // what cannot be told of it must not hide why it lost
+            // a failure to record it must not hide why it lost
             transaction: self.record(winners).ok(),
         };
         let error = Error::lost(kind, conflict);
@@ -245,7 +245,7 @@ fn touched(winners: &[Winner], root: &ObjectPath) -> Result<HashSet<String>> {
     removes.collect()
 }
 
-/// Whether a commit did the work of application transactions already.
+/// Whether a commit has recorded the application transactions already.
 pub(super) fn records_all(changes: &Changes, winner: &Winner) -> bool {
     let recorded = |app: &str| winner.txns().find(|t| t.app_id == app).map(|t| t.version);
     !changes.txns.is_empty()
@@ -273,7 +273,7 @@ impl Proposal for Pending {
     }
 
     fn follow(&mut self, winners: &[Winner]) -> Result<Option<u64>> {
-        // among all of them first: a winner that is in the way does not matter if a later one did our work
+        // among all of them first: a conflicting winner does not matter if a later one did our work
         if let Some(winner) = winners.iter().find(|w| records_all(&self.changes, w)) {
             return Ok(Some(winner.version));
         }

@@ -26,8 +26,8 @@ use crate::snapshot::Snapshot;
 use crate::stats::wide_bounds;
 use crate::store::Location;
 
-/// A change of a table in preparation: what was read of one version, and what is to be different in the next. Nothing is
-/// written to the log before [`Transaction::commit`], and then all of it in one version or nothing.
+/// A change of a table in preparation: what was read of one version, and what the next version changes. Nothing is
+/// written to the log before [`Transaction::commit`], which writes all of it as one version or nothing.
 ///
 /// What was read decides which commits of others it may follow, so a transaction whose changes depend on rows must say
 /// which: by [`Transaction::read_matching`], [`Transaction::read_predicate`], [`Transaction::read_files`],
@@ -88,7 +88,7 @@ impl Transaction {
         self.snapshot.as_ref()
     }
 
-    /// The id by which the commit is told from others, `commitInfo.txnId`: random, and unique to this transaction.
+    /// The id that identifies the commit, `commitInfo.txnId`: random, and unique to this transaction.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -108,17 +108,17 @@ impl Transaction {
         &mut self.operation
     }
 
-    /// The changes depend on all that the table is: no commit may come before them.
+    /// Claims the whole table: any commit that lands first is a conflict.
     pub fn read_state(&mut self) {
         self.reads.state();
     }
 
-    /// The changes depend on every row of the table.
+    /// Claims every row of the table.
     pub fn read_whole_table(&mut self) {
         self.reads.whole_table();
     }
 
-    /// The changes depend on the rows that match a predicate, wherever they are.
+    /// Claims the rows that match a predicate, in any file.
     ///
     /// # Errors
     /// [`Error::InvalidPredicate`] for a column that the table does not have.
@@ -126,7 +126,7 @@ impl Transaction {
         self.read(predicate, None)
     }
 
-    /// The changes depend on the rows that match a predicate, and these are all the files that have such rows. If the
+    /// Claims the rows that match a predicate, where these are all the files with such rows. If the
     /// transaction replaces the deletion vector of one of them, the rows that it deletes there are all that it read there:
     /// others may delete other rows at the same time.
     ///
@@ -141,8 +141,7 @@ impl Transaction {
         self.read(predicate, Some(&mut files.into_iter()))
     }
 
-    /// The changes depend on the rows that a query read: for each of its scans those that match a predicate, or every row
-    /// for `None`.
+    /// Claims the rows that a query read: for each of its scans those that match a predicate, or every row for `None`.
     ///
     /// # Errors
     /// As [`Transaction::read_predicate`].
@@ -166,7 +165,7 @@ impl Transaction {
         self.reads.predicate(predicate, files, table, self.location.root())
     }
 
-    /// The changes depend on every row of these files.
+    /// Claims every row of these files.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] for a path that cannot be decoded.
@@ -174,28 +173,28 @@ impl Transaction {
         files.into_iter().try_for_each(|path| self.reads.file(path, self.location.root()))
     }
 
-    /// The changes depend on the version of an application. An application whose version is recorded here is read, too.
+    /// Claims the version of an application. An application whose version is recorded here is claimed, too.
     pub fn read_app(&mut self, app_id: &str) {
         self.reads.app(app_id);
     }
 
-    /// A file joins.
+    /// Adds a file.
     pub fn add(&mut self, add: Add) {
         self.changes.adds.push(add);
     }
 
-    /// Files join whose names this writer did not choose: the commit looks whether the table has them already.
+    /// Adds files whose names this writer did not choose: the commit checks that the table does not contain them yet.
     pub fn add_foreign(&mut self, adds: impl IntoIterator<Item = Add>) {
         self.adds_may_exist = true;
         self.changes.adds.extend(adds);
     }
 
-    /// A file leaves.
+    /// Removes a file.
     pub fn remove(&mut self, remove: Remove) {
         self.changes.removes.push(remove);
     }
 
-    /// A file of the table leaves, `data_change` when its rows go with it.
+    /// Removes a file of the table; `data_change` if its rows are removed with it.
     pub fn remove_file(&mut self, add: &Add, data_change: bool) {
         self.changes.removes.push(tombstone(add, data_change));
     }
@@ -212,10 +211,10 @@ impl Transaction {
         });
     }
 
-    /// Rows move from files of the table to new ones, and none of them changes: the sources leave and the new files join,
-    /// both with `dataChange` false. `moves` says where each row that is left of the sources went. In a table with deletion
-    /// vectors enabled, rows of the sources that others delete meanwhile are then deleted in the new files; without that,
-    /// and for a source that `moves` does not know, the commit is a conflict.
+    /// Moves rows from files of the table to new ones without a change: removes the sources and adds the new files,
+    /// both with `dataChange` false. `moves` has the new position of each remaining row of the sources. In a table with
+    /// deletion vectors enabled, rows of the sources that others delete meanwhile are then deleted in the new files;
+    /// without that, and for a source that `moves` does not know, the commit is a conflict.
     ///
     /// A transaction rewrites once.
     pub fn rewrite<'s>(
@@ -234,7 +233,7 @@ impl Transaction {
         self.changes.cdc.push(cdc);
     }
 
-    /// New metadata. It must fit the files that stay, unless [`Transaction::replaces_all_files`] says that none does.
+    /// Sets new metadata. It must fit the files that stay, unless [`Transaction::replaces_all_files`] says that none stays.
     pub fn set_metadata(&mut self, metadata: Metadata) {
         self.changes.metadata = Some(metadata);
         self.changes.identities = None;
@@ -259,7 +258,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// New protocol. It has all features of the one before it, but for those of [`Transaction::drops_feature`].
+    /// Sets a new protocol. It has all features of the one before it, except those of [`Transaction::drops_feature`].
     pub fn set_protocol(&mut self, protocol: Protocol) {
         self.changes.protocol = Some(protocol);
     }
@@ -269,7 +268,7 @@ impl Transaction {
         self.leave.all_files = true;
     }
 
-    /// The new protocol may lack this feature: for the operation that drops it, after it took away what it left behind.
+    /// The new protocol may lack this feature: for the operation that drops it, after it has removed the feature's traces.
     pub fn drops_feature(&mut self, name: impl Into<String>) {
         self.leave.features.push(name.into());
     }
@@ -291,7 +290,7 @@ impl Transaction {
         self.user_metadata = text;
     }
 
-    /// Deletion vectors that are joined with those of a winner are kept in the log, up to so many bytes; without this they
+    /// Deletion vectors that are merged with those of a winner are kept in the log, up to so many bytes; without this they
     /// are in files always, since delta-spark's VACUUM fails on one that the log holds.
     pub fn set_inline_vectors(&mut self, bytes: usize) {
         self.inline_vectors = bytes;
@@ -307,7 +306,7 @@ impl Transaction {
         self.level = Some(level);
     }
 
-    /// How long lost races are repeated.
+    /// How long lost races are retried.
     pub fn set_budget(&mut self, budget: Duration) {
         self.budget = budget;
     }
@@ -322,13 +321,13 @@ impl Transaction {
     /// # Errors
     /// * Before anything is written, every rule of the table that the commit would break: [`Error::AppendOnly`],
     ///   [`Error::InvalidAction`], [`Error::UnsupportedFeature`], [`Error::MissingAction`], [`Error::InvalidSchema`],
-    ///   [`Error::DataFile`] for a file that must tell its number of rows.
+    ///   [`Error::DataFile`] for a file whose statistics must have the number of rows.
     /// * [`Error::TableAlreadyExists`] when another writer made the table first.
     /// * [`Error::ConcurrentAppend`], [`Error::ConcurrentDeleteRead`], [`Error::ConcurrentDeleteDelete`],
     ///   [`Error::ConcurrentTransaction`], [`Error::MetadataChanged`], [`Error::ProtocolChanged`] when it may not follow a
     ///   commit that landed first; [`Error::ConcurrentWrite`] when the budget is used up,
-    ///   or when it depends on all that the table is.
-    /// * [`Error::CommitStateUnknown`] when nobody can tell whether it was made: nothing that it names may be deleted.
+    ///   or when it claims the whole table.
+    /// * [`Error::CommitStateUnknown`] when it is unknown whether the commit was made: nothing that it names may be deleted.
     /// * What the store says.
     ///
     /// After every error but [`Error::CommitStateUnknown`] the commit was not made.
@@ -431,7 +430,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Makes every check that needs no winner. [`Transaction::commit`] does this and then runs what comes of it.
+    /// Makes every check that needs no winner. [`Transaction::commit`] does this and then runs the result.
     ///
     /// # Errors
     /// As [`Transaction::commit`], for what is refused before anything is written.

@@ -17,7 +17,7 @@ use crate::scan::{ReadRequest, RowScan};
 use crate::schema::{StructType, arrow_type};
 use crate::write::WritePlan;
 
-/// Which rows are meant: those for which it is true, not unknown.
+/// Selects rows: those for which it is true, not unknown.
 #[derive(Debug)]
 pub(crate) struct RowCondition<'a> {
     table: &'a WritePlan,
@@ -37,7 +37,7 @@ struct Given {
 }
 
 impl<'a> RowCondition<'a> {
-    /// From SQL text; without it every row is meant.
+    /// From SQL text; without it every row matches.
     ///
     /// # Errors
     /// [`Error::InvalidExpression`] for what is no condition on this table.
@@ -59,7 +59,7 @@ impl<'a> RowCondition<'a> {
         self.given.as_ref().map(|g| g.whole.text())
     }
 
-    /// What prunes files and tells other writers what was read; none for every row.
+    /// Prunes files, and is the claim of what was read; `None` for every row.
     pub(crate) fn predicate(&self) -> Option<&Predicate> {
         self.given.as_ref().map(|g| &g.predicate)
     }
@@ -75,7 +75,7 @@ impl<'a> RowCondition<'a> {
         columns.map(String::as_str).find(|name| !self.table.partition_columns.iter().any(|p| p == name))
     }
 
-    /// Of these files, those all of whose rows are meant, by their partition values.
+    /// Of these files, those in which every row matches, by partition values.
     ///
     /// # Errors
     /// [`Error::InvalidSchema`] for a partition value that cannot be read, [`Error::InvalidExpression`] for one that the
@@ -124,7 +124,7 @@ impl<'a> RowCondition<'a> {
         }
     }
 
-    /// Calls `found` with the number of each row of a batch of [`RowCondition::scan`] that is meant.
+    /// Calls `found` with the number of each row of a batch of [`RowCondition::scan`] that matches.
     ///
     /// # Errors
     /// [`Error::InvalidExpression`] for a row that the condition cannot be computed for.
@@ -139,7 +139,7 @@ impl<'a> RowCondition<'a> {
         Ok(())
     }
 
-    /// The first row of a batch of all columns of the table that is not meant, and what the condition reads of it.
+    /// The first row of a batch of all columns of the table that does not match, and what the condition reads of it.
     ///
     /// # Errors
     /// [`Error::InvalidExpression`] for a row that the condition cannot be computed for.

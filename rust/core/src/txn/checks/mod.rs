@@ -29,11 +29,11 @@ pub(super) struct Subject<'a> {
     pub(super) changes: &'a Changes,
     /// Whether metadata of other formats may be left behind.
     pub(super) allows_stale_formats: bool,
-    /// What goes that else must stay.
+    /// What only this operation may remove.
     pub(super) leave: &'a Leave,
 }
 
-/// What an operation takes away that every other one must leave alone.
+/// What an operation may remove and no other operation may.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Leave {
     /// All files of the table, removed or written again.
