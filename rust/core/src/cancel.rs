@@ -14,7 +14,7 @@ const POLL: Duration = Duration::from_millis(50);
 /// Stops operations from any thread: those at a place that it was given to by [`Location::stopped_by`]. It is asked
 /// between batches of rows, between files, and just before each try of an operation commits. What it stopped fails with
 /// [`Error::Interrupted`]: the table is as it was, and the files that were written are deleted. A commit that has begun
-/// goes to its end. A VACUUM that was stopped has deleted some of the files that it may delete.
+/// is completed. A VACUUM that was stopped has deleted some of the files that it may delete.
 ///
 /// [`Location::stopped_by`]: crate::store::Location::stopped_by
 #[derive(Debug, Clone, Default)]
@@ -26,7 +26,7 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the operation is to go on.
+    /// Whether the operation is to continue.
     ///
     /// # Errors
     /// [`Error::Interrupted`] once it was asked to stop.
@@ -48,7 +48,7 @@ impl Cancel {
     ) -> Result<T> {
         let (send, receive) = sync_channel(1);
         let work = move || {
-            // the receiver is gone after a stop
+            // the receiver no longer exists after a stop
             let _ = send.send(caught(|| "list".into(), work));
         };
         let started = std::thread::Builder::new().name("deltaic-list".into()).spawn(work);

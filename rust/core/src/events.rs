@@ -54,7 +54,7 @@ pub(crate) fn repeated(path: &str) {
     debug!(target: "deltaic::commit", path, "the store gave no clear answer; trying again");
 }
 
-/// Nobody can tell whether the commit landed.
+/// It is unknown whether the commit landed.
 pub(crate) fn unknown(table: &str, version: u64, reason: &str) {
     warn!(target: "deltaic::commit", table, version, reason, "the state of the commit is unknown");
 }

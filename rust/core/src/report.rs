@@ -45,7 +45,7 @@ pub struct Report {
     pub files_pruned_by_stats: u64,
     /// Files that listings returned.
     pub files_kept: u64,
-    /// Broken hints, checkpoints and checksums that were passed over, one line each.
+    /// Corrupt hints, checkpoints and checksums that were ignored, one line each.
     pub fallbacks: Vec<String>,
 }
 

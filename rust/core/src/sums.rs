@@ -1,4 +1,4 @@
-//! Sums of numbers that a log or a footer gives: what is made up may come to more than a number holds, and stays at its end.
+//! Saturating sums of numbers from a log or a footer: malicious values may exceed the range.
 
 /// Numbers that add up without overflow.
 pub(crate) trait Saturating: Copy + Default {

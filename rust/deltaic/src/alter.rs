@@ -74,7 +74,7 @@ impl Alter {
     /// Takes table properties away; those that are not set are no error.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a property that cannot be taken away.
+    /// [`Error::InvalidArgument`] for a property that cannot be removed.
     pub fn unset_properties<S: Into<String>>(self, keys: impl IntoIterator<Item = S>) -> Result<u64> {
         self.alter(Alteration::UnsetProperties { keys: strings(keys), if_exists: true })
     }
@@ -187,9 +187,9 @@ impl Alter {
         self.alter(Alteration::ClusterBy(columns.into_iter().map(|column| vec![column.into()]).collect()))
     }
 
-    /// Drops a table feature, in as many commits as its traces take. At every point the table is whole, and a drop that was
-    /// cut off goes on from there when it is called again. Older versions that need the feature stay protected by the
-    /// feature `checkpointProtection`.
+    /// Drops a table feature, in as many commits as its traces take. At every point the table is whole, and an
+    /// interrupted drop continues from there when it is called again. Older versions that need the feature stay
+    /// protected by the feature `checkpointProtection`.
     ///
     /// # Errors
     /// [`Error::InvalidFeatureChange`] for a feature that cannot be dropped, or that another writer uses again meanwhile.

@@ -68,9 +68,9 @@
 //!
 //! # Maintain
 //!
-//! [`Table::optimize`] joins small files, [`Table::vacuum`] deletes files that no version needs, [`Table::restore`] goes
-//! back to a version, [`Table::verify`] proves that a table is whole, and [`Table::fsck`] takes out files that are gone.
-//! [`Table::shallow_clone`] and [`Table::convert`] make tables without a copy.
+//! [`Table::optimize`] compacts small files, [`Table::vacuum`] deletes files that no version needs, [`Table::restore`]
+//! restores a version, [`Table::verify`] proves that a table is intact, and [`Table::fsck`] removes missing files from
+//! the log. [`Table::shallow_clone`] and [`Table::convert`] make tables without a copy.
 //!
 //! # Features
 //!

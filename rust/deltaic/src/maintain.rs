@@ -11,7 +11,7 @@ use crate::core::{
 };
 use crate::place::{Place, strings};
 
-/// Joins small files of a partition into larger ones, in one commit or not at all; no row changes.
+/// Compacts small files of a partition into larger ones, in one commit or not at all; no row changes.
 /// [`Table::optimize`](crate::Table::optimize) begins it.
 ///
 /// # Examples
@@ -138,7 +138,7 @@ impl Vacuum {
         self
     }
 
-    /// Goes by the log instead of a listing of the store: files that failed writers left stay.
+    /// Reads the log instead of listing the store: files that failed writers left stay.
     pub fn lite(mut self) -> Self {
         self.options.mode = VacuumMode::Lite;
         self
@@ -224,7 +224,7 @@ impl Restore {
         self
     }
 
-    /// Restores also where files of the old version are gone; [`Fsck`] takes them out.
+    /// Restores also where files of the old version are missing; [`Fsck`] removes them.
     pub fn ignore_missing_files(mut self) -> Self {
         self.options.ignore_missing_files = true;
         self
@@ -242,7 +242,8 @@ impl Restore {
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) where neither version nor time is given;
     /// [`Error::VersionNotFound`](crate::Error::VersionNotFound),
     /// [`Error::TimestampOutOfRange`](crate::Error::TimestampOutOfRange);
-    /// [`Error::DataFile`](crate::Error::DataFile) for a file that is gone; those of [`Transaction::commit`](crate::Transaction::commit).
+    /// [`Error::DataFile`](crate::Error::DataFile) for a missing file; those of
+    /// [`Transaction::commit`](crate::Transaction::commit).
     ///
     /// # Cost
     /// The live files of both versions, and a HEAD for each file that comes back.
@@ -255,8 +256,8 @@ impl Restore {
     }
 }
 
-/// Makes a table of a version of another, in one commit that refers to its files and copies none. From then on each goes
-/// its own way; a vacuum of the source may delete files that only the clone needs.
+/// Makes a table of a version of another, in one commit that refers to its files and copies none. From then on they are
+/// independent; a vacuum of the source may delete files that only the clone needs.
 /// [`Table::shallow_clone`](crate::Table::shallow_clone) begins it.
 ///
 /// # Examples
@@ -409,8 +410,8 @@ impl Convert {
     }
 }
 
-/// Takes the files out of the table that are gone from the store, in one commit. Their rows are lost already; what was lost
-/// is in the result. [`Table::fsck`](crate::Table::fsck) begins it.
+/// Removes files from the table that the store no longer has, in one commit. Their rows are lost already; the result
+/// has the files. [`Table::fsck`](crate::Table::fsck) begins it.
 ///
 /// # Examples
 ///
@@ -440,13 +441,13 @@ impl Fsck {
         Fsck { location, dry_run: false }
     }
 
-    /// Commits nothing; the result says what is gone.
+    /// Commits nothing; the result has the missing files.
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;
         self
     }
 
-    /// Looks for each file, and commits where one is gone.
+    /// Checks each file, and commits if one is missing.
     ///
     /// # Errors
     /// What the log and the store say; those of [`Transaction::commit`](crate::Transaction::commit).

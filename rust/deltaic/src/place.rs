@@ -13,7 +13,7 @@ impl Place {
         Place::Uri(uri.into(), StorageOptions::new())
     }
 
-    /// An option of the store; an open table has its own.
+    /// Sets an option of the store; an open table ignores it.
     pub(crate) fn option(&mut self, key: impl Into<String>, value: impl Into<String>) {
         if let Place::Uri(_, options) = self {
             *options = std::mem::take(options).with(key, value);

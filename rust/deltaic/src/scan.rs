@@ -22,7 +22,7 @@ enum FilterKind {
 }
 
 impl Filter {
-    /// What prunes files, and tells other writers what was read.
+    /// The predicate that prunes files and is the claim of what was read.
     pub(crate) fn predicate(&self, snapshot: &core::Snapshot) -> Result<Predicate> {
         match &self.0 {
             FilterKind::Sql(text) => implied_predicate(snapshot, text),

@@ -38,7 +38,7 @@ impl Snapshot {
     /// file made monotonic.
     ///
     /// # Errors
-    /// [`Error::InvalidTimeTravel`](crate::Error::InvalidTimeTravel) when the commit file is gone.
+    /// [`Error::InvalidTimeTravel`](crate::Error::InvalidTimeTravel) when the commit file no longer exists.
     ///
     /// # Cost
     /// One listing of the log and one GET.

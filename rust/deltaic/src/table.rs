@@ -13,7 +13,7 @@ use crate::{
 
 /// A Delta table: the version that was opened, and the operations at its place.
 ///
-/// What is read is always of the version that was opened; [`Table::update`] goes to the newest. What is written always
+/// What is read is always of the version that was opened; [`Table::update`] opens the newest. What is written always
 /// follows the newest version, which is not the opened one any more after it.
 ///
 /// # Examples
@@ -89,7 +89,7 @@ impl Table {
         Ok(Table { location, snapshot })
     }
 
-    /// Goes to the newest version, and says whether it is another one. What is known of the log is not read again.
+    /// Advances to the newest version, and returns whether it is another one. What is known of the log is not read again.
     ///
     /// # Errors
     /// As [`TableBuilder::open`]; [`Error::LogGap`](crate::Error::LogGap) where the opened version is not in the log any
@@ -187,7 +187,7 @@ impl Table {
         Alter::new(self.location.clone())
     }
 
-    /// Joins small files.
+    /// Compacts small files.
     pub fn optimize(&self) -> Optimize {
         Optimize::new(self.location.clone())
     }
@@ -207,7 +207,7 @@ impl Table {
         ShallowClone::new(self.location.clone(), self.version(), Place::uri(target))
     }
 
-    /// Takes files out of the table that are gone.
+    /// Removes missing files from the table.
     pub fn fsck(&self) -> Fsck {
         Fsck::new(self.location.clone())
     }

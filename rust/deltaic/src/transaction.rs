@@ -110,7 +110,7 @@ impl Add {
 ///     // it is in the log, for good
 ///     Ok(committed) => println!("version {}", committed.version),
 ///     Err(error) => match error.plain() {
-///         // nobody can tell whether it is in the log: delete nothing that it names
+///         // it is unknown whether it is in the log: delete nothing that it names
 ///         Error::CommitStateUnknown { version, .. } => println!("look at version {version}"),
 ///         // it is not in the log: here because it lost to a commit that it must not follow
 ///         other => {
@@ -192,8 +192,8 @@ impl Transaction {
     /// Commits, as the first version that nobody else takes and that this transaction may follow.
     ///
     /// * `Ok`: it is in the log, or its application transaction was recorded before.
-    /// * [`Error::CommitStateUnknown`](crate::Error::CommitStateUnknown): nobody can tell. Nothing that it names may be
-    ///   deleted; the log says later whether the version is this one.
+    /// * [`Error::CommitStateUnknown`](crate::Error::CommitStateUnknown): it is unknown. Nothing that it names may be
+    ///   deleted; the log shows later whether the version is this one.
     /// * Any other error: it is not in the log. [`Error::conflict`](crate::Error::conflict) is there where it lost to
     ///   another commit.
     ///

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::file_path::FilePath;
 use super::{DeletionVectorDescriptor, PartitionValues};
 
-/// `add`: a logical file joins the table (PROTOCOL.md, "Add File and Remove File").
+/// `add`: a logical file is added to the table (PROTOCOL.md, "Add File and Remove File").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Add {

@@ -50,7 +50,7 @@ pub struct CommitInfo {
     /// Engine that committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine_info: Option<String>,
-    /// Unique id of the transaction: tells our own commit from a competitor's after a lost answer.
+    /// Unique id of the transaction: distinguishes our own commit from a competitor's after a lost answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub txn_id: Option<String>,
     /// Everything else.

@@ -14,7 +14,7 @@ pub struct Remove {
     /// Time of the removal, in milliseconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<i64>,
-    /// Whether the rows are gone, not only rearranged.
+    /// Whether the rows are deleted, not only rearranged.
     pub data_change: bool,
     /// Whether `partitionValues` and `size` are present.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -39,7 +39,7 @@ pub struct AfterCommit {
     pub checkpoint: Option<CheckpointDone>,
     /// The cleanup that followed it.
     pub cleanup: Option<CleanupDone>,
-    /// What went wrong, one line each. The commit stands all the same.
+    /// What failed, one line each. The commit is not undone.
     pub warnings: Vec<String>,
 }
 

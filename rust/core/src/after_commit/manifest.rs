@@ -36,7 +36,7 @@ enum Extent {
 }
 
 /// Writes a manifest for each partition of the newest version, and deletes those of partitions that have no files any
-/// more. A manifest is replaced as a whole, and tells the files of one version; those of different partitions are not
+/// more. A manifest is replaced as a whole, and lists the files of one version; those of different partitions are not
 /// changed at one moment.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ pub enum Position {
 /// A column to be added.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewColumn {
-    /// The struct that it joins; empty for the table. In arrays and maps the path has `element`, `key` and `value`.
+    /// The struct that it is added to; empty for the table. In arrays and maps the path has `element`, `key` and `value`.
     pub parent: Vec<String>,
     /// The column. A comment may be in its metadata.
     pub field: StructField,

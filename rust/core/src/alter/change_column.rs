@@ -69,7 +69,7 @@ pub fn change_columns(table: &Definition, changes: &[ColumnChange]) -> Result<De
     })
 }
 
-/// Makes one change, but for the default, in the schema that `table` is to have.
+/// Makes one change, except of the default, in the new schema of `table`.
 fn apply(table: &Definition, schema: &mut StructType, change: &ColumnChange) -> Result<()> {
     let path = resolve(schema, &change.path)?;
     check_identity(schema, change, &path)?;

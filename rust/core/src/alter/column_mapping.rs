@@ -294,7 +294,7 @@ pub(crate) fn reuse(old: &StructType, new: &mut StructType) {
     });
 }
 
-/// Whether two types are the same but for nullability and metadata.
+/// Whether two types are equal except for nullability and metadata.
 fn alike(a: &DataType, b: &DataType) -> bool {
     match (a, b) {
         (DataType::Struct(a), DataType::Struct(b)) => {

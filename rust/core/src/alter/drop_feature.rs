@@ -31,7 +31,7 @@ pub struct Traces {
     pub domains: Vec<String>,
     /// Whether the newest checkpoint is of V2.
     pub v2_checkpoint: bool,
-    /// Whether commits and checkpoints before `delta.requireCheckpointProtectionBeforeVersion` are gone.
+    /// Whether commits and checkpoints before `delta.requireCheckpointProtectionBeforeVersion` are deleted.
     pub history_truncated: bool,
 }
 
@@ -72,7 +72,7 @@ pub enum History {
     /// They may stay: only writers needed the feature.
     Stays,
     /// They stay behind [`BARRIER_CHECKPOINTS`] checkpoints that may not be removed one by one: the feature
-    /// checkpointProtection joins the protocol. After the last commit one more checkpoint is written.
+    /// checkpointProtection is added to the protocol. After the last commit one more checkpoint is written.
     Protected,
     /// They must be gone: the executor truncates the history, and refuses where a commit or the oldest checkpoint still
     /// shows the feature.
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(done.protocol.features(), ["appendOnly", "checkpointProtection", "invariants"]);
         assert_eq!(done.protocol.min_reader_version, 1);
         assert_eq!(done.property(TableProperty::RequireCheckpointProtectionBeforeVersion), Some("9"));
-        // the protection goes when the history is gone
+        // the protection is dropped when the history is deleted
         let guard = plan_drop(&done, "checkpointProtection", true, &Traces::default()).unwrap();
         assert_eq!(
             guard.steps,

@@ -138,7 +138,7 @@ fn added(field: &StructField) -> StructField {
 ///
 /// # Errors
 /// [`Error::InvalidSchema`], [`Error::InvalidArgument`] for names and partition columns; [`Error::InvalidColumnChange`]
-/// when a CHECK constraint refers to a column that is gone, and for values of an identity column that is `GENERATED ALWAYS`;
+/// when a CHECK constraint refers to a dropped column, and for values of an identity column that is `GENERATED ALWAYS`;
 /// [`Error::InvalidFeatureChange`] for types and partition columns
 /// that the table's features do not allow.
 pub fn overwrite_schema(

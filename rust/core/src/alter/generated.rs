@@ -33,8 +33,8 @@ pub(super) fn refuse_type_of_generated(
     Err(refuse(path, reason).named(&condition::GENERATED_COLUMNS_EXPR_TYPE_MISMATCH, parameters))
 }
 
-/// The schema without the expressions that say nothing, because the protocol has no generated columns: such a column is a
-/// plain one, as for delta-spark, and the next change of the table takes the expression away.
+/// The schema without expressions that have no effect because the protocol has no generated columns: such a column is a
+/// plain one, as for delta-spark, and the next change of the table removes the expression.
 pub(crate) fn in_force(protocol: &Protocol, mut schema: StructType) -> StructType {
     if !protocol.supports(TableFeature::GeneratedColumns) {
         schema.change_fields(&mut |_, field| {

@@ -57,7 +57,7 @@ pub(super) fn check(old: Option<&Definition>, new: &Definition) -> Result<()> {
             "there must be no deletion vectors: set `delta.enableDeletionVectors` = `false`",
         ));
     }
-    // a table that another writer made so can still be changed
+    // a table that another writer left in this state can still be changed
     let both =
         |table: &Definition| table.is_true(V1) && table.protocol.supports(TableFeature::DeletionVectors);
     if both(new) && !old.is_some_and(both) {

@@ -77,7 +77,7 @@ impl Identity {
         let overflow = || refuse(&[column.to_owned()], "its next values do not fit into a long");
         let first = match self.high_water_mark {
             None => self.start,
-            // a mark that is not of the sequence is passed over
+            // a mark that is not in the sequence is ignored
             Some(mark) => {
                 let mark = self.round(mark).ok_or_else(overflow)?;
                 mark.checked_add(self.step).ok_or_else(overflow)?

@@ -17,7 +17,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! * A commit that loses its race against a change of metadata is made anew from the winner's definition.
+//! * A commit that loses its race against a change of metadata is retried on the winner's definition.
 //! * [`validate`] and [`validate_replacement`] check a protocol and metadata from elsewhere, and [`check_keeps_features`]
 //!   that none is lost but by being dropped: every transaction makes these checks before its commit.
 //! * What needs the table's rows or files is said where it is needed: a new CHECK constraint is evaluated on all rows

@@ -8,7 +8,7 @@ use crate::schema::{ColumnMappingMode, DataType, StructType};
 /// Characters that Parquet files of older readers cannot have in column names; physical names are free of them.
 const REFUSED: &str = " ,;{}()\n\t=";
 
-/// Checks the names of a schema: none empty, no two equal but for case within one struct, and without column mapping
+/// Checks the names of a schema: none empty, no two equal ignoring case within one struct, and without column mapping
 /// none of the characters that Spark refuses.
 pub(crate) fn check_names(schema: &StructType, mode: ColumnMappingMode) -> Result<()> {
     check_struct(schema, mode, "")

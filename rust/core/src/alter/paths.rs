@@ -12,7 +12,7 @@ pub(super) fn same(a: &str, b: &str) -> bool {
     a == b || a.to_lowercase() == b.to_lowercase()
 }
 
-/// Whether one path begins with the other, but for case.
+/// Whether one path begins with the other, ignoring case.
 pub(super) fn begins_with(path: &[String], prefix: &[String]) -> bool {
     path.len() >= prefix.len() && path.iter().zip(prefix).all(|(a, b)| same(a, b))
 }

@@ -98,10 +98,10 @@ pub(super) fn without_feature(current: &Protocol, feature: TableFeature) -> Prot
     normalized(&features)
 }
 
-/// Refuses a protocol that lacks a feature of the one before it, but for those that are `dropped`.
+/// Refuses a protocol that lacks a feature of the one before it, except those that are `dropped`.
 ///
 /// # Errors
-/// [`Error::InvalidFeatureChange`] with the first feature that is gone.
+/// [`Error::InvalidFeatureChange`] with the first missing feature.
 pub fn check_keeps_features(old: &Protocol, new: &Protocol, dropped: &[String]) -> Result<()> {
     let gone = |name: &&str| !new.supports_named(name) && !dropped.iter().any(|d| d == name);
     match old.features().into_iter().find(gone) {

@@ -19,7 +19,7 @@ use crate::schema::{CURRENT_DEFAULT, DataType, StructField, StructType};
 ///
 /// # Errors
 /// [`crate::Error::InvalidColumnChange`] when columns would be added and dropped at once, in a table with an identity column,
-/// whose list says nothing of identities, and as for
+/// whose list does not mention identities, and as for
 /// [`super::add_columns`], [`super::drop_columns`] and [`super::change_columns`].
 pub fn replace_columns(table: &Definition, columns: &[StructField]) -> Result<Definition> {
     for field in &table.schema.fields {

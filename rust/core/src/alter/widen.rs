@@ -58,7 +58,7 @@ pub(super) fn is_iceberg_widening(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// The type of a column after data of another type joins: the wider of two, where schema evolution may widen.
+/// The type of a column after data of another type is added: the wider of two, where schema evolution may widen.
 pub(super) fn evolved(
     table: &Definition,
     from: &DataType,

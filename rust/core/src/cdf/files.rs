@@ -22,7 +22,7 @@ use crate::store::{Location, runtime};
 pub enum ChangeKind {
     /// Rows of a data file that are new.
     Insert,
-    /// Rows of a data file that are gone.
+    /// Deleted rows of a data file.
     Delete,
     /// Changes that were written as such; each row says what it is.
     Cdc,
@@ -93,7 +93,7 @@ pub(super) fn files(commit: Committed<'_>, actions: Vec<Action>) -> Result<Vec<C
     if nothing_merged { Ok(Vec::new()) } else { commit.moved(moved) }
 }
 
-/// Whether a merge changed no row, although it may have written files anew.
+/// Whether a merge changed no row, although it may have rewritten files.
 fn merged_nothing(info: &CommitInfo) -> bool {
     let none = |metric: &str| {
         let value = info.operation_metrics.as_ref().and_then(|metrics| metrics.get(metric));

@@ -45,7 +45,7 @@ pub fn checksum_of(snapshot: &Snapshot) -> Result<Checksum> {
     })
 }
 
-/// Writes a checksum, unless the version has one: they are never overwritten. Tells whether it was written.
+/// Writes a checksum, unless the version has one: they are never overwritten. Returns whether it was written.
 ///
 /// # Errors
 /// What the store says.
@@ -56,7 +56,7 @@ pub fn put_checksum(location: &Location, version: u64, checksum: &Checksum) -> R
     Ok(location.store().put_if_absent(&path, body.into())? == PutOutcome::Created)
 }
 
-/// The checksum of a version; none where it has none, or one that cannot be read, which says nothing.
+/// The checksum of a version; `None` if it has none or one that cannot be read.
 ///
 /// # Errors
 /// What the store says.
@@ -69,8 +69,8 @@ pub fn read_checksum(location: &Location, version: u64) -> Result<Option<Checksu
     }
 }
 
-/// Writes the checksum of a commit from that of the version before, which is one read where it is not given. False where
-/// there is none, or where it cannot be told: then the next checkpoint makes one.
+/// Writes the checksum of a commit from that of the version before, which is one read where it is not given. False
+/// where there is none, or where it cannot be derived: then the next checkpoint writes one.
 ///
 /// # Errors
 /// What the store says.

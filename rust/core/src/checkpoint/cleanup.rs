@@ -32,8 +32,8 @@ pub struct Deletable {
 ///
 /// The newest version that was committed at or before the cutoff is the oldest one kept; the newest complete checkpoint at
 /// or before it is what everything kept is built on. Commits count as committed when their files were written, made
-/// monotonic. A checkpoint whose commit owes its time to a commit before it is passed over, because deleting that commit
-/// would move it; so is one before `protected_before`.
+/// monotonic. A checkpoint whose commit owes its time to a commit before it is skipped, because deleting that commit
+/// would change its time; so is one before `protected_before`.
 pub fn deletable(listing: &Listing, cutoff: i64, protected_before: u64) -> Deletable {
     let times = monotonic(listing.commits());
     let Some(oldest_kept) = times.iter().rev().find(|(_, at)| **at <= cutoff).map(|(version, _)| *version)
@@ -74,7 +74,7 @@ pub fn deletable_sidecars(
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CleanupDone {
-    /// Names below `_delta_log` that are gone, or that would go in a dry run.
+    /// Names below `_delta_log` that were deleted, or would be in a dry run.
     pub deleted: Vec<String>,
     /// Names that could not be deleted, with the reason. The next cleanup tries again.
     pub failed: Vec<(String, String)>,

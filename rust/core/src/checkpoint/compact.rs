@@ -66,7 +66,7 @@ pub fn compact(location: &Location, from: u64, to: u64) -> Result<CompactDone> {
         body.push(b'\n');
     }
     if body.is_empty() {
-        // commits of nothing but provenance: a reader must find an action all the same
+        // commits with only provenance: a reader must find an action all the same
         body.extend_from_slice(b"{\"commitInfo\":{}}\n");
     }
     let size = body.len() as u64;

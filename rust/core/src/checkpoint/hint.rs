@@ -9,8 +9,8 @@ use crate::store::Location;
 /// Schemas of more characters are left out of the hint, as delta-spark does.
 const MOST: usize = 20_000;
 
-/// Writes the hint, unless it names this checkpoint or a newer one already: it moves only forward. Tells whether it was
-/// written.
+/// Writes the hint, unless it names this checkpoint or a newer one already: it moves only forward. Returns whether it
+/// was written.
 ///
 /// # Errors
 /// What the store says. The checkpoint is there all the same.

@@ -1,4 +1,4 @@
-//! What goes into a checkpoint, as streams: the live files, the tombstones that have not expired, everything else.
+//! The content of a checkpoint, as streams: the live files, the tombstones that have not expired, everything else.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -177,7 +177,7 @@ mod tests {
     use crate::replay::{FilesRequest, STRING_MAP, ScanSource, Tail, VECTOR};
     use crate::store::ObjectAdapter;
 
-    /// Files `f0`, `f1` and so on, of which nothing but the path is known.
+    /// Files `f0`, `f1` and so on, of which only the path is known.
     fn batch(numbers: Range<usize>) -> FileBatch {
         let null = |kind: &DataType| new_null_array(kind, numbers.len());
         let paths = StringViewArray::from_iter_values(numbers.clone().map(|n| format!("f{n}")));

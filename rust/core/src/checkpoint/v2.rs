@@ -65,7 +65,7 @@ pub(super) fn write(job: &Job<'_>) -> Result<(CheckpointDone, LastCheckpoint)> {
     let top_bytes = body.len() as u64;
     location.store().put(&path, body)?;
     still_there(job, &reused).inspect_err(|_| {
-        // best effort: readers pass over a checkpoint whose sidecars are gone
+        // best effort: readers ignore a checkpoint whose sidecars are missing
         let _ = location.store().delete(&path);
     })?;
 

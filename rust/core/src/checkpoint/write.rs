@@ -163,7 +163,7 @@ impl<'a> Job<'a> {
         Ok(Some((done, hint)))
     }
 
-    /// Compares what goes into the checkpoint with the checksum of the version, where there is one.
+    /// Compares the content of the checkpoint with the checksum of the version, where there is one.
     pub(super) fn check_totals(&self, num_files: u64, num_bytes: Option<i64>) -> Result<()> {
         let (location, version) = (self.snapshot.location(), self.snapshot.version());
         let Some(checksum) = &self.checksum else { return Ok(()) };

@@ -5,7 +5,7 @@ use std::fmt;
 use super::next::index;
 use super::version_checksum::Checksum;
 
-/// A fact that a checksum and the log tell in two ways.
+/// A fact that differs between a checksum and the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChecksumDifference {
     /// Name of the fact in the checksum.
@@ -22,7 +22,7 @@ impl fmt::Display for ChecksumDifference {
     }
 }
 
-/// What `said` tells otherwise than `found`, where both tell it.
+/// The facts of `said` that differ from `found`, of those that both have.
 pub(crate) fn checksum_differences(said: &Checksum, found: &Checksum) -> Vec<ChecksumDifference> {
     let mut out = Vec::new();
     fn compare<T: PartialEq + fmt::Debug>(

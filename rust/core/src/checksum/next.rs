@@ -26,7 +26,7 @@ const REMOVES_NOTHING: [OperationName; 2] =
     [OperationName::DeletionVectorTombstones, OperationName::ManualUpdate];
 
 /// The checksum of a version from that of the version before (none before version 0) and the actions of the commit.
-/// `None` where these do not tell: an operation that adds files again, a `remove` without a size, no protocol.
+/// `None` where these do not suffice: an operation that adds files again, a `remove` without a size, no protocol.
 pub fn next_checksum(
     before: Option<&Checksum>,
     info: &CommitInfo,

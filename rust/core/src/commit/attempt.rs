@@ -20,9 +20,9 @@ pub enum Step {
     Over,
 }
 
-/// One attempt to write one version, as a state machine that does no I/O: a driver does what [`CommitAttempt::step`] says and
-/// tells what the store answered. [`super::write_commit`] drives it over a store, and a model checker over every answer
-/// that a store can give.
+/// One attempt to write one version, as a state machine that does no I/O: a driver does what [`CommitAttempt::step`]
+/// says and reports what the store answered. [`super::write_commit`] drives it over a store, and a model checker over
+/// every answer that a store can give.
 #[derive(Debug, Clone)]
 pub struct CommitAttempt {
     version: u64,
@@ -85,7 +85,7 @@ impl CommitAttempt {
         self.puts += 1;
         match answer {
             Ok(PutOutcome::Created) => return self.over(Ok(CommitOutcome::Committed(self.version))),
-            // maybe by an earlier try of this very request: the place tells whose it is
+            // maybe by an earlier try of this very request: the object there shows whose it is
             Ok(PutOutcome::AlreadyExists) => {}
             Err(error @ Error::Storage { .. }) => {
                 self.under_way |= !is_refusal(&error);

@@ -17,8 +17,8 @@ pub trait Proposal {
     /// When it cannot be made; nothing was committed.
     fn at(&mut self, version: u64, now: i64) -> Result<(CommitInfo, Vec<ActionRef<'_>>)>;
 
-    /// Makes it follow commits that landed first, all of them up to the head of the log; or tells the version in which
-    /// its work was done already.
+    /// Makes it follow commits that landed first, all of them up to the head of the log; or returns the version in
+    /// which its work was done already.
     ///
     /// # Errors
     /// When it may not follow one of them; nothing was committed.
@@ -45,7 +45,7 @@ pub struct Landed {
 /// # Errors
 /// * What the proposal says: it may not follow a winner.
 /// * [`Error::ConcurrentWrite`] when the budget is used up.
-/// * [`Error::CommitStateUnknown`] when nobody can tell whether the commit was made: nothing that it names may be deleted.
+/// * [`Error::CommitStateUnknown`] when it is unknown whether the commit was made: nothing that it names may be deleted.
 /// * What the store says.
 ///
 /// After every error but [`Error::CommitStateUnknown`] the commit was not made.

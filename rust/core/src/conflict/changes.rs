@@ -14,7 +14,7 @@ pub struct Changes {
     /// New metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// Files that join.
+    /// Files that are added.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub adds: Vec<Add>,
     /// Files that leave.
@@ -32,7 +32,7 @@ pub struct Changes {
     /// Values of identity columns: where these are there, moving their marks is all that the metadata does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identities: Option<IdentityValues>,
-    /// Where the rows of files that are rewritten go, which the log does not tell.
+    /// The new positions of rows of rewritten files, which the log does not record.
     #[serde(skip_serializing_if = "RowRelocations::is_empty")]
     pub moves: RowRelocations,
 }
@@ -67,7 +67,7 @@ impl Changes {
         self.adds.iter().any(|a| a.data_change) || self.removes.iter().any(|r| r.data_change)
     }
 
-    /// Whether the metadata becomes another, but for marks of identity columns.
+    /// Whether the metadata changes, except marks of identity columns.
     pub fn changes_metadata(&self) -> bool {
         self.metadata.is_some() && self.identities.is_none()
     }

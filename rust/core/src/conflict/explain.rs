@@ -61,8 +61,8 @@ pub struct ExplainedWinner {
     pub rules: Vec<ExplainedRule>,
 }
 
-/// Asks every rule of a transaction and a commit that landed first, by the check that the commit itself makes. Pure, but
-/// for the deletion vectors of files that both changed.
+/// Evaluates every rule for a transaction and a commit that landed first, by the check that the commit itself makes.
+/// Pure, except that it reads the deletion vectors of files that both changed.
 ///
 /// # Errors
 /// As [`findings`].

@@ -31,7 +31,7 @@ struct ReadPredicate {
     matched: Option<BTreeSet<String>>,
 }
 
-/// Partition values and statistics of a file; `None` where its action does not tell its partition values.
+/// Partition values and statistics of a file; `None` where its action has no partition values.
 struct FileFacts<'a> {
     partition_values: Option<&'a PartitionValues>,
     stats: Option<&'a str>,
@@ -147,8 +147,8 @@ impl Reads {
     }
 
     /// Follows a winner that moved rows of claimed files (`dataChange` false): the files that they may be in now are claimed
-    /// in their place. A file of a rewrite counts for every claim on a file that the rewrite removed, since the log does
-    /// not tell where a row went.
+    /// in their place. A file of a rewrite counts for every claim on a file that the rewrite removed, since the log
+    /// does not record where a row went.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] for a path that cannot be decoded.

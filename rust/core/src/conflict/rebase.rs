@@ -7,10 +7,10 @@ use crate::error::{ConflictRule, Result};
 use crate::stats::wide_bounds;
 
 impl Changes {
-    /// The changes as they would be, had the transaction begun after the winner: deletion vectors are joined, marks of
-    /// identity columns are put on top of its metadata, rows
-    /// that the winner deleted where they were are deleted where they are now, and files that it gave row ids keep them. (Protocol, metadata, timestamps and new row ids are not part of the
-    /// prepared changes; each attempt makes them anew.)
+    /// The changes as they would be, had the transaction begun after the winner: deletion vectors are merged, marks of
+    /// identity columns are applied to its metadata, rows that the winner deleted where they were are deleted where
+    /// they are now, and files that it gave row ids keep them. (Protocol, metadata, timestamps and new row ids are not
+    /// part of the prepared changes; each attempt computes them again.)
     ///
     /// # Errors
     /// [`crate::Error::LogCorrupt`] for a path that cannot be decoded, [`crate::Error::InvalidColumnChange`] for a mark

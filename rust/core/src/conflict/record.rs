@@ -14,7 +14,7 @@ use crate::predicate::Predicate;
 pub struct TransactionRecord {
     /// Version that it began at.
     pub read_version: u64,
-    /// Newest commit that it was held against; none takes all that there are.
+    /// Newest commit to check it against; `None` checks against all commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_winner: Option<u64>,
     /// Its operation.

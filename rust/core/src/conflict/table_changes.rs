@@ -72,7 +72,7 @@ pub(crate) fn enables_row_tracking(old: &Metadata, new: &Metadata) -> bool {
     new.is_true(ROW_TRACKING) && !old.is_true(ROW_TRACKING)
 }
 
-/// What a change of the protocol comes to; nothing when it is the same.
+/// What a change of the protocol amounts to; nothing when it is the same.
 pub(super) fn protocol_rule(old: &Protocol, new: &Protocol) -> Option<ConflictRule> {
     if old == new {
         return None;
@@ -87,7 +87,7 @@ pub(super) fn protocol_rule(old: &Protocol, new: &Protocol) -> Option<ConflictRu
     Some(if undemanding { ConflictRule::FeaturesAdded } else { ConflictRule::ProtocolChanged })
 }
 
-/// What a change of the metadata comes to; nothing when it is the same.
+/// What a change of the metadata amounts to; nothing when it is the same.
 pub(super) fn metadata_rule(old: &Metadata, new: &Metadata) -> Option<ConflictRule> {
     if old == new {
         return None;
@@ -126,7 +126,7 @@ fn maps_by_name(old: &Metadata, new: &Metadata) -> bool {
     mode(old) == ColumnMappingMode::None && mode(new) == ColumnMappingMode::Name
 }
 
-/// Takes ids and physical names of columns out of a schema, and tells whether these are all the columns' names.
+/// Removes ids and physical names of columns from a schema, and returns whether these are all the columns' names.
 fn drop_mapping(value: &mut Value) -> bool {
     match value {
         Value::Object(fields) => {

@@ -87,7 +87,7 @@ impl DeletionVector {
     pub fn to_inline(&self) -> DeletionVectorDescriptor {
         let mut bytes = self.to_bytes();
         let size_in_bytes = bytes.len() as i32;
-        // base85 takes four bytes at a time; the size tells the padding
+        // base85 encodes four bytes at a time; the size shows the padding
         bytes.resize(bytes.len().next_multiple_of(4), 0);
         DeletionVectorDescriptor {
             storage_type: DvStorage::Inline,

@@ -88,7 +88,7 @@ impl Assignments {
     }
 }
 
-/// The column with another value at a path within it. A struct that was null is one of nulls but for that value.
+/// The column with another value at a path within it. A null struct becomes one of nulls and that value.
 fn replaced(column: &ArrayRef, path: &[usize], value: ArrayRef) -> Result<ArrayRef> {
     let Some((first, rest)) = path.split_first() else { return Ok(value) };
     let failed = |e| Error::arrow("the new value of a field", e);

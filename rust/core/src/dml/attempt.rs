@@ -42,7 +42,7 @@ impl DmlAttempt {
         self.kept
     }
 
-    /// Whether to go on.
+    /// Whether to continue.
     ///
     /// # Errors
     /// [`Error::Interrupted`] once the operation was asked to stop.

@@ -103,7 +103,7 @@ pub struct DeleteDone {
     pub vectors_removed: u64,
     /// Files of row-level changes.
     pub change_files: u64,
-    /// What went wrong after the commit, which stands.
+    /// What failed after the commit. The commit is not undone.
     pub warnings: Vec<String>,
 }
 
@@ -127,6 +127,6 @@ pub struct UpdateDone {
     pub vectors_removed: u64,
     /// Files of row-level changes.
     pub change_files: u64,
-    /// What went wrong after the commit, which stands.
+    /// What failed after the commit. The commit is not undone.
     pub warnings: Vec<String>,
 }

@@ -41,7 +41,7 @@ pub(crate) struct Removed {
 /// deletion vectors where the table has them, or else files without the rows.
 ///
 /// # Errors
-/// As [`crate::operations::delete`], but for those of the commit.
+/// As [`crate::operations::delete`], except those of the commit.
 pub(crate) fn remove_rows(
     attempt: &DmlAttempt,
     snapshot: &Snapshot,
@@ -171,7 +171,7 @@ pub(crate) fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The rows that these files show, if their statistics tell the number.
+/// The number of rows of these files, if their statistics have it.
 pub(crate) fn rows_of(files: &[Add]) -> Option<u64> {
     files.iter().try_fold(0_u64, |all, file| {
         let rows = num_records(file)?;

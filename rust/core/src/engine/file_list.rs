@@ -77,7 +77,7 @@ fn made(schema: &StructType) -> BTreeMap<&str, Option<&str>> {
     made.map(|field| (field.name.as_str(), expression(field))).collect()
 }
 
-/// A schema as Spark is told it: without what is only ours, and with no SQL that the core did not print.
+/// A schema as Spark gets it: without internal metadata, and with no SQL that the core did not print.
 pub fn schema(schema: &StructType) -> Value {
     schema_json(schema, None)
 }
@@ -97,8 +97,8 @@ pub fn identity(snapshot: &Snapshot) -> String {
 /// this version as they are.
 ///
 /// # Errors
-/// [`Error::SchemaChanged`] where it does not: a column is gone, has another type, may be null now, or is another one of the
-/// same name. [`Error::InvalidSchema`] for what [`describe`] did not make.
+/// [`Error::SchemaChanged`] where it does not: a column is missing, has another type, may be null now, or is another
+/// one of the same name. [`Error::InvalidSchema`] for what [`describe`] did not make.
 pub fn check_analyzed(snapshot: &Snapshot, analyzed: &str) -> Result<()> {
     check_fits(snapshot, &describe(snapshot), analyzed)
 }
@@ -163,7 +163,7 @@ pub fn total_size(snapshot: &Snapshot) -> Result<i64> {
     Ok(total)
 }
 
-/// Rows of the snapshot that are not deleted; none where the statistics of a file do not tell how many it has.
+/// Rows of the snapshot that are not deleted; `None` where the statistics of a file lack its number.
 ///
 /// # Errors
 /// Those of [`Snapshot::files`].

@@ -40,8 +40,8 @@ fn field_json(field: &StructField, physical: Option<ColumnMappingMode>) -> Value
     json!({"name": name, "type": type_json(&field.data_type, physical), "nullable": field.nullable, "metadata": metadata})
 }
 
-/// What Spark is told of a column beside its type. It parses some of that as SQL by itself: those are what the core
-/// printed, or left out.
+/// The metadata of a column that Spark gets besides its type. Spark parses some of it as SQL by itself: such values are
+/// printed by the core, or left out.
 fn told(field: &StructField) -> impl Iterator<Item = (String, Value)> {
     let all =
         field.metadata.iter().filter(|(key, _)| !key.starts_with(KEY_PREFIX) && !key.starts_with("parquet."));

@@ -1,4 +1,4 @@
-//! The names by which delta-spark and Spark tell errors apart: conditions, with SQLSTATE, Python class and parameters.
+//! The names by which delta-spark and Spark distinguish errors: conditions, with SQLSTATE, Python class and parameters.
 //!
 //! A kind of [`Error`] that is always one condition has it in [`OF_KINDS`]; where it depends on what happened, the place
 //! that raises says which ([`Error::named`]). What delta-spark has no condition for has none here. The names are those of
@@ -378,7 +378,7 @@ pub const OF_KINDS: &[(&str, Option<&Condition>)] = &[
     ("ProtocolChanged", Some(&PROTOCOL_CHANGED)),
 ];
 
-/// A condition that the place that raises gave, with what no fact tells.
+/// A condition that the raising code gave, with parameters that no fact has.
 #[derive(Debug, Clone)]
 pub struct Given {
     /// The error.
@@ -421,7 +421,7 @@ impl Error {
     pub fn condition(&self) -> Option<&'static Condition> {
         match self {
             Error::Named(given) => Some(given.condition),
-            // of these kinds a fact tells
+            // for these kinds a fact decides
             Error::LogGap { version: 0, .. } => Some(&TRUNCATED_TRANSACTION_LOG),
             Error::SourceRowsChanged { what, .. } => match what.as_str() {
                 "changes" => Some(&SOURCE_TABLE_IGNORE_CHANGES),

@@ -1,4 +1,4 @@
-//! What an error tells, by field.
+//! The facts of an error, by field.
 
 use std::sync::Arc;
 

@@ -115,7 +115,7 @@ pub enum Error {
     LogCorrupt {
         /// The file.
         path: String,
-        /// Its version, where the name tells it.
+        /// Its version, if the name shows it.
         version: Option<u64>,
         /// What is wrong.
         reason: String,
@@ -324,7 +324,7 @@ pub enum Error {
         what: String,
         /// Operation of the commit, or a file that it removes.
         cause: String,
-        /// Option that passes over such commits.
+        /// Option that skips such commits.
         option: String,
     },
     /// The schema or the partitioning of a table changed while a stream reads it.
@@ -332,7 +332,7 @@ pub enum Error {
     SourceSchemaChanged {
         /// Table location.
         path: String,
-        /// Version of the commit, or the one where the stream goes on.
+        /// Version of the commit, or the one where the stream continues.
         version: u64,
         /// What changed, and whether the query can be started again as it is.
         reason: String,

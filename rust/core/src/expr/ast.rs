@@ -17,7 +17,7 @@ pub enum Expr {
     IsNull(Box<Expr>),
     /// `x IN (list)`.
     In(Box<Expr>, Vec<Expr>),
-    /// `x LIKE pattern` with the escape character; the last tells whether case is ignored (`ILIKE`).
+    /// `x LIKE pattern` with the escape character; the last is whether case is ignored (`ILIKE`).
     Like(Box<Expr>, Box<Expr>, char, bool),
     /// `CASE`: the branches as condition and value, and the value otherwise.
     Case(Vec<(Expr, Expr)>, Option<Box<Expr>>),

@@ -18,9 +18,9 @@ const MOST_COPIES: u32 = 10_000;
 const MOST_PARSED_LEVELS: usize = 100_000;
 /// Bytes of stack for each of those levels when the tree is dropped; a build without optimisation takes about half.
 const STACK_OF_LEVEL: usize = 1 << 10;
-/// Bytes of stack for the parser, which goes some fifty levels deep, and for what walks the tree.
+/// Bytes of stack for the parser, which recurses some fifty levels deep, and for what walks the tree.
 const STACK_OF_PARSER: usize = 1 << 20;
-/// Copies that the parser makes of what stands before DIV.
+/// Copies that the parser makes of what precedes DIV.
 const MOST_DIVISIONS: usize = 1000;
 
 /// Bytes of a text whose parts are shown in errors.
@@ -44,7 +44,7 @@ pub(super) fn shown(part: impl Display) -> String {
     if LONG.get() { "a part of it".to_owned() } else { format!("`{part}`") }
 }
 
-/// Goes some levels deeper.
+/// Descends some levels deeper.
 ///
 /// # Errors
 /// A reason when that is too deep.
@@ -63,7 +63,7 @@ pub(super) fn deeper<T>(levels: usize, convert: impl FnOnce() -> Result<T, Strin
 /// A copy of a part.
 ///
 /// # Errors
-/// A reason when copies of copies come to too much.
+/// A reason when nested copies become too large.
 pub(super) fn copy(expr: &Expr) -> Result<Expr, String> {
     let copies = COPIES.get().saturating_add(parts(expr));
     if copies > MOST_COPIES {

@@ -211,7 +211,7 @@ fn unescape(raw: &str) -> Parsed<String> {
 }
 
 impl Literal {
-    /// Its type; none for an interval, which only stands beside a date or timestamp.
+    /// Its type; none for an interval, which is only allowed beside a date or timestamp.
     pub(super) fn data_type(&self) -> Option<DataType> {
         Some(match self {
             Literal::Null => DataType::Void,

@@ -13,7 +13,7 @@ pub(super) struct Like {
 
 impl Like {
     /// # Errors
-    /// When the escape stands before anything but `%`, `_` and itself, as Spark has it.
+    /// When the escape precedes anything except `%`, `_` and itself, as in Spark.
     pub(super) fn new(pattern: &str, escape: char, ignore_case: bool) -> Eval<Self> {
         let mut out = String::from(r"\A(?s:");
         let pattern = if ignore_case { pattern.to_lowercase() } else { pattern.to_owned() };
@@ -50,7 +50,7 @@ impl Like {
 /// A regular expression of Java.
 pub(super) struct JavaRegex {
     pub(super) regex: Regex,
-    /// The pattern has `$`, which in Java also stands before a line break at the end.
+    /// The pattern has `$`, which in Java also matches before a line break at the end.
     end: bool,
     /// Case is ignored, by Java only among ASCII letters.
     ascii: bool,

@@ -66,7 +66,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// One more. `glued` tells whether a word is right before it.
+    /// One more. `glued` is whether a word is right before it.
     fn take(&mut self, token: &Token, glued: bool) -> Result<(), Unfit> {
         if let Token::Whitespace(space) = token {
             return match space {

@@ -42,7 +42,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// A part of a pattern: text as it is, or a letter and how often it stands there.
+/// A part of a pattern: text as it is, or a letter and how often it is repeated.
 #[derive(Debug, Clone, PartialEq)]
 enum PatternPart {
     Text(String),

@@ -16,7 +16,7 @@ pub(crate) struct HighWaterMark {
     pub(crate) row_id_high_water_mark: i64,
 }
 
-/// Whether every file that joins the table gets row ids.
+/// Whether every file that is added to the table gets row ids.
 pub(crate) fn assigns_row_ids(protocol: &Protocol, metadata: &Metadata) -> bool {
     protocol.supports(TableFeature::RowTracking) && !metadata.is_true(TableProperty::RowTrackingSuspended)
 }

@@ -21,7 +21,7 @@ pub struct Feature {
     /// Whether a change of an existing table that makes use of it adds it to the protocol; otherwise it must be asked for
     /// by `delta.feature.<name> = supported`.
     pub automatic: bool,
-    /// A feature that stands in for this one: where the table has it, metadata does not ask for this one.
+    /// A feature that replaces this one: where the table has it, metadata does not need this one.
     pub instead: Option<TableFeature>,
     /// How it can be dropped.
     pub removal: Option<Removal>,

@@ -5,7 +5,7 @@ use super::FEATURES;
 macro_rules! features {
     ($($feature:ident = $name:literal,)*) => {
         /// A table feature that deltaic knows. Protocols hold features by name, so that those that it does not know stay as
-        /// they are; [`feature`](super::feature) tells which one a name means.
+        /// they are; [`feature`](super::feature) finds the one that a name means.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum TableFeature {

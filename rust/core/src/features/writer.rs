@@ -7,7 +7,7 @@ use crate::features::FEATURES;
 /// Checks that this writer knows every feature of the table. Called before anything is written.
 ///
 /// # Errors
-/// [`Error::UnsupportedFeature`] with the role `writer`, which names every feature that stands in the way.
+/// [`Error::UnsupportedFeature`] with the role `writer`, which names every feature that prevents it.
 pub fn check_writer(path: &str, protocol: &Protocol) -> Result<()> {
     refuse(path, unknown(protocol))
 }

@@ -38,8 +38,8 @@ impl Listing {
         Ok(listing)
     }
 
-    /// Commits after the newest checkpoint that the listing lacks, and that are there: a listing may pass the place of one
-    /// before it is made, and come to the place of the next after that is made too.
+    /// Commits after the newest checkpoint that the listing lacks, and that are there: a listing may pass the name of
+    /// one before it is written, and reach the name of the next one after that is written, too.
     fn overlooked(&self, location: &Location) -> Result<Vec<LogFile>> {
         let checkpoint = self.files.iter().filter(|f| f.is_checkpoint()).map(|f| f.version).max();
         let first = checkpoint.map_or(self.from, |version| version + 1);

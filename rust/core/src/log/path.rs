@@ -3,7 +3,7 @@ use std::fmt;
 use crate::actions::ObjectPath;
 use crate::store::{FileMeta, Location};
 
-/// What a file of `_delta_log` is, told by its name alone.
+/// The kind of a file of `_delta_log`, by its name alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogFileKind {
     /// `n.json`.

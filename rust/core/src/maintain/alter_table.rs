@@ -23,7 +23,7 @@ use crate::store::Location;
 use crate::txn::Transaction;
 use crate::write::definition;
 
-/// How often a change is made anew after it lost a race. Each loss is a commit of another writer.
+/// How often a change that lost a race is retried. Each loss is a commit of another writer.
 const MOST_RACES: u32 = 20;
 
 /// A change of what a table is.
@@ -65,7 +65,7 @@ pub enum Alteration {
         name: String,
         /// Its expression.
         expression: String,
-        /// The version whose rows the caller has held against it, for an expression that cannot be evaluated here. A
+        /// The version whose rows the caller has checked against it, for an expression that cannot be evaluated here. A
         /// commit that lands after it and adds rows is a lost race, which the caller repeats.
         checked: Option<u64>,
     },
@@ -92,8 +92,9 @@ pub enum Alteration {
 /// Only `delta.columnMapping.mode` = `none` (and its UNSET) writes all files again, by the names of the columns, in a commit
 /// of its own before that of other properties; no row changes, and rows keep their row ids.
 ///
-/// Returns the version of the commit, or the newest version where nothing was to be changed. A commit that loses its race
-/// is made anew from what the winner left, so the change never undoes that of another writer. `user_metadata` is text for
+/// Returns the version of the commit, or the newest version where nothing was to be changed. A commit that loses its
+/// race is retried on the newest version, so the change never undoes that of another writer. `user_metadata` is text
+/// for
 /// `commitInfo.userMetadata`.
 ///
 /// `delta.enableRowTracking` on a table with files that have no row ids takes more commits before that one, as with
@@ -105,8 +106,8 @@ pub enum Alteration {
 /// * [`Error::InvariantViolation`] with a row that a new constraint is not true for, and [`Error::InvalidExpression`] for
 ///   an expression that cannot be evaluated: a constraint is never added unchecked.
 /// * For `delta.enableRowTracking`, [`Error::DataFile`] before anything is written for a file without row ids whose
-///   statistics do not tell its number of rows, and [`Error::InvalidFeatureChange`] where another writer goes on adding
-///   files without row ids.
+///   statistics lack its number of rows, and [`Error::InvalidFeatureChange`] where another writer keeps adding files
+///   without row ids.
 /// * For `delta.enableIcebergCompatV1`, [`Error::InvalidFeatureChange`] that names a file which must not be in such a table.
 /// * [`Error::InvalidSchema`] where column mapping is to go and a name cannot be in files.
 /// * As [`Transaction::commit`].
@@ -130,7 +131,7 @@ fn checked_by_caller(alteration: &Alteration) -> Option<u64> {
     }
 }
 
-/// Makes a change anew after each lost race.
+/// Retries a change after each lost race.
 fn repeated<T>(change: impl Fn() -> Result<T>) -> Result<T> {
     let mut races = 0;
     loop {

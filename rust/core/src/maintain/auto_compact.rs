@@ -46,8 +46,8 @@ impl AutoCompact {
         })
     }
 
-    /// Joins the small files of the partitions where there are as many of them as the rules say. A failure is a warning: the commit stands
-    /// whatever comes of this.
+    /// Compacts the small files of the partitions that have as many of them as the rules demand. A failure is a
+    /// warning: it does not undo the commit.
     ///
     /// # Cost
     /// The list of files of the partitions is read, and the small files are where there are many.

@@ -31,7 +31,7 @@ pub(super) fn without_row_ids(snapshot: &Snapshot) -> Result<Vec<Add>> {
     Ok(files)
 }
 
-/// Gives row ids to every file, in commits of their own: one that makes row tracking supported, so that files which join
+/// Gives row ids to every file, in commits of their own: one that makes row tracking supported, so that files added
 /// from then on have ids, and as many as the files need. No row changes, each commit leaves a valid table, and what was
 /// done need not be done again. Returns whether there was anything to do.
 ///
@@ -98,7 +98,7 @@ fn upgrade(protocol: &Protocol) -> Operation {
 /// Commits files without ids again, at most so many at a time; the commit gives them ids.
 fn give_ids(location: &Location, most: usize, user_metadata: Option<&str>) -> Result<()> {
     let mut batch = 0;
-    // a batch that is not full was the last: files that join meanwhile have ids
+    // a batch that is not full was the last: files that are added meanwhile have ids
     while retried(BUDGET, |budget| give_batch(location, (batch, most), user_metadata, budget))? == most {
         batch += 1;
     }

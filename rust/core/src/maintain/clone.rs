@@ -54,13 +54,13 @@ pub struct CloneDone {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What went wrong after the commit, which stands.
+    /// What failed after the commit. The commit is not undone.
     pub warnings: Vec<String>,
 }
 
-/// Makes a table of a version of another, in one commit that refers to the files of the source by absolute paths. From then
-/// on each goes its own way: what is written to one is not in the other, and a vacuum of the clone never deletes a file of
-/// the source. A vacuum of the source may delete files that only the clone still needs.
+/// Makes a table of a version of another, in one commit that refers to the files of the source by absolute paths. From
+/// then on they are independent: what is written to one is not in the other, and a vacuum of the clone never deletes a
+/// file of the source. A vacuum of the source may delete files that only the clone still needs.
 ///
 /// Schema, partition columns, properties, protocol and clustering columns are those of the source; row ids are not kept.
 ///

@@ -76,7 +76,7 @@ pub struct ConvertDone {
     pub bytes: u64,
     /// Their rows.
     pub rows: u64,
-    /// What went wrong after the commit, which stands.
+    /// What failed after the commit. The commit is not undone.
     pub warnings: Vec<String>,
 }
 
@@ -165,8 +165,8 @@ fn table_of(
     Ok((protocol, metadata))
 }
 
-/// The actions of the files with their numbers of rows, and the schema of the table. Statistics of a chunk go by the columns
-/// that are known so far: what comes later, these files do not have.
+/// The actions of the files with their numbers of rows, and the schema of the table. Statistics of a chunk cover the
+/// columns that are known so far: these files have none of the later ones.
 fn read_files(
     location: &Location,
     files: &[Found],

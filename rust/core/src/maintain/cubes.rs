@@ -76,8 +76,8 @@ impl CubeRules<'_> {
             && cube(add).is_none_or(|(_, columns)| columns == self.columns)
     }
 
-    /// The files that are clustered anew, in groups that become one cube each, and what was found. A cube that is full is
-    /// left alone, and so is a single one that nothing came to.
+    /// The files to cluster again, in groups that become one cube each, and what was found. A full cube is left alone,
+    /// and so is a single one that got no new files.
     pub(super) fn choose(&self, files: Vec<Add>) -> (Vec<Bin>, CurveStats) {
         let (ours, others): (Vec<Add>, Vec<Add>) = files.into_iter().partition(|add| self.is_ours(add));
         let mut fresh = Vec::new();

@@ -52,13 +52,13 @@ pub struct DropDone {
     pub protected_before: Option<u64>,
     /// Log files that were deleted with the history.
     pub deleted: u64,
-    /// What went wrong after the last commit, which stands.
+    /// What failed after the last commit. The commits are not undone.
     pub warnings: Vec<String>,
 }
 
 /// Drops a table feature. No row changes, rows keep their row ids unless that is what is dropped, and at every point the
-/// table is whole: what takes the traces of the feature away are commits of their own, each all or nothing, and a drop that
-/// was cut off goes on from there when it is called again.
+/// table is whole: the traces of the feature are removed by commits of their own, each all or nothing, and an
+/// interrupted drop continues from there when it is called again.
 ///
 /// Where readers needed the feature, older versions are kept from those who do not know it: by checkpoints that must not be
 /// removed one by one (the feature `checkpointProtection` takes its place), or with `truncate_history` by removing these
@@ -67,8 +67,8 @@ pub struct DropDone {
 ///
 /// # Errors
 /// * Before anything is written, as [`plan_drop`].
-/// * [`Error::FeatureInHistory`] with `truncate_history`, until the time has passed: the traces are gone from the newest
-///   version, and the error says when to come again.
+/// * [`Error::FeatureInHistory`] with `truncate_history`, until the time has passed: the newest version has no traces
+///   any more, and the error says when to drop it again.
 /// * [`Error::InvalidFeatureChange`] where another writer uses the feature again meanwhile.
 /// * [`Error::DataFile`] and the like for a file that is written again; as [`Transaction::commit`].
 ///

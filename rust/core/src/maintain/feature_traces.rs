@@ -151,7 +151,7 @@ fn metadata_shows(feature: TableFeature, metadata: &Metadata) -> Result<bool> {
     })
 }
 
-/// Whether a file of a commit shows a feature. The protocol says nothing: it has the feature until it is dropped.
+/// Whether a file of a commit shows a feature. The protocol does not help: it has the feature until it is dropped.
 fn file_shows(feature: TableFeature, action: &Action) -> bool {
     feature == TableFeature::DeletionVectors
         && match action {
@@ -199,7 +199,7 @@ pub(super) fn clean_from(snapshot: &Snapshot, listing: &Listing, feature: TableF
             metadata_since = version;
         }
     }
-    // what the commits that are gone left
+    // what the deleted commits left
     let Some(first) = checkpoints.first().filter(|c| c.version >= clean) else { return Ok(clean) };
     let base = Snapshot::open(location.clone(), At::Version(first.version))?;
     let vectors = || Ok(base.adds(None)?.iter().any(|add| add.deletion_vector.is_some()));

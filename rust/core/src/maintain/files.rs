@@ -20,7 +20,7 @@ pub(crate) fn needs(
 /// Looks after each of these: none for what is not there.
 ///
 /// # Errors
-/// What the store says, but for "not there".
+/// Errors of the store, except "not there".
 ///
 /// # Cost
 /// One HEAD each, several at a time.

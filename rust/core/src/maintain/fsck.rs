@@ -11,19 +11,20 @@ use crate::txn::{Operation, Transaction};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FsckDone {
-    /// Data files that the log has and the store has not; absolute paths. But for a dry run, they left the log.
+    /// Data files that the log has and the store has not; absolute paths. Except in a dry run, they were removed from
+    /// the log.
     pub missing: Vec<String>,
-    /// Files of deletion vectors that are missing. Their data files stay in the log: without the vector, nobody can tell
-    /// which rows of them are deleted.
+    /// Files of deletion vectors that are missing. Their data files stay in the log: without the vector it is unknown
+    /// which of their rows are deleted.
     pub missing_vectors: Vec<String>,
     /// Version of the commit; none where there was nothing to do.
     pub version: Option<u64>,
-    /// What went wrong after the commit, which stands.
+    /// What failed after the commit. The commit is not undone.
     pub warnings: Vec<String>,
 }
 
-/// Looks after every file of the newest version, and removes those from the log whose data file is not there. Their rows
-/// are gone either way; the rest of the table can be read again.
+/// Checks every file of the newest version, and removes those from the log whose data file does not exist. Their rows
+/// are lost either way; the rest of the table can be read again.
 ///
 /// # Errors
 /// What the log and the store say; as [`Transaction::commit`].

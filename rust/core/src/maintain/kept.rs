@@ -34,7 +34,7 @@ impl<'a> Kept<'a> {
     /// Keeps a file; what lies outside the table is kept anyway.
     ///
     /// # Errors
-    /// [`Error::OutsideTable`] where it cannot be told whether the file lies inside; what the store says.
+    /// [`Error::OutsideTable`] where it is unknown whether the file lies inside; what the store says.
     pub(super) fn insert(&mut self, path: &ObjectPath) -> Result<()> {
         let root = self.location.root();
         if let Some(name) = path.below(root) {

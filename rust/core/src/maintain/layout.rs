@@ -81,7 +81,7 @@ impl Layout {
         })
     }
 
-    /// The curve, and the columns that it goes through.
+    /// The curve, and its columns.
     pub(super) fn curve(&self) -> Option<(Curve, &Columns)> {
         match self {
             Layout::Joined => None,

@@ -103,25 +103,25 @@ pub struct OptimizeDone {
     pub zorder: Option<CurveStats>,
     /// Where the table is clustered.
     pub clustering: Option<CurveStats>,
-    /// What went wrong after the commit, which stands.
+    /// What failed after the commit. The commit is not undone.
     pub warnings: Vec<String>,
 }
 
-/// Joins small files of a partition into larger ones, and writes files again that deletion vectors hide too many rows of.
-/// No row changes, and readers of changes see nothing. Rows keep their order within the files that they come from, and
-/// their row ids and commit versions. Appends may land meanwhile, and with deletion vectors enabled so may row-level
-/// deletes and updates of the same files. Where there is nothing to do, nothing is committed. A failure leaves the table
-/// as it was.
+/// Compacts small files of a partition into larger ones, and rewrites files of which deletion vectors delete too many
+/// rows. No row changes, and readers of changes see nothing. Rows keep their order within the files that they come
+/// from, and their row ids and commit versions. Appends may land meanwhile, and with deletion vectors enabled so may
+/// row-level deletes and updates of the same files. If there is nothing to do, nothing is committed. A failure leaves
+/// the table as it was.
 ///
 /// With [`OptimizeOptions::zorder_by`] all rows of a partition are put into the Z-order of these columns. A clustered table
-/// is clustered by its columns, along a Hilbert curve: files that joined since the last time, and cubes of less than 100
+/// is clustered by its columns, along a Hilbert curve: files that were added since the last time, and cubes of less than 100
 /// times the target size; what is clustered already is left alone. Files of both then hold rows that are near each other in
-/// all of the columns, and are about as large as the target. Row-level changes of the same files that land meanwhile have the
-/// optimize made anew.
+/// all of the columns, and are about as large as the target. Row-level changes of the same files that land meanwhile
+/// make the optimize start again.
 ///
-/// An optimize that loses a race it may not follow, because another writer rewrote one of the files, is made anew from
-/// what the winner left, until the budget of the commit is used up. Files of an attempt that was not committed are
-/// deleted; after [`Error::CommitStateUnknown`] they stay, because they may be part of the table.
+/// An optimize that loses a race it may not follow, because another writer rewrote one of the files, is retried on the
+/// newest version, until the budget of the commit is used up. Files of an attempt that was not committed are deleted;
+/// after [`Error::CommitStateUnknown`] they stay, because they may be part of the table.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a condition that is not on partition columns, for columns that a Z-order cannot be made of,
@@ -361,7 +361,7 @@ fn deleted(sources: &[SourceRows]) -> u64 {
     sources.iter().map(|source| source.deleted.cardinality()).sum()
 }
 
-/// The share of the rows of a file that are deleted; none where it has a vector and does not tell its rows.
+/// The share of the rows of a file that are deleted; `None` where it has a vector and lacks its number of rows.
 pub(super) fn deleted_ratio(add: &Add) -> Option<f64> {
     let Some(vector) = &add.deletion_vector else { return Some(0.0) };
     let rows = num_records(add).filter(|rows| *rows > 0)?;

@@ -18,7 +18,7 @@ use crate::txn::{Operation, Transaction};
 /// How to restore.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RestoreOptions {
-    /// Restores also when files of the old version are gone. Reading these rows fails until `fsck` takes them out.
+    /// Restores also when files of the old version are missing. Reading these rows fails until `fsck` removes them.
     pub ignore_missing_files: bool,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,
@@ -44,7 +44,7 @@ pub struct RestoreDone {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What went wrong after the commit, which stands.
+    /// What failed after the commit. The commit is not undone.
     pub warnings: Vec<String>,
 }
 
@@ -168,7 +168,7 @@ fn check_there(location: &Location, adds: &[Add]) -> Result<()> {
     }
 }
 
-/// The old metadata, but for what only grows: the id of the table, column ids, and the marks of identity columns.
+/// The old metadata, except for what only grows: the id of the table, column ids, and the marks of identity columns.
 pub(super) fn metadata(now: &Metadata, then: &Metadata) -> Result<Metadata> {
     let mut new = Metadata { id: now.id.clone(), ..then.clone() };
     let max_id = |m: &Metadata| {

@@ -15,7 +15,7 @@ pub(super) struct Left {
     pub(super) since: i64,
 }
 
-/// All of them that the checkpoint of the version and the commits in the log tell. `since` is the time of the tombstone
+/// All of them in the checkpoint of the version and the commits in the log. `since` is the time of the tombstone
 /// or of the commit file, whichever is later: clocks of writers differ.
 ///
 /// # Errors

@@ -24,8 +24,8 @@ pub struct VacuumOptions {
     /// Where files are looked for.
     pub mode: VacuumMode,
     /// Instead of a listing of the store, such as an inventory that the store itself makes: only files of it are deleted,
-    /// which the store and it say to be old. Nothing else of it is believed: what versions need, and what is not below
-    /// the table or below a table in it, is passed over.
+    /// which the store and it say to be old. Nothing else of it is trusted: files that versions need, that are not
+    /// below the table, or that are below a table in it, are ignored.
     pub inventory: Option<Vec<Inventoried>>,
     /// Files that were removed longer ago are deleted; none takes `delta.deletedFileRetentionDuration` of the table, which
     /// is a week where it is not set.
@@ -60,7 +60,7 @@ pub struct VacuumDone {
 
 /// Deletes the files that no version within the retention has, and that are older than it. A file is never deleted that a
 /// version within the retention needs, or a commit under way that began within it: its files are young. What is returned
-/// is what the store confirmed. `VACUUM START` and `VACUUM END` tell of it in the history.
+/// is what the store confirmed. `VACUUM START` and `VACUUM END` record it in the history.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a retention below that of the table, [`Error::UnsupportedFeature`] for a table that asks
@@ -131,7 +131,7 @@ pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone
                 done.bytes += size;
                 done.files.push(path.to_string());
             }
-            // another vacuum was faster: it is gone, and not by us
+            // another vacuum was faster: this one did not delete it
             Err(Error::NotFound { .. }) => {}
             Err(error) => done.failed.push((path.to_string(), error.to_string())),
         }

@@ -57,7 +57,7 @@ pub(super) struct VacuumPlan {
 /// since then has. The store is listed before the log is read, so a file that is committed in between is seen as live.
 ///
 /// # Errors
-/// As [`Snapshot::files`], and what the store says. Without the whole log nothing is planned, nor where it cannot be told
+/// As [`Snapshot::files`], and what the store says. Nothing is planned without the whole log, nor where it is unknown
 /// whether a file of the log lies inside the table.
 ///
 /// Where there is an `inventory` the store is not listed: the files of it are looked after one by one.
@@ -144,7 +144,7 @@ fn is_inside(name: &str) -> bool {
     !name.split('/').any(|part| matches!(part, "" | "." | "..")) && !name.contains('\\')
 }
 
-/// The paths of these names that no version needs, but for those below another table. An inventory need not tell of its
+/// The paths of these names that no version needs, except those below another table. An inventory need not list its
 /// log.
 fn without_nested(location: &Location, names: BTreeSet<&str>, kept: &Kept<'_>) -> Result<Vec<ObjectPath>> {
     let root = location.root();

@@ -333,7 +333,7 @@ fn same_files(ours: &StructType, theirs: &StructType) -> bool {
         && ours.fields.iter().zip(&theirs.fields).all(|(o, t)| t.nullable || !o.nullable)
 }
 
-/// What the history shows of a write, but for metrics.
+/// What the history shows of a write, except metrics.
 pub(crate) fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
     if let Some(defines) = &options.defines {
         let name = match defines.mode {

@@ -11,13 +11,14 @@ use crate::write::RowCondition;
 /// Deletes the rows for which a condition is true, all rows without one: in one commit, or nothing is changed. Rows for
 /// which it is false or unknown stay, and so does their order within a file.
 ///
-/// Files all of whose rows go are removed without being read where partition values tell it. Of others, the rows are
-/// marked in deletion vectors where the table has `delta.enableDeletionVectors`, or else the rows that stay are written
-/// into new files, with their row ids. Where `delta.enableChangeDataFeed` is set, the rows that go are also written as
-/// changes, unless readers can tell them from the removed files and vectors. Where no row matches, nothing is committed.
+/// Files in which every row matches are removed without being read if partition values decide it. In other files, the
+/// rows are marked in deletion vectors where the table has `delta.enableDeletionVectors`, or else the remaining rows
+/// are written into new files, with their row ids. Where `delta.enableChangeDataFeed` is set, the deleted rows are also
+/// written as changes, unless readers can derive them from the removed files and vectors. Where no row matches, nothing
+/// is committed.
 ///
-/// A delete that loses a race it may not follow is made anew from what the winner left, until the budget of the commit
-/// is used up. Files of an attempt that was not committed are deleted; after [`crate::Error::CommitStateUnknown`] they
+/// A delete that loses a race it may not follow is retried on the newest version, until the budget of the commit is
+/// used up. Files of an attempt that was not committed are deleted; after [`crate::Error::CommitStateUnknown`] they
 /// stay, because they may be part of the table.
 ///
 /// # Errors
@@ -70,7 +71,7 @@ fn attempt(
     Ok(DeleteDone { version: Some(committed.version), warnings: committed.warnings, ..done })
 }
 
-/// The metrics of delta-spark. Where files were removed and nobody knows how many rows they had, rows are not told.
+/// The metrics of delta-spark. If files without a known number of rows were removed, rows are not reported.
 fn measure(txn: &mut Transaction, removed: &Removed) {
     let mut metrics = vec![
         ("numRemovedFiles", removed.removed_files),

@@ -15,8 +15,8 @@ pub(super) fn can_retry(error: &Error, options: &WriteOptions) -> bool {
     taken && options.mode == WriteMode::Append
 }
 
-/// Writes the rows of files again, for the table as it is now: values that are made here are made anew. `given` are the
-/// columns that came. The new plan and files; the old ones are of no more use.
+/// Rewrites the rows of files for the current table: generated identity values are generated again. `given` are the
+/// given columns. Returns the new plan and files; the old ones are of no more use.
 ///
 /// # Errors
 /// As [`super::append::write`].

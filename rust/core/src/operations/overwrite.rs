@@ -1,4 +1,4 @@
-//! What an overwrite takes away, and which rows it may bring.
+//! What an overwrite removes, and which rows it may write.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::write::{
     rows_of_partitions,
 };
 
-/// Refuses rows that the condition of the overwrite would not take away again: `given` as they came, `conformed` as they
-/// are written.
+/// Refuses rows that the condition of the overwrite does not match: `given` as they came, `conformed` as they are
+/// written.
 ///
 /// # Errors
 /// [`Error::ReplaceWhereMismatch`] with the first such row, [`Error::InvalidExpression`] for one that the condition cannot
@@ -129,7 +129,7 @@ fn replace_rows(
     let removed = remove_rows(&attempt, snapshot, txn, &RowCondition::new(Some(condition), plan)?)?;
     txn.set_row_ids_preserved(true);
     let mut change_files = removed.change_files;
-    // readers tell changes from files and vectors, or they read all of them from files of changes
+    // readers derive changes from files and vectors, or they read all of them from files of changes
     if change_files > 0 {
         let inserts = inserted(&attempt, adds)?;
         change_files += inserts.len() as u64;

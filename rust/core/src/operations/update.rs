@@ -16,16 +16,16 @@ use crate::write::RowCondition;
 /// nothing is changed. `set` has columns, or fields of structs (`a.b`), and SQL expressions; all of these see the row as
 /// it was. Values are cast to the type of the column, and one that does not fit is an error.
 ///
-/// New rows keep every rule of the table: generated columns that are not set are computed anew, those that are set must
+/// New rows keep every rule of the table: generated columns that are not set are computed again, those that are set must
 /// be what their expression gives, and nullability, lengths, CHECK constraints and invariants are checked. Rows move
 /// between partitions where partition columns are set. Rows keep their row ids.
 ///
 /// Where the table has `delta.enableDeletionVectors`, the old rows are marked in deletion vectors and only new rows are
-/// written; else the touched files are written anew. Where `delta.enableChangeDataFeed` is set, rows before and after are
+/// written; else the touched files are rewritten. Where `delta.enableChangeDataFeed` is set, rows before and after are
 /// written as changes. Where no row matches, nothing is committed.
 ///
-/// An update that loses a race it may not follow is made anew from what the winner left, until the budget of the commit
-/// is used up. Files of an attempt that was not committed are deleted; after [`crate::Error::CommitStateUnknown`] they
+/// An update that loses a race it may not follow is retried on the newest version, until the budget of the commit is
+/// used up. Files of an attempt that was not committed are deleted; after [`crate::Error::CommitStateUnknown`] they
 /// stay, because they may be part of the table.
 ///
 /// # Errors

@@ -1,14 +1,15 @@
-//! What the pages of a column say that they hold once they are decompressed, held against a bound before any is.
+//! The sizes that the pages of a column state for their decompressed content, checked against a bound before any is
+//! decompressed.
 //!
 //! A page header is a Thrift struct in the compact protocol (`PageHeader` of parquet.thrift); a reader takes as much memory
 //! as it says. The walk takes none itself, and knows no more of Thrift than how to skip what is not a size: a library that
 //! decodes would allocate what the header says.
 
-/// The storage option that says how large a page of a Parquet file may be once it is decompressed, in bytes; 1 GiB where it
-/// says nothing. Of files that deltaic reads itself; engines have bounds of their own.
+/// The storage option that says how large a page of a Parquet file may be once it is decompressed, in bytes; 1 GiB by
+/// default. It applies to files that deltaic reads itself; engines have bounds of their own.
 pub const MAX_PAGE_BYTES: &str = "max_page_bytes";
 
-/// Where the option says nothing. Writers make pages of a mebibyte; a page of few long values is larger.
+/// The default of the option. Writers make pages of a mebibyte; a page of few long values is larger.
 pub(crate) const DEFAULT_MAX_PAGE_BYTES: u64 = 1 << 30;
 
 /// Structs within structs: a page header has two levels.
@@ -47,7 +48,7 @@ impl Thrift<'_> {
         Some((decompressed?, stored?))
     }
 
-    /// The type of the next field of a struct, whose id goes to `id`; none at its end.
+    /// The type of the next field of a struct, whose id is stored in `id`; none at its end.
     fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
         let head = self.byte()?;
         if head == 0 {

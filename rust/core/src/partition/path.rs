@@ -76,8 +76,8 @@ pub(crate) fn folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a s
     out
 }
 
-/// The values that the folders of a relative, decoded path name, in order. Folders that are no `column=value` are
-/// passed over.
+/// The values that the folders of a relative, decoded path name, in order. Folders that are not `column=value` are
+/// ignored.
 pub(crate) fn values_of(path: &str) -> Vec<(String, Option<String>)> {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     folders

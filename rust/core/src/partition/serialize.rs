@@ -19,7 +19,7 @@ pub(crate) struct PartitionText {
     pub folder: String,
 }
 
-/// The text of one value; `None` for null and for what an empty text stands for, which the protocol makes null.
+/// The text of one value; `None` for null and for values whose text is empty, which the protocol makes null.
 pub(crate) fn partition_text(
     array: &ArrayRef,
     row: usize,

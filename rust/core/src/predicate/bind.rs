@@ -62,7 +62,7 @@ pub(crate) enum Test {
     EveryValue(bool),
 }
 
-/// What a name stands for.
+/// What a name refers to.
 pub(crate) enum Operand {
     /// A column by number and type. `opaque` says why its values do not compare; IS [NOT] NULL still works.
     Column { index: usize, data_type: DataType, opaque: Option<String> },

@@ -1,5 +1,5 @@
 //! Values from text: dates, timestamps and decimals as Spark casts strings to them. What Spark would read differently
-//! in another mode or zone is not guessed: it is `None`, or the caller is told that there was no zone.
+//! in another mode or zone is not guessed: it is `None`, or the caller learns that there was no zone.
 
 use chrono::{NaiveDate, NaiveTime};
 
@@ -138,7 +138,7 @@ pub(crate) fn parse_decimal(text: &str) -> Option<DecimalText> {
     if whole.is_empty() && fraction.is_empty() {
         return None;
     }
-    // trailing zeros of the fraction say nothing and could overflow
+    // trailing zeros of the fraction add nothing and could overflow
     let fraction = fraction.trim_end_matches('0');
     let mut unscaled = 0i128;
     for b in whole.bytes().chain(fraction.bytes()) {

@@ -20,7 +20,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// The value moved away from the range, as far as it goes.
+    /// The value moved away from the range, as far as possible.
     pub(crate) fn outwards(self, value: i64, by: i64) -> i64 {
         match self {
             Side::Lower => value.saturating_sub(by),
@@ -67,7 +67,7 @@ pub(crate) fn bound<'a>(value: Scalar<'a>, column: &BoundColumn, side: Side) -> 
     Some(match (value, &column.data_type) {
         (Scalar::Double(v), _) if v.is_nan() => return None,
         (Scalar::Double(v), _) if column.was_float => {
-            // printed as a float, read as a double: the nearest float may be the value that is meant
+            // printed as a float, read as a double: the nearest float may be the actual value
             let float = f64::from(v as f32);
             Scalar::Double(if side == Side::Lower { v.min(float) } else { v.max(float) })
         }

@@ -210,7 +210,7 @@ mod tests {
         let (and, or) = (Predicate::And, Predicate::Or);
         let told = |predicate: &Predicate| ruled_out(predicate, "a", STATS);
         let one = |predicate: &str, by_values| vec![(predicate.to_owned(), by_values)];
-        // of ANDs in ANDs the one that partition values decide, wherever it stands
+        // of nested ANDs the one that partition values decide, in any position
         let deep = and(vec![x(CompareOp::Lt, 10), and(vec![x(CompareOp::Gt, 19), p("b")])]);
         assert_eq!(told(&deep), one("p = 'b'", true));
         let both = or(vec![p("b"), or(vec![p("c"), x(CompareOp::Gt, 19)])]);

@@ -3,7 +3,7 @@
 /// Whether a column may hold nulls and whether it may hold values, by `nullCount` and `numRecords`.
 ///
 /// Only the two ends carry information, with tight bounds and with wide ones (PROTOCOL.md, "Per-file Statistics"): 0
-/// is "no nulls", `numRecords` is "only nulls". An absent count says nothing; it is never read as 0.
+/// is "no nulls", `numRecords` is "only nulls". An absent count is unknown; it is never read as 0.
 pub(crate) fn nulls_and_values(null_count: Option<i64>, num_records: Option<i64>) -> (bool, bool) {
     let Some(nulls) = null_count else { return (true, true) };
     match num_records {

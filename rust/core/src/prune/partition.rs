@@ -19,7 +19,7 @@ use crate::predicate::text::{Rescaled, parse_date, parse_decimal, parse_timestam
 use crate::schema::DataType;
 
 /// What a serialized partition value says of its column (PROTOCOL.md, "Partition Value Serialization"): the empty
-/// string is null in every type, a text that does not parse says nothing, a timestamp without a zone is an instant in
+/// string is null in every type, a text that does not parse is unknown, a timestamp without a zone is an instant in
 /// the zone of whoever wrote it.
 fn facts<'a>(text: &'a str, data_type: &DataType) -> Facts<'a> {
     if text.is_empty() {
@@ -171,7 +171,7 @@ impl<'a> StructReader<'a> {
         StructReader { columns, parsed, arrays: columns.iter().map(array).collect() }
     }
 
-    /// A null says nothing: the value may be null, or may not have been understood by who parsed it.
+    /// A null is unknown: the value may be null, or its writer may have failed to parse it.
     pub(crate) fn facts(&self, row: usize) -> Vec<Facts<'_>> {
         let mut facts = Vec::with_capacity(self.columns.len());
         for (array, column) in self.arrays.iter().zip(self.columns) {

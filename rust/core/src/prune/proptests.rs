@@ -56,7 +56,7 @@ fn double(n: i64) -> f64 {
 }
 
 fn word(n: i64) -> String {
-    // long words share a prefix, so that cutting them loses what tells them apart
+    // long words share a prefix, so that cutting them loses the difference
     let tail = ["", "a", "b", "é", "\u{1f600}", "z", "\u{7f}", "\u{10ffff}"];
     let n = n.rem_euclid(16) as usize;
     if n < 8 {

@@ -74,8 +74,8 @@ impl<'a> Leaf<'a> {
         })
     }
 
-    /// The smallest and largest value of a row group, if they speak for every `add` in it: a null leaf says nothing of
-    /// its file, so there must be none but in rows that hold no `add`.
+    /// The smallest and largest value of a row group, if they speak for every `add` in it: a null leaf leaves its file
+    /// unknown, so nulls may only be in rows that hold no `add`.
     fn extremes(&self, group: usize, other_rows: Option<u64>) -> Option<(Scalar<'_>, Scalar<'_>)> {
         let nulls = if self.nulls.is_valid(group) { self.nulls.value(group) } else { return None };
         if nulls != 0 && Some(nulls) != other_rows {

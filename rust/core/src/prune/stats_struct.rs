@@ -9,7 +9,7 @@ use crate::predicate::canonical::{Canonical, canonical};
 use crate::predicate::scalar::Scalar;
 use crate::schema::DataType;
 
-/// The statistics of chosen columns. A field that is absent, null or of a type that does not fit says nothing.
+/// The statistics of chosen columns. A field that is absent, null or of a type that does not fit is unknown.
 pub(crate) struct StatsReader<'a> {
     parsed: &'a StructArray,
     num_records: Option<Canonical>,

@@ -189,7 +189,7 @@ fn t28_partition_values_parsed() {
     let words = parsed(Arc::new(StringArray::from(vec!["a", "b", ""])), vec![true; 3]);
     assert_eq!(kept(DataType::String, &compare("p", CompareOp::Gt, text("a")), &words), "-+-");
     assert_eq!(kept(DataType::String, &Predicate::IsNull { column: path("p") }, &words), "--+");
-    // an array of the wrong type says nothing
+    // an array of the wrong type is unknown
     assert_eq!(kept(DataType::Date, &predicate, &words), "+++");
 }
 
@@ -226,7 +226,7 @@ fn t29_statistics_that_are_absent_torn_or_inexact() {
     ] {
         assert_eq!(by_stats(DataType::Long, &predicate, &files), expected, "{predicate}");
     }
-    // null statistics say nothing, whatever the slot holds
+    // null statistics are unknown, whatever the slot holds
     let pruner =
         Pruner::bind(&long(Eq, 5), &schema(&[("x", DataType::Long)]), &[], ColumnMappingMode::None).unwrap();
     let kept = pruner.by_stats_json(

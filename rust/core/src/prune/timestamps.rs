@@ -27,7 +27,7 @@ pub(crate) fn widened_most(micros: i64, side: Side) -> i64 {
     side.outwards(micros, CUT + OFFSET_SECONDS)
 }
 
-/// A wall-clock time that stands for an instant in the zone of an unknown writer.
+/// A wall-clock time that denotes an instant in the zone of an unknown writer.
 pub(crate) fn in_any_zone(micros: i64, side: Side) -> i64 {
     side.outwards(micros, WIDEST_OFFSET)
 }

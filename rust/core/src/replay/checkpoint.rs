@@ -273,7 +273,7 @@ impl CheckpointFile {
         Some(field)
     }
 
-    /// Whether a row group holds an action, told by the null count of a leaf that is never null in it.
+    /// Whether a row group holds an action, by the null count of a leaf that is never null in it.
     pub(crate) fn may_hold(&self, row_group: usize, action: &str, leaf: &str) -> bool {
         let group = self.metadata().row_group(row_group);
         let column = group.columns().iter().find(|c| {

@@ -67,7 +67,7 @@ impl fmt::Display for Sums {
 }
 
 impl Totals {
-    /// Of the checksum at a path; none where it contradicts itself, and so tells nothing.
+    /// Of the checksum at a path; `None` where it contradicts itself, and so is useless.
     pub(crate) fn of(checksum: &Checksum, path: String, version: u64) -> Option<Self> {
         let (files, bytes) = (checksum.num_files, checksum.table_size_bytes);
         let sound = checksum.file_size_histogram.as_ref().is_none_or(|h| h.sums() == (files, bytes))
@@ -77,7 +77,7 @@ impl Totals {
         sound.then_some(Totals { path, version, said, wrong: Arc::default() })
     }
 
-    /// Whether these files come to them.
+    /// Whether these files add up to them.
     ///
     /// # Errors
     /// As the listing.
@@ -100,8 +100,8 @@ pub(crate) type Otherwise = Box<dyn FnOnce() -> Result<Option<FileStream>> + Sen
 /// may be wrong.
 pub(crate) type Blame = Box<dyn FnOnce() -> Result<Option<Error>> + Send + Sync>;
 
-/// Counts the files of a listing, to compare them with the totals of the checksum at its end. Commits are the truth: what
-/// contradicts them is passed over, unless it can be shown that they are damaged.
+/// Counts the files of a listing, to compare them with the totals of the checksum at its end. Commits are the truth:
+/// what contradicts them is ignored, unless it can be shown that they are damaged.
 pub(crate) struct Count {
     totals: Totals,
     found: Sums,
@@ -127,8 +127,8 @@ impl Count {
         self.found.add(batch);
     }
 
-    /// Whether the log and its checksum come to the same. Where they do not, the files are counted again without the file
-    /// that repeats commits, and other checksums are asked.
+    /// Whether the log and its checksum agree. If they do not, the files are counted again without the file that
+    /// repeats commits, and other checksums are read.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] for that file, where it gives others than what it repeats, and for a commit that is not the one

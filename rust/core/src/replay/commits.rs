@@ -73,7 +73,7 @@ fn in_commit(
     let (mut protocol, mut metadata) = (None, None);
     let path = location.log_dir().join(&file.name).to_string();
     for_each_line(body, &path, Some(file.version), |line| {
-        // file actions, nearly all lines, are told by their first bytes
+        // file actions, nearly all lines, are recognised by their first bytes
         if line.starts_with(br#"{"add":{"#) || line.starts_with(br#"{"remove":{"#) {
             return split(line).map(|_| ());
         }

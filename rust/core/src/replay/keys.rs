@@ -15,7 +15,7 @@ pub(crate) struct KeySet {
     with_vector: bool,
 }
 
-/// Keys behind a filter: nearly all rows of a checkpoint are in no set, and a bit that the cache holds tells so.
+/// Keys behind a filter: nearly all rows of a checkpoint are in no set, and a bit in the cache shows it.
 #[derive(Debug)]
 struct Layer {
     keys: HashSet<Box<str>, RandomState>,
@@ -26,7 +26,7 @@ struct Layer {
 /// One for all filters, so that a probe hashes once.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
-/// Bits of the filter for each key: one probe in 16 of what is not there goes on to the set.
+/// Bits of the filter for each key: one probe in 16 of an absent key continues to the set.
 const BITS_A_KEY: usize = 16;
 
 impl Layer {
@@ -115,7 +115,7 @@ impl KeyLayer {
         KeySet::default().push(Arc::new(Layer::new(self.keys)), self.with_vector)
     }
 
-    /// Adds a key; tells whether it is new.
+    /// Adds a key; returns whether it is new.
     pub(crate) fn insert(&mut self, key: Cow<'_, str>, vector: bool) -> bool {
         self.with_vector |= vector;
         if self.keys.contains(key.as_ref()) {

@@ -124,7 +124,7 @@ pub(crate) fn for_each_action<'a>(
     Ok(())
 }
 
-/// Parses a value and tells whether it is the whole text; a value that is followed by more is not.
+/// Parses a value and returns whether it is the whole text; a value that is followed by more is not.
 pub(crate) fn parse_whole<'a, T: Deserialize<'a>>(value: &'a [u8]) -> Result<Option<T>, String> {
     let mut deserializer = serde_json::Deserializer::from_slice(value);
     let parsed = T::deserialize(&mut deserializer).map_err(|e| e.to_string());

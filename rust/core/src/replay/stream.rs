@@ -379,8 +379,8 @@ fn has_any(file: &CheckpointFile, columns: &[Vec<&str>]) -> bool {
     columns.iter().any(|c| file.field(c).is_some())
 }
 
-/// The rows of a row group that are `add`s whose partition values may match, and the number of `add`s; nothing where the
-/// file does not tell.
+/// The rows of a row group that are `add`s whose partition values may match, and the number of `add`s; nothing where
+/// the file does not record it.
 fn by_partition(
     pruner: &Pruner,
     file: &CheckpointFile,
@@ -421,7 +421,7 @@ fn by_partition(
 }
 
 /// The rows of a row group, among those in `before`, that are `add`s whose statistics may match, and how many of
-/// `before` are `add`s; nothing where the file does not tell.
+/// `before` are `add`s; nothing where the file does not record it.
 fn by_stats(
     pruner: &Pruner,
     file: &CheckpointFile,

@@ -54,7 +54,7 @@ impl Transactions {
         out
     }
 
-    /// No commit is there twice.
+    /// Checks that no commit is in the log twice.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] for the second of two that are the same.

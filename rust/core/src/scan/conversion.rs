@@ -21,7 +21,7 @@ impl Conversion<'_> {
     /// [`Error::DataFile`] when the table's type cannot hold it.
     pub(super) fn of(&self, data_type: &DataType, file: &Arrow, at: &str) -> Result<Convert> {
         let target = arrow_type(data_type);
-        // fields are told by more than their Arrow type: an equal struct may have them in another order
+        // fields are identified by more than their Arrow type: an equal struct may have them in another order
         let same = *file == target;
         let mismatch = || {
             self.matcher.error(format!(

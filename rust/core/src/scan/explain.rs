@@ -13,7 +13,7 @@ use crate::prune::{PredicatePart, RuledOut};
 use crate::replay::{FileBatch, FileStream, FilesRequest};
 use crate::snapshot::Snapshot;
 
-/// Which files [`explain`] tells of one by one; the totals are of all.
+/// Which files [`explain`] reports one by one; the totals are of all.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Shown {
     /// At most so many.

@@ -50,7 +50,7 @@ pub(crate) fn column_facts(
 fn are_values(metadata: &ParquetMetaData, leaf: usize) -> bool {
     let file = metadata.file_metadata();
     let may_be_cut = file.schema_descr().column(leaf).physical_type() == Physical::BYTE_ARRAY;
-    // it leaves out what is too long, and says nothing of whether it cuts
+    // it leaves out what is too long, and does not record whether it cuts
     let never_cuts = file.created_by().is_some_and(|c| c.starts_with("parquet-mr"));
     !may_be_cut
         || never_cuts

@@ -48,7 +48,7 @@ pub(super) fn starts(fields: &Fields, first: usize) -> Vec<usize> {
     fields.iter().scan(first, start).collect()
 }
 
-/// The leaf that tells cheapest whether a struct is null: the first that no list or map lies above, else the first.
+/// The cheapest leaf that shows whether a struct is null: the first that no list or map lies above, else the first.
 pub(super) fn witness(data_type: &Arrow) -> usize {
     fn plain(data_type: &Arrow, leaf: &mut usize) -> Option<usize> {
         match data_type {

@@ -11,7 +11,7 @@ use crate::schema::{ColumnMappingMode, DataType, StructField};
 /// Whether a file has a field, at any depth, that no field of the table is read from.
 ///
 /// # Errors
-/// [`crate::error::Error::DataFile`] for a file in which a column cannot be told from another.
+/// [`crate::error::Error::DataFile`] for a file in which a column cannot be distinguished from another.
 pub(crate) fn has_other_fields(
     path: &str,
     file: &Fields,

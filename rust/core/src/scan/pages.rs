@@ -24,8 +24,8 @@ pub(super) fn judged(pruner: &Pruner, flat: &HashMap<Vec<String>, PrunableColumn
     }
 }
 
-/// The rows of a row group in whose pages the predicate can be true; `None` when that is all of them. What the page
-/// index does not tell keeps the rows.
+/// The rows of a row group in whose pages the predicate can be true; `None` when that is all of them. Rows of pages
+/// without an index are kept.
 pub(super) fn matching(
     pruner: &Pruner,
     flat: &HashMap<Vec<String>, PrunableColumns>,
@@ -67,7 +67,7 @@ struct Pages {
     bounds: Option<(ArrayRef, ArrayRef)>,
 }
 
-/// How many values of a page are null. Of a part of a page only the two ends can be told.
+/// How many values of a page are null. For a part of a page only the two extremes are known.
 #[derive(Clone, Copy)]
 enum Nulls {
     None,
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_the_page_index_does_not_tell_is_kept() {
-        // NaN is above every number, and no statistic tells of it
+        // NaN is above every number, and no statistic shows it
         assert_eq!(kept(&compare(&["x"], CompareOp::Gt, Literal::Double(1e6))).len(), 10);
         assert_eq!(kept(&compare(&["x"], CompareOp::Lt, Literal::Double(10.0))), [0]);
         assert_eq!(kept(&Predicate::Constant(Some(true))).len(), 10);

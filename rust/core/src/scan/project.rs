@@ -101,7 +101,7 @@ struct Leaves<'a> {
 
 impl Leaves<'_> {
     /// Chooses the leaves of `wanted` among the `fields` of a struct whose first leaf is `first`. A struct none of
-    /// whose fields are there gives one leaf all the same: it tells which of the structs are null.
+    /// whose fields are there gives one leaf all the same: it shows which of the structs are null.
     fn choose_struct(
         &mut self,
         wanted: &[&StructField],

@@ -8,7 +8,7 @@ use super::cast::Convert;
 use super::leaves::starts;
 use crate::schema::{DataType, StructField, StructType};
 
-/// A column that is one leaf with nothing but structs above it: it has one value, or null, in each row.
+/// A column that is one leaf with only structs above it: it has one value, or null, in each row.
 #[derive(Debug)]
 pub(crate) struct PrunableColumns {
     /// Index of the leaf in the file.

@@ -106,7 +106,7 @@ impl RowScan {
             });
         }
         let arrow = Arc::new(to_arrow_schema(&columns));
-        // within a file no column is a partition column, and columns are told by their names in the table
+        // within a file no column is a partition column, and columns are identified by their names in the table
         let bind = |p: &Predicate| Pruner::bind(p, &columns, &[], ColumnMappingMode::None);
         let pruner = request.predicate.as_ref().map(bind).transpose()?;
         let is_partition = |name: &str| partition_columns.iter().any(|p| p.eq_ignore_ascii_case(name));
@@ -125,7 +125,7 @@ impl RowScan {
         })
     }
 
-    /// Passes over row groups and pages in which a predicate cannot be true. Rows are not filtered by it.
+    /// Skips row groups and pages in which a predicate cannot be true. Rows are not filtered by it.
     ///
     /// # Errors
     /// [`Error::InvalidPredicate`] for a column that is not read.
@@ -186,7 +186,7 @@ pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, vectors: &Shared) -> Result<F
     open_without(scan, add, deleted.as_ref(), None)
 }
 
-/// The rows of a file but for these, whatever its action says. `places` becomes what is known of where they are.
+/// The rows of a file except these, whatever its action says. `places` becomes what is known of where they are.
 pub(super) fn open_without(
     scan: &Arc<RowScan>,
     add: &Add,

@@ -14,7 +14,7 @@ pub struct ReadRequest {
     pub columns: Option<Vec<String>>,
     /// Rows to keep: exactly those for which it is true.
     pub predicate: Option<Predicate>,
-    /// Whether each row also tells its id and the version that it was last changed in, in the last two columns,
+    /// Whether each row also has its id and the version that it was last changed in, in the last two columns,
     /// [`ROW_ID`](super::ROW_ID) and [`ROW_COMMIT_VERSION`](super::ROW_COMMIT_VERSION). Only of a whole version.
     pub row_ids: bool,
     /// Most rows in a batch.

@@ -110,7 +110,7 @@ impl RowIds {
     }
 }
 
-/// What tells the row ids of a file, batch by batch, where they are asked for.
+/// Computes the row ids of a file, batch by batch, where they are asked for.
 #[derive(Debug)]
 pub(super) struct Tracked {
     ids: RowIds,
@@ -121,7 +121,7 @@ pub(super) struct Tracked {
 
 impl Tracked {
     /// # Errors
-    /// [`Error::DataFile`] for an `add` that says nothing of row ids.
+    /// [`Error::DataFile`] for an `add` without row ids.
     pub(super) fn of(ids: &RowIds, add: &Add, places: &Positions) -> Result<Self> {
         let Add { path, base_row_id, default_row_commit_version, .. } = add;
         if base_row_id.is_none() || default_row_commit_version.is_none() {

@@ -16,7 +16,7 @@ use super::prunable_columns::PrunableColumns;
 use crate::prune::Pruner;
 
 /// Which row groups can hold a row for which the predicate is true. `flat` are the columns by their paths in the table.
-/// What the statistics do not tell keeps the row group.
+/// A row group without statistics is kept.
 pub(crate) fn row_groups(
     pruner: &Pruner,
     flat: &HashMap<Vec<String>, PrunableColumns>,
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_statistics_do_not_tell_is_read() {
-        // NaN is above every number, and no statistic tells of it
+        // NaN is above every number, and no statistic shows it
         assert_eq!(kept(compare("x", CompareOp::Gt, Literal::Double(9.0))), [true, true, true]);
         assert_eq!(kept(compare("new", CompareOp::Eq, Literal::Long(1))), [true, true, true]);
         assert_eq!(kept(Predicate::Constant(Some(true))), [true, true, true]);

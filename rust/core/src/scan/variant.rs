@@ -32,7 +32,7 @@ pub(super) fn unshredded(array: &ArrayRef, fields: &Fields) -> Result<ArrayRef, 
     Ok(Arc::new(StructArray::try_new(fields.clone(), parts, array.nulls().cloned())?))
 }
 
-/// The values with narrow numbers. Where the variant itself is null, what stands for its value is a variant, too.
+/// The values with narrow numbers. Where the variant itself is null, the placeholder of its value is a variant, too.
 fn narrow_values(
     metadata: &BinaryArray,
     values: &BinaryArray,

@@ -8,7 +8,7 @@ use super::{ArrayType, ColumnMappingMode, DataType, MapType, StructField, Struct
 pub const SPARK_FIELD_ID: &str = "parquet.field.id";
 
 /// The schema with the names of data files at every depth and, under column mapping, their ids as [`SPARK_FIELD_ID`].
-/// Other metadata is gone, and everything is nullable: data files may lack what the table promises.
+/// Other metadata is left out, and everything is nullable: data files may lack what the table promises.
 pub fn stored_schema(schema: &StructType, mode: ColumnMappingMode) -> StructType {
     StructType { fields: schema.fields.iter().map(|f| stored_field(f, mode)).collect() }
 }

@@ -1,4 +1,4 @@
-//! The lengths of `char` and `varchar` columns, which are plain strings in the log: field metadata tells.
+//! The lengths of `char` and `varchar` columns, which are plain strings in the log: field metadata has the length.
 //!
 //! As Spark does on write: text that is too long loses trailing spaces down to the length, and is refused when that is
 //! not enough; text shorter than a `char` is padded with spaces. Lengths are in characters.
@@ -196,7 +196,7 @@ struct Limiter<'a> {
 }
 
 impl Limiter<'_> {
-    /// `visible` tells which values are there at all: those under a null parent are not.
+    /// `visible` are the values that exist: those under a null parent do not.
     fn apply(
         &self,
         array: &ArrayRef,

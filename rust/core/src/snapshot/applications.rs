@@ -25,7 +25,7 @@ impl Snapshot {
         Ok(found.filter(|txn| lives(txn, expired)))
     }
 
-    /// The newest transaction identifier of every application, but for those that are as old as
+    /// The newest transaction identifier of every application, except those that are as old as
     /// `delta.setTransactionRetentionDuration` now, or do not say their age, where the table has this property.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
-//! Where a checksum contradicts the commits, which of both is damaged.
+//! Decides which one is damaged if a checksum contradicts the commits.
 //!
-//! A checksum alone proves nothing: a writer may have counted wrongly, and the commits are what every reader goes by. Two
-//! together may: where one says what the commits give, and the next does not, the commits between them are not those that the
-//! writer counted, unless it is known how it could come to its numbers.
+//! A checksum alone proves nothing: a writer may have counted wrongly, and every reader trusts the commits. Two
+//! together may: if one agrees with the commits and the next does not, the commits between them are not those that the
+//! writer counted, unless its numbers have a known explanation.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::log::{Listing, LogFile, LogFileKind};
 use crate::replay::{CommitActions, KeyLayer, KeySet, Totals, fetch, key, without};
 use crate::store::Location;
 
-/// Commits between two checksums beyond which these say nothing of each of them.
+/// Number of commits between two checksums beyond which they prove nothing about a single commit.
 const MOST: u64 = 64;
 
 /// A checksum of the log that does not contradict itself.
@@ -83,7 +83,7 @@ pub(super) fn damaged_commit(
 }
 
 fn said(location: &Location, file: &LogFile) -> Option<Said> {
-    // one that cannot be read says nothing
+    // one that cannot be read proves nothing
     let checksum = Checksum::read(location, file).ok()?;
     let path = location.log_dir().join(&file.name).to_string();
     let totals = Totals::of(&checksum, path, file.version)?;
@@ -122,8 +122,8 @@ fn another_transaction(location: &Location, listing: &Listing, said: &Said) -> R
     Ok(said.checksum.txn_id.as_ref().zip(found).is_some_and(|(said, found)| said != found))
 }
 
-/// Whether it is known how the writer came from one checksum, which is right, to the next, which is wrong, with these commits:
-/// where it counted a file again that was there, or its operation does not tell.
+/// Whether a known miscount explains how the writer got from a right checksum to a wrong one with these commits: it
+/// counted an existing file again, or its operation does not record it.
 fn explained(
     location: &Location,
     listing: &Listing,

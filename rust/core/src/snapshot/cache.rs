@@ -7,7 +7,7 @@ use super::state::Snapshot;
 use crate::error::{Error, Result};
 use crate::store::{Location, StorageOptions};
 
-/// Tables whose newest snapshot is kept; the one that was used longest ago goes first.
+/// Tables whose newest snapshot is kept; the one that was used longest ago is evicted first.
 const KEPT: usize = 16;
 
 type Key = (String, StorageOptions, Verify);

@@ -4,20 +4,21 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::store::Location;
 
-/// How much of what a log says twice a reading holds against each other before it answers. Each level sees all that the one
-/// before it sees.
+/// How much of the redundant information of a log is compared before a read returns. Each level finds all that the one
+/// before it finds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Verify {
-    /// What the answer is made of is whole: no torn line, no gap, no part missing, no checkpoint with other files than the
-    /// hint or the totals of the checksum say. Nothing is read for the sake of a comparison.
+    /// What the result is made of is intact: no torn line, no gap, no part missing, no checkpoint with other files than
+    /// the hint or the totals of the checksum state. Nothing is read for the sake of a comparison.
     Fast,
-    /// Moreover what the reading has in hand does not contradict it: totals of the version's checksum against the commits,
-    /// where another checksum of the log shows that it can be believed, and transactions that stand there twice. What could
-    /// be right stays readable. One GET of a checksum more, at once with the commits, where a snapshot advances.
+    /// Moreover nothing that was read anyway contradicts it: totals of the version's checksum are compared with the
+    /// commits, if another checksum of the log shows that it can be trusted, and no transaction is in the log twice. A
+    /// table that could be right stays readable. Costs one more GET of a checksum, in parallel with the commits, where
+    /// a snapshot advances.
     #[default]
     Checked,
-    /// Moreover nothing in the whole log and none of the files of the version says otherwise, as [`crate::verify::verify`]
+    /// Moreover nothing in the whole log and none of the files of the version contradicts it, as [`crate::verify::verify`]
     /// finds out when the version is opened.
     Full,
 }

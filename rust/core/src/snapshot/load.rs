@@ -29,7 +29,7 @@ pub(super) struct Opened {
     pub(super) known: u64,
 }
 
-/// What files beside commits and checkpoint said when the version was opened, to hold the rest of the log against.
+/// What files other than commits and checkpoint stated when the version was opened, to compare with the rest of the log.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
     /// How much of it is compared with the log.
@@ -80,8 +80,8 @@ pub(super) fn known(listing: &Listing) -> u64 {
     listing.files.iter().map(of).max().unwrap_or(0)
 }
 
-/// The newest version is `version`, unless the commit after it is lost, which `known` tells: then the table is not what it was,
-/// and what is read or written on top of the version before would be wrong.
+/// The newest version is `version`, unless the commit after it is lost, which `known` shows: then the table is not what
+/// it was, and what is read or written on top of the version before would be wrong.
 ///
 /// # Errors
 /// [`Error::LogGap`] for the first commit that is lost.
@@ -127,7 +127,7 @@ pub(super) fn open(location: &Location, at: At, counters: &Counters) -> Result<O
                 Ok(opened) => Ok(Opened { known: known(&listing), ..opened }),
             }
         }
-        // the listing from the hint on is not enough to tell what is wrong
+        // the listing from the hint on is not enough to find what is wrong
         _ => {
             let listing = Listing::read(location, 0)?;
             if !listing.files.iter().any(|f| f.is_checkpoint() && f.version == hint.version) {
@@ -159,7 +159,7 @@ fn open_listed(
     reopen(location, listing, version, BTreeSet::new(), counters)
 }
 
-/// Opens from a listing of the whole log, passing over the files in `excluded` and those that turn out to be broken.
+/// Opens from a listing of the whole log, ignoring the files in `excluded` and those that turn out to be corrupt.
 pub(super) fn reopen(
     location: &Location,
     listing: &Listing,
@@ -256,7 +256,7 @@ fn finish(
     Ok(Opened { segment, protocol, metadata, opened_from, excluded, checkpoint: reader, evidence, known: 0 })
 }
 
-/// A checkpoint that cannot be read is passed over; a store that fails is an error.
+/// A checkpoint that cannot be read is ignored; a store that fails is an error.
 fn give_up_checkpoint(error: Error, version: u64, names: BTreeSet<String>, counters: &Counters) -> Retry {
     if !matches!(error, Error::LogCorrupt { .. } | Error::NotFound { .. }) {
         return Retry::Never(error);

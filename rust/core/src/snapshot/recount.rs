@@ -19,7 +19,7 @@ use crate::store::Location;
 /// What replay says.
 ///
 /// # Cost
-/// As a listing of all files of a version that is opened anew.
+/// As a listing of all files of a newly opened version.
 pub(super) fn files_without(
     location: &Location,
     listing: &Listing,
@@ -54,7 +54,7 @@ pub(super) fn count_of(
         Box::new(move || files_without(&there, &Listing::read(&there, 0)?, version, without));
     let blame = move || match damaged_commit(&location, version, &excluded) {
         Err(error @ (Error::Storage { .. } | Error::Interrupted)) => Err(error),
-        // what is broken elsewhere says nothing of this version
+        // damage elsewhere proves nothing about this version
         found => Ok(found.unwrap_or_default()),
     };
     let blame = (level > Verify::Fast).then(|| Box::new(blame) as Blame);

@@ -256,7 +256,7 @@ impl Snapshot {
     /// made monotonic.
     ///
     /// # Errors
-    /// [`Error::InvalidTimeTravel`] when the commit file is gone.
+    /// [`Error::InvalidTimeTravel`] when the commit file no longer exists.
     ///
     /// # Cost
     /// One listing of the log and one GET.
@@ -286,8 +286,8 @@ impl Snapshot {
         }
     }
 
-    /// Size and modification time of the newest commit file, as the listing had them: they tell a version apart from
-    /// another one of the same number that was put in its place.
+    /// Size and modification time of the newest commit file, as the listing had them: they distinguish a version from
+    /// another one of the same number that replaced it.
     pub(crate) fn commit_stamp(&self) -> Option<(u64, i64)> {
         let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.segment.last_commit.as_ref().map(|c| (c.size, c.modified))
@@ -298,9 +298,9 @@ impl Snapshot {
     /// # Errors
     /// [`Error::InvalidPredicate`] for an unknown column; [`Error::LogCorrupt`] for a torn or empty commit, for a checksum
     /// that gave another protocol or metadata than the log, and at the end of a listing of all files for a checkpoint or
-    /// compacted file that gives others than the commits. A broken checkpoint is passed over, and the report says so; so is
-    /// a checksum with other totals than the log. From [`Verify::Checked`] on also for a commit that is not the one that was
-    /// made, where checksums or its transaction show it.
+    /// compacted file that gives others than the commits. A corrupt checkpoint is ignored and reported; so is a
+    /// checksum with other totals than the log. From [`Verify::Checked`] on also for a commit that replaced the
+    /// original one, where checksums or its transaction show it.
     ///
     /// # Cost
     /// The commits after the checkpoint once in the life of the snapshot; of the checkpoint the columns asked for, in
@@ -458,7 +458,7 @@ impl Snapshot {
         let again =
             reopen(&self.inner.location, &listing, Some(self.version()), excluded, &self.inner.counters);
         let opened = again.map_err(|_| error.clone())?;
-        // what was told of the table came from the broken file
+        // what is known of the table came from the corrupt file
         if (&opened.protocol, &opened.metadata) != (self.protocol(), self.metadata()) {
             return Err(error);
         }
@@ -474,7 +474,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// As [`Snapshot::open`]; [`Error::LogGap`] when this version is not in the log of the table any more, and no newer one
-    /// is: what was read of it is gone, and others may commit something else in its place.
+    /// is: what was read no longer exists, and others may commit something else in its place.
     ///
     /// # Cost
     /// One listing from this version on and the new commits.
@@ -552,7 +552,7 @@ impl Snapshot {
     }
 }
 
-/// The totals of a checksum that was listed; none where it says nothing.
+/// The totals of a checksum that was listed; `None` where it has none.
 fn read_totals(location: &Location, file: &LogFile) -> Option<Totals> {
     let checksum = Checksum::read(location, file).ok()?;
     Totals::of(&checksum, location.log_dir().join(&file.name).to_string(), file.version)

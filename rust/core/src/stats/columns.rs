@@ -147,7 +147,7 @@ fn first(schema: &StructType, limit: usize, mode: ColumnMappingMode, slot: &mut 
     nodes
 }
 
-/// Columns by lower-cased path; a struct stands for all that is in it.
+/// Columns by lower-cased path; a struct includes everything in it.
 fn named(schema: &StructType, paths: &[Vec<String>], mode: ColumnMappingMode, slot: &mut usize) -> Vec<Node> {
     let mut nodes = Vec::new();
     for (position, field) in schema.fields.iter().enumerate() {

@@ -8,9 +8,9 @@ use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
 /// The storage option that says where a log may name files that are read: `any`, as the protocol allows and by default;
-/// `table-only`; or locations with commas between them, beside the table. It holds for each file that is read or handed to
-/// an engine: commits, checkpoints, sidecars, data files, deletion vectors. But for `any`, no link of a local file system
-/// below a location is followed.
+/// `table-only`; or locations with commas between them, beside the table. It applies to each file that is read or
+/// handed to an engine: commits, checkpoints, sidecars, data files, deletion vectors. Except with `any`, no link of a
+/// local file system below a location is followed.
 ///
 /// What is written or deleted is always below the table.
 pub const ALLOWED_LOCATIONS: &str = "allowed_locations";

@@ -16,7 +16,7 @@ use super::{AllowedLocations, FileMeta, PutOutcome, Store, io_error, runtime};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
-/// A range of so many bytes is held against the size of the file before it gets memory.
+/// A range of so many bytes is checked against the size of the file before memory is allocated.
 const LARGE: u64 = 1 << 20;
 
 /// The local file system. It needs no runtime, so that it works unchanged in a forked process, and a read costs one

@@ -7,7 +7,7 @@ use super::secrets::check_options;
 use super::{ALLOWED_LOCATIONS, StorageOptions};
 use crate::error::Result;
 
-/// Options that belong together: who names one of the first list goes without what others say of both lists.
+/// Options that belong together: if one of the first list is given, other sources of both lists are ignored.
 struct Group {
     /// Names that decide, without the prefix of the store.
     decide: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! A power cut on a local file system: what was not synced is gone. While a test watches a folder, every sync below it is
+//! A power cut on a local file system: what was not synced is lost. While a test watches a folder, every sync below it is
 //! recorded; a cut then leaves of each folder the names that it had when it was synced last, and of each file the bytes.
 
 // a failed step of a test is a failed test

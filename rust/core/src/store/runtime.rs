@@ -52,7 +52,7 @@ where
     })?;
     let (sender, receiver) = mpsc::sync_channel(1);
     runtime.spawn(async move {
-        // a receiver that is gone has nothing to wait for
+        // a dropped receiver has nothing to wait for
         let _ = sender.send(future.await);
     });
     receiver.recv().map_err(|e| Error::storage("run", "I/O task", e))

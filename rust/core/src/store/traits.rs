@@ -104,7 +104,7 @@ pub trait Store: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Removes an object. One that is not there is an error only where the store tells (S3 does not).
+    /// Removes an object. A missing one is an error only where the store reports it (S3 does not).
     fn delete(&self, path: &ObjectPath) -> Result<()>;
 
     /// Removes several objects, with an answer for each, in order. Stores with latency overlap the requests.

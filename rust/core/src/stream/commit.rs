@@ -9,7 +9,7 @@ use crate::replay::CommitActions;
 /// A commit. The index of a file is its place among the files with new rows, as the commit lists them.
 #[derive(Debug)]
 pub(super) struct IndexedCommit {
-    /// Files with new rows, without statistics; none where the commit is passed over.
+    /// Files with new rows, without statistics; none where the commit is skipped.
     pub(super) files: Vec<Add>,
     /// The metadata that it sets.
     pub(super) metadata: Option<Metadata>,

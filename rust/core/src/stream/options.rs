@@ -34,14 +34,14 @@ pub struct SourceOptions {
     pub max_files: Option<u64>,
     /// `maxBytesPerTrigger`.
     pub max_bytes: Option<u64>,
-    /// `ignoreDeletes`: commits that only remove rows are passed over.
+    /// `ignoreDeletes`: commits that only remove rows are skipped.
     pub ignore_deletes: bool,
     /// `ignoreChanges` (and `ignoreFileDeletion`): of commits that change rows all files are taken that they add, so that
     /// rows that did not change may come again.
     pub ignore_changes: bool,
-    /// `skipChangeCommits`: commits that remove or change rows are passed over.
+    /// `skipChangeCommits`: commits that remove or change rows are skipped.
     pub skip_change_commits: bool,
-    /// `failOnDataLoss`: a commit that is gone is an error.
+    /// `failOnDataLoss`: a missing commit is an error.
     pub fail_on_data_loss: bool,
     /// `excludeRegex`: files whose path, as the log has it, has a match are left out.
     pub exclude: Option<Regex>,
@@ -73,7 +73,7 @@ impl Default for SourceOptions {
 const UNSUPPORTED: [&str; 4] = ["readChangeFeed", "readChangeData", "endingVersion", "endingTimestamp"];
 
 impl SourceOptions {
-    /// From text; names compare without case, and those that are not known here say nothing. `start_time` is the value of
+    /// From text; names are compared without case, and unknown names are ignored. `start_time` is the value of
     /// `startingTimestamp` in milliseconds since the Unix epoch, none where it is no timestamp.
     ///
     /// # Errors

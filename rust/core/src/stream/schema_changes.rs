@@ -63,7 +63,7 @@ impl ReadSchema {
         let Err(change) = readable(&schema, &self.schema, compare(before), "") else { return Ok(()) };
         let (old, new) = if before { (&schema, &self.schema) } else { (&self.schema, &schema) };
         if !self.widens && readable(old, new, Compare { widens: true, may_lack: false }, "").is_ok() {
-            // additive but for types that became wider
+            // additive except for types that became wider
             if readable(old, new, Compare { widens: false, may_lack: false }, "").is_err() {
                 return Err(self.non_additive(version, &change, &schema));
             }
@@ -85,7 +85,7 @@ impl ReadSchema {
             .named(&condition::STREAMING_INCOMPATIBLE_SCHEMA_CHANGE_USE_SCHEMA_LOG, parameters)
     }
 
-    /// A column that has another name in the newer of two schemas, or is gone from it.
+    /// A column that was renamed or dropped in the newer of two schemas.
     fn renamed(&self, there: &Metadata, schema: &StructType, before: bool) -> Option<String> {
         let here = (&self.schema, self.metadata.column_mapping());
         let there = (schema, there.column_mapping());

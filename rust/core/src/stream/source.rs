@@ -35,7 +35,7 @@ struct State {
     known: Known,
     beginning: Option<Offset>,
     bound: Bound,
-    /// Whether the schema where the query goes on was compared.
+    /// Whether the schema where the query continues was compared.
     compared: bool,
 }
 
@@ -140,7 +140,7 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::SourceRowsChanged`] when a commit removes or changes rows; [`Error::SourceSchemaChanged`];
-    /// [`Error::SourceDataLost`] when a commit is gone; [`Error::SourceReplaced`] when another table is in the place;
+    /// [`Error::SourceDataLost`] when a commit is missing; [`Error::SourceReplaced`] when another table is in its place;
     /// [`Error::InvalidOffset`]; [`Source::first`]; and what the log gives.
     ///
     /// # Cost
@@ -296,7 +296,7 @@ impl Source {
         Ok(offset)
     }
 
-    /// Once in the life of a source: a column that was renamed between the place where the query goes on and the version
+    /// Once in the life of a source: a column that was renamed between the offset where the query continues and the version
     /// that the source was opened with shows in no commit that is read.
     fn compare(&self, state: &mut State, from: &Offset) -> Result<()> {
         if state.compared || self.tracks().is_some() || from.initial || from.version >= self.table.version() {

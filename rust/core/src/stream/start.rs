@@ -40,8 +40,8 @@ impl Source {
         Err(Error::VersionNotFound { path, version, earliest: first, latest })
     }
 
-    /// Checks that this reader knows what the table asked of readers in a version, where that can be told: a start need
-    /// not be a version that can be put together.
+    /// Checks that this reader supports the features of the table in a version, where they are known: a start need not
+    /// be a version that can be reconstructed.
     fn check_protocol(&self, version: u64) -> Result<()> {
         if version >= self.table.version() {
             return Ok(());

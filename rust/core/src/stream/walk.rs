@@ -138,7 +138,7 @@ impl Source {
 
     /// The commits from a version on, without a gap.
     fn commits_from(&self, known: &mut Known, version: u64) -> Result<Vec<LogFile>> {
-        // the commit before tells that the log goes on where the stream stopped
+        // the previous commit proves that the log continues where the stream stopped
         let listing = Listing::read(&self.location, version.saturating_sub(1))?;
         let anchored = version == 0 || listing.commits().any(|c| c.version + 1 == version);
         let same = known

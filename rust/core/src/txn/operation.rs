@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What a transaction does, as the history of the table tells it. Names, parameters and metrics are delta-spark's.
+/// What a transaction does, as the history of the table shows it. Names, parameters and metrics are delta-spark's.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Operation {
     /// `WRITE`, `DELETE`, `SET TBLPROPERTIES` …

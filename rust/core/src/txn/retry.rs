@@ -4,8 +4,8 @@ use crate::commit::Backoff;
 use crate::error::{Error, Result};
 use crate::events;
 
-/// Makes an operation anew that lost a race it may not follow: it depends on nothing but the table, so what the winner
-/// left is as good as what was there before. An attempt is given the time that is left for its commit.
+/// Retries an operation that lost a race it may not follow: it depends only on the table, so the newest version is as
+/// good as the one before. An attempt gets the time that is left for its commit.
 ///
 /// # Errors
 /// What the last attempt says.

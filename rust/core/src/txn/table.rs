@@ -7,7 +7,7 @@ use crate::replay::info_of;
 use crate::snapshot::Snapshot;
 use crate::store::Location;
 
-/// The table as it stands before the next commit: what the winners of lost races move on.
+/// The table before the next commit, which the winners of lost races advance.
 #[derive(Debug, Clone)]
 pub(super) struct Table {
     /// Newest version.
@@ -23,7 +23,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table of a snapshot. `protocol` and `metadata` are what it will be: they tell what must be known of it.
+    /// The table of a snapshot. `protocol` and `metadata` are those after the commit: they decide what must be known of it.
     ///
     /// # Errors
     /// As [`Snapshot::domain_metadata`]; [`Error::LogCorrupt`] for a commit without the timestamp that it owes.

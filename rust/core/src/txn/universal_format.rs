@@ -38,7 +38,7 @@ pub(crate) fn is_allowed(location: &Location) -> bool {
     location.option(ALLOW).is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// What a commit that was allowed is told with.
+/// The warning of a commit that was allowed.
 pub(crate) fn warning(version: u64, metadata: &Metadata) -> Option<String> {
     formats(metadata).map(|formats| {
         format!(

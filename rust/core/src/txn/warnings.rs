@@ -16,7 +16,7 @@ pub fn with_warnings<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     (result, collected.unwrap_or_default())
 }
 
-/// Tells warnings to whoever listens.
+/// Sends warnings to whoever listens.
 pub(crate) fn warn(warnings: &[String]) {
     events::failed_after_commit(warnings);
     COLLECTED.with(|collected| {

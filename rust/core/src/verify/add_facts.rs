@@ -1,4 +1,4 @@
-//! A logical file in few bytes: enough to tell whether two places of the log say the same of it.
+//! A logical file in few bytes: enough to check whether two places of the log agree on it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

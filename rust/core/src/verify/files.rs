@@ -119,7 +119,7 @@ pub(super) fn check(
                 None => report.found(FindingKind::MissingFile, version, path, "the data file", "no file"),
                 Some(size) if i64::try_from(size) != Ok(add.size) => {
                     let expected = format!("{} bytes", add.size);
-                    // a log may name any file: how large one elsewhere is, is not told
+                    // a log may name any file: the size of a file elsewhere is not revealed
                     let inside = path.below(location.root()).is_some();
                     let found = if inside { format!("{size} bytes") } else { "another size".into() };
                     report.found(FindingKind::FileSizeDiffers, version, path, expected, found);

@@ -23,7 +23,7 @@ use crate::store::{Location, runtime};
 const CHUNK: usize = 256;
 const CHUNK_BYTES: u64 = 64 << 20;
 
-/// Replays the log and compares what lies in it. Gives the state at the head, where it can be told.
+/// Replays the log and compares what lies in it. Returns the state at the head, where it is known.
 pub(super) fn walk(location: &Location, log: &LogFiles, report: &mut VerifyReport) -> Result<Option<State>> {
     let mut walk = Walk {
         location,

@@ -82,7 +82,7 @@ impl State {
         self.counted.txn_id = commit.txn_id;
     }
 
-    /// Makes a file live; tells whether it was not.
+    /// Makes a file live; returns whether it was not.
     pub(super) fn add(&mut self, key: FileKey, facts: AddFacts, since: u64) -> bool {
         let old = self.files.insert(key, LiveFile { facts, since, seen: 0 });
         if let Some(old) = old {

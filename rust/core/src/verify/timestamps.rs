@@ -5,7 +5,7 @@ use super::report::VerifyReport;
 use crate::actions::{Metadata, ObjectPath};
 use crate::features::has_in_commit_timestamps;
 
-/// Compares the timestamp of a commit with that of the commit before, which is given and replaced. `first` tells whether
+/// Compares the timestamp of a commit with that of the commit before, which is given and replaced. `first` is whether
 /// `commitInfo` is the first action.
 pub(super) fn check(
     timestamp: Option<i64>,

@@ -44,8 +44,8 @@ pub(crate) struct Clustered {
 }
 
 /// Writes the rows that are left of these files of one partition into new ones of about equal numbers of rows, along a curve:
-/// rows that are near each other in all of the columns are mostly in the same file. What is near is told by the shares of
-/// the rows, not by the values: equal numbers of rows are equally far. Where rows have ids that they keep, the new files
+/// rows that are near each other in all of the columns are mostly in the same file. Nearness is measured in shares of
+/// the rows, not in values: equal numbers of rows are equally far. Where rows have ids that they keep, the new files
 /// say which.
 ///
 /// # Errors

@@ -93,13 +93,13 @@ pub struct Defined {
     pub created: bool,
     /// Whether a table was replaced.
     pub replaced: bool,
-    /// What went wrong after the commit, which stands.
+    /// What failed after the commit. The commit is not undone.
     pub warnings: Vec<String>,
 }
 
-/// Makes a table without rows, or gives the one that is there a new id, schema, partitioning, clustering and properties
-/// and takes its rows away: in one commit, or nothing. The versions before it stay readable, and the table keeps its
-/// features, because they need them. A replacement that loses a race is made anew on what the winner left.
+/// Makes a table without rows, or gives the existing one a new id, schema, partitioning, clustering and properties and
+/// removes its rows: in one commit, or nothing. The versions before it stay readable, and the table keeps its features,
+/// because they need them. A replacement that loses a race is retried on the newest version.
 ///
 /// # Errors
 /// All before anything is written: by mode, as [`DefineMode`] says; [`Error::InvalidArgument`] for a place with other files;

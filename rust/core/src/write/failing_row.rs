@@ -33,7 +33,7 @@ pub(crate) fn first_shown(batch: &RecordBatch, row: usize, columns: usize) -> St
     values.collect::<Vec<_>>().join(", ")
 }
 
-/// The error with the first of the rows that cause it, which `again` finds: it tells whether some rows, from one on, fail.
+/// The error with the first of the rows that cause it, which `again` finds: it returns whether some rows, from one on, fail.
 pub(super) fn with_row(
     error: Error,
     rows: &RecordBatch,

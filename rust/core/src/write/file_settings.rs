@@ -33,9 +33,9 @@ const FEW_ROWS: usize = 1024;
 /// Settings of Parquet's own writer, by their names there: `parquet.block.size`. Behind a `#` a name may have that of a column.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParquetOptions {
-    /// What the operation says. It goes before what the properties of the table say.
+    /// Settings of the operation. They take precedence over the properties of the table.
     pub own: BTreeMap<String, String>,
-    /// What is said to all operations of a session: the properties of the table go before it.
+    /// Settings of all operations of a session. The properties of the table take precedence.
     pub session: BTreeMap<String, String>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct FileSettings {
     pub(crate) properties: WriterProperties,
     /// The settings of Parquet's writer that hold, by name.
     parquet: BTreeMap<String, String>,
-    /// Those of them that the operation said.
+    /// Those of them that the operation sets.
     own: BTreeSet<String>,
     /// What the operation asked for, to do the same in another one after it.
     asked: (Option<String>, ParquetOptions),

@@ -29,16 +29,16 @@ const TRAILER: u64 = 8;
 pub struct WrittenFile {
     /// Path relative to the table, decoded: as the store knows it, with the escapes of partition folders.
     pub path: String,
-    /// Values by partition column (logical names) as they go into the log; none takes them from the folders, where
+    /// Values by partition column (logical names) as the log stores them; `None` takes them from the folders, where
     /// instants must be in UTC.
     pub partition_values: Option<Vec<(String, Option<String>)>>,
 }
 
 /// The `add` actions of files that Spark wrote: size, modification time, rows and statistics from the footers, several at
-/// a time, two requests a file. A file without rows is deleted and left out. What a footer cannot tell is left out of
+/// a time, two requests a file. A file without rows is deleted and left out. What a footer does not show is left out of
 /// the statistics, never guessed: `INT96` timestamps have no bounds, floating-point bounds of writers other than
-/// parquet-mr hide NaN, and files without size statistics (parquet-mr before 1.15) do not tell the null counts of arrays,
-/// maps and long texts.
+/// parquet-mr hide NaN, and files without size statistics (parquet-mr before 1.15) do not have the null counts of
+/// arrays, maps and long texts.
 ///
 /// # Errors
 /// [`Error::UnsupportedFeature`] when the table has rules for values, which nobody checked in these files.
@@ -74,7 +74,7 @@ fn footer_add(plan: &WritePlan, file: WrittenFile) -> Result<Option<Add>> {
     }))
 }
 
-/// Number of rows and statistics of a file, as JSON. What the footer cannot tell is left out, as [`footer_adds`] says.
+/// Number of rows and statistics of a file, as JSON. What the footer does not show is left out, as [`footer_adds`] says.
 pub(crate) fn footer_statistics(footer: &ParquetMetaData, columns: &StatsColumns) -> String {
     let rows: i64 = footer.row_groups().iter().map(|g| g.num_rows()).sum();
     let mut stats =
@@ -240,7 +240,7 @@ impl<'a> Leaves<'a> {
     }
 
     /// The null count of an array or a map: these have no leaf of their own path, and what their leaves count as null are
-    /// elements. The levels of a leaf tell the rows in which the whole is null.
+    /// elements. The levels of a leaf show the rows in which the whole is null.
     fn container_nulls(&self, path: &[String]) -> Option<u64> {
         let descriptor = self.footer.file_metadata().schema_descr();
         let mut fields = descriptor.root_schema().get_fields();
@@ -257,7 +257,7 @@ impl<'a> Leaves<'a> {
         self.footer.row_groups().iter().map(|g| undefined(g, index, level)).sum()
     }
 
-    /// Bounds over all row groups, or none when one group that holds values does not tell.
+    /// Bounds over all row groups, or none when one group with values has none.
     fn bounds(&self, index: usize, column: &ColumnDescriptor, data_type: &DataType) -> LeafStats {
         let floats = matches!(data_type, DataType::Float | DataType::Double);
         let mut leaf = LeafStats::default();

@@ -68,11 +68,11 @@ pub struct WriteOptions {
     /// [`crate::alter::merge_schema`].
     pub merge_schema: bool,
     /// In the mode [`WriteMode::Overwrite`] of all rows: the table gets the columns and the partition columns of the write.
-    /// With [`WriteOptions::replace_where`] it says nothing, as for delta-spark.
+    /// With [`WriteOptions::replace_where`] it is ignored, as in delta-spark.
     pub overwrite_schema: bool,
     /// Whether rows that [`WriteOptions::replace_where`] would not replace are refused.
     pub check_replaced: bool,
-    /// Whether rows change. `false` says that the same rows are only laid out anew, so that streams pass over the commit;
+    /// Whether rows change. `false` states that the same rows are only rearranged, so that streams skip the commit;
     /// nobody checks it.
     pub data_change: bool,
     /// Whether who makes the rows fills the columns that the table computes, and has checked the rows by the table's rules
@@ -85,8 +85,8 @@ pub struct WriteOptions {
     pub partition_by: Vec<String>,
     /// Table properties for creation. On an existing table they must be its own.
     pub configuration: BTreeMap<String, String>,
-    /// Table properties for creation that [`WriteOptions::configuration`] does not name. To an existing table they say
-    /// nothing. With `delta.ignoreProtocolDefaults` in either, those that are about the protocol are left out.
+    /// Table properties for creation that [`WriteOptions::configuration`] does not name. They are ignored for an
+    /// existing table. With `delta.ignoreProtocolDefaults` in either, those that are about the protocol are left out.
     pub defaults: BTreeMap<String, String>,
     /// Which properties are taken.
     pub properties: SetOptions,

@@ -1,4 +1,4 @@
-//! A data file that goes to the store while it is written.
+//! A data file that is uploaded while it is written.
 
 use arrow::array::RecordBatch;
 use bytes::Bytes;
@@ -40,7 +40,7 @@ pub(super) fn write_file(
     Ok(data_file(plan, &path, key, size, &stats))
 }
 
-/// The bytes of the new file, as they come to be.
+/// The bytes of the new file, as they are produced.
 struct Parts<'a> {
     plan: &'a WritePlan,
     path: &'a str,

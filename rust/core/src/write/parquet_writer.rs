@@ -42,7 +42,7 @@ pub(super) struct DataFiles<'a> {
     settings: &'a FileSettings,
     target_size: u64,
     max_rows: u64,
-    /// Folder of the table that all files go into.
+    /// Folder of the table for all files.
     folder: Option<&'a str>,
     open: HashMap<PartitionKey, OpenFile>,
     /// Partitions whose file was closed for that of another one.
@@ -193,7 +193,7 @@ impl<'a> DataFiles<'a> {
         Ok(self.done)
     }
 
-    /// Closes the file that ranks highest, and tells of which partition it was.
+    /// Closes the file that ranks highest, and returns its partition.
     fn close_by<K: Ord>(&mut self, rank: impl Fn(&OpenFile) -> K) -> Result<Option<PartitionKey>> {
         let highest = self.open.iter().max_by_key(|(_, f)| rank(f)).map(|(key, _)| key.clone());
         if let Some(key) = &highest {
@@ -233,7 +233,7 @@ pub(super) struct FileName<'a> {
     /// Its number in the write.
     pub(super) number: usize,
     pub(super) codec: Codec,
-    /// Folder of the table that all files of the write go into.
+    /// Folder of the table for all files of the write.
     pub(super) folder: Option<&'a str>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn canonical(plan: &WritePlan, values: &PartitionValues) -> Result<Ve
     Ok(partition_key(plan, values)?.into_iter().map(|text| text.map(|t| t.log)).collect())
 }
 
-/// What the files of a partition are told by.
+/// What identifies the files of a partition.
 pub(super) fn partition_key(plan: &WritePlan, values: &PartitionValues) -> Result<PartitionKey> {
     typed(plan, values)?
         .into_iter()

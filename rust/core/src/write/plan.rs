@@ -65,7 +65,7 @@ pub struct WritePlan {
     pub(crate) snapshot: Option<Snapshot>,
     /// What the query of the rows read of the table: rows that match these, every row for `None`.
     pub(crate) reads: Vec<Option<Predicate>>,
-    /// What is said of the table beside its metadata, by a write that defines it.
+    /// What a write that defines the table sets besides its metadata.
     pub(crate) domains: Vec<DomainMetadata>,
     /// [`WriteOptions::rules_held`].
     pub(crate) rules_held: bool,
@@ -251,8 +251,8 @@ impl WritePlan {
         plan
     }
 
-    /// Whether data files hold the partition columns, too: what a feature asks for goes before the property, and without
-    /// either they do, as those of delta-spark. (Readers take the values from the log.)
+    /// Whether data files hold the partition columns, too: what a feature demands takes precedence over the property,
+    /// and without either they do, as those of delta-spark. (Readers take the values from the log.)
     pub(super) fn files_hold_partition_columns(&self) -> bool {
         let property = self.metadata.property_or_default(TableProperty::WritePartitionColumnsToParquet);
         iceberg_compat::is_on(&self.metadata)

@@ -78,7 +78,7 @@ impl Rules {
     }
 
     /// The rules for rows of the table of which some columns got other values. Generated columns that were not among
-    /// them are computed anew.
+    /// them are computed again.
     ///
     /// # Errors
     /// [`Error::InvalidExpression`] for a rule that cannot be computed here, [`Error::SchemaMismatch`] for an identity

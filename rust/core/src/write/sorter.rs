@@ -259,7 +259,7 @@ impl Cursor {
         Some(keys_of(self.step.as_ref()?)?.value(self.row))
     }
 
-    /// Goes to the next row; whether it is of another step.
+    /// Advances to the next row; returns whether it is of another step.
     fn advance(&mut self) -> Result<bool> {
         self.row += 1;
         if self.step.as_ref().is_some_and(|step| self.row < step.num_rows()) {

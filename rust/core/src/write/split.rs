@@ -19,7 +19,7 @@ pub(crate) type PartitionKey = Vec<Option<PartitionText>>;
 pub(super) struct Splitter {
     /// Partition columns with their place in the conformed batch.
     partitions: Vec<(usize, StructField)>,
-    /// Places of the columns that go into the files.
+    /// Positions of the columns that the files have.
     data: Vec<usize>,
 }
 

@@ -51,7 +51,7 @@ fn walk(nodes: &[Node], arrays: &[ArrayRef], parent: Option<&NullBuffer>, leaves
                 if let (Some(array), Some(leaf)) = (arrays.get(*position), leaves.get_mut(*slot)) {
                     let nulls = NullBuffer::union(parent, array.nulls());
                     let count = match data_type {
-                        // no buffer tells
+                        // no buffer has the count
                         DataType::Void => array.len(),
                         _ => nulls.as_ref().map_or(0, NullBuffer::null_count),
                     };

@@ -1,4 +1,4 @@
-//! Rows as the table has them: made so, and written to the files of their partitions.
+//! Conforms rows to the table, and writes them to the files of their partitions.
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::row::{RowConverter, SortField};

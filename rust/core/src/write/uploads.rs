@@ -23,12 +23,12 @@ impl Uploads {
         Uploads { store, created: Mutex::default(), cancel }
     }
 
-    /// Whoever writes the files asks this one whether to go on.
+    /// The writers of files ask this one whether to continue.
     pub(crate) fn stop_by(&mut self, cancel: &Cancel) {
         self.cancel = cancel.clone();
     }
 
-    /// Whether to go on.
+    /// Whether to continue.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`] once the write was asked to stop.

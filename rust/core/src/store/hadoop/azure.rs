@@ -3,7 +3,7 @@ use url::Url;
 use super::settings::{Mapped, Settings, invalid, simple_name};
 use crate::error::Result;
 
-/// `fs.azure.*` for a storage account: a name that ends with the account's host goes before the name alone.
+/// `fs.azure.*` for a storage account: a name that ends with the account's host takes precedence over the name alone.
 struct Azure<'a> {
     settings: &'a Settings,
     hosts: Vec<String>,

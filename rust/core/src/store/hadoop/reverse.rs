@@ -159,7 +159,7 @@ mod tests {
         given.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect()
     }
 
-    /// What Hadoop would be told, and then we by Hadoop.
+    /// The settings that Hadoop would get, translated back into ours.
     fn there_and_back(url: &str, given: &[(&str, &str)]) -> StorageOptions {
         let url = Url::parse(url).unwrap();
         let settings = Settings::among(&hadoop_settings(url.as_str(), &options(given)));

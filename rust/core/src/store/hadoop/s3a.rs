@@ -24,7 +24,7 @@ const DEFAULT_CHAIN: &[&str] = &[
     "aws_container_authorization_token_file",
 ];
 
-/// `fs.s3a.*` for a bucket: `fs.s3a.bucket.<bucket>.*` goes first, as in Hadoop.
+/// `fs.s3a.*` for a bucket: `fs.s3a.bucket.<bucket>.*` takes precedence, as in Hadoop.
 struct S3a<'a> {
     settings: &'a Settings,
     bucket: &'a str,
@@ -41,7 +41,8 @@ impl S3a<'_> {
     }
 }
 
-/// The options of S3 that S3A's settings ask for. `environment` tells which variables are set, by their names in lower case.
+/// The options of S3 that S3A's settings ask for. `environment` returns which variables are set, by their names in
+/// lower case.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) by the name of the setting, for a value that makes no

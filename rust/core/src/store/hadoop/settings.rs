@@ -51,7 +51,7 @@ impl Settings {
 pub(crate) struct Mapped {
     /// Options by the names of the crate `object_store`.
     pub(crate) options: BTreeMap<&'static str, String>,
-    /// Whether they name the credentials to use, so that those of the environment are ignored, but for these.
+    /// Whether they name the credentials to use, so that those of the environment are ignored, except these.
     pub(crate) credentials: Option<&'static [&'static str]>,
 }
 

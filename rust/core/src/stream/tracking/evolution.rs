@@ -1,4 +1,4 @@
-//! What makes one schema of a stream another, and which of it the user must have seen before the stream goes on.
+//! What makes one schema of a stream another, and which of it the user must have seen before the stream continues.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ impl NonAdditive {
     }
 }
 
-/// Checks that a stream may go on with an entry of its log of schemas after the one before.
+/// Checks that a stream may continue with an entry of its log of schemas after the previous one.
 ///
 /// # Errors
 /// [`Error::SourceSchemaChanged`] for columns that were renamed, dropped or widened and that the user did not allow, and for

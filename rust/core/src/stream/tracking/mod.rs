@@ -1,6 +1,6 @@
 //! The schemas that a stream reads with, kept in a log beside its checkpoint (`schemaTrackingLocation`): columns may be
-//! renamed, dropped and widened in its table, and the stream ends there, is started again, and goes on with the schema that
-//! the log has then.
+//! renamed, dropped and widened in its table, and the stream ends there, is started again, and continues with the
+//! schema that the log has then.
 
 mod evolution;
 mod options;

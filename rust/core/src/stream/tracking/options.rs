@@ -23,7 +23,7 @@ pub struct TrackingOptions {
     pub(super) allowed: Allowed,
 }
 
-/// What the user lets a stream go on after.
+/// The changes after which the user lets a stream continue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Allowed {
     options: BTreeMap<&'static str, String>,

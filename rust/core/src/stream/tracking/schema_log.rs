@@ -122,7 +122,7 @@ pub(super) struct SchemaLog {
 }
 
 impl SchemaLog {
-    /// Opens the log of a table below a location; `source` tells sources of one table apart.
+    /// Opens the log of a table below a location; `source` distinguishes sources of one table.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a log of another table, and for a newest entry that cannot be read.
@@ -174,7 +174,7 @@ impl SchemaLog {
         }
     }
 
-    /// Adds an entry. With `replace` it takes the place of the newest one, which stays and is passed over.
+    /// Adds an entry. With `replace` it replaces the newest one, which stays in the log and is ignored.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] when another query added an entry.

@@ -37,7 +37,7 @@ impl Source {
         }
     }
 
-    /// Where a query that came to a change of the schema goes on: behind it, and there it stays until it is started again.
+    /// Where a query that reached a change of the schema continues: after it, and it stops there until it is started again.
     pub(in crate::stream) fn held(&self, from: &Offset) -> Result<Option<Offset>> {
         let Some(tracker) = self.tracks() else { return Ok(None) };
         if from.index == SCHEMA_CHANGE {
@@ -53,7 +53,7 @@ impl Source {
         Ok(None)
     }
 
-    /// The rows up to an offset are taken. Where the schema changes there, it goes into the log, and the query ends.
+    /// The rows up to an offset are taken. If the schema changes there, it is written into the log, and the query ends.
     ///
     /// # Errors
     /// [`Error::SourceSchemaChanged`]: the query must be started again. [`Error::InvalidArgument`] when another query has the

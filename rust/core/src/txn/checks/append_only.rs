@@ -3,8 +3,8 @@ use crate::error::{Error, Result, condition};
 use crate::features::TableFeature;
 use crate::properties::TableProperty;
 
-/// A table that is append-only loses no rows (PROTOCOL.md, "Append-only Tables"). What only rearranges them may go on.
-/// The table before the commit counts: a commit that takes the property away may not use that at once.
+/// A table that is append-only loses no rows (PROTOCOL.md, "Append-only Tables"). Rearranging them is allowed. The
+/// table before the commit counts: a commit that unsets the property may not yet delete rows.
 pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     let (protocol, metadata) = subject.before.unwrap_or((subject.protocol, subject.metadata));
     if !metadata.is_true(TableProperty::AppendOnly) || !protocol.supports(TableFeature::AppendOnly) {

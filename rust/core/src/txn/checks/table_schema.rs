@@ -2,8 +2,8 @@ use super::Subject;
 use crate::alter::{validate, validate_replacement};
 use crate::error::Result;
 
-/// New metadata and protocol keep the rules of the schema, and fit the files that stay: types change only as they may be
-/// widened, and no column goes without column mapping.
+/// New metadata and protocol keep the rules of the schema, and fit the files that stay: types change only as they may
+/// be widened, and no column is dropped without column mapping.
 pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     if subject.changes.metadata.is_none() && subject.changes.protocol.is_none() {
         return Ok(());

@@ -2,8 +2,8 @@ use super::Subject;
 use crate::error::Result;
 use crate::txn::universal_format;
 
-/// No metadata of another format is left behind in silence. Versions that change neither files nor what the table is say
-/// nothing to it.
+/// No metadata of another format becomes stale without an error. Versions that change neither files nor the definition
+/// of the table do not matter to it.
 pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     match subject.changes.is_of_formats() {
         true => {
