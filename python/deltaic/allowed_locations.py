@@ -1,4 +1,4 @@
-"""Where a log may name files that are read: an option of the store, so that it goes wherever the table is opened."""
+"""Where a log may name files that are read: an option of the store, which applies wherever the table is opened."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 OPTION = "allowed_locations"
-"""The storage option. The core says what it may be."""
+"""The storage option. The core defines its values."""
 
 
 def with_allowed(
@@ -20,7 +20,7 @@ def with_allowed(
     """The options of a store, with the locations that are allowed, if any are given.
 
     Raises:
-        InvalidArgumentError: a path with a comma, which stands between locations.
+        InvalidArgumentError: a path with a comma, which separates locations.
     """
     options = dict(storage_options or {})
     if allowed is not None:

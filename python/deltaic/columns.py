@@ -14,7 +14,7 @@ GENERATION = "delta.generationExpression"
 TEXT_LIMIT = "__CHAR_VARCHAR_TYPE_STRING"
 """The metadata key of a type with lengths of `char` or `varchar`."""
 COMPARED = (TEXT_LIMIT, "comment", "CURRENT_DEFAULT")
-"""The metadata keys that must be alike where the columns of a table are given that is there."""
+"""The metadata keys that must be equal if the columns of an existing table are given."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The conditions by which delta-spark and Spark tell errors apart; the table is in the core."""
+"""The conditions by which delta-spark and Spark distinguish errors; the table is in the core."""
 
 from __future__ import annotations
 

@@ -2,10 +2,9 @@
 
 What delta-spark (or Spark) has a condition for has it here: `condition`, `sql_state`, `message_parameters`.
 
-A class is the name of a kind of the Rust core (`deltaic::Error`) with `Error` behind it. Where a builtin
-says the same, the class is one of that too, and the names that `delta.exceptions` has for conflicts are
-names here too, so that `except` clauses carry over. Every error can be pickled, with its facts: Spark
-workers send theirs to the driver.
+A class is the name of a kind of the Rust core (`deltaic::Error`) with `Error` behind it. Where a builtin has the same
+meaning, the class is one of that too, and the names that `delta.exceptions` has for conflicts are names here too, so
+that `except` clauses carry over. Every error can be pickled, with its facts: Spark workers send theirs to the driver.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class DeltaError(Exception):
-    """The root. `str(error)` is one line that says what was looked at, what was found and what to do."""
+    """The root. `str(error)` is one line: what was read, what was found and what to do."""
 
     def __init__(self, message: str = "", /, **facts: object) -> None:
         super().__init__(message)
@@ -81,7 +80,7 @@ class DeltaError(Exception):
 
 
 class DeltaWarning(UserWarning):
-    """What follows a commit went wrong: a checkpoint, a checksum, a cleanup. The commit stands."""
+    """A step after a commit failed: a checkpoint, a checksum, a cleanup. The commit is not undone."""
 
     def __str__(self) -> str:
         return visible(super().__str__())
@@ -152,7 +151,7 @@ class ChangesSchemaMismatchError(DeltaError, NotImplementedError):
 
 
 class LogGapError(DeltaError):
-    """Commits are missing between two that are there."""
+    """Commits are missing between two that exist."""
 
     path: str
     version: int
@@ -160,7 +159,7 @@ class LogGapError(DeltaError):
 
 
 class LogCorruptError(DeltaError):
-    """A log file is torn, empty or not what the protocol says."""
+    """A log file is torn, empty or against the protocol."""
 
     path: str
     version: int | None

@@ -19,7 +19,7 @@ def in_one_line(text: str) -> str:
 
 
 def in_json(text: str) -> str:
-    """JSON that says the same, in which these characters are escaped."""
+    """Equal JSON, in which these characters are escaped."""
     return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

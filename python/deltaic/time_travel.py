@@ -26,10 +26,10 @@ def check_version(path: str, version: int | None) -> None:
 
 
 def version_of(path: str, text: str, *, of_changes: bool = False) -> int:
-    """The version that a text says, as the value of `versionAsOf`, or of an end of a range of changes.
+    """The version of a text, as the value of `versionAsOf`, or of an end of a range of changes.
 
     Raises:
-        InvalidTimeTravelError: it says none.
+        InvalidTimeTravelError: it has none.
     """
     text = text.strip()
     if text.isascii() and text.isdigit():

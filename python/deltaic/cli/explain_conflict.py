@@ -117,7 +117,7 @@ def _describe(
         "adds": [{"path": path, "size": 0, "modificationTime": 0, **change} for path in adds],
         "domains": [{"domain": name, "configuration": "{}", "removed": False} for name in domain],
     }
-    # the rules ask whether there is one, not what it says
+    # the rules check whether there is one, not its content
     if changes_metadata:
         changes["metadata"] = {
             "id": table.metadata.id,

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 class _Visible(Console):
-    """A console on which nothing but the console itself steers the terminal."""
+    """A console on which only the console itself controls the terminal."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """As Rich renders it, but for control characters in what is rendered."""
+        """As Rich renders it, without control characters in what is rendered."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else visible(text), style, control)
 
@@ -52,7 +52,7 @@ def echo(text: str, *, err: bool = False) -> None:
 
 
 def line(value: object, *, err: bool = False) -> None:
-    """Prints what a table says as one line, whatever is in it."""
+    """Prints text of a table as one line, whatever is in it."""
     click.echo(in_one_line(str(value)), err=err)
 
 
@@ -136,7 +136,7 @@ def size(count: int | None) -> str:
 
 @contextmanager
 def progress(what: str, total: int | None = None) -> Iterator[Any]:
-    """Shows on standard error that work goes on, where that is a terminal; yields what to call after each step."""
+    """Shows progress on standard error, if that is a terminal; yields what to call after each step."""
     shown = Console(stderr=True)
     counter = (BarColumn(), MofNCompleteColumn()) if total else ()
     columns = (SpinnerColumn(), TextColumn("{task.description}"), *counter, TimeElapsedColumn())

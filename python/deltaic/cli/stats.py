@@ -23,7 +23,7 @@ _NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal")
 
 @dataclass
 class _Column:
-    """Facts of a column over all files; those of a file that says nothing of it are unknown."""
+    """Facts of a column over all files; those of a file without its statistics are unknown."""
 
     files: int = 0
     minimum: Any = None

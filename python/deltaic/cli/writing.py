@@ -81,7 +81,7 @@ def write(
 
 
 def report(done: WriteResult, *, as_json: bool) -> None:
-    """Says what a write did."""
+    """Prints what a write did."""
     if as_json:
         output.print_json(asdict(done))
     elif done.skipped:

@@ -75,7 +75,7 @@ class DeltaTable:
             sparkSession: The session, classic or Spark Connect.
             path: A path or URL.
             hadoopConf: Credentials, region, endpoint … of the store, by Hadoop's names (`fs.s3a.access.key`) or the
-                keys of `deltaic.Table`. What it leaves out the session says.
+                keys of `deltaic.Table`. Other keys come from the session.
 
         Raises:
             TableNotFoundError: when there is none.
@@ -161,12 +161,12 @@ class DeltaTable:
         cls,
         sparkSession: SparkSession | None = None,  # noqa: N803
     ) -> DeltaTableBuilder[DeltaTable]:
-        """Begins a table: one that is there is left alone."""
+        """Begins a table: an existing one is left alone."""
         return DeltaTableBuilder(_session(sparkSession), "create_if_not_exists", cls)
 
     @classmethod
     def replace(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder[DeltaTable]:  # noqa: N803
-        """Begins a table in place of one that is there: an error where there is none.
+        """Begins the replacement of an existing table: an error if there is none.
 
         The new table has no rows and nothing of the old one but its versions, which stay readable, and its features.
         """
@@ -222,7 +222,7 @@ class DeltaTable:
     def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
         """Begins a merge of the rows of a DataFrame into the table: see `DeltaMergeBuilder`.
 
-        The condition says which rows match. Name both sides by aliases:
+        The condition decides which rows match. Name both sides by aliases:
 
         Example:
             >>> (
@@ -237,7 +237,7 @@ class DeltaTable:
         return DeltaMergeBuilder(self._ref, source, condition)
 
     def history(self, limit: int | None = None) -> DataFrame:
-        """The commits, newest first, in the columns and types of delta-spark; what a commit does not tell is null.
+        """The commits, newest first, in the columns and types of delta-spark; what a commit does not record is null.
 
         Args:
             limit: At most so many; each one costs a read of its commit.
@@ -358,7 +358,7 @@ class DeltaTable:
 
         Raises:
             VersionNotFoundError: the log does not have it.
-            DataFileError: a file of the old version is gone.
+            DataFileError: a file of the old version is missing.
         """
         check("version", version, int)
         done = self._table().restore(version, user_metadata=user_metadata(self._ref.spark, "restore"))
@@ -376,7 +376,7 @@ class DeltaTable:
         Raises:
             TimestampOutOfRangeError: the time is before the first or after the last commit.
             InvalidTimeTravelError: this is no time.
-            DataFileError: a file of the old version is gone.
+            DataFileError: a file of the old version is missing.
         """
         check("timestamp", timestamp, str)
         spark = self._ref.spark

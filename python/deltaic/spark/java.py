@@ -69,7 +69,7 @@ def _find() -> tuple[Path, bool]:
 
 
 def _java_home(java: Path, source: str, seen: list[str]) -> Path | None:
-    """The home of a Java that fits, as it says itself; what does not fit is noted in `seen`."""
+    """The home of a suitable Java, as it reports itself; others are noted in `seen`."""
     command = [str(java), "-XshowSettings:properties", "-version"]
     try:
         text = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr  # noqa: S603

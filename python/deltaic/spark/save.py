@@ -60,7 +60,7 @@ def save(
         UnsupportedError: for a mode, option or type that is not supported, by its name.
         CommitConflictError: when another writer changed what the write relied on, again and again; once for a `batch`
             that reads the table.
-        CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
+        CommitStateUnknownError: it is unknown whether the commit landed; no file was removed.
     """
     del spark  # the frame knows its session
     given = (df.sparkSession, df, path, mode, partition_by, options, storage_options, definition)

@@ -1,1 +1,1 @@
-"""The statements of Delta, parsed without Spark: what a text says. `deltaic.spark.statements` carries it out."""
+"""The statements of Delta, parsed without Spark. `deltaic.spark.statements` executes them."""

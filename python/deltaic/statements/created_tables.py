@@ -21,9 +21,9 @@ class Made:
     """None where the statement computes it."""
     replaces: bool
     keeps: bool
-    """Whether a table that is there stays."""
+    """Whether an existing table stays."""
     format: str | None
-    """What USING says; empty where something else says what it is to be."""
+    """The format of USING; empty if another clause decides it."""
     filled: bool
     """Whether it has a location, or the rows of a query."""
 

@@ -50,7 +50,7 @@ class Subject:
     makes: bool
     """Whether the statement makes or replaces it."""
     format: str | None = None
-    """What USING says; empty where something else says what it is to be."""
+    """The format of USING; empty if another clause decides it."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def subject(text: str) -> Subject | None:
 
 
 def parse_new_table(text: str) -> NewTable:
-    """What a CREATE TABLE or REPLACE TABLE says.
+    """A parsed CREATE TABLE or REPLACE TABLE.
 
     Raises:
         InvalidArgumentError: something is wrong with it. The error names the word and its place.

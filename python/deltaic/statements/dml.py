@@ -58,10 +58,10 @@ class Change:
 
 
 def parse_change(text: str) -> Change | None:
-    """What a DELETE, UPDATE or MERGE says; None for any other statement.
+    """A parsed DELETE, UPDATE or MERGE; None for any other statement.
 
     Raises:
-        InvalidArgumentError: it begins as one and goes on otherwise. The error names the word and its place.
+        InvalidArgumentError: it begins as one and continues otherwise. The error names the word and its place.
     """
     first = first_words(text, 1)
     if not first or first[0] not in _BEGIN:

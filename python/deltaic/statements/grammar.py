@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 QUERY = ("AS", "SELECT", "WITH", "VALUES", "FROM", "TABLE")
 """What a query of a new table begins with."""
 OTHER = ("LIKE", "STORED", "ROW")
-"""What is only said of tables of Hive, and of those that are like another one."""
+"""Clauses only for tables of Hive, and for those that are like another one."""
 # what Spark keeps elsewhere, and takes as no property
 _RESERVED = ("provider", "location", "owner", "external", "is_managed_location")
 
@@ -142,7 +142,7 @@ def replacing_column(words: Words) -> dict[str, Any]:
 
 
 def options(words: Words, readers: Readers) -> dict[str, Any]:
-    """What is said behind a column, each thing once, up to a comma or the end."""
+    """The clauses after a column, each once, up to a comma or the end."""
     said: dict[str, Any] = {}
     while option := next((o for o in readers if o not in said and words.take(*o.split())), None):
         said[option] = readers[option](words)

@@ -14,7 +14,7 @@ _QUERIES = ("SELECT", "VALUES", "TABLE", "FROM", "WITH", "MAP", "REDUCE")
 
 @dataclass(frozen=True)
 class Insert:
-    """What an INSERT says, or a TRUNCATE, which has no more than a name."""
+    """A parsed INSERT, or a TRUNCATE, which has only a name."""
 
     name: list[str]
     rows: str = ""
@@ -31,10 +31,10 @@ class Insert:
 
 
 def parse_insert(text: str) -> Insert | None:
-    """What an INSERT INTO, INSERT OVERWRITE or TRUNCATE TABLE says; None for any other statement.
+    """A parsed INSERT INTO, INSERT OVERWRITE or TRUNCATE TABLE; None for any other statement.
 
     Raises:
-        InvalidArgumentError: it begins as one and goes on otherwise. The error names the word and its place.
+        InvalidArgumentError: it begins as one and continues otherwise. The error names the word and its place.
     """
     begun = begin(text)
     return None if begun is None else finish(*begun)

@@ -36,7 +36,7 @@ class Vacuum(Statement):
     dry_run: bool = False
     lite: bool = False
     inventory: str | None = None
-    """The query of the files that are there."""
+    """The query of the existing files."""
 
 
 @dataclass(frozen=True)

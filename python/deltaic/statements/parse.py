@@ -1,4 +1,4 @@
-"""From the text of a statement to what it says."""
+"""Parses the text of a statement."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 def parse(text: str) -> Statement | None:
-    """What a statement of Delta says; None for any other, which is Spark's business.
+    """A parsed statement of Delta; None for any other, which Spark handles.
 
     Raises:
-        InvalidArgumentError: it begins as one and goes on otherwise. The error names the word and its place.
+        InvalidArgumentError: it begins as one and continues otherwise. The error names the word and its place.
     """
     first = first_words(text, 2)
     if not first:

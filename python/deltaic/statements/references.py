@@ -44,7 +44,7 @@ def references(text: str) -> list[Reference]:
         # `t@v1` would be an alias to it
         tree = sqlglot.parse_one(_AT.sub(lambda at: " " * len(at[0]), text), dialect=Dialect)
     except (ParseError, TokenError):
-        # the server says what is wrong with it
+        # the server reports what is wrong with it
         return []
     if not isinstance(tree, exp.Query):
         return []

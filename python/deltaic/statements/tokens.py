@@ -73,20 +73,20 @@ class Words:
         )
 
     def take(self, *words: str) -> bool:
-        """Goes past these words, if they are next."""
+        """Skips these words, if they are next."""
         found = self.follows(*words)
         if found:
             self._at += len(words)
         return found
 
     def search(self, *words: str) -> bool:
-        """Goes past the next place where these words are; to the end, if they are nowhere."""
+        """Skips to after the next occurrence of these words; to the end, if there is none."""
         while not self.ended and not self.follows(*words):
             self._at += 1
         return self.take(*words)
 
     def need(self, *words: str) -> None:
-        """Goes past these words.
+        """Skips these words.
 
         Raises:
             InvalidArgumentError: something else is next.
@@ -96,7 +96,7 @@ class Words:
                 self.refuse(word)
 
     def sign(self, sign: str) -> bool:
-        """Goes past a sign such as `(`, if it is next."""
+        """Skips a sign such as `(`, if it is next."""
         found = self.sees(sign)
         if found:
             self._at += 1
@@ -109,7 +109,7 @@ class Words:
         )
 
     def need_sign(self, sign: str) -> None:
-        """Goes past a sign.
+        """Skips a sign.
 
         Raises:
             InvalidArgumentError: something else is next.

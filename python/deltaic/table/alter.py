@@ -43,7 +43,7 @@ class Alterations(Handle):
 
         Raises:
             InvalidArgumentError: a key that deltaic does not know, or a value that it cannot have.
-            DataFileError: a file needs row ids, and its statistics do not tell its number of rows.
+            DataFileError: a file needs row ids, and its statistics lack its number of rows.
             InvalidFeatureChangeError: the property needs a table feature that the table cannot get.
             InvalidSchemaError: the table cannot have the property.
             CommitConflictError: other writers were first again and again.
@@ -58,7 +58,7 @@ class Alterations(Handle):
 
         Args:
             keys: One key, or several.
-            if_exists: Passes over keys that are not set.
+            if_exists: Ignores keys that are not set.
             user_metadata: Text that the history shows with the commit.
 
         Raises:
@@ -84,12 +84,12 @@ class Alterations(Handle):
     ) -> int:
         """Drops a table feature, and returns the version of the last commit, which no longer has it.
 
-        Every row stays. What shows the feature goes first, in commits of their own: files with deletion vectors, mapped
-        names or narrower types are written again, properties and domains go. A drop that was cut off goes on from there
-        when it is called again.
+        Every row stays. The traces of the feature are removed first, in commits of their own: files with deletion
+        vectors, mapped names or narrower types are rewritten, properties and domains are removed. An interrupted drop
+        continues from there when it is called again.
 
         Where readers need the feature, older versions stay behind checkpoints that writers keep for those who do not
-        know it: the feature `checkpointProtection` joins the protocol.
+        know it: the feature `checkpointProtection` is added to the protocol.
 
         Args:
             name: As in `protocol`.
@@ -117,18 +117,18 @@ class Alterations(Handle):
         after: str | None = None,
         user_metadata: str | None = None,
     ) -> int:
-        """Adds columns, which are null in the rows that are there, and returns the version of the commit.
+        """Adds columns, which are null in existing rows, and returns the version of the commit.
 
         Args:
             columns: As SQL writes them (`city STRING COMMENT 'of birth'`), or types by name, as `Field.type` has them:
                 `long`, `decimal(10,2)`, or the JSON of a nested type.
-            parent: Struct that they join, as a name or a path, instead of the table.
+            parent: Struct that they are added to, as a name or a path, instead of the table.
             first: Puts them before all others, instead of behind them.
             after: Puts them behind this column.
             user_metadata: Text that the history shows with the commit.
 
         Raises:
-            InvalidColumnChangeError: a column is there already, or `parent` or `after` is not.
+            InvalidColumnChangeError: a column exists already, or `parent` or `after` does not.
             InvalidSchemaError: a name or type that a table cannot have.
             InvalidFeatureChangeError: a type whose table feature must be added first.
         """
@@ -204,12 +204,12 @@ class Alterations(Handle):
         """Changes a column, and returns the version of the commit. What is not given stays.
 
         Args:
-            column: Name, or path; in arrays and maps it goes on with `element`, `key` and `value`.
+            column: Name, or path; in arrays and maps it continues with `element`, `key` and `value`.
             data_type: A wider type, in a table with `delta.enableTypeWidening`.
             nullable: Whether it can be null. Only `True` is a change.
             comment: Another comment; empty text takes it away.
-            default: Another SQL expression of what rows have that do not give the column; empty text takes it away.
-                Rows that are there stay as they are.
+            default: Another SQL expression for rows that do not give the column; empty text removes it. Existing rows
+                stay as they are.
             first: Puts it before all others of its struct.
             after: Puts it behind this column of its struct.
             user_metadata: Text that the history shows with the commit.
@@ -236,8 +236,8 @@ class Alterations(Handle):
     ) -> int:
         """Brings the high-water mark of an identity column to the farthest value of its rows; returns the version.
 
-        The next values that the table makes come after it, as after rows that brought values of their own. The commit
-        is there also where the mark stays. Reads the column in all rows.
+        The next values that the table generates come after it, as after rows that brought values of their own. It
+        commits even if the mark stays. Reads the column in all rows.
 
         Args:
             column: Name of the identity column, or its path of one name.
@@ -253,7 +253,7 @@ class Alterations(Handle):
     def cluster_by(self, columns: Sequence[str | Sequence[str]], *, user_metadata: str | None = None) -> int:
         """Gives the table other clustering columns, or none, and returns the version of the commit.
 
-        Rows that are there stay where they are: `optimize` clusters them.
+        Existing rows stay where they are: `optimize` clusters them.
 
         Args:
             columns: Up to four names and paths of columns that have statistics.

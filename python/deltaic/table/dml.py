@@ -28,13 +28,13 @@ class DeleteResult:
     added_files: int
     """Data files added."""
     vectors_added: int
-    """Deletion vectors that joined, in place of another or not."""
+    """Deletion vectors that were added, in place of another or not."""
     vectors_removed: int
-    """Deletion vectors that left, with their file or for another."""
+    """Deletion vectors that were removed, with their file or for another."""
     change_files: int
     """Files of row-level changes."""
     warnings: list[str]
-    """What went wrong after the commit, which stands."""
+    """What failed after the commit. The commit is not undone."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class UpdateResult:
     added_files: int
     """Data files added."""
     vectors_added: int
-    """Deletion vectors that joined, in place of another or not."""
+    """Deletion vectors that were added, in place of another or not."""
     vectors_removed: int
-    """Deletion vectors that left, with their file or for another."""
+    """Deletion vectors that were removed, with their file or for another."""
     change_files: int
     """Files of row-level changes."""
     warnings: list[str]
-    """What went wrong after the commit, which stands."""
+    """What failed after the commit. The commit is not undone."""
 
 
 class RowChanges(Handle):

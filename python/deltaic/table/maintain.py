@@ -49,11 +49,11 @@ class RestoreResult:
     restored_version: int
     """Version that it restored."""
     restored_files: int
-    """Files that came back."""
+    """Files that were restored."""
     restored_bytes: int
     """Their bytes."""
     removed_files: int
-    """Files that left."""
+    """Files that were removed."""
     removed_bytes: int
     """Their bytes."""
     files: int
@@ -61,12 +61,12 @@ class RestoreResult:
     bytes: int
     """Their bytes."""
     warnings: list[str]
-    """What went wrong after the commit, which stands."""
+    """What failed after the commit. The commit is not undone."""
 
 
 @dataclass(frozen=True)
 class CurveStats:
-    """What an optimize along a curve found and wrote. A cube is the files that one run made of one set of rows."""
+    """What an optimize along a curve found and wrote. A cube is the files that one run wrote for one set of rows."""
 
     cube_files: int
     """Files of cubes of the same columns, before."""
@@ -97,19 +97,19 @@ class OptimizeResult:
     partitions: int
     """Partitions that something was done in."""
     added_files: int
-    """Files that joined."""
+    """Files that were added."""
     added_bytes: int
     """Their bytes."""
     removed_files: int
-    """Files that left."""
+    """Files that were removed."""
     removed_bytes: int
     """Their bytes."""
     removed_vectors: int
-    """Deletion vectors that left with their files."""
+    """Deletion vectors that were removed with their files."""
     deleted_rows: int
     """Rows that these vectors hid, which are not in the new files."""
     min_file_size: int
-    """Size of the smallest file that joined; 0 where none did, as for the next four."""
+    """Size of the smallest added file; 0 if there is none, as for the next four."""
     p25_file_size: int
     """First quartile of the sizes."""
     p50_file_size: int
@@ -117,13 +117,13 @@ class OptimizeResult:
     p75_file_size: int
     """Third quartile of the sizes."""
     max_file_size: int
-    """Size of the largest file that joined."""
+    """Size of the largest added file."""
     min_removed_size: int
-    """Size of the smallest file that left; 0 where none did."""
+    """Size of the smallest removed file; 0 if there is none."""
     max_removed_size: int
-    """Size of the largest file that left; 0 where none did."""
+    """Size of the largest removed file; 0 if there is none."""
     warnings: list[str]
-    """What went wrong after the commit, which stands."""
+    """What failed after the commit. The commit is not undone."""
     zorder: CurveStats | None
     """Where rows were put into a Z-order."""
     clustering: CurveStats | None
@@ -135,13 +135,13 @@ class FsckResult:
     """Files that the log has and the store has not."""
 
     missing: list[str]
-    """Data files. But for a dry run, they left the log."""
+    """Data files. Except in a dry run, they were removed from the log."""
     missing_vectors: list[str]
-    """Files of deletion vectors. Their data files stay in the log: nobody can tell which of their rows are deleted."""
+    """Files of deletion vectors. Their data files stay in the log: it is unknown which of their rows are deleted."""
     version: int | None
     """Version of the commit; None where there was nothing to do."""
     warnings: list[str]
-    """What went wrong after the commit, which stands."""
+    """What failed after the commit. The commit is not undone."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class CloneResult:
     bytes: int
     """Their bytes."""
     warnings: list[str]
-    """What went wrong after the commit, which stands."""
+    """What failed after the commit. The commit is not undone."""
 
 
 @dataclass(frozen=True)
@@ -189,11 +189,11 @@ class ConvertResult:
     rows: int
     """Their rows."""
     warnings: list[str]
-    """What went wrong after the commit, which stands."""
+    """What failed after the commit. The commit is not undone."""
 
 
 class Maintenance(Handle):
-    """The part of `Table` that cleans, joins, restores, clones and verifies whole tables."""
+    """The part of `Table` that cleans, compacts, restores, clones and verifies whole tables."""
 
     __slots__ = ()
 
@@ -211,7 +211,7 @@ class Maintenance(Handle):
 
         Args:
             retention_hours: Instead of `delta.deletedFileRetentionDuration` of the table, a week where it is not set.
-            mode: `full` lists the store and finds also what failed writers left; `lite` goes by the log.
+            mode: `full` lists the store and finds also what failed writers left; `lite` reads only the log.
             dry_run: Reports what would be deleted, and deletes nothing.
             allow_short_retention: Allows a retention below that of the table. Readers and writers that take longer
                 than it fail then, and what they write may be lost.
@@ -249,11 +249,11 @@ class Maintenance(Handle):
         Args:
             version: Version to restore.
             timestamp: Time to restore, in place of a version.
-            ignore_missing_files: Restores also when files of the old version are gone; `fsck` then takes them out.
+            ignore_missing_files: Restores also when files of the old version are missing; `fsck` then removes them.
             user_metadata: Text that the history shows with the commit.
 
         Raises:
-            DataFileError: a file of the old version is gone.
+            DataFileError: a file of the old version is missing.
             VersionNotFoundError, TimestampOutOfRangeError: the log does not have it.
         """
         if (version is None) == (timestamp is None):
@@ -278,7 +278,7 @@ class Maintenance(Handle):
         full: bool = False,
         _files: str | None = None,
     ) -> OptimizeResult:
-        """Joins small files of a partition and leaves deleted rows out, and moves to the newest version.
+        """Compacts small files of a partition and leaves deleted rows out, and moves to the newest version.
 
         No row changes, and rows keep their row ids. Appends may land meanwhile, and with deletion vectors enabled so
         may row-level deletes of the same files. Where another writer rewrote one of the files, it is retried on
@@ -293,9 +293,9 @@ class Maintenance(Handle):
 
         Args:
             where: The partitions to optimize: a condition in SQL on partition columns.
-            target_size: Bytes of files that are joined into one; `delta.targetFileSize` of the table or 1 GiB where it
-                is not given.
-            min_size: Files below this size are joined; the target size where it is not given.
+            target_size: Bytes of files that are compacted into one; `delta.targetFileSize` of the table or 1 GiB where
+                it is not given.
+            min_size: Files below this size are compacted; the target size by default.
             max_deleted_ratio: Files of which more than this share of the rows is deleted are written again; 0.05 where
                 it is not given.
             purge: Whether files of which any row is deleted, and those that have dropped columns, are written again
@@ -368,7 +368,7 @@ class Maintenance(Handle):
     ) -> CloneResult:
         """Makes a table at `target` of this version, in one commit that refers to the files here.
 
-        From then on each goes its own way, and a vacuum of the clone never deletes a file of this table. A vacuum of
+        From then on they are independent, and a vacuum of the clone never deletes a file of this table. A vacuum of
         this table may delete files that only the clone still needs. Row ids are not kept.
 
         Args:

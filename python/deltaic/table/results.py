@@ -100,6 +100,6 @@ class CleanedLog(NamedTuple):
     """What a cleanup of the log deleted."""
 
     deleted: list[str]
-    """Files of `_delta_log` that are gone, or would be in a dry run."""
+    """Files of `_delta_log` that were deleted, or would be in a dry run."""
     failed: list[tuple[str, str]]
     """Files that could not be deleted, with the reason."""

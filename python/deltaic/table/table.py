@@ -52,19 +52,19 @@ class Table(RowChanges, Alterations, Maintenance):
         storage_options: Credentials, region, endpoint … of the store, by the keys of the Rust crate `object_store` or
             the names of Hadoop's settings (`fs.s3a.access.key`); docs/storage.md has them.
         allowed_locations: Where the log may name files that are read. `"any"`, the default: anywhere, as the protocol
-            allows. `"table-only"`: below the table, for one that a stranger wrote. Or locations beside the table:
-            absolute paths and URLs, as a list or with commas between them. But for `"any"`, no link of a local file
-            system below them is followed. What is written or deleted is always below the table.
-        verify: What the log is held against before it is believed. `"fast"` (or False): what the answer is made of is
-            whole. `"checked"`: nothing that is in hand anyway contradicts it, such as the checksum of the version or
-            a transaction that stands there twice. `"full"` (or True): nothing in the whole log, and none of the files
-            of the version, says otherwise, as `deltaic.verify` finds out first, and again when `update()` finds a newer
-            version. That costs the reading of the whole log and a look after each data file; the others cost nothing
-            to speak of.
+            allows. `"table-only"`: below the table, for a table of an untrusted writer. Or locations beside the table:
+            absolute paths and URLs, as a list or with commas between them. Except with `"any"`, no link of a local
+            file system below them is followed. What is written or deleted is always below the table.
+        verify: What the log is compared with before it is trusted. `"fast"` (or False): what the result is made of is
+            intact. `"checked"`: nothing that is read anyway contradicts it, such as the checksum of the version or a
+            transaction that is in the log twice. `"full"` (or True): nothing in the whole log, and none of the files
+            of the version, contradicts it, as `deltaic.verify` finds out first, and again when `update()` finds a
+            newer version. That costs the reading of the whole log and a look after each data file; the others cost
+            nothing to speak of.
 
     Raises:
         TableNotFoundError: there is no Delta log at the location.
-        VersionNotFoundError: the version is not in the log; the error says which are.
+        VersionNotFoundError: the version is not in the log; the error has the range that is.
         TimestampOutOfRangeError: the time is before the first or after the last commit.
         InvalidTimeTravelError: a version or time that makes no sense, or two at once.
         UnsupportedFeatureError: reading the table needs a table feature that deltaic does not have.
@@ -183,13 +183,13 @@ class Table(RowChanges, Alterations, Maintenance):
         - `undecided`: the tests of `where` that neither partition values nor statistics decide;
         - `files`: for each file its `path`, `size`, and whether it is `kept`; then `why` (`may match`, or `no
           statistics` of the columns), else the `causes`: parts of `where` that are true for none of its rows, with
-          `by` and `columns`. With it what the log says of the columns of `where`: `num_records`, and in `columns` the
-          `partition_value`, or `min`, `max` and `null_count` where they are there, numbers with a point as `Decimal`.
+          `by` and `columns`. With it the statistics of the columns of `where`: `num_records`, and in `columns` the
+          `partition_value`, or `min`, `max` and `null_count` where they are known, numbers with a point as `Decimal`.
 
         Args:
             where: A condition in SQL.
-            limit: Tell of at most so many files; the totals are of all.
-            kept: Tell only of files that are kept, or only of those that are dropped.
+            limit: Report at most so many files; the totals are of all.
+            kept: Report only files that are kept, or only those that are dropped.
 
         Raises:
             InvalidPredicateError: as for `files`.
@@ -301,7 +301,7 @@ class Table(RowChanges, Alterations, Maintenance):
         return self._core.changes(start, begin, end, until, allow_out_of_range=allow_out_of_range)
 
     def history(self, limit: int | None = None) -> list[dict[str, Any]]:
-        """The commits, newest first, in the columns of `DESCRIBE HISTORY`; what a commit does not tell is None.
+        """The commits, newest first, in the columns of `DESCRIBE HISTORY`; what a commit does not record is None.
 
         Args:
             limit: At most so many; each one costs a read of its commit.
@@ -349,7 +349,7 @@ class Table(RowChanges, Alterations, Maintenance):
     def checkpoint(self) -> Checkpoint:
         """Writes a checkpoint of this version, by the table's properties V1 (classic) or V2 (with sidecars).
 
-        One that is there already is left alone. A crash on the way leaves the table as readable as it was.
+        An existing one is left alone. A crash on the way leaves the table as readable as it was.
 
         Raises:
             UnsupportedFeatureError: the table has writer features that deltaic does not know.
@@ -376,7 +376,7 @@ class Table(RowChanges, Alterations, Maintenance):
         Every version that was the newest one at the beginning of the retention, or later, stays.
 
         Args:
-            dry_run: Delete nothing, and tell what would be deleted.
+            dry_run: Delete nothing, and return what would be deleted.
         """
         deleted, failed = self._core.clean_log(dry_run)
         return CleanedLog(deleted, failed)

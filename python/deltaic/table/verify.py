@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 VerifyLevel = Literal["fast", "checked", "full"]
-"""How much of what a log says twice a reading holds against each other."""
+"""How much of the redundant information of a log a read compares."""
 
 LEVELS: dict[bool, VerifyLevel] = {True: "full", False: "fast"}
-"""The levels that True and False stand for, which they were before levels had names."""
+"""The levels of True and False, from before levels had names."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def verify(
     deep: bool = False,
     storage_options: Mapping[str, str] | None = None,
 ) -> VerifyReport:
-    """Compares everything that a table says of itself with what it is; finds nothing where the table is whole.
+    """Compares a table's log with its files and with itself; finds nothing if the table is intact.
 
     The log must be complete, and each checkpoint, compacted file and checksum must say what the commits say; each file
     of the version must be in the store with its size. Nothing is written, and a table that cannot be opened can be

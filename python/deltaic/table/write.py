@@ -35,7 +35,7 @@ class WriteResult:
     skipped: bool
     """Whether nothing was committed: `ignore` found a table, the transaction was recorded, or there were no rows."""
     warnings: list[str]
-    """What went wrong after the commit, which stands: a checkpoint, a checksum … Each is a `DeltaWarning` too."""
+    """What failed after the commit, which is not undone: a checkpoint, a checksum … Each is a `DeltaWarning` too."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ def create(
             as text or as it is read), or the schema of another table.
         partition_by: Partition columns.
         cluster_by: Clustering columns, as names and paths; at most four, and only without partition columns.
-        if_not_exists: Whether a table that is there is left alone, and no error.
-        or_replace: Whether a table that is there is replaced.
+        if_not_exists: Whether an existing table is left alone, without an error.
+        or_replace: Whether an existing table is replaced.
         configuration: Table properties.
         name: Name of the table.
         description: Description of the table.

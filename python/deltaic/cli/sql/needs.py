@@ -48,7 +48,7 @@ def needs(query: str, name: str, schema: Schema) -> Needs:
 
 
 def _columns(query: exp.Query, name: str, schema: Schema) -> list[str] | None:
-    """The columns whose names stand anywhere in the query; of none, one is read to count rows."""
+    """The columns whose names are anywhere in the query; if there are none, one is read to count rows."""
     for star in query.find_all(exp.Star):
         if not isinstance(star.parent, exp.Count):
             return None

@@ -62,7 +62,7 @@ def callback(secret: str) -> Any:
 
 
 def _with_store(asked: dict[str, Any]) -> dict[str, Any]:
-    """A request whose options name what the session says of stores, where they do not say it themselves."""
+    """A request whose options include the session's settings of stores, unless they set the same themselves."""
     store = asked.pop("store", None)
     if store and "options" in asked:
         named = {name.lower() for name in asked["options"]}

@@ -20,7 +20,7 @@ class Relation:
     Args:
         plan: The changes.
         table: The `_core.Table` that they were planned from.
-        last: The last version that may join them when it is there; none where later versions do not.
+        last: The last version that is included once it exists; None if later versions are not included.
     """
 
     def __init__(self, plan: Any, table: Any, last: int | None) -> None:
@@ -89,7 +89,7 @@ def newest(asked: dict[str, Any]) -> Relation | None:
     """The changes up to the newest version, or until another one; none where that is the one that is known.
 
     Args:
-        asked: What `Relation` says of changes that others may join.
+        asked: The JSON of `Relation` for changes that later versions may extend.
     """
     given, storage = split_storage(asked["options"])
     table = _core.Table(asked["uri"], asked.get("until"), None, storage, verify_level(given))
@@ -102,7 +102,7 @@ def newest(asked: dict[str, Any]) -> Relation | None:
 
 
 def again(asked: dict[str, Any]) -> Relation:
-    """The same changes as before, from what `Relation` says of them."""
+    """The same changes as before, from the JSON of `Relation`."""
     given, storage = split_storage(asked["options"])
     latest: int = asked["changes"]["of"]
     table = _core.Table(asked["uri"], latest, None, storage, verify_level(given))

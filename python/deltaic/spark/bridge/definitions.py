@@ -37,7 +37,7 @@ _OPTION = "option."
 
 
 def create(asked: dict[str, Any], _: Any) -> None:
-    """CREATE TABLE and REPLACE TABLE without a query: in one commit, or none where the table is there already.
+    """CREATE TABLE and REPLACE TABLE without a query: in one commit, or none if the table exists already.
 
     Raises:
         SchemaMismatchError: the place has a table of other columns.
@@ -164,7 +164,7 @@ def alter(asked: dict[str, Any], data: Any) -> None:
 
 
 def _check_place(asked: dict[str, Any]) -> None:
-    """Refuses two places, and to give a table that is there to a name that would own its files."""
+    """Refuses two locations, and a managed name for an existing table, which would own its files."""
     path = asked["path"]
     location = asked["properties"].get("location")
     if (
@@ -238,7 +238,7 @@ def _storage(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def _properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """What TBLPROPERTIES says, and the options that begin with `delta.`; Spark puts all options beside them."""
+    """The TBLPROPERTIES, and the options that begin with `delta.`; Spark puts all options beside them."""
     options = _options(properties)
     own = {
         key: value

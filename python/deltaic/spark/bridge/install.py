@@ -118,7 +118,7 @@ def _install_catalog(spark: Any, name: str) -> list[str]:
 
 def _closed(spark: Any, door: str, instead: str, cause: Exception | None) -> str:
     low, high = (".".join(map(str, v)) for v in _TESTED)
-    # the text of a Py4JJavaError is a stack trace: the JVM's own exception says it in one line
+    # the text of a Py4JJavaError is a stack trace: the JVM's own exception has one line
     reason = getattr(cause, "java_exception", cause)
     because = "" if cause is None else f" ({str(reason).splitlines()[0]})"
     here = f"deltaic on Spark {spark.version} (tested on {low} to {high})"

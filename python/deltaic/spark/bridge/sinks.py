@@ -1,4 +1,4 @@
-"""The streaming sink for the JVM: each batch is one commit, which also says that the batch is done."""
+"""The streaming sink for the JVM: each batch is one commit, which also records that the batch is done."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from deltaic.statements.parse import parse as parse_text
 
 
 def parse(asked: dict[str, Any], _: Any) -> str | None:
-    """What a text says, and the columns that it answers with; None for what is Spark's business.
+    """The parsed statement, and the columns of its result; None for statements of Spark.
 
     Raises:
         InvalidArgumentError: it is one of ours, with a mistake.

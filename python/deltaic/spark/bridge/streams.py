@@ -1,4 +1,4 @@
-"""Streaming sources for the JVM: the core says how far a batch goes and which files it has."""
+"""Streaming sources for the JVM: the core decides where a batch ends and which files it has."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def open_source(asked: dict[str, Any]) -> str:
 
 
 def latest(asked: dict[str, Any]) -> str | None:
-    """How far the next batch goes."""
+    """The end offset of the next batch."""
     source = _named(asked).source
     offset: str | None = source.latest(
         asked["start"], everything=asked["everything"], max_files=asked.get("maxFiles")
@@ -112,7 +112,7 @@ def latest(asked: dict[str, Any]) -> str | None:
 
 
 def available_now(asked: dict[str, Any]) -> None:
-    """The query takes what is there and stops."""
+    """The query reads the existing rows and stops."""
     _named(asked).source.stop_at_what_is_there()
 
 

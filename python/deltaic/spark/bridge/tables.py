@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def describe(asked: dict[str, Any]) -> str:
-    """Opens the version that is asked for and says, as JSON, what Spark needs to know without its files."""
+    """Opens the requested version and returns, as JSON, what Spark needs to know without its files."""
     _, storage = split_storage(asked["options"])
     if change_data_feed.wanted(asked["options"]):
         return str(opened.keep(change_data_feed.of_options(asked)).describe())
@@ -69,7 +69,7 @@ def again(asked: dict[str, Any]) -> Any:
 
 
 def newest(asked: dict[str, Any]) -> str | None:
-    """What `describe` says of the newest version; none where that is the one that is known. Costs one listing."""
+    """`describe` of the newest version; None if that is the known one. Costs one listing."""
     if "changes" in asked:
         changes = change_data_feed.newest(asked)
         return None if changes is None else str(opened.keep(changes).describe())
@@ -130,7 +130,7 @@ def partitions(asked: dict[str, Any], data: Any) -> Any:
 
 
 def rows(asked: dict[str, Any]) -> int:
-    """Rows that are not deleted; -1 where statistics do not tell, or the relation is not the whole table."""
+    """Rows that are not deleted; -1 if statistics lack the number, or the relation is not the whole table."""
     table = again(asked)
     known = table.rows() if isinstance(table, _core.SparkTable) else None
     return -1 if known is None else int(known)
@@ -148,13 +148,13 @@ def exists(path: str) -> bool:
 def check_registration(
     path: str, name: str, schema: str, wanted: Definition, expressions: dict[str, str] | None
 ) -> None:
-    """Checks CREATE TABLE … LOCATION against the table that is there.
+    """Checks CREATE TABLE … LOCATION against the existing table.
 
     Where columns are given, all that is given must be the table's; where properties are, they must be all that it has.
     Generated columns are those of the schema, unless `expressions` has them by name.
 
     Raises:
-        TableNotFoundError: when none is there.
+        TableNotFoundError: there is none.
         SchemaMismatchError: when columns, partitioning, clustering or properties are given and differ.
     """
     facts = json.loads(_core.SparkTable(path, None, None, storage(session_of(None), {})).describe())
@@ -191,7 +191,7 @@ def _dotted(columns: list[list[str]]) -> list[str]:
     return [".".join(column) for column in columns]
 
 
-# of the protocol, or given by a writer: no statement says them again
+# of the protocol, or given by a writer: no statement repeats them
 _NOT_COMPARED = (
     "delta.feature.",
     "delta.minReaderVersion",
@@ -213,7 +213,7 @@ def check_location(asked: dict[str, Any]) -> None:
     """Checks ALTER TABLE … SET LOCATION against the table that is in the other place.
 
     Raises:
-        TableNotFoundError: when none is there.
+        TableNotFoundError: there is none.
         SchemaMismatchError: when its columns or its partitioning are others, and the session does not allow it.
     """
     now = json.loads(again(asked).describe())

@@ -27,7 +27,7 @@ _METADATA = {
     "identity.step": "delta.identity.step",
     "identity.allowExplicitInsert": "delta.identity.allowExplicitInsert",
 }
-# properties that stand for something else in Spark's catalog
+# properties that mean something else in Spark's catalog
 _NO_PROPERTIES = {
     "location": ("ALTER TABLE … SET LOCATION", "DROP TABLE and CREATE TABLE … LOCATION"),
     "collation": ("ALTER TABLE … DEFAULT COLLATION", "give the columns their collations"),

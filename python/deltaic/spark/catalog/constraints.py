@@ -1,4 +1,4 @@
-"""CHECK constraints that join a table: by the core, and by Spark where only Spark knows a function."""
+"""Adds CHECK constraints to a table: by the core, and by Spark where only Spark knows a function."""
 
 from __future__ import annotations
 

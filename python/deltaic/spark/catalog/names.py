@@ -129,7 +129,7 @@ def register(spark: Any, name: list[str], path: str) -> Named:
     """Registers the name of an existing table in the catalog.
 
     Raises:
-        UnsupportedError: the catalog refuses it. The table is there by its path.
+        UnsupportedError: the catalog refuses it. The table exists by its path.
     """
     escaped = path.replace("\\", "\\\\").replace("'", "\\'")
     try:
@@ -162,7 +162,7 @@ def check_there(path: str, name: str, storage: dict[str, str]) -> None:
     """Refuses to make a table of which no columns are given.
 
     Raises:
-        TableNotFoundError: always; by its condition where files of something else are there.
+        TableNotFoundError: always; its condition differs if there are files of something else.
     """
     message = f"no Delta table at `{path}`, and no columns are given to create {name}"
     error = TableNotFoundError(message, path=path)

@@ -76,7 +76,7 @@ class DeltaTableBuilder(Generic[Made]):
         return self
 
     def location(self, location: str) -> Self:
-        """Says where the table is, as a path or URL; without it, it is where the catalog puts tables."""
+        """Sets the location of the table, as a path or URL; without it, the catalog chooses it."""
         check_text("Location", location)
         self._location = identifiers.local(location)
         return self
@@ -128,12 +128,12 @@ class DeltaTableBuilder(Generic[Made]):
         return self
 
     def partitionedBy(self, *cols: str | list[str] | tuple[str, ...]) -> Self:  # noqa: N802
-        """Says the partition columns, one by one or in one list."""
+        """Sets the partition columns, one by one or in one list."""
         self._partition_by = names_of(cols, "Partitioning column")
         return self
 
     def clusterBy(self, *cols: str | list[str] | tuple[str, ...]) -> Self:  # noqa: N802
-        """Says the clustering columns, one by one or in one list; fields of structs as `s.a`."""
+        """Sets the clustering columns, one by one or in one list; fields of structs as `s.a`."""
         self._cluster_by = names_of(cols, "Clustering column")
         return self
 
@@ -162,7 +162,7 @@ class DeltaTableBuilder(Generic[Made]):
             SchemaMismatchError: the location has a table of other columns.
             InvalidSchemaError, InvalidColumnChangeError, InvalidFeatureChangeError: something that a table cannot be.
             AppendOnlyError: the table to be replaced loses no rows.
-            UnsupportedError: the catalog does not take the name. The table is there, by its path.
+            UnsupportedError: the catalog refuses the name. The table exists, by its path.
             CommitConflictError, CommitStateUnknownError: as every commit.
         """
         if self._partition_by and self._cluster_by:
@@ -212,7 +212,7 @@ class DeltaTableBuilder(Generic[Made]):
         return Table(path, storage_options=storage(self._spark, {}))
 
     def _there(self, path: str) -> Table | None:
-        """The table at a location that is given, if it is the one that the builder says."""
+        """The table at a given location, if it is the one that the builder describes."""
         if self._location is None:
             return None
         try:

@@ -50,7 +50,7 @@ _QUERY_OPTIONS = frozenset({"checkpointlocation", "queryname"})
 
 
 def _plainly(method: Any) -> Any:
-    """An error of deltaic says at once what is wrong: Spark shows its traceback as text, in an error of its own."""
+    """Errors of deltaic without a traceback, which Spark would show as text in an error of its own."""
 
     @wraps(method)
     def called(*arguments: Any, **keywords: Any) -> Any:

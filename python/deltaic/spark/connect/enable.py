@@ -34,8 +34,8 @@ _enabled: WeakKeyDictionary[Any, tuple[str, dict[str, str]]] = WeakKeyDictionary
 def enable_connect(spark: Any) -> str:
     """Registers the format `delta` with a Spark Connect session and returns the name it got.
 
-    The name is `deltaic` where the server has the Delta JAR, whose `delta` cannot be replaced; a warning
-    says so. The format follows the settings that the session has at this moment: its time zone, which is the one of a
+    The name is `deltaic` where the server has the Delta JAR, whose `delta` cannot be replaced; a warning reports it.
+    The format follows the settings that the session has at this moment: its time zone, which is the one of a
     `timestampAsOf` without zone, `spark.sql.sources.partitionOverwriteMode`, and those of delta-spark for merging
     schemas, for user metadata and for changes of a range that is later than the table. Call it again after changing
     one; without a change that does nothing.
@@ -70,8 +70,8 @@ def enable_connect(spark: Any) -> str:
 def _source(name: str, settings: dict[str, str]) -> type[DataSource]:
     """The class of one session.
 
-    Nobody can import it, so it is pickled whole. It imports what it stands for when it is used, and so can say
-    on a server without deltaic what is missing.
+    Nobody can import it, so it is pickled whole. It imports the real class when it is used, and so can report on a
+    server without deltaic what is missing.
     """
     attributes = {"format_name": name, "settings": settings}
     missing = MISSING

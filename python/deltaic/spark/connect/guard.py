@@ -110,14 +110,14 @@ def _check_replaced(spark: Any, name: str, table: str, said: str | None, what: s
 
 
 def _is_ours(spark: Any, name: str, said: str | None) -> bool:
-    """Whether a format is ours; where none is said it is the one of the session."""
+    """Whether a format is ours; without one it is the one of the session."""
     if said is None:
         said = spark.conf.get("spark.sql.sources.default", "")
     return said.lower() == name
 
 
 def _is_known(spark: Any, table: str) -> bool:
-    """Whether the catalog knows a table of ours by this name; no where it cannot tell."""
+    """Whether the catalog knows a table of ours by this name; False if it cannot find out."""
     try:
         return (
             bool(spark.catalog.tableExists(table)) and names.ours(spark, identifiers.parts(table)) is not None

@@ -1,4 +1,4 @@
-"""Tells a session of Spark Connect which options are secrets; `HideOptions` does so in a classic one."""
+"""Sets in a session of Spark Connect which options are secrets; `HideOptions` does so in a classic one."""
 
 from __future__ import annotations
 

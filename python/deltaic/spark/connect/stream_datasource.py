@@ -1,7 +1,7 @@
 """Streams of the Python Data Source `delta`, for sessions without a JVM to bridge to, as on Spark Connect.
 
 The source has the offsets of the bridge. PySpark 4.2 and later say how much a batch may take; before, a batch takes
-all that is there. The sink commits a batch once: the table holds how far the query came.
+everything. The sink commits a batch once: the table records how far the query came.
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ class DeltaStreamReader(DataSourceStreamReader, _Mixin):  # type: ignore[misc]  
         return _as_dict(self._source.first())
 
     def getDefaultReadLimit(self) -> Any:  # noqa: N802 (Spark's name)
-        """One that says: not everything. The options of the stream have the numbers."""
+        """A limit other than everything. The options of the stream have the numbers."""
         return limits.ReadMaxFiles(1)
 
     def latestOffset(self, start: dict[str, Any] | None = None, limit: Any = None) -> dict[str, Any]:  # noqa: N802
-        """How far the next batch goes. Without a start, as before PySpark 4.2: behind all that is there."""
+        """The end offset of the next batch. Without a start, as before PySpark 4.2: the end of the table."""
         if start is None:
             return _as_dict(self._source.head())
         everything = limits is not None and isinstance(limit, limits.ReadAllAvailable)
@@ -126,7 +126,7 @@ class StreamWritten(WriterCommitMessage):  # type: ignore[misc]  # pyspark has n
 
 
 class DeltaStreamWriter(_Writer):  # type: ignore[misc]  # pyspark has no types
-    """Each task writes files; one commit lists them, and says that the batch is done."""
+    """Each task writes files; one commit lists them, and records that the batch is done."""
 
     def __init__(self, path: str, schema: StructType, mode: str, options: WriteOptions, query: str) -> None:
         self._path, self._schema, self._mode = path, schema, mode

@@ -41,7 +41,7 @@ class Assignments:
     """What an update sets, or an insert with `argument` `values`; with `may_be_none`, perhaps nothing.
 
     A target is a name as SQL writes it, or the path of a column or a field that Spark found.
-    Those of a merge are of a `clause`. Without `new_columns` columns that join with the operation are not there.
+    Those of a merge are of a `clause`. Without `new_columns`, columns that the operation adds are not targets.
 
     Raises:
         InvalidArgumentError: for no column at all, one that is not there or that is set twice.
@@ -158,7 +158,7 @@ def _replaced(
     path: tuple[str, ...],
     values: Mapping[tuple[str, ...], Any],
 ) -> Any:
-    """The value with those at paths within it replaced. A struct that was null is one of nulls but for these."""
+    """The value with those at paths within it replaced. A null struct becomes one of nulls and these values."""
     if path in values:
         return values[path]
     if not any(p[: len(path)] == path for p in values):

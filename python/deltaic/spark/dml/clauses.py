@@ -36,7 +36,7 @@ class Clauses:
     """All of a merge, each with its number.
 
     Raises:
-        InvalidArgumentError: for none, or where one without a condition stands before another of its kind.
+        InvalidArgumentError: for none, or if one without a condition precedes another of its kind.
     """
 
     def __init__(self, given: Sequence[Clause]) -> None:
@@ -77,7 +77,7 @@ class Clauses:
 
     @property
     def may_match_often(self) -> bool:
-        """Whether it is the same how many rows of the source a row of the table matches: it goes, or stays."""
+        """Whether a row of the table may match several rows of the source, since each match has the same effect."""
         matched = [*self.of(MATCHED).values()]
         # a condition may be a Column, which has no truth
         deletes = [c for c in matched if c.action == DELETE and c.condition is None]

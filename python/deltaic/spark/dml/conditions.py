@@ -1,4 +1,4 @@
-"""What a condition says before any row is read."""
+"""What is known of a condition before any row is read."""
 
 from __future__ import annotations
 

@@ -23,16 +23,16 @@ def delete(ref: TableRef, condition: Any = None, *, truncates: bool = False) -> 
     """Deletes the rows for which a condition is true, all rows without one; the metrics of the commit.
 
     All or nothing, in one commit; nothing is committed where no row matches, and the metrics are empty then. A row
-    for which the condition is null stays. No data is read where the whole table goes or where partition values
-    decide. Elsewhere the rows are found in one pass; they are marked in deletion vectors where the table has
-    `delta.enableDeletionVectors`, or the rows that stay are written into new files, with their row ids. The history
-    says TRUNCATE where the statement was that.
+    for which the condition is null stays. No data is read if all rows are deleted or partition values decide.
+    Otherwise the rows are found in one pass; they are marked in deletion vectors where the table has
+    `delta.enableDeletionVectors`, or the remaining rows are written into new files, with their row ids. After
+    TRUNCATE TABLE the history shows TRUNCATE.
 
     Raises:
         InvalidPredicateError: for a condition that is not deterministic.
         AppendOnlyError: when the table loses no rows.
         CommitConflictError: when another writer changed rows that the condition reads, again and again.
-        CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
+        CommitStateUnknownError: it is unknown whether the commit landed; no file was removed.
         AnalysisException: of Spark, for what is no condition on this table.
     """
     parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}

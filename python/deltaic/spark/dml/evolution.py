@@ -34,7 +34,7 @@ _INSTANTS = (DateType, TimestampType, TimestampNTZType)
 def evolve(op: Operation, source: StructType, clauses: Clauses) -> None:
     """Gives the table the columns and fields of the source that a clause sets.
 
-    A column that is there keeps its type, unless the source's is wider and the table has type widening; a void one
+    An existing column keeps its type, unless the source's is wider and the table has type widening; a void one
     takes that of the source.
 
     Raises:

@@ -124,7 +124,7 @@ class Matches:
         return rows.dropDuplicates([FILE, ROW]) if self.often else rows
 
     def settle(self) -> None:
-        """Claims the rows of the table that matched: no row of the source joins for them."""
+        """Claims the rows of the table that matched: no row of the source is inserted for them."""
         self._settle()
         self.op.dml.read_files([row[0] for row in self.rows.select(FILE).distinct().collect()])
 

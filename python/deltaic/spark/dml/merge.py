@@ -69,10 +69,10 @@ def merge(
     A source that is computed reads the version that the merge works on, and no other.
 
     All or nothing, in one commit. Nothing is committed, and the metrics are empty, where the table has recorded the
-    application transaction of the session. Nothing is committed, and there are only the numbers of rows, where no
-    clause is followed and no column joins. The source is computed once, and so is every value: one that differs each
-    time is the same in the table and in its change-data feed. Only files that may hold a key of the source are read,
-    unless a clause is about rows without a match. Old rows are marked in deletion vectors where the table has
+    application transaction of the session. Nothing is committed, and there are only the numbers of rows, if no clause
+    applies and no column is added. The source is computed once, and so is every value: one that differs each time is
+    the same in the table and in its change-data feed. Only files that may hold a key of the source are read, unless a
+    clause is about rows without a match. Old rows are marked in deletion vectors where the table has
     `delta.enableDeletionVectors`; elsewhere the files with a changed row are rewritten. Row ids are kept. New rows
     and values are stored as an INSERT stores them, and the rules of the table hold. An `app_transaction`, the id of an
     application and its version, is recorded with the commit, also where nothing changes; it is not done again.
@@ -83,7 +83,7 @@ def merge(
             for matches deletes them all.
         InvariantViolationError, SchemaMismatchError: for a row that breaks a rule of the table.
         CommitConflictError: when another writer changed rows that the condition reads, again and again.
-        CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
+        CommitStateUnknownError: it is unknown whether the commit landed; no file was removed.
         AnalysisException: of Spark, for what is no condition or value on these rows.
     """
     clauses = Clauses(given)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def of_files(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bool) -> dict[str, int]:
-    """What all operations tell. `by_rows` is false where whole files left unread."""
+    """The metrics of all operations. `by_rows` is false if whole files were removed unread."""
     vectors = by_vectors and by_rows
     removed = counts["emptiedVectors"] if vectors else counts["touchedVectors"]
     updated = _number(counts["nextVectors"]) if vectors else 0

@@ -61,7 +61,7 @@ class Operation:
         app_transaction: tuple[str, int] | None = None,
         write: tuple[Any, WriteOptions] | None = None,
     ) -> None:
-        """With `write`, the plan of one and its options, it is that write: these say what is not said here."""
+        """With `write`, the plan of one and its options, it is that write: these decide the rest."""
         self.ref = ref
         self.spark = ref.spark
         self.connect = is_connect(ref.spark)
@@ -179,8 +179,8 @@ class Operation:
     def rows(self, part: str = "all", *, row_ids: bool = False) -> Any:
         """The rows of the table, and where each is (`FILE`, `ROW`), under the alias of the user.
 
-        `part` says which: those of `all` files, those of files that were `touched`, or of these the rows that are
-        `left` when the matched rows are gone. With `row_ids`, where rows keep them, also their row ids and row
+        `part` is which: those of `all` files, those of files that were `touched`, or of these the rows that are
+        `left` without the matched rows. With `row_ids`, where rows keep them, also their row ids and row
         commit versions. A filter on these rows prunes the files.
         """
         df = self.stored_rows(part, row_ids=row_ids)
@@ -262,13 +262,13 @@ class Operation:
         return with_row_ids(self.spark, df, self.dml.row_id_bases(), self.row_ids)
 
     def asked(self) -> str | None:
-        """What Spark's optimizer made of the conditions on the rows of `all` files, as a predicate."""
+        """The conditions on the rows of `all` files after Spark's optimizer, as a predicate."""
         if not self._asked or any(p is None for p in self._asked):
             return None
         return json.dumps({"or": [json.loads(p) for p in dict.fromkeys(self._asked) if p is not None]})
 
     def write_data(self, df: Any, *, changed: bool) -> None:
-        """Writes rows, with the columns of the table and of row ids, into data files that join with the commit."""
+        """Writes rows, with the columns of the table and of row ids, into data files that the commit adds."""
         folder = str(uuid.uuid4())
         plan = self.dml.data_plan(df.schema.json(), changed, folder)
         self.dml.add_files(write_rows(self.bound(df), plan, self.ref.path, folder, self._options))

@@ -50,7 +50,7 @@ def replace_matches(
         AppendOnlyError: when the table loses no rows.
         InvariantViolationError, SchemaMismatchError: for a row that breaks a rule of the table.
         CommitConflictError: when another writer changed what was read.
-        CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
+        CommitStateUnknownError: it is unknown whether the commit landed; no file was removed.
         AnalysisException: of Spark, for what is no condition on these rows.
     """
     alias = _TARGET if given.on is None else given.alias or _TARGET

@@ -30,7 +30,7 @@ _WHAT = {
 def check_expressions(op: Operation, source: Source, condition: Any, clauses: Clauses) -> None:
     """Checks that conditions and values are of one row, and conditions the same each time.
 
-    A session of Spark Connect cannot tell: Spark refuses there what it refuses itself.
+    A session of Spark Connect cannot check this: Spark refuses there what it refuses itself.
 
     Raises:
         InvalidPredicateError: for an aggregate, a window function or a generator; for a random condition.

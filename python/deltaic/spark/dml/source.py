@@ -95,7 +95,7 @@ class Source:
     def announce(self) -> None:
         """On Spark Connect, hands the keys to the core before the files of the table are planned.
 
-        A classic session says it when Spark reads.
+        A classic session raises it when Spark reads.
         """
         if self._op.connect:
             known = [self._predicate(key) for key in self._ranges]

@@ -1,4 +1,4 @@
-"""How values become those of a column: by the names of fields, and cast as the session says."""
+"""How values become those of a column: by the names of fields, and cast by the settings of the session."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OVERFLOW = re.compile(
 
 
 def plainly(value: Any, _given: DataType, wanted: DataType, _column: str) -> Any:
-    """A cast that nothing can come of: to a wider type."""
+    """A cast that cannot fail: to a wider type."""
     return value.cast(wanted)
 
 
@@ -88,7 +88,7 @@ def refusing_overflows(path: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Storing:
-    """How values become those of a column: cast, and an error where that loses something. Structs go by name."""
+    """How values become those of a column: cast, and an error where that loses something. Structs match by name."""
 
     F: Any
     cast: Casting
@@ -98,7 +98,7 @@ class Storing:
     """The table, for errors."""
 
     def stored(self, value: Any, given: DataType, wanted: DataType, column: str, old: Any = None) -> Any:
-        """The value, of one type, as one of another, of a column; `old` is what is there now.
+        """The value, of one type, as one of another, of a column; `old` is the current value.
 
         With it, fields that only the table has stay as they are, also where the value is null.
 
@@ -171,7 +171,7 @@ def _has_structs(data_type: DataType) -> bool:
 
 
 def _same(a: DataType, b: DataType) -> bool:
-    """Whether types are equal but for what may be null, and metadata."""
+    """Whether types are equal except for nullability and metadata."""
     if isinstance(a, StructType) and isinstance(b, StructType):
         return len(a.fields) == len(b.fields) and all(
             x.name == y.name and _same(x.dataType, y.dataType)

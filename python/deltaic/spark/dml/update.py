@@ -37,7 +37,7 @@ def update(ref: TableRef, assigned: Assigned, condition: Any = None) -> dict[str
         InvalidPredicateError: for a condition or a value that is not deterministic.
         InvariantViolationError, SchemaMismatchError: for a new row that breaks a rule of the table.
         CommitConflictError: when another writer changed rows that the condition reads, again and again.
-        CommitStateUnknownError: when nobody can tell whether the commit landed; no file was removed.
+        CommitStateUnknownError: it is unknown whether the commit landed; no file was removed.
         AnalysisException: of Spark, for what is no condition or value on this table.
     """
     parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}

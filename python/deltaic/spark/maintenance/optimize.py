@@ -51,7 +51,7 @@ class DeltaOptimizeBuilder:
         return self
 
     def executeCompaction(self) -> DataFrame:  # noqa: N802 (the name of delta-spark)
-        """Joins small files and leaves deleted rows out; no row changes, and rows keep their row ids.
+        """Compacts small files and leaves deleted rows out; no row changes, and rows keep their row ids.
 
         Appends and, with deletion vectors, row-level deletes may land meanwhile. Where there is nothing to do,
         nothing is committed.

@@ -57,7 +57,7 @@ class Feed:
     ) -> Feed:
         """The range that the options, with names in lower case, ask for. `millis` are the times of the two timestamps.
 
-        A version goes before a time, as in delta-spark.
+        A version takes precedence over a time, as in delta-spark.
 
         Raises:
             InvalidArgumentError: without a start.
@@ -84,7 +84,7 @@ class Feed:
 
     @property
     def last(self) -> int | None:
-        """The last version that may come to be in the range; none where a time has said which it is."""
+        """The last version that may be included in the range; None if a time has fixed it."""
         if self.end_millis is not None:
             return None
         return _NO_END if self.end is None else self.end

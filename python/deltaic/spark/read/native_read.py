@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 MOST_FILES = 10_000
 _GLOB = re.compile(r"([\\{}\[\]*?])")
 # Spark's reader takes the two zeros for different numbers, and NaN for none, when it skips parts of files. The bridge
-# asks it only for what it does right (FilterPushDown.java); here only all or nothing can be said.
+# pushes down only what it does right (FilterPushDown.java); here it is all or nothing.
 _NO_SKIPPING = {
     f"parquet.filter.{by}.enabled": "false" for by in ("stats", "dictionary", "columnindex", "bloom")
 }
 _FOUND, _DELETED = "__deltaic_found", "__deltaic_deleted"
 _BASE, _VERSION = "__deltaic_base_row_id", "__deltaic_row_commit_version"
 FILE, ROW = "__deltaic_file", "__deltaic_row"
-"""Columns of rows that tell where they are: the URI of the file, and the position in it."""
+"""Columns of the position of rows: the URI of the file, and the position in it."""
 
 
 def native_read(spark: Any, scan: Any, *, located: bool = False) -> Any:
     """The rows of a planned version on Spark's Parquet reader, or `None` where that cannot be right or quick.
 
     That is: column mapping by id, void fields, files whose names Spark hides, more than `MOST_FILES` files, deletion
-    vectors that take too much memory as bits. With `located`, each row also says where it is: `FILE` and `ROW`.
+    vectors that take too much memory as bits. With `located`, each row also has its position: `FILE` and `ROW`.
     """
     if not scan.by_name or scan.num_files > MOST_FILES:
         return None
@@ -93,10 +93,10 @@ def with_places(df: Any) -> Any:
 
 
 def with_row_ids(spark: Any, df: Any, bases: Any, columns: Sequence[str]) -> Any:
-    """Rows that tell where they are, with the row ids and row commit versions that they have in these two columns.
+    """Rows with their positions, and in these two columns their row ids and row commit versions.
 
-    What files keep there goes before what follows from the position and the `bases` of the files (PROTOCOL.md, "Row
-    Tracking").
+    Ids stored in files take precedence over those computed from the position and the `bases` of the files
+    (PROTOCOL.md, "Row Tracking").
     """
     F = functions(spark)  # noqa: N806 (its usual name)
     others = [F.col(quoted(c)) for c in df.columns if c not in columns]
@@ -124,7 +124,7 @@ def _column(F: Any, column: dict[str, Any], data_type: Any) -> Any:  # noqa: N80
     if isinstance(data_type, NullType):
         return F.lit(None).alias(name)
     value = F.col(quoted(column["stored"]))
-    # nested fields of data files have other names: a cast between structs goes by position
+    # nested fields of data files have other names: a cast between structs is by position
     return (value.cast(data_type) if column["renamed"] else value).alias(name)
 
 

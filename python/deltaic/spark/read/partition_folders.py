@@ -21,10 +21,10 @@ _TRAVELLED = re.compile(r"(.*)(@(?:v[0-9]+|[0-9]{17}))", re.DOTALL)
 
 
 class PartitionFolder(NamedTuple):
-    """What a path names where it goes on below a table."""
+    """What a path below a table names."""
 
     root: str
-    """The table, with the version that the path says."""
+    """The table, with the version of the path."""
     table: Any
     """A `SparkTable` of it."""
     predicate: str

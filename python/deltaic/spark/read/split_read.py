@@ -30,7 +30,7 @@ _ZONE = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).paramete
 
 
 def planned_rows(spark: Any, scan: Any, *, located: bool = False) -> Any:
-    """The rows of a planned version in a session of Spark Connect; with `located`, each says where it is.
+    """The rows of a planned version in a session of Spark Connect; with `located`, each has its position.
 
     Spark's own Parquet reader reads them, several times faster than Python workers, wherever that is right and
     quick.

@@ -1,1 +1,1 @@
-"""What is often made of a merge: each a few lines over `deltaic.spark.dml.merge`."""
+"""Common uses of a merge: each a few lines over `deltaic.spark.dml.merge`."""

@@ -25,7 +25,7 @@ class DeduplicateResult:
     version: int | None
     """Version that was committed; None where there were no duplicates."""
     deleted_rows: int
-    """Rows that left."""
+    """Rows that were removed."""
 
 
 def deduplicate(

@@ -1,4 +1,4 @@
-"""Columns that tell rows apart, and one row for each key."""
+"""Key columns, and one row for each key."""
 
 from __future__ import annotations
 

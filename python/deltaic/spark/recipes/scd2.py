@@ -31,7 +31,7 @@ class Scd2Result:
     version: int | None
     """Version that was committed; None where nothing changed, or the application transaction was recorded."""
     opened_rows: int
-    """Rows that joined as the current ones of their keys."""
+    """Rows that were added as the current ones of their keys."""
     closed_rows: int
     """Rows that were current, and are not any more."""
 
@@ -68,7 +68,7 @@ def scd2(
     meanwhile makes one of both fail. Files that cannot hold a key of `df` are not read.
 
     Args:
-        df: The rows as they are now, with the columns of the table but for the three of the dimension.
+        df: The rows as they are now, with the columns of the table except the three of the dimension.
         table: A path, or a `DeltaTable`. It has the columns of `df`, and those of the dimension.
         id_cols: The columns of the key. Nulls are equal.
         tracked: The columns whose change makes a new row; without it all but the key and, where `valid_at` is a column,
@@ -76,7 +76,7 @@ def scd2(
         valid_at: A column of `df` or an SQL expression on its rows: since when the row holds.
         valid_from: Column of the table with the time since when a row holds.
         valid_to: Column with the time until when it was valid; null in current rows.
-        is_current: Boolean column that says which row of a key is the current one.
+        is_current: Boolean column that marks the current row of a key.
         order_by: Columns or SQL expressions by which the greatest row of a key counts, nulls last; those between leave
             no row. Without it each key may come once.
         app_transaction: As of `upsert`.

@@ -1,4 +1,4 @@
-"""Upsert: rows replace those of the same key, or join."""
+"""Upsert by key: rows replace those of the same key, or are added."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def upsert(
     app_transaction: tuple[str, int] | None = None,
     optimize: bool = False,
 ) -> UpsertResult:
-    """Each row of `df` replaces the row of the table with its key, or joins where there is none: in one commit.
+    """Each row of `df` replaces the row of the table with its key, or is added if there is none: in one commit.
 
     The same on classic sessions and on Spark Connect. All or nothing. It is a merge: files that cannot hold a key of
     `df`, by partition values or by their minimum and maximum, are not read, and other writers may change them
@@ -62,7 +62,7 @@ def upsert(
         merge_schema: Whether the table gets columns of `df` that it lacks; `df` may lack some of the table's then.
         app_transaction: Id of an application and its version, recorded with the commit, also where no row came. A
             version that the table has recorded is not done again.
-        optimize: Whether small files are joined afterwards. That is a commit of its own, and a failure of it a
+        optimize: Whether small files are compacted afterwards. That is a commit of its own, and a failure of it a
             `DeltaWarning`.
 
     Raises:
@@ -85,29 +85,29 @@ def upsert_batch(
 ) -> Callable[[DataFrame, int], None]:
     """A function for `foreachBatch` that upserts each batch once, however often Spark runs it.
 
-    The commit of a batch records the query and the number of the batch; a batch that is recorded is not done again. So
-    a query that goes on from its checkpoint neither loses rows nor goes back to old ones.
+    The commit of a batch records the query and the number of the batch; a recorded batch is skipped. So a query that
+    continues from its checkpoint neither loses rows nor restores old ones.
 
     Args:
         table: As of `upsert`.
         id_cols: As of `upsert`.
         query_id: What the table knows the query by. Without it, on classic sessions, the id that Spark keeps in the
-            checkpoint. On Spark Connect it must be given: a name that goes with the checkpoint, because with a new
-            checkpoint batches begin at 0 again and would be known. Two upserts of one query into one table need two.
+            checkpoint. On Spark Connect it must be given: a name that belongs to the checkpoint, because with a new
+            checkpoint batches begin at 0 again and would be skipped. Two upserts of one query into one table need two.
         order_by: As of `upsert`.
         merge_schema: As of `upsert`.
-        optimize_every: Small files are joined after each so many batches.
+        optimize_every: Small files are compacted after each so many batches.
 
     Raises:
         InvalidArgumentError: the table is none, or `optimize_every` is less than 1. The function raises it where
-            `query_id` is not given and Spark does not tell it, and as `upsert`.
+            `query_id` is not given and Spark does not report it, and as `upsert`.
 
     Example:
         >>> rows.writeStream.foreachBatch(deltaic.upsert_batch(path, "id")).start()  # doctest: +SKIP
     """
     if optimize_every is not None and optimize_every < 1:
         raise InvalidArgumentError.of("optimize_every", f"{optimize_every} is less than 1")
-    # without the session: on Spark Connect the function goes to the server
+    # without the session: on Spark Connect the function is sent to the server
     ref = replace(ref_of(table), spark=None)
 
     def write(df: DataFrame, batch_id: int) -> None:
@@ -161,7 +161,7 @@ def _upsert(
 
 
 def _compact(ref: TableRef) -> None:
-    """The rows are committed: what goes wrong here must not make it look as if they were not."""
+    """The rows are committed: a failure here must not make it look as if they were not."""
     try:
         Table(ref.path, storage_options=storage(ref.spark, ref.storage_options)).optimize()
     except DeltaError as error:

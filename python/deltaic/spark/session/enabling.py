@@ -1,7 +1,7 @@
 """The name of the format in a session, which is enabled by asking for it.
 
-What enables a session stands on all layers above this one: the bridge and the Python Data Source call reads, writes and
-statements. These ask here, and `deltaic.spark.api`, which every import of the package imports, has said how it is done.
+Enabling a session needs all layers above this one: the bridge and the Python Data Source call reads, writes and
+statements. These ask here, and `deltaic.spark.api`, which every import of the package imports, has set how it is done.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _enable: list[Callable[[Any], str]] = []
 
 
 def enabled_by(enable: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Says how a session is enabled: by this function, which returns the name of the format."""
+    """Sets how a session is enabled: by this function, which returns the name of the format."""
     _enable[:] = [enable]
     return enable
 

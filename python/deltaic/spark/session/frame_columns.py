@@ -1,4 +1,4 @@
-"""Columns of the frames that a `DeltaTable` gave: what they are in an operation, which reads the table anew."""
+"""Columns of the frames that a `DeltaTable` gave: maps them to those of an operation, which reads the table again."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class FrameColumns:
     def bound(self, given: Any, alias: str | None, source: Any = None) -> Any:
         """A Column of the user for the rows of the table, which are under an alias, and for those of a source.
 
-        Columns of the frames are those of the table. One that the source, made of such a frame, has too is of the
-        side that its alias says, and without one Spark finds it ambiguous.
+        Columns of the frames are those of the table. A column that the source, made from such a frame, has too belongs
+        to the side of its alias; without one Spark finds it ambiguous.
         """
         if self._known is None or is_connect(given):
             return given

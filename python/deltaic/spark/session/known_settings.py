@@ -1,7 +1,7 @@
 """Every setting and option that delta-spark knows, and what deltaic does with it: the one table of them.
 
-`docs/settings.md` shows it, and a test holds it against what the JAR of delta-spark registers. Names
-of settings stand without `spark.databricks.delta.`; a `*` stands for the rest of a name.
+`docs/settings.md` shows it, and a test compares it with what the JAR of delta-spark registers. Names of settings lack
+`spark.databricks.delta.`; a `*` is the rest of a name.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ DELTA = "spark.databricks.delta."
 
 @dataclass(frozen=True)
 class Refused:
-    """A setting that is an error when it says something else than delta-spark does without it."""
+    """A setting that is an error if its value differs from delta-spark's default."""
 
     default: str
-    """What it says where nobody sets it, in lower case."""
+    """Its default, in lower case."""
     on: str
     """The operations that raise it, with blanks between; see `OPERATIONS`."""
     why: str

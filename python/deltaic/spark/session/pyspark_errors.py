@@ -41,7 +41,7 @@ class PySparkError(DeltaError, PySparkException):  # type: ignore[misc]  # pyspa
 
     def __init__(self, message: str = "", /, **facts: object) -> None:
         super().__init__(message, **facts)
-        # those of some classes never come to PySpark's own
+        # those of some classes never become PySpark's own
         self._message, self._errorClass = message, None
         self._messageParameters = None
         self._contexts: list[Any] = []

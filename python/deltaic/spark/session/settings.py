@@ -37,7 +37,7 @@ OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
 
 @dataclass(frozen=True)
 class Settings:
-    """What a session says of its writes."""
+    """The settings of a session for writes."""
 
     user_metadata: str | None = None
     """`spark.databricks.delta.commitInfo.userMetadata`."""
@@ -68,7 +68,7 @@ class Settings:
     parquet: dict[str, str] = field(default_factory=dict)
     """`parquet.*`, of the session and of Hadoop: settings of Parquet's own writer."""
     compaction: dict[str, int] = field(default_factory=dict)
-    """`spark.databricks.delta.autoCompact.*`: when files are joined after a commit, as `_core` names it."""
+    """`spark.databricks.delta.autoCompact.*`: when files are compacted after a commit, as `_core` names it."""
     without_vectors: frozenset[str] = frozenset()
     """The operations that `spark.databricks.delta.*.deletionVectors.persistent` takes deletion vectors from."""
     dynamic_allowed: bool = True
@@ -143,7 +143,7 @@ class Settings:
         max_records_per_file: int | None = None,
         parquet: Mapping[str, str] | None = None,
     ) -> str:
-        """The settings of data files for `_core`, as JSON; what is given here goes before the session."""
+        """The settings of data files for `_core`, as JSON; what is given here takes precedence over the session."""
         said = {
             "compression": self.compression if compression is None else compression,
             "max_records_per_file": self.max_records_per_file
@@ -177,7 +177,7 @@ def user_metadata(spark: Any, operation: str) -> str | None:
 
 
 def of_store(given: Mapping[str, str]) -> dict[str, str]:
-    """What a session says of every store, as storage options."""
+    """The settings of a session for every store, as storage options."""
     said = {}
     if _switch(given, _ALLOW_STALE) is True:
         said["allow_stale_universal_format"] = "true"
@@ -210,7 +210,7 @@ def assumes_if_exists(spark: Any) -> bool:
 
 
 def vacuum_mode(spark: Any) -> str:
-    """How a vacuum goes that does not say it: `spark.databricks.delta.vacuum.lite.enabled`."""
+    """The mode of a vacuum without one: `spark.databricks.delta.vacuum.lite.enabled`."""
     lite = str(spark.conf.get(_DELTA + "vacuum.lite.enabled", "false")).lower() == "true"
     return "lite" if lite else "full"
 
@@ -232,7 +232,7 @@ def checks_zorder_statistics(spark: Any) -> bool:
 
 
 def moment(spark: Any, path: str, text: str) -> datetime:
-    """The time that a text says, in the time zone of the session where it names none.
+    """The time of a text, in the time zone of the session if it names none.
 
     Raises:
         InvalidTimeTravelError: it says none.
@@ -270,7 +270,7 @@ def _refuse(given: Mapping[str, str], operation: str) -> None:
 
 
 def of_streams(spark: Any) -> dict[str, str]:
-    """What the session says of the streams that it reads, as `_core.StreamSource` takes it.
+    """The settings of the session for the streams that it reads, as `_core.StreamSource` takes them.
 
     Raises:
         UnsupportedError: for a setting that a stream would ignore.
@@ -289,7 +289,7 @@ def may_keep_schemas_anywhere(spark: Any) -> bool:
 
 
 def optimize_rules(spark: Any) -> dict[str, Any]:
-    """What the session says of an optimize, as the arguments of `deltaic.Table.optimize`.
+    """The settings of the session for an optimize, as the arguments of `deltaic.Table.optimize`.
 
     Raises:
         InvalidArgumentError: for a value that makes no sense.
@@ -315,7 +315,7 @@ def _compaction(given: Mapping[str, str]) -> dict[str, int]:
 
 
 def _number(given: Mapping[str, str], name: str) -> int | None:
-    """A whole number above 0; what is not above it says nothing, as for Spark."""
+    """A whole number above 0; others are ignored, as in Spark."""
     text = given.get(name)
     if text is None:
         return None

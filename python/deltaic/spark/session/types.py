@@ -1,4 +1,4 @@
-"""What types of Spark are made of."""
+"""The parts of Spark's types."""
 
 from __future__ import annotations
 

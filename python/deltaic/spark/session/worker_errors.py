@@ -73,7 +73,7 @@ def error_of_worker(text: str) -> DeltaError | None:
 
 
 def explain_missing_import(error: BaseException, python: str | None = None) -> None:
-    """Raises a `PackageNotOnServerError` from an error of Spark that says that deltaic is missing there.
+    """Raises a `PackageNotOnServerError` from an error of Spark about deltaic missing there.
 
     The classes and functions that run there are pickled by reference, so the package must be installed there.
     `python` is what starts the workers of a classic session, which need a Python like that of this process, too.

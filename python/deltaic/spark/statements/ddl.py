@@ -79,7 +79,7 @@ def _make(spark: Any, wanted: NewTable) -> None:
 
 
 def _check_defaults(spark: Any, defaults: list[str]) -> None:
-    """Spark says what is wrong with a default, such as a column in it: each row gets its value from nowhere else."""
+    """Spark reports what is wrong with a default, such as a column in it: a default may not depend on the row."""
     if defaults:
         _ = spark.sql(f"SELECT {', '.join(f'({default})' for default in defaults)}").schema
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def query(spark: Any, text: str) -> DataFrame:
     """The rows of a query: the Delta tables in it, by name and by path, are read as `deltaic.read` reads them.
 
-    What is no query, or has no such table, goes to the server as it is.
+    What is not a query, or has no such table, is sent to the server as it is.
 
     Raises:
         VersionNotFoundError, TimestampOutOfRangeError: with the range that is available.
@@ -66,7 +66,7 @@ def views(spark: Any) -> Iterator[Callable[[str], str]]:
 def _replaced(
     spark: Any, text: str, at: int, stand_in: Callable[[Any], str], around: Callable[[str], str]
 ) -> str:
-    """The text from a place on, with what stands in for the rows of each Delta table in it."""
+    """The text from a position on, with a placeholder for the rows of each Delta table in it."""
     out = []
     for found in references(text):
         frame = _frame(spark, found)

@@ -212,7 +212,7 @@ def _source_of_clone(spark: Any, name: list[str]) -> TableRef:
 def _tell_view(
     spark: Any, name: list[str], error: TableNotFoundError, condition: str, /, **parameters: str
 ) -> None:
-    """Says of a name that is no table of ours whether nothing has it, or, by the condition, a view."""
+    """The error of a name that is not a table of ours: nothing has it, or, by the condition, a view."""
     text = identifiers.sql(name)
     if identifiers.path_of(name) is not None:
         return
@@ -223,10 +223,10 @@ def _tell_view(
 
 
 def _place_of_clone(spark: Any, name: list[str], location: str) -> str:
-    """Where a clone by a name that the catalog does not know yet goes.
+    """The location of a clone by a name that the catalog does not know yet.
 
     Raises:
-        InvalidArgumentError: the name is a path, is there, or the place is not absolute.
+        InvalidArgumentError: the name is a path, exists, or the location is not absolute.
     """
     place, text = identifiers.local(location), identifiers.sql(name)
     if identifiers.path_of(name) is not None:

@@ -1,7 +1,7 @@
-"""The row-level changes of a table as a stream: first the rows that are there, as inserts, then those of each version.
+"""The row-level changes of a table as a stream: first the existing rows, as inserts, then those of each version.
 
-It answers as `_core.StreamSource`, which says where it goes on, and the plans of the change feed give the rows. A batch
-has whole versions, so that both images of an update come together.
+It answers as `_core.StreamSource`, which decides the next offset, and the plans of the change feed give the rows. A
+batch has whole versions, so that both images of an update come together.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class ChangeStream:
     def batch(self, start: str | None, end: str) -> list[Any]:
         """The parts of a batch. At least one, which may be empty."""
         self._source.begin_log(start, end)
-        # also says what is wrong with the offsets
+        # also reports what is wrong with the offsets
         nothing = [Inserts(part, 0, 0) for part in self._source.batch(end, end)]
         goal = _Offset.of(end)
         at = self._begin(goal) if start is None else _Offset.of(start)

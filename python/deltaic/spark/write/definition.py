@@ -1,4 +1,4 @@
-"""What a statement that makes or replaces a table says of it."""
+"""The definition of a table in a statement that creates or replaces it."""
 
 from __future__ import annotations
 

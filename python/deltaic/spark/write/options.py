@@ -49,9 +49,9 @@ class WriteOptions:
     files: str | None = None
     """The settings of data files for `_core`, as JSON: these, and those of the session."""
     arbitrary_properties: bool = False
-    """What the session says of properties that nobody knows."""
+    """The session's setting for unknown properties."""
     store: dict[str, str] = field(default_factory=dict)
-    """What the session says of every store."""
+    """The session's settings for every store."""
     route: str = "auto"
     partition_by: list[str] | None = None
     merge_schema: bool | None = None
@@ -66,13 +66,13 @@ class WriteOptions:
     dynamic_partitions: bool | None = None
     optimize_write: bool | None = None
     auto_compact: bool | None = None
-    """What the session says of it."""
+    """The session's setting for it."""
     check_replaced: bool = True
-    """Whether rows that `replace_where` would not replace are refused: what the session says of it."""
+    """Whether rows that `replace_where` would not replace are refused: the session's setting for it."""
     configuration: dict[str, str] = field(default_factory=dict)
     """Properties of a new table: the options that begin with `delta.`."""
     defaults: dict[str, str] = field(default_factory=dict)
-    """Properties of a new table that `configuration` does not name: what the session says of them."""
+    """Properties of a new table that `configuration` does not name: the session's defaults."""
 
     @classmethod
     def parse(cls, path: str, options: Mapping[str, str]) -> WriteOptions:
@@ -80,7 +80,7 @@ class WriteOptions:
 
         Raises:
             UnsupportedError: for an option that would change what is written and is not supported, by its
-            name. Others that nobody here knows say nothing, as for delta-spark.
+            name. Other unknown options are ignored, as in delta-spark.
             InvalidArgumentError: for a value that makes no sense.
         """
         given: dict[str, str] = {}
@@ -205,7 +205,7 @@ class WriteOptions:
         return replace(self, txn_app_id=app_id, txn_version=version, dynamic_partitions=False)
 
     def check_replacing(self, mode: str) -> None:
-        """Checks that no other option says what is replaced, beside `replaceOn` or `replaceUsing`.
+        """Checks that no other option decides what is replaced, besides `replaceOn` or `replaceUsing`.
 
         Raises:
             InvalidArgumentError: one does.

@@ -78,7 +78,8 @@ class Replacing:
 
         Raises:
             InvalidArgumentError: the session does not allow the option, or a column has no name.
-            ParseException: of Spark, for what is no condition. On Spark Connect the analysis of the write says it.
+            ParseException: of Spark, for what is not a condition. On Spark Connect the analysis of the write raises
+                it.
         """
         for option, given in ((ON, self.on), (USING, self.using)):
             if given is not None and option in settings.replacing_refused:

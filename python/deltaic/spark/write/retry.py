@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 MAX_REPLAYS = "spark.deltaic.maxReplays"
 """How often a command that lost a race is played again. 0: the first lost race is an error."""
 _DEFAULT = "10"
-# rows changed under the command: on the rows that are there now it does what was asked. Behind a change of the
-# schema or the protocol, or of an application's version, it may not.
+# rows changed during the command: repeated on the current rows, it does what was asked. It may not be repeated after a
+# change of the schema or the protocol, or of an application's version.
 _ROWS_CHANGED = (ConcurrentAppendError, ConcurrentDeleteDeleteError, ConcurrentDeleteReadError)
 # seconds for each race that was lost
 _PAUSE = 0.05
@@ -40,7 +40,7 @@ def retried(
     it is retried: it reads the newest version, and its query and source are computed again.
 
     Raises:
-        CommitConflictError: as the command, when it lost as often as `MAX_REPLAYS` says and once more.
+        CommitConflictError: as the command, once it has lost more often than `MAX_REPLAYS`.
         InvalidArgumentError: for a setting that is no whole number.
     """
 

@@ -1,4 +1,4 @@
-"""What a failed job of a write says about the data, as errors of deltaic."""
+"""The errors of a failed write job about the data, as errors of deltaic."""
 
 from __future__ import annotations
 

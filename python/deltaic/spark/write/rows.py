@@ -90,7 +90,7 @@ def _on_driver(df: Any, columns: list[WriteColumn], rules: RowRules, path: str) 
 
 
 def _gathered(rows: Any, plan: Any, partition_by: Sequence[str]) -> Any:
-    """The rows, those of a partition in few tasks where writes are optimized: Spark joins and splits tasks by size."""
+    """The rows, those of a partition in few tasks if writes are optimized: Spark sizes tasks."""
     if not plan.optimize_write:
         return rows
     F = functions(rows)  # noqa: N806 (its usual name)
@@ -107,7 +107,7 @@ def _route(df: Any, plan: Any) -> str:
     # rows that need more than a rename are rearranged by the core
     if not plan.direct:
         return "arrow"
-    # the core cannot follow what the write says of its files
+    # the core cannot apply the settings of the write for its files
     if plan.unfollowed:
         return "direct"
     # Spark's writer sorts the rows of each task by partition, the core does not. Where executors are other machines,

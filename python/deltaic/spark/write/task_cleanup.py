@@ -15,7 +15,7 @@ _PATIENCE = 10.0
 
 @contextmanager
 def ended_after_failure(df: Any, tag: str) -> Iterator[None]:
-    """Before an error of the jobs of a classic DataFrame goes on, their tasks have ended.
+    """Before an error of the jobs of a classic DataFrame is raised, their tasks have ended.
 
     So what is deleted then is not written again. `tag` names the jobs.
     """

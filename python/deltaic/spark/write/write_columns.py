@@ -78,7 +78,7 @@ def _stored(column: WriteColumn) -> Any:
 def _value(column: WriteColumn) -> Any:
     value = pyspark.sql.functions.col(quoted(column.name))
     if isinstance(column.target_type, dict):
-        # a cast between structs goes by position: it renames, and carries the ids
+        # a cast between structs is by position: it renames, and carries the ids
         value = value.cast(_type(column.target_type))
     return value
 

@@ -15,7 +15,7 @@ from deltaic.identifiers import quoted
 from deltaic.spark.session.jvm import java_method
 from deltaic.spark.session.kind import functions, is_connect
 
-# rows that come to the driver without a second thought, and those that are not sent away where it has them already
+# number of rows that are always fetched to the driver, and of those that stay there if it has them already
 _FEW_ROWS, _HELD_ROWS = 1000, 100_000
 
 
