@@ -1,4 +1,4 @@
-//! A panic is a bug of this crate or of one below it. Whoever calls gets an error.
+//! A panic is a bug of this crate or of a dependency. The caller gets an error.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

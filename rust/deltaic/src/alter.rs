@@ -79,10 +79,10 @@ impl Alter {
         self.alter(Alteration::UnsetProperties { keys: strings(keys), if_exists: true })
     }
 
-    /// Adds columns at the end. Rows that are there have null in them.
+    /// Adds columns at the end. Existing rows have null in them.
     ///
     /// # Errors
-    /// [`Error::InvalidColumnChange`] for a column that is there or cannot be null, [`Error::InvalidSchema`] for its name or
+    /// [`Error::InvalidColumnChange`] for a column that exists or cannot be null, [`Error::InvalidSchema`] for its name or
     /// type.
     pub fn add_columns(self, columns: impl IntoIterator<Item = Field>) -> Result<u64> {
         let columns = from_arrow(&Schema::new(columns.into_iter().collect::<Vec<_>>()))?;
@@ -123,7 +123,7 @@ impl Alter {
         self.change(ColumnChange { data_type, ..ColumnChange::of(strings(column)) })
     }
 
-    /// Lets a column be null.
+    /// Allows nulls in a column.
     ///
     /// # Errors
     /// [`Error::InvalidColumnChange`] for a column that must not be.
@@ -170,7 +170,7 @@ impl Alter {
         self.alter(Alteration::AddConstraint { name, expression, checked: None })
     }
 
-    /// Drops a CHECK constraint; one that is not there is no error.
+    /// Drops a CHECK constraint; a missing one is not an error.
     ///
     /// # Errors
     /// Those of every change.
@@ -201,7 +201,7 @@ impl Alter {
     /// `delta.dropFeatureTruncateHistory.retentionDuration` (24 hours unless set) has passed since the last of them.
     ///
     /// # Errors
-    /// [`Error::FeatureInHistory`] until then, which says when to come again; those of [`Alter::drop_feature`].
+    /// [`Error::FeatureInHistory`] until then, which says when to drop it again; those of [`Alter::drop_feature`].
     pub fn drop_feature_and_history(self, name: &str) -> Result<DropFeatureResult> {
         self.without_feature(name, true)
     }

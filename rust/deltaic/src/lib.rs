@@ -55,7 +55,7 @@
 //!
 //! # Outcomes of a commit
 //!
-//! Operations repeat a lost race wherever that is safe. What is left has three outcomes:
+//! Operations retry a lost race wherever that is safe. Otherwise there are three outcomes:
 //!
 //! * `Ok`: it is in the log.
 //! * [`Error::CommitStateUnknown`]: the store gave no clear answer. It may be in the log, and nothing that it names may be
@@ -78,7 +78,7 @@
 //!
 //! # Stability
 //!
-//! Semantic versioning holds for what is on these pages. Enums and results are `#[non_exhaustive]`. `deltaic-core` holds
+//! Semantic versioning applies to what is on these pages. Enums and results are `#[non_exhaustive]`. `deltaic-core` has
 //! the internals, and promises nothing.
 
 mod alter;

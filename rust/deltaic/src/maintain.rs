@@ -50,7 +50,7 @@ impl Optimize {
         self
     }
 
-    /// Puts the rows of each partition into the Z-order of these columns.
+    /// Sorts the rows of each partition by the Z-order of these columns.
     pub fn zorder_by<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
         self.options.zorder_by = strings(columns);
         self

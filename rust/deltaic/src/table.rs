@@ -104,7 +104,7 @@ impl Table {
         Ok(moved)
     }
 
-    /// The version that was opened, which never changes, whatever becomes of the table.
+    /// The version that was opened, which never changes, whatever happens to the table.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot(self.snapshot.clone())
     }

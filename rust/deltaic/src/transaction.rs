@@ -74,8 +74,8 @@ impl Add {
 }
 
 /// A change of a table in preparation. Nothing is in the log before [`Transaction::commit`], and then all of it in one
-/// version, or nothing. [`Table::append`](crate::Table::append) and the like do all of this by themselves; this is for who
-/// writes data files.
+/// version, or nothing. [`Table::append`](crate::Table::append) and the like do all of this by themselves; this is for
+/// writers of data files.
 ///
 /// What it read decides which commits of others it may follow: a transaction whose changes depend on rows says which, by
 /// [`Transaction::read`], [`Transaction::read_files`] or [`Transaction::read_whole_table`].
@@ -163,7 +163,7 @@ impl Transaction {
         self.inner.add(add.0);
     }
 
-    /// A file leaves, and its rows with it.
+    /// Removes a file and its rows.
     pub fn remove(&mut self, add: &Add) {
         self.inner.remove_file(&add.0, true);
     }
@@ -194,7 +194,7 @@ impl Transaction {
     /// * `Ok`: it is in the log, or its application transaction was recorded before.
     /// * [`Error::CommitStateUnknown`](crate::Error::CommitStateUnknown): it is unknown. Nothing that it names may be
     ///   deleted; the log shows later whether the version is this one.
-    /// * Any other error: it is not in the log. [`Error::conflict`](crate::Error::conflict) is there where it lost to
+    /// * Any other error: it is not in the log. [`Error::conflict`](crate::Error::conflict) is set if it lost to
     ///   another commit.
     ///
     /// # Errors

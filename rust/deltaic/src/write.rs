@@ -81,13 +81,13 @@ impl Create {
         self
     }
 
-    /// A table that is there stays as it is.
+    /// An existing table stays as it is.
     pub fn if_not_exists(mut self) -> Self {
         self.mode = DefineMode::CreateIfNotExists;
         self
     }
 
-    /// A table that is there is replaced: its rows leave, its versions stay readable.
+    /// An existing table is replaced: its rows are removed, its versions stay readable.
     pub fn or_replace(mut self) -> Self {
         self.mode = DefineMode::CreateOrReplace;
         self
@@ -165,14 +165,14 @@ impl<R: RecordBatchReader> Write<R> {
         self
     }
 
-    /// What becomes of a table that is there; [`WriteMode::ErrorIfExists`] by default of [`Table::write`]. Every mode
+    /// What happens to an existing table; [`WriteMode::ErrorIfExists`] by default of [`Table::write`]. Every mode
     /// creates the table where there is none.
     pub fn mode(mut self, mode: WriteMode) -> Self {
         self.options.mode = mode;
         self
     }
 
-    /// The partition columns of a table that is created; those of a table that is there otherwise.
+    /// The partition columns of a table that is created; those of an existing table otherwise.
     pub fn partition_by<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
         self.options.partition_by = strings(columns);
         self

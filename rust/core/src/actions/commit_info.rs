@@ -58,7 +58,7 @@ pub struct CommitInfo {
     pub other: BTreeMap<String, Value>,
 }
 
-/// Some writers put text or a float where milliseconds belong; provenance is never a reason to refuse a table.
+/// Some writers store text or a float instead of milliseconds; provenance is never a reason to refuse a table.
 fn lenient_millis<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<i64>, D::Error> {
     Ok(match Value::deserialize(d)? {
         Value::Number(n) => n.as_i64().or_else(|| n.as_f64().map(|f| f as i64)),

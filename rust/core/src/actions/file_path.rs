@@ -21,7 +21,7 @@ pub struct ObjectPath {
     key: String,
 }
 
-/// What `java.net.URI` and Hadoop leave as it is in a path: everything else is escaped.
+/// Characters that `java.net.URI` and Hadoop keep in a path: all others are escaped.
 const URI_PATH: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')

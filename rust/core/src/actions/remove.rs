@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::file_path::FilePath;
 use super::{DeletionVectorDescriptor, PartitionValues};
 
-/// `remove`: a logical file leaves the table and stays as a tombstone (PROTOCOL.md, "Add File and Remove File").
+/// `remove`: a logical file is removed from the table and kept as a tombstone (PROTOCOL.md, "Add File and Remove File").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Remove {
@@ -31,7 +31,7 @@ pub struct Remove {
     /// Free metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<BTreeMap<String, Option<String>>>,
-    /// Deletion vector of the logical file that leaves.
+    /// Deletion vector of the removed logical file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_vector: Option<DeletionVectorDescriptor>,
     /// Row id of the first row (row tracking).

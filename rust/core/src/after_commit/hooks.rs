@@ -119,7 +119,7 @@ fn follow_up(commit: &NewCommit<'_>) -> AfterCommit {
     out
 }
 
-/// The version of the commit; newer ones are the business of those who made them.
+/// The version of the commit; newer ones are handled by their own writers.
 fn snapshot_of(commit: &NewCommit<'_>) -> Result<Snapshot> {
     if let Some(Ok(snapshot)) = commit.snapshot.map(Snapshot::update)
         && snapshot.version() == commit.version

@@ -49,7 +49,7 @@ pub fn generate_manifest(location: &Location) -> Result<ManifestDone> {
     write(Snapshot::open(location.clone(), At::Latest)?, Extent::All)
 }
 
-/// Brings the manifests of the partitions that a commit touched up to date; all where there are none yet.
+/// Brings the manifests of the partitions that a commit touched up to date; all of them if there are none yet.
 ///
 /// # Errors
 /// As [`generate_manifest`].
@@ -88,8 +88,8 @@ fn folder_of(columns: &[String], values: &PartitionValues) -> String {
     partition_folder(columns.iter().map(|c| (c.as_str(), values.get(c).and_then(Option::as_deref))))
 }
 
-/// A commit that lands meanwhile brings its own manifests; what this one writes over them is of an older version, so it
-/// looks again afterwards. Whoever writes last has seen the newest version.
+/// A commit that lands meanwhile writes its own manifests, which this one may overwrite with an older version; so it
+/// checks again afterwards. Whoever writes last has seen the newest version.
 fn write(mut snapshot: Snapshot, mut extent: Extent) -> Result<ManifestDone> {
     let mut rounds = 0;
     loop {

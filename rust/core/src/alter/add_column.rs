@@ -36,10 +36,10 @@ impl NewColumn {
     }
 }
 
-/// The table with more columns. Rows that are there have null in them.
+/// The table with more columns. Existing rows have null in them.
 ///
 /// # Errors
-/// [`crate::Error::InvalidColumnChange`] when the column is there, its parent is not, it cannot be null, or it is generated
+/// [`crate::Error::InvalidColumnChange`] when the column exists, its parent does not, it cannot be null, or it is generated
 /// or has a default; [`crate::Error::InvalidSchema`] for its name; [`crate::Error::InvalidFeatureChange`] for a type
 /// whose feature the table does not have.
 pub fn add_columns(table: &Definition, columns: &[NewColumn]) -> Result<Definition> {

@@ -19,7 +19,7 @@ pub struct ColumnChange {
     pub path: Vec<String>,
     /// Another type; see [`mod@super::widen`].
     pub data_type: Option<DataType>,
-    /// Another length of its texts, as `char(n)` or `varchar(n)`: a longer `varchar`. None inside lets them have any.
+    /// Another length of its texts, as `char(n)` or `varchar(n)`: a longer `varchar`. `Some(None)` allows any length.
     /// What is within a column keeps its length.
     pub length: Option<Option<String>>,
     /// Whether it can be null. Only `true` is a change.
@@ -47,8 +47,8 @@ impl ColumnChange {
     }
 }
 
-/// The table with changed columns: each change finds the columns where those before it put them, and what comes of all of
-/// them is checked once.
+/// The table with changed columns: each change applies to the result of those before it, and the final result is
+/// checked once.
 ///
 /// # Errors
 /// [`crate::Error::InvalidColumnChange`] for a type that the column cannot have, for nullability that is tightened, for a

@@ -30,7 +30,7 @@ impl Definition {
 /// The table with other clustering columns, and the action that says so. No columns end the clustering of new data.
 ///
 /// # Errors
-/// [`Error::InvalidColumnChange`] for a column that is not there, is named twice, or has no statistics;
+/// [`Error::InvalidColumnChange`] for a missing column, is named twice, or has no statistics;
 /// [`Error::InvalidArgument`] for too many; [`Error::InvalidFeatureChange`] for a table that is partitioned.
 pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Definition, DomainMetadata)> {
     if !table.metadata.partition_columns.is_empty() {
@@ -88,7 +88,7 @@ pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Defini
     Ok((finalize(Some(table), new, &Default::default(), Change::Alter)?, domain))
 }
 
-/// The error of a column that is not there: that of a field of what is no struct has a name of its own.
+/// The error of a missing column: a field of something other than a struct has its own condition.
 fn not_there(schema: &StructType, column: &[String], error: Error) -> Error {
     let parent = column.split_last().and_then(|(_, parent)| field(schema, &resolve(schema, parent).ok()?));
     match parent.map(|f| &f.data_type) {

@@ -40,7 +40,7 @@ pub fn without_mapping(schema: &StructType) -> StructType {
 
 /// Gives ids and physical names to the fields that have none.
 ///
-/// A field that was there keeps its own. When a table gets mapping by name, its physical names are the names it has; all
+/// An existing field keeps its own. When a table gets mapping by name, its physical names are the names it has; all
 /// others are new and unique. Under `delta.enableIcebergCompatV2` elements, keys and values get ids too.
 ///
 /// # Errors

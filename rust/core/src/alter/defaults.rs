@@ -7,7 +7,7 @@ use crate::error::{Error, Result, condition};
 use crate::features::TableFeature;
 use crate::schema::{CURRENT_DEFAULT, DataType, GENERATION_EXPRESSION, IDENTITY_START, StructType};
 
-/// The table with another default for a column: an expression, or none for no default. Rows that are there stay as they are.
+/// The table with another default for a column: an expression, or none for no default. Existing rows stay as they are.
 ///
 /// # Errors
 /// [`Error::InvalidColumnChange`] for a column that is nested, generated, of identities or a variant;
@@ -33,7 +33,7 @@ pub fn set_default(table: &Definition, column: &[String], expression: Option<&st
     finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
-/// Checks the defaults of a table: the feature is there, and the columns may have one.
+/// Checks the defaults of a table: the table has the feature, and the columns may have one.
 ///
 /// # Errors
 /// As [`set_default`].

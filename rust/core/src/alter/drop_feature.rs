@@ -48,7 +48,7 @@ pub enum Step {
     /// Rewrites every file that has a deletion vector, without it (`dataChange` = false). Tombstones of the vectors stay.
     PurgeDeletionVectors,
     /// Writes a tombstone (`dataChange` = false) of each file of vectors that tombstones within
-    /// `delta.deletedFileRetentionDuration` have: a vacuum by who knows no vectors then keeps what older versions need.
+    /// `delta.deletedFileRetentionDuration` have: a vacuum by a writer without vectors then keeps what older versions need.
     KeepVectors,
     /// Rewrites every file whose types are older than the schema (`dataChange` = false), and then commits
     /// [`without_recorded_changes`].
@@ -61,12 +61,12 @@ pub enum Step {
     /// Removes these domains.
     RemoveDomains(Vec<String>),
     /// Writes an empty commit and a checkpoint on it, and then removes what is older than
-    /// `delta.dropFeatureTruncateHistory.retentionDuration` (24 hours unless set). Where history remains, the caller must
-    /// come again after that time.
+    /// `delta.dropFeatureTruncateHistory.retentionDuration` (24 hours unless set). If history remains, the caller must
+    /// retry after that time.
     TruncateHistory,
 }
 
-/// What becomes of versions that still have the feature.
+/// What happens to versions that still have the feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum History {
     /// They may stay: only writers needed the feature.
@@ -86,7 +86,7 @@ pub struct DropPlan {
     pub feature: TableFeature,
     /// What has to be cleaned first. None where the table is clean.
     pub steps: Vec<Step>,
-    /// What becomes of older versions.
+    /// What happens to older versions.
     pub history: History,
     /// Domains that are removed in the commit that drops the feature.
     pub domains: Vec<String>,

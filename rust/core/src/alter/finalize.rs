@@ -6,7 +6,7 @@ use super::validate::check;
 use super::{column_mapping, iceberg_compat, row_tracking, widen};
 use crate::error::Result;
 
-/// What becomes of the rows and files that a table has.
+/// What happens to the rows and files that a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// There is no table.

@@ -114,7 +114,7 @@ pub(crate) fn fault_of_file(metadata: &Metadata, add: &Add) -> Option<&'static s
     add.deletion_vector.as_ref().map(|_| "it has a deletion vector, and the table is compatible with Iceberg")
 }
 
-/// Whether a change asks that the files which are there are looked at: `icebergCompatV1` has rules for them too.
+/// Whether a change requires a check of the existing files: `icebergCompatV1` has rules for them too.
 pub(crate) fn concerns_files(old: &Definition, new: &Definition) -> bool {
     !old.is_true(V1) && new.is_true(V1)
 }

@@ -132,7 +132,7 @@ impl Identity {
     }
 }
 
-/// Refuses data that brings values for a column that is `GENERATED ALWAYS`, where its schema replaces that of the table.
+/// Refuses data with values for a column that is `GENERATED ALWAYS`, where its schema replaces that of the table.
 ///
 /// # Errors
 /// As [`Identity::of`]; [`Error::InvalidColumnChange`] with the column.
@@ -175,7 +175,7 @@ pub fn advance_marks(
 /// column and whether values grow. A mark moves back only if `lowered`; a table without values keeps it.
 ///
 /// # Errors
-/// [`Error::InvalidColumnChange`] for a column that is not there or is no identity column, and where the mark would not fit
+/// [`Error::InvalidColumnChange`] for a missing column or is no identity column, and where the mark would not fit
 /// into 64 bits; as `farthest`.
 pub(crate) fn sync_mark(
     table: &Definition,

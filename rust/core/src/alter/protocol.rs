@@ -10,7 +10,7 @@ use crate::schema::StructType;
 /// Features by name, and whether readers must know them.
 type Features = BTreeMap<String, bool>;
 
-/// What is asked of a protocol by name: features and versions.
+/// Requests to a protocol by name: features and versions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
     /// `delta.feature.<name> = supported`.
@@ -21,7 +21,7 @@ pub struct Asked {
     pub writer_version: Option<i32>,
 }
 
-/// The protocol of a new table: the lowest that has what is asked for and what the metadata uses. Without more it is
+/// The protocol of a new table: the lowest that has what is requested and what the metadata uses. By default it is
 /// reader 1, writer 2.
 ///
 /// # Errors

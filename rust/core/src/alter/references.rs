@@ -168,7 +168,7 @@ pub(super) fn refuse_if_used(table: &Definition, path: &[String], change: &str) 
 }
 
 /// Refuses another type, by the evolution of a write, of a column that a CHECK constraint or a generated column refers to:
-/// for the rows that are there, the expression was computed with the type before.
+/// for existing rows, the expression was computed with the old type.
 ///
 /// # Errors
 /// [`Error::InvalidColumnChange`] that names the constraint or the column.

@@ -42,7 +42,7 @@ pub fn replace_columns(table: &Definition, columns: &[StructField]) -> Result<De
     finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
-/// What becomes of the columns of a table.
+/// What happens to the columns of a table.
 struct Replaced<'a> {
     table: &'a Definition,
     dropped: Vec<Vec<String>>,

@@ -87,7 +87,7 @@ proptest! {
             validate(Some((&table.protocol, &table.metadata)), (&new.protocol, &new.metadata)).unwrap();
             prop_assert_eq!(&Definition::of(&new.protocol, &new.metadata).unwrap(), &new);
             let (before, after) = (ids(&table), ids(&new));
-            // an id that was not there is above all that were ever given
+            // a new id is above all that were ever assigned
             prop_assert!(after.keys().all(|id| before.contains_key(id) || *id > given), "{:?} {:?}", op, after);
             given = given.max(after.keys().next_back().copied().unwrap_or(0));
             table = new;

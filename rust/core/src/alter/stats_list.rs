@@ -40,7 +40,7 @@ pub(super) fn rename(table: &mut Definition, path: &[String], name: &str) -> Res
     Ok(())
 }
 
-/// Checks that the listed columns are there, are no partition columns, are of a type that has statistics, and that none
+/// Checks that the listed columns exist, are not partition columns, are of a type that has statistics, and that none
 /// is listed twice, as itself or in its struct. Columns in structs may be of any type.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ pub enum CdfBound {
 pub struct CdfRequest {
     /// The first version.
     pub start: CdfBound,
-    /// The last version; `None` is that of the snapshot. One that is not there yet is that of the snapshot too.
+    /// The last version; `None` is that of the snapshot. One that does not exist yet is that of the snapshot too.
     pub end: Option<CdfBound>,
     /// Whether a start after the newest version gives no changes, and an end after the newest time means the newest version,
     /// as delta-spark has it by `spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled`. Else both are errors.

@@ -94,7 +94,7 @@ pub fn write_checksum(
     }
 }
 
-/// What a checksum says otherwise than the replay of its version; nothing where both agree. What the checksum leaves out
+/// The differences between a checksum and the replay of its version; nothing if both agree. What the checksum leaves out
 /// is not compared.
 ///
 /// # Errors

@@ -15,7 +15,7 @@ use crate::replay::CheckpointReader;
 use crate::snapshot::{Snapshot, monotonic};
 use crate::store::{FileMeta, Location, runtime};
 
-/// Files that are deleted together; the oldest go first, so that what is left of a cleanup that died has no hole.
+/// Files that are deleted together; the oldest first, so that a log after an interrupted cleanup has no gap.
 const WAVE: usize = 256;
 
 /// What a cleanup may delete, and why no more.

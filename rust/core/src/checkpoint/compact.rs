@@ -16,7 +16,7 @@ pub struct CompactDone {
     pub to: u64,
     /// Name of the file in `_delta_log`.
     pub name: String,
-    /// Whether it was there already.
+    /// Whether it existed already.
     pub existed: bool,
     /// Actions in the commits.
     pub actions: u64,

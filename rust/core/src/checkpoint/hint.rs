@@ -13,7 +13,7 @@ const MOST: usize = 20_000;
 /// was written.
 ///
 /// # Errors
-/// What the store says. The checkpoint is there all the same.
+/// Errors of the store. The checkpoint is written nevertheless.
 pub(super) fn write_hint(location: &Location, hint: &LastCheckpoint) -> Result<bool> {
     // a hint that cannot be read is replaced
     if let Ok(Some(known)) = LastCheckpoint::read(location)

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::replay::{CheckpointFile, VECTOR, conform, key, vector_at};
 use crate::sums::SaturatingSum;
 
-/// What becomes of the files of the old checkpoint.
+/// What happens to the files of the old checkpoint.
 pub(super) struct ReusePlan {
     /// Sidecars that are linked again.
     pub(super) reused: Vec<Linked>,

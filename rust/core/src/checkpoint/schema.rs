@@ -11,7 +11,7 @@ use crate::log::LogSettings;
 use crate::schema::{ColumnMappingMode, StructType, arrow_type};
 use crate::stats::{StatsColumns, StatsNode, has_bounds};
 
-/// What the `add` of a checkpoint holds beside the fields that every table has.
+/// The fields of the `add` of a checkpoint besides those that every table has.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     /// `stats`, as JSON text.
@@ -100,7 +100,7 @@ impl Layout {
         self.schema(&["add", "remove"])
     }
 
-    /// The columns of the top-level file of a V2 checkpoint. The file actions are there and null, as delta-spark writes
+    /// The columns of the top-level file of a V2 checkpoint. The file actions exist and are null, as delta-spark writes
     /// it: a reader finds every column that it knows.
     pub(super) fn v2(&self) -> SchemaRef {
         let names = [

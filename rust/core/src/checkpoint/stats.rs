@@ -19,7 +19,7 @@ impl StatsParser {
     }
 
     /// One row a text; null where there is no text, or where nothing of it fits the columns. A value that does not fit
-    /// takes the bounds of its file with it, never those of another: what is left says less and nothing wrong.
+    /// removes the bounds of its file, never those of another: the remaining statistics are weaker and not wrong.
     pub(super) fn parse(&self, texts: &StringViewArray) -> Result<ArrayRef, ArrowError> {
         let rows: Vec<Option<&str>> = texts.iter().map(|t| t.filter(|t| is_object(t))).collect();
         let batch = match self.decode(&rows) {

@@ -190,7 +190,7 @@ fn open(job: &Job<'_>) -> Result<Encoder> {
     Encoder::new(job.layout.sidecar(), job.compression, "a sidecar".to_owned())
 }
 
-/// Puts a finished sidecar under a name of its own.
+/// Stores a finished sidecar under a unique name.
 fn put(job: &Job<'_>, encoder: Encoder, adds: u64) -> Result<Linked> {
     let location = job.snapshot.location();
     let rows = encoder.rows;

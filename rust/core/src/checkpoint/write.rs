@@ -28,7 +28,7 @@ pub struct CheckpointDone {
     pub version: u64,
     /// Name of its top-level file in `_delta_log`.
     pub name: String,
-    /// Whether it was there already, whole, so that nothing was written.
+    /// Whether it existed already, intact, so that nothing was written.
     pub existed: bool,
     /// Live files in it.
     pub num_files: u64,
@@ -45,7 +45,8 @@ pub struct CheckpointDone {
 }
 
 /// Writes a checkpoint of a version, V1 or V2 by the properties of the table, and the hint that names it; the
-/// version's checksum where it has none. A checkpoint of the version that is there already, and whole, is left alone. Every file is whole in the store before anything names
+/// version's checksum where it has none. An existing, intact checkpoint of the version is left alone. Every file is
+/// complete in the store before anything names
 /// it: a crash at any point leaves the table as readable as it was.
 ///
 /// # Errors
@@ -121,7 +122,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// The checkpoint of this version that is there already, if it is whole.
+    /// The existing checkpoint of this version, if it is intact.
     fn existing(&self) -> Result<Option<(CheckpointDone, LastCheckpoint)>> {
         let (location, version) = (self.snapshot.location(), self.snapshot.version());
         let listing = Listing::read(location, version)?;

@@ -13,7 +13,7 @@ pub(crate) const MOST_TXNS: usize = 100;
 
 pub(crate) const MOST_DOMAINS: usize = 100;
 
-/// Operations that add files which are there already.
+/// Operations that add files that exist already.
 const ADDS_AGAIN: [OperationName; 4] = [
     OperationName::ComputeStats,
     OperationName::RowTrackingBackfill,
@@ -21,7 +21,7 @@ const ADDS_AGAIN: [OperationName; 4] = [
     OperationName::DropFeature,
 ];
 
-/// Operations that remove files which are not there, or do anything.
+/// Operations that remove missing files, or may do anything.
 const REMOVES_NOTHING: [OperationName; 2] =
     [OperationName::DeletionVectorTombstones, OperationName::ManualUpdate];
 

@@ -130,7 +130,7 @@ impl CommitAttempt {
                 self.doubt = doubt;
                 self.step = Step::Put;
             }
-            // a local put is over when it returns: what is not there now will not come
+            // a local put is over when it returns: a missing file will not appear later
             Some(error) if self.path.scheme() == "file" => self.over(Err(error)),
             Some(error) => {
                 self.unknown(format!(

@@ -3,7 +3,7 @@ use crate::actions::CommitInfo;
 /// What became of one attempt to write `N.json`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CommitOutcome {
-    /// The version is ours: the store said so, or the commit that is there carries our `txnId`.
+    /// The version is ours: the store confirmed it, or the existing commit has our `txnId`.
     Committed(u64),
     /// The version is another writer's.
     Conflict {

@@ -14,8 +14,8 @@ use crate::store::{Location, PutOutcome};
 static TRUSTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Makes sure, once for each remote store in the life of the process, that put-if-absent is one: two writes of one small
-/// object, of which the second must be refused. A store that ignores the condition would let two writers take the same
-/// version, and the rows of one would be gone without a word.
+/// object, of which the second must be refused. A store that ignores the condition would let two writers commit the
+/// same version, and the rows of one would be lost without an error.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for such a store. A store that gives no clear answer here is not judged: the commit itself will
@@ -63,7 +63,7 @@ pub struct StoreProbe {
 /// removed. Five requests.
 ///
 /// # Errors
-/// What the listing meets. What the writes meet is in the answer: who only reads need not write.
+/// Errors of the listing. Errors of the writes are in the answer: a reader need not write.
 pub fn probe_store(location: &Location) -> Result<StoreProbe> {
     let begun = Instant::now();
     location.store().list_from(&location.log_dir(), "")?;

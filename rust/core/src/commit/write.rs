@@ -9,10 +9,10 @@ use crate::events;
 use crate::log::commit_path;
 use crate::store::Location;
 
-/// Writes `actions` as commit `version`, if there is none. `info.txn_id` must be unique to this transaction: after every
-/// answer but a clear yes the commit is read back and the ids are compared, so a lost answer is no conflict, and no
-/// commit is made twice. An unclear put is repeated with the same body, at the same version, which is safe for the same
-/// reason.
+/// Writes `actions` as commit `version`, if there is none. `info.txn_id` must be unique to this transaction: after
+/// every answer except a clear yes the commit is read back and the ids are compared, so a lost answer is not a
+/// conflict, and no commit is made twice. An unclear put is repeated with the same body, at the same version, which is
+/// safe for the same reason.
 ///
 /// # Errors
 /// An error means that the commit was **not** made; [`Error::Unsupported`] that the store cannot hold a log, because it

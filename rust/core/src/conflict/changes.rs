@@ -17,7 +17,7 @@ pub struct Changes {
     /// Files that are added.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub adds: Vec<Add>,
-    /// Files that leave.
+    /// Files that are removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removes: Vec<Remove>,
     /// Files of row-level changes.
@@ -29,7 +29,7 @@ pub struct Changes {
     /// Metadata domains.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<DomainMetadata>,
-    /// Values of identity columns: where these are there, moving their marks is all that the metadata does.
+    /// Values of identity columns: if there are any, the metadata only moves their marks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identities: Option<IdentityValues>,
     /// The new positions of rows of rewritten files, which the log does not record.
@@ -62,7 +62,7 @@ impl Changes {
         out
     }
 
-    /// Whether rows come or go.
+    /// Whether rows are added or removed.
     pub fn changes_data(&self) -> bool {
         self.adds.iter().any(|a| a.data_change) || self.removes.iter().any(|r| r.data_change)
     }

@@ -4,7 +4,7 @@ use super::winner::Winner;
 use super::{IsolationLevel, MATRIX, Ours, Vectors, Verdict, findings};
 use crate::error::{ConflictRule, Result};
 
-/// What becomes of a transaction behind a commit that landed first.
+/// The outcome of a transaction after a commit that landed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -55,7 +55,7 @@ pub struct ExplainedWinner {
     pub timestamp: Option<i64>,
     /// Whether it says that it read nothing.
     pub blind_append: Option<bool>,
-    /// What becomes of the transaction behind it.
+    /// The outcome of the transaction after it.
     pub outcome: Outcome,
     /// The rules.
     pub rules: Vec<ExplainedRule>,

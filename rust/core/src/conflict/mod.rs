@@ -1,5 +1,5 @@
-//! Conflicts: what a transaction may follow. The rules are data ([`MATRIX`]), what holds of two commits is found by a pure
-//! function ([`findings`]), and what lets both live is done by [`Changes::rebase`].
+//! Conflicts: what a transaction may follow. The rules are data ([`MATRIX`]), a pure function finds those that apply to
+//! two commits ([`findings`]), and [`Changes::rebase`] lets both land.
 //!
 //! | file | says |
 //! |---|---|

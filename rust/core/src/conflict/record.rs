@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 
 /// What a transaction read and does, as far as conflicts go: enough to ask later, or elsewhere, which commits it may
-/// follow. Its JSON form is what a lost commit leaves in its error.
+/// follow. A commit that lost has its JSON form in the error.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TransactionRecord {
@@ -59,8 +59,8 @@ pub struct PredicateRecord {
 }
 
 impl TransactionRecord {
-    /// Of a transaction that lost. Deletion vectors of the files in `touched` (by identity) are held by the record itself:
-    /// their own files go when the commit is not made.
+    /// Of a transaction that lost. Deletion vectors of the files in `touched` (by identity) are in the record itself:
+    /// their own files are deleted when the commit is not made.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] for a path that cannot be decoded.

@@ -22,7 +22,7 @@ pub(super) enum RowLevel {
     Other(RowMerge),
     /// They delete a common row.
     Same,
-    /// They are no such updates: one removes the file, brings rows back or began from another vector.
+    /// They are no such updates: one removes the file, restores rows or began from another vector.
     No,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn compare(
     Ok(RowLevel::Other(RowMerge { file: file.to_owned(), left: left.clone(), union }))
 }
 
-/// Whether an update of the vector of a file deletes rows only, and brings none back.
+/// Whether an update of the vector of a file only deletes rows, and restores none.
 pub(super) fn only_deletes(remove: &Remove, add: &Add, vectors: &dyn Vectors) -> Result<bool> {
     let Some(base) = &remove.deletion_vector else { return Ok(true) };
     let Some(left) = &add.deletion_vector else { return Ok(false) };

@@ -10,8 +10,8 @@ use crate::features::{MAX_READER_VERSION, TableFeature};
 use crate::properties::{COLUMN_MAPPING_PREFIX, PREFIX, TableProperty};
 use crate::schema::{ColumnMappingMode, FIELD_ID, IDENTITY_HIGH_WATER_MARK, PHYSICAL_NAME};
 
-/// Features that ask nothing of what a transaction has prepared: their rules hold for what comes later, come with a
-/// change of metadata, or are kept by every commit itself.
+/// Features that demand nothing of a prepared transaction: their rules apply later, come with a change of metadata, or
+/// are kept by every commit itself.
 const UNDEMANDING: [TableFeature; 20] = [
     TableFeature::AllowColumnDefaults,
     TableFeature::AppendOnly,

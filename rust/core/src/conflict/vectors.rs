@@ -48,8 +48,8 @@ impl StoredVectors {
         StoredVectors { inline: bytes, ..self }
     }
 
-    /// Deletes, as far as the store lets it, the files that were written here and that these changes, which were committed,
-    /// do not name: a vector that was joined with that of a winner is in another file.
+    /// Deletes, as far as the store allows it, the files that were written here and that these changes, which were
+    /// committed, do not name: a vector that was merged with that of a winner is in another file.
     pub fn discard_all_but(&self, committed: &Changes) {
         let vectors = committed.adds.iter().filter_map(|add| add.deletion_vector.as_ref());
         let named: HashSet<ObjectPath> =
@@ -60,7 +60,7 @@ impl StoredVectors {
         }
     }
 
-    /// Deletes, as far as the store lets it, the files that were written here: the commit that names them was not made.
+    /// Deletes, as far as the store allows it, the files that were written here: the commit that names them was not made.
     pub fn discard(&self) {
         for path in self.created.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             let _ = self.location.store().delete(&path);

@@ -33,7 +33,7 @@ impl Assignments {
     /// parsed and bound.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for no column at all, one that is not there, lies in an array or map, or is set twice;
+    /// [`Error::InvalidArgument`] for no column at all, one that does not exist, lies in an array or map, or is set twice;
     /// [`Error::InvalidExpression`] for an expression that cannot be evaluated or does not give the type of its column.
     pub(crate) fn new(set: &[(String, String)], schema: &StructType) -> Result<Self> {
         if set.is_empty() {

@@ -1,4 +1,4 @@
-//! The files of an attempt: how they are written, and what becomes of them.
+//! The files of an attempt: how they are written, and when they are deleted.
 
 use crate::conflict::StoredVectors;
 use crate::error::{Error, Result};

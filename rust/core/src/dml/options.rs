@@ -9,7 +9,7 @@ pub struct DmlOptions {
     pub target_file_size: u64,
     /// Whether rows of files may be marked as deleted where they are, where the table has deletion vectors.
     pub vectors: bool,
-    /// Whether small files are joined after the commit; none leaves it to `delta.autoOptimize.autoCompact` of the table.
+    /// Whether small files are compacted after the commit; none leaves it to `delta.autoOptimize.autoCompact` of the table.
     pub auto_compact: Option<bool>,
     /// When they are.
     pub compaction: CompactionRules,
@@ -117,7 +117,7 @@ pub struct UpdateDone {
     pub updated_rows: u64,
     /// Rows that stayed as they were and were written again, into other files.
     pub copied_rows: u64,
-    /// Data files that held updated rows: they were removed, or the rows marked in a deletion vector.
+    /// Data files with updated rows: they were removed, or the rows marked in a deletion vector.
     pub touched_files: u64,
     /// Data files added.
     pub added_files: u64,

@@ -1,4 +1,4 @@
-//! Rows that leave the table: what a delete does, and an overwrite of some rows before its own come.
+//! Removal of rows: by a delete, and by an overwrite of some rows before it adds its own.
 
 use std::time::Instant;
 

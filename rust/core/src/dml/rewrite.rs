@@ -36,8 +36,8 @@ pub(crate) struct Rewritten {
     pub(crate) copied: u64,
 }
 
-/// Writes what is to be written of touched files: with `copies` also the rows that stay, because the files leave. Several
-/// files are rewritten at a time.
+/// Writes what is to be written of touched files: with `copies` also the rows that stay, because the files are removed.
+/// Several files are rewritten at a time.
 ///
 /// # Errors
 /// As [`crate::scan::read_file`]; [`Error::InvalidExpression`], [`Error::InvariantViolation`] and

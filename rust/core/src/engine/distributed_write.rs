@@ -24,7 +24,7 @@ use crate::write::{
 pub struct DistributedWrite {
     /// The checked plan.
     pub plan: WritePlan,
-    /// What the rules of the table ask of the rows. With [`WriteOptions::rules_held`] it is for who makes them, otherwise
+    /// The demands of the table's rules on the rows. With [`WriteOptions::rules_held`] the engine applies them, otherwise
     /// [`DistributedWrite::write_files`] does it.
     pub rules: RowRules,
     storage: StorageOptions,
@@ -54,8 +54,8 @@ impl DistributedWrite {
     /// Checks a write of data of this schema. Nothing is written.
     ///
     /// # Errors
-    /// As [`plan_write`]; [`Error::Unsupported`] for an identity column whose values are to be made, unless who makes the
-    /// rows makes them.
+    /// As [`plan_write`]; [`Error::Unsupported`] for an identity column whose values are to be made, unless the engine
+    /// generates them.
     pub fn plan(
         uri: &str,
         storage: StorageOptions,
@@ -83,7 +83,7 @@ impl DistributedWrite {
     }
 
     /// A write of rows that an engine made of those of the table, or new ones, with `more` columns behind those of the
-    /// table, which have neither statistics nor rules. The engine holds them to the rules.
+    /// table, which have neither statistics nor rules. The engine checks them against the rules.
     pub(crate) fn of_rows(
         plan: &WritePlan,
         storage: StorageOptions,
@@ -109,13 +109,13 @@ impl DistributedWrite {
         matches!(self.plan.target, Target::Skip(_))
     }
 
-    /// Compression of data files that the write or else the table asks for; none leaves it to the writer.
+    /// Compression of data files that the write or else the table sets; `None` leaves it to the writer.
     pub fn compression(&self) -> Option<&str> {
         let table = self.plan.metadata.property(TableProperty::ParquetCompressionCodec);
         self.options.compression.as_deref().or(table)
     }
 
-    /// The settings of Parquet's writer that hold, by name, whoever writes the files.
+    /// The settings of Parquet's writer that apply, by name, for any writer of the files.
     pub fn parquet(&self) -> &BTreeMap<String, String> {
         self.plan.files.parquet()
     }
@@ -136,7 +136,7 @@ impl DistributedWrite {
         columns
     }
 
-    /// The form that travels to the tasks, as JSON. It holds the storage options.
+    /// The form that is sent to the tasks, as JSON. It contains the storage options.
     ///
     /// # Errors
     /// None that is known: every part has a JSON form.
@@ -207,7 +207,7 @@ impl DistributedWrite {
         commit_made(&plan, adds, &identities, &self.options)
     }
 
-    /// Deletes, as far as the store lets it, files that are known not to be committed.
+    /// Deletes, as far as the store allows it, files that are known not to be committed.
     pub(crate) fn discard_files(&self, adds: &[Add], cdc: &[Cdc]) {
         let root = self.plan.location.root();
         for path in adds.iter().map(|a| &a.path).chain(cdc.iter().map(|c| &c.path)) {
@@ -217,7 +217,7 @@ impl DistributedWrite {
         }
     }
 
-    /// Deletes, as far as the store lets it, the files of a write that is known not to be committed: all below `folder`,
+    /// Deletes, as far as the store allows it, the files of a write that is known not to be committed: all below `folder`,
     /// and those that are named.
     pub fn discard(&self, folder: &str, adds: &[Add]) {
         let root = self.plan.location.root();
@@ -232,7 +232,7 @@ impl DistributedWrite {
             let _ = store.delete(&file);
         }
         if let Some(local) = own.to_local().filter(|_| own.below(root).is_some()) {
-            // what is left on a local disk is empty folders
+            // only empty folders remain on a local disk
             let _ = std::fs::remove_dir_all(local);
         }
     }
@@ -313,7 +313,7 @@ mod tests {
             "nothing is committed yet"
         );
 
-        // the plan that comes back commits as the one that was sent would have
+        // the returned plan commits as the one that was sent would have
         let result = DistributedWrite::from_json(&text).unwrap().commit(adds, Vec::new()).unwrap();
         assert_eq!((result.version, result.files, result.rows, result.created), (0, 3, 4, true));
         let log = std::fs::read_to_string(dir.path().join("_delta_log/00000000000000000000.json")).unwrap();

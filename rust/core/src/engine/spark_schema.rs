@@ -46,7 +46,7 @@ fn told(field: &StructField) -> impl Iterator<Item = (String, Value)> {
     let all =
         field.metadata.iter().filter(|(key, _)| !key.starts_with(KEY_PREFIX) && !key.starts_with("parquet."));
     all.filter_map(|(key, value)| match key.as_str() {
-        // of Spark's own tables: what rows have that were there before the column
+        // of Spark's own tables: the value of rows that are older than the column
         EXISTS_DEFAULT => None,
         CURRENT_DEFAULT => Some((key.clone(), default_json(&field.name, value.as_str()?))),
         CHAR_VARCHAR => {

@@ -16,7 +16,7 @@ impl Error {
         Error::Storage { operation, path: path.into(), source: Arc::from(source.into()) }
     }
 
-    /// An Arrow failure with what was being done; an error of ours that came through Arrow is what it was.
+    /// An Arrow failure with what was being done; our own error that passed through Arrow is unwrapped.
     pub fn arrow(context: impl Into<String>, source: ArrowError) -> Self {
         let source = match source {
             ArrowError::ExternalError(inner) => match inner.downcast::<Error>() {

@@ -100,7 +100,7 @@ pub enum Error {
         /// What differs.
         reason: String,
     },
-    /// Commits are missing between two that are there.
+    /// Commits are missing between two that exist.
     #[error("the log of `{path}` has a gap: `{missing}` is missing, and no checkpoint covers it")]
     LogGap {
         /// Table location.
@@ -289,7 +289,7 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
-    /// Rows cannot leave a table that is append-only.
+    /// Rows cannot be removed from an append-only table.
     #[error(
         "`{path}` is append-only (`delta.appendOnly`), but {} to be removed",
         file.as_deref().map_or_else(|| "rows were".to_owned(), |f| format!("the rows of `{f}` were"))
@@ -360,7 +360,7 @@ pub enum Error {
         path: String,
         /// Id in the offset.
         expected: String,
-        /// Id of the table that is there.
+        /// Id of the current table.
         found: String,
     },
     /// An offset of a stream that cannot be used.
@@ -415,7 +415,7 @@ pub enum Error {
         /// Cause.
         source: Arc<dyn std::error::Error + Send + Sync>,
     },
-    /// The object is not there. Kept apart from [`Error::Storage`] because callers act on it.
+    /// The object does not exist. It is not an [`Error::Storage`] because callers act on it.
     #[error("`{path}` does not exist")]
     NotFound {
         /// The object.
@@ -445,8 +445,8 @@ pub enum Error {
     Named(Box<Given>),
 }
 
-/// The one table of kinds and fields. The compiler holds it complete: a variant or field that is not in it is an error.
-/// Conflicts have the fields of [`Conflict`].
+/// The one table of kinds and fields. The compiler checks that it is complete: a variant or field that is not in it is
+/// an error. Conflicts have the fields of [`Conflict`].
 macro_rules! kinds {
     (facts { $($kind:ident { $($field:ident),* }),* $(,)? } conflicts { $($conflict:ident),* $(,)? }) => {
         impl Error {

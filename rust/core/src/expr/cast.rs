@@ -36,7 +36,7 @@ pub(super) fn is_known(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// Whether the values of two types are the same, whatever may be null in them and what is said of them.
+/// Whether the values of two types are the same, regardless of nullability and metadata.
 fn is_same(from: &DataType, to: &DataType) -> bool {
     use DataType as T;
     match (from, to) {
@@ -52,7 +52,7 @@ fn is_same(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// A value of a row that is there: cast, null, or an error.
+/// A non-null value of a row: cast, null, or an error.
 struct Caster {
     tries: bool,
 }

@@ -6,7 +6,7 @@ use super::ast::{Binary, Expr, Interval, Literal};
 use super::time_text::{format_date, format_timestamp};
 use crate::schema::DataType;
 
-/// What Spark's parser puts values of the session and of the environment in for, also within quotes.
+/// The syntax that Spark's parser replaces by values of the session and of the environment, also within quotes.
 const VARIABLE: &str = "${";
 
 type Printed<T = ()> = Result<T, String>;
@@ -21,7 +21,7 @@ pub fn print(expr: &Expr) -> Result<String, String> {
     Ok(out)
 }
 
-/// How tightly an expression holds together, the loosest first.
+/// The precedence of an expression, the loosest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Or,

@@ -40,7 +40,7 @@ impl Rule {
     /// The rule of a text of the log, over these columns; a default is over none.
     ///
     /// # Errors
-    /// [`Error::InvalidExpression`] for a column that is not there, for a function that such a rule must not call, and for
+    /// [`Error::InvalidExpression`] for a missing column, for a function that such a rule must not call, and for
     /// a text that no parser should be given: too long, too deep, no expression at all, with a subquery or `${`.
     pub fn of(text: &str, schema: &StructType, kind: RuleKind<'_>) -> Result<Self> {
         let refused = |reason: String| Error::InvalidExpression { expression: text.to_owned(), reason };

@@ -58,7 +58,7 @@ const PURE: &str = "\
 const OF_TIME: &str =
     "current_date curdate current_timestamp now localtimestamp current_time localtime current_timezone";
 
-/// Give what the session is, in defaults: who inserts a row is often kept with it.
+/// Describe the session; defaults may call them, for example to record the user who inserts a row.
 const OF_SESSION: &str =
     "current_user user session_user current_catalog current_database current_schema version";
 

@@ -175,7 +175,7 @@ fn truncate_micros(format: &str, micros: i64) -> Eval<Option<i64>> {
     cut.map(Some).ok_or_else(|| "overflow of a timestamp".to_owned())
 }
 
-/// `date + 1`, `timestamp - INTERVAL 1 DAY`; both sides come back where it is none of these.
+/// `date + 1`, `timestamp - INTERVAL 1 DAY`; both sides are returned if it is none of these.
 pub(super) fn arithmetic(op: Binary, left: Bound, right: Bound) -> Eval<Result<Bound, (Bound, Bound)>> {
     use DataType as T;
     let time = |b: &Bound| {

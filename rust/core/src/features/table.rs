@@ -14,7 +14,7 @@ pub struct Feature {
     pub reader_writer: bool,
     /// Reader and writer version that imply it, for the features that are older than table features.
     pub legacy: Option<(i32, i32)>,
-    /// Features that must be there with it.
+    /// Features that it requires.
     pub requires: &'static [TableFeature],
     /// What in a table's metadata makes use of it, so that the protocol must have it.
     pub used_by: &'static [Use],
@@ -46,7 +46,7 @@ pub struct Removal {
     pub protects_history: bool,
     /// Properties that go with the feature.
     pub properties: &'static [TableProperty],
-    /// Domains of `domainMetadata` that go with it.
+    /// Domains of `domainMetadata` that belong to it.
     pub domains: &'static [&'static str],
 }
 

@@ -17,7 +17,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Lists the log from a version on. A commit that was there before a later one that is listed is listed too.
+    /// Lists the log from a version on. A commit that existed before a later, listed one is listed too.
     ///
     /// # Errors
     /// [`Error::Storage`] when the store cannot list.
@@ -38,7 +38,7 @@ impl Listing {
         Ok(listing)
     }
 
-    /// Commits after the newest checkpoint that the listing lacks, and that are there: a listing may pass the name of
+    /// Commits after the newest checkpoint that exist, although the listing lacks them: a listing may pass the name of
     /// one before it is written, and reach the name of the next one after that is written, too.
     fn overlooked(&self, location: &Location) -> Result<Vec<LogFile>> {
         let checkpoint = self.files.iter().filter(|f| f.is_checkpoint()).map(|f| f.version).max();

@@ -29,7 +29,7 @@ pub struct LogSegment {
 
 impl LogSegment {
     /// Selects the files of a version (the newest where `version` is none). `excluded` names checkpoint and compacted
-    /// files that turned out to be broken. `None` when the listing holds no table.
+    /// files that turned out to be broken. `None` when the listing has no table.
     ///
     /// # Errors
     /// [`Error::LogGap`] when commits are missing; [`Error::VersionNotFound`] when the version is after the newest

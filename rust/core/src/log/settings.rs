@@ -29,7 +29,7 @@ pub struct LogSettings {
     pub txn_retention: Option<i64>,
     /// `delta.logRetentionDuration` in milliseconds.
     pub log_retention: i64,
-    /// `delta.dropFeatureTruncateHistory.retentionDuration` in milliseconds: what is left of the history when a feature is
+    /// `delta.dropFeatureTruncateHistory.retentionDuration` in milliseconds: the history that remains when a feature is
     /// dropped with it.
     pub truncated_retention: i64,
     /// `delta.enableExpiredLogCleanup`.

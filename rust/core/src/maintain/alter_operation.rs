@@ -14,7 +14,7 @@ use crate::txn::Operation;
 /// The operation of a change, and of what it makes of the table.
 ///
 /// # Errors
-/// [`Error::InvalidColumnChange`] for a column that is not there.
+/// [`Error::InvalidColumnChange`] for a missing column.
 pub(super) fn operation(alteration: &Alteration, old: &Definition, new: &Definition) -> Result<Operation> {
     Ok(match alteration {
         Alteration::SetProperties { properties, .. } => {

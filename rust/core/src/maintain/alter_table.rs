@@ -43,7 +43,7 @@ pub enum Alteration {
         /// Whether one that is not set is no error.
         if_exists: bool,
     },
-    /// Adds columns, which are null in the rows that are there; see [`add_columns`].
+    /// Adds columns, which are null in existing rows; see [`add_columns`].
     AddColumns(Vec<NewColumn>),
     /// Drops columns, in a table with column mapping; see [`drop_columns`].
     DropColumns(Vec<Vec<String>>),
@@ -72,23 +72,23 @@ pub enum Alteration {
     /// Gives a table that is not partitioned other clustering columns, as paths, or none; see [`cluster_by`]. Files are
     /// clustered when they are next optimized.
     ClusterBy(Vec<Vec<String>>),
-    /// Brings the high-water mark of an identity column to the farthest value that a row has.
+    /// Moves the high-water mark of an identity column to the farthest value of any row.
     SyncIdentity {
         /// Path of the column, which is one of the table itself.
         column: Vec<String>,
-        /// Whether the mark may move back, so that values come again that rows had.
+        /// Whether the mark may move back, so that values may be generated again.
         lowered: bool,
     },
     /// Drops a CHECK constraint; see [`drop_constraint`].
     DropConstraint {
         /// Its name.
         name: String,
-        /// Whether one that is not there is no error.
+        /// Whether a missing one is not an error.
         if_exists: bool,
     },
 }
 
-/// Makes the change in one commit, or none of it. No data file is written: rows that are there read by the new schema.
+/// Makes the change in one commit, or none of it. No data file is written: existing rows are read by the new schema.
 /// Only `delta.columnMapping.mode` = `none` (and its UNSET) writes all files again, by the names of the columns, in a commit
 /// of its own before that of other properties; no row changes, and rows keep their row ids.
 ///

@@ -21,7 +21,7 @@ const BUDGET: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct AutoCompact {
     location: Location,
-    /// Those that the commit brings files to.
+    /// Those that the commit adds files to.
     partitions: Partitions,
     rules: CompactionRules,
     /// How its files are encoded: as those of the commit.
@@ -30,7 +30,7 @@ pub(crate) struct AutoCompact {
 }
 
 impl AutoCompact {
-    /// None where neither the write nor the table asks for it, or no file comes.
+    /// `None` if neither the write nor the table sets it, or no file is added.
     pub(crate) fn of(plan: &WritePlan, adds: &[Add]) -> Option<Self> {
         if adds.is_empty() || !plan.auto_compact.unwrap_or_else(|| is_asked_for(&plan.metadata)) {
             return None;

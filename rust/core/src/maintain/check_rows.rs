@@ -1,4 +1,4 @@
-//! Rows that are there against a rule that is to come.
+//! Checks existing rows against a new rule.
 
 use crate::error::{Error, Result, condition};
 use crate::expr::Evaluator;

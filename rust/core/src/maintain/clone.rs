@@ -36,7 +36,7 @@ const OWN: [&str; 4] = [
 pub struct CloneOptions {
     /// Properties of the clone in place of those of the source.
     pub properties: BTreeMap<String, String>,
-    /// Whether the clone may take the place of a table that is there and has no files.
+    /// Whether the clone may replace an existing table without files.
     pub replace: bool,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,

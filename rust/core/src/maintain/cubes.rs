@@ -46,7 +46,7 @@ pub struct CurveStats {
     pub cubes: u64,
     /// Files that were written again.
     pub merged: FileCount,
-    /// Cubes that came of them.
+    /// Cubes that were written.
     pub new_cubes: u64,
 }
 

@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 /// The clustering columns of a version, as paths of logical names; none where it is not clustered.
 ///
 /// # Errors
-/// [`Error::InvalidSchema`] when the domain cannot be read, or names a column that is not there; what the store says.
+/// [`Error::InvalidSchema`] when the domain cannot be read, or names a missing column; errors of the store.
 pub fn clustering_columns(snapshot: &Snapshot) -> Result<Vec<Vec<String>>> {
     if !snapshot.protocol().supports(TableFeature::Clustering) {
         return Ok(Vec::new());

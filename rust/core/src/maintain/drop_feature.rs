@@ -18,7 +18,7 @@ use crate::store::Location;
 use crate::txn::warnings::warn;
 use crate::txn::{Operation, Transaction, retried};
 
-/// More steps than any feature has: who needs them all works against a writer that uses the feature again and again.
+/// More steps than any feature has: needing them all means that another writer uses the feature again and again.
 const MOST_STEPS: u64 = 20;
 /// How long the history is kept that a drop truncates.
 const TRUNCATED_RETENTION: TableProperty = TableProperty::DropFeatureTruncateHistoryRetentionDuration;
@@ -60,17 +60,17 @@ pub struct DropDone {
 /// table is whole: the traces of the feature are removed by commits of their own, each all or nothing, and an
 /// interrupted drop continues from there when it is called again.
 ///
-/// Where readers needed the feature, older versions are kept from those who do not know it: by checkpoints that must not be
-/// removed one by one (the feature `checkpointProtection` takes its place), or with `truncate_history` by removing these
-/// versions, as soon as `delta.dropFeatureTruncateHistory.retentionDuration` (24 hours unless set) has passed since the
-/// last of them.
+/// Where readers needed the feature, older versions are protected from readers that do not know it: by checkpoints that
+/// must not be removed one by one (the feature `checkpointProtection` takes its place), or with `truncate_history` by
+/// removing these versions, as soon as `delta.dropFeatureTruncateHistory.retentionDuration` (24 hours unless set) has
+/// passed since the last of them.
 ///
 /// # Errors
 /// * Before anything is written, as [`plan_drop`].
 /// * [`Error::FeatureInHistory`] with `truncate_history`, until the time has passed: the newest version has no traces
 ///   any more, and the error says when to drop it again.
 /// * [`Error::InvalidFeatureChange`] where another writer uses the feature again meanwhile.
-/// * [`Error::DataFile`] and the like for a file that is written again; as [`Transaction::commit`].
+/// * [`Error::DataFile`] and the like for a file that is rewritten; as [`Transaction::commit`].
 ///
 /// # Cost
 /// The files that show the feature are read and written once. With protection three empty commits and four checkpoints;
@@ -94,7 +94,7 @@ pub fn drop_feature(
     }
     retried(options.commit_budget, |_| job.last_commit())?;
     if plan.history == History::Protected {
-        // without it, who checks the protocol of each commit meets that of the dropped feature
+        // without it, a reader that checks the protocol of each commit finds that of the dropped feature
         if let Err(error) = job.newest().and_then(|newest| checkpoint(&newest)) {
             let warning = format!("checkpoint of version {}: {error}", job.done.version);
             warn(std::slice::from_ref(&warning));

@@ -109,7 +109,7 @@ impl StepJob<'_> {
         let mut txn = self.begin(operation);
         let mut files = self.snapshot.adds(None)?;
         files.retain(has_row_ids);
-        // a file that another writer removes meanwhile must not come back
+        // a file that another writer removes meanwhile must not be added again
         txn.read_files(files.iter().map(|add| &add.path))?;
         for add in files {
             let cleared = Add { base_row_id: None, default_row_commit_version: None, ..add };

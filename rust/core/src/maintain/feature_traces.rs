@@ -116,7 +116,7 @@ pub(super) fn protected_before(metadata: &Metadata) -> u64 {
         .unwrap_or(0)
 }
 
-/// The version of the oldest commit or checkpoint that is there.
+/// The version of the oldest existing commit or checkpoint.
 pub(super) fn oldest(listing: &Listing) -> u64 {
     let counts = |kind: &LogFileKind| !matches!(kind, LogFileKind::Checksum | LogFileKind::Compacted { .. });
     listing.files.iter().filter(|f| counts(&f.kind)).map(|f| f.version).min().unwrap_or(0)
@@ -168,7 +168,7 @@ fn file_shows(feature: TableFeature, action: &Action) -> bool {
 /// [`crate::Error::LogCorrupt`] for a commit or checkpoint that cannot be read; what the store says.
 ///
 /// # Cost
-/// The commits that are there from the newest back to the one that shows the feature; the live files of the oldest
+/// The existing commits from the newest back to the one that shows the feature; the live files of the oldest
 /// checkpoint.
 pub(super) fn clean_from(snapshot: &Snapshot, listing: &Listing, feature: TableFeature) -> Result<u64> {
     let location = snapshot.location();

@@ -1,4 +1,4 @@
-//! The files that a version needs, and whether they are there.
+//! The files that a version needs, and whether they exist.
 
 use rayon::prelude::*;
 
@@ -17,7 +17,7 @@ pub(crate) fn needs(
     Ok((path.resolve(root)?, vector))
 }
 
-/// Looks after each of these: none for what is not there.
+/// Checks each of these: `None` for a missing one.
 ///
 /// # Errors
 /// Errors of the store, except "not there".

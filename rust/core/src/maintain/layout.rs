@@ -1,4 +1,4 @@
-//! How an optimize lays rows out: files are only joined, or their rows are put along a curve.
+//! How an optimize arranges rows: files are only compacted, or their rows are sorted along a curve.
 
 use super::detail::clustering_columns;
 use super::optimize::OptimizeOptions;

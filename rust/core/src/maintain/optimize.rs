@@ -29,8 +29,9 @@ use crate::write::{
 pub struct OptimizeOptions {
     /// The partitions to look at: a condition on partition columns, in Spark SQL. None takes all.
     pub predicate: Option<String>,
-    /// Columns whose Z-order the rows of each partition are put into, in new files: a condition on any of them then reads
-    /// few of the files. Every file of the partitions is written again. Each is a name or a list of names as in SQL, such as `a` or `s.x, b`.
+    /// Columns by whose Z-order the rows of each partition are sorted, in new files: a condition on any of them then
+    /// reads few of the files. Every file of the partitions is rewritten. Each is a name or a list of names as in SQL,
+    /// such as `a` or `s.x, b`.
     pub zorder_by: Vec<String>,
     /// Whether columns of [`OptimizeOptions::zorder_by`] must have statistics: without them the order is of no use.
     pub check_statistics: bool,
@@ -99,7 +100,7 @@ pub struct OptimizeDone {
     pub deleted_rows: u64,
     /// Bytes of these vectors.
     pub vector_bytes: u64,
-    /// Where rows were put into a Z-order.
+    /// Results of sorting rows by Z-order.
     pub zorder: Option<CurveStats>,
     /// Where the table is clustered.
     pub clustering: Option<CurveStats>,
@@ -113,7 +114,7 @@ pub struct OptimizeDone {
 /// row-level deletes and updates of the same files. If there is nothing to do, nothing is committed. A failure leaves
 /// the table as it was.
 ///
-/// With [`OptimizeOptions::zorder_by`] all rows of a partition are put into the Z-order of these columns. A clustered table
+/// With [`OptimizeOptions::zorder_by`] all rows of a partition are sorted by the Z-order of these columns. A clustered table
 /// is clustered by its columns, along a Hilbert curve: files that were added since the last time, and cubes of less than 100
 /// times the target size; what is clustered already is left alone. Files of both then hold rows that are near each other in
 /// all of the columns, and are about as large as the target. Row-level changes of the same files that land meanwhile

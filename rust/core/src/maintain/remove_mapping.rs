@@ -16,7 +16,7 @@ const MODE: TableProperty = TableProperty::ColumnMappingMode;
 pub(super) struct Unmapped {
     /// The newest version.
     pub(super) version: u64,
-    /// What is left of the alteration.
+    /// The remaining alteration.
     pub(super) rest: Option<Alteration>,
 }
 

@@ -6,11 +6,11 @@ use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction};
 
-/// What a table holds of an application that was set back. PROTOCOL.md has no way to take it out, and lets it go back.
+/// The identifier of an application that was reset. PROTOCOL.md has no way to remove it, but allows a lower version.
 const NOTHING: i64 = -1;
 
-/// Makes the table forget how far an application came: the id of a streaming query, or the `txnAppId` of a write. Gives
-/// the version of the commit, none where the table knows nothing of it.
+/// Makes the table forget how far an application came: the id of a streaming query, or the `txnAppId` of a write.
+/// Returns the version of the commit, `None` if the table does not know the application.
 ///
 /// # Errors
 /// [`crate::Error::ConcurrentTransaction`] when the application writes meanwhile; as [`Snapshot::open`] and

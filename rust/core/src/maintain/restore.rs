@@ -32,7 +32,7 @@ pub struct RestoreDone {
     pub version: u64,
     /// Version that it restored.
     pub restored_version: u64,
-    /// Files that came back.
+    /// Files that were restored.
     pub restored: u64,
     /// Their bytes.
     pub restored_bytes: u64,
@@ -52,11 +52,11 @@ pub struct RestoreDone {
 /// history. The protocol keeps every feature that it has now, and row ids and identity columns never go back.
 ///
 /// # Errors
-/// As [`Snapshot::open`] for a version that is not there; [`Error::DataFile`] for a file that was vacuumed since, before
+/// As [`Snapshot::open`] for a missing version; [`Error::DataFile`] for a file that was vacuumed since, before
 /// anything is written; [`Error::AppendOnly`]; as [`Transaction::commit`] when another writer changed the table meanwhile.
 ///
 /// # Cost
-/// The live files of both versions, and a HEAD for each file that comes back.
+/// The live files of both versions, and a HEAD for each restored file.
 pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<RestoreDone> {
     let now = Snapshot::open(location.clone(), At::Latest)?;
     let then = Snapshot::open(location.clone(), at).map_err(unavailable)?;
@@ -119,7 +119,7 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     Ok(done)
 }
 
-/// The error of a version or time that is not there, by the name that it has for a restore.
+/// The error of a missing version or time, by its condition for a restore.
 fn unavailable(error: Error) -> Error {
     let condition = match error.condition() {
         Some(&condition::VERSION_NOT_FOUND) => &condition::CANNOT_RESTORE_TABLE_VERSION,

@@ -51,7 +51,7 @@ fn several_at_once<T: Send>(count: usize, work: impl Fn(usize) -> Result<T> + Sy
     };
     match workers(count) {
         0 | 1 => work(),
-        // the caller's thread only waits: what it asks of the store does not depend on who is faster
+        // the caller's thread only waits: its requests to the store do not depend on timing
         workers => std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work)))),
     }
     let mut out = Vec::with_capacity(count);

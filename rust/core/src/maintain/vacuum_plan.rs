@@ -133,7 +133,7 @@ pub(super) fn plan(
     Ok(VacuumPlan { files, folders })
 }
 
-/// Those of the files that are there, with size and time of their last change.
+/// The existing files, with size and time of their last change.
 fn there(location: &Location, named: Vec<ObjectPath>) -> Result<BTreeMap<ObjectPath, (u64, i64)>> {
     let found = look(location, &named)?;
     Ok(named.into_iter().zip(found).filter_map(|(p, m)| m.map(|m| (p, (m.size, m.modified)))).collect())

@@ -23,14 +23,15 @@ use crate::write::{
     WriteOptions, WritePlan, WriteResult, WrittenData, conform_rows, plan_write,
 };
 
-/// Writes the data into the table, which is created where there is none. Either all of it is there afterwards, in one
-/// version, or the table is as it was; files of a write that failed are deleted, except after
-/// [`Error::CommitStateUnknown`], when they may be part of the table. The data is read once, batch by batch; memory is
-/// bounded by the files that are open at once. Where another writer gave values of an identity column meanwhile, an append
-/// writes its rows again, with the next values.
+/// Writes the data into the table, which is created if there is none. Either all of it is committed as one version, or
+/// the table is as it was; files of a write that failed are deleted, except after [`Error::CommitStateUnknown`], when
+/// they may be part of the table. The data is read once, batch by batch; memory is bounded by the files that are open
+/// at once. Where another writer gave values of an identity column meanwhile, an append writes its rows again, with the
+/// next values.
 ///
-/// Where `delta.autoOptimize.optimizeWrite` is set on a table with partitions, the rows of a partition are in one file up to
-/// the target size, however they come: rows that are more than 128 MiB wait in the temporary folder of the system. Where
+/// Where `delta.autoOptimize.optimizeWrite` is set on a table with partitions, the rows of a partition are in one file
+/// up to the target size, in any order of input: rows that are more than 128 MiB wait in the temporary folder of the
+/// system. Where
 /// `delta.autoOptimize.autoCompact` is set, the small files of the partitions that were written to are joined after the
 /// commit, if there are 50 or more of them; a failure of that is a warning.
 ///
@@ -325,7 +326,7 @@ fn follow_creator(
 }
 
 /// Whether files of one schema can be files of the other: same names, order and types, and no column that may be null
-/// here and not there.
+/// only in the first.
 fn same_files(ours: &StructType, theirs: &StructType) -> bool {
     let types =
         |s: &StructType| s.fields.iter().map(|f| (f.name.clone(), f.data_type.clone())).collect::<Vec<_>>();

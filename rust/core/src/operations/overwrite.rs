@@ -54,12 +54,12 @@ pub(super) fn check_rows(
     Err(Error::ReplaceWhereMismatch { path, predicate: condition.text().unwrap_or_default().to_owned(), row })
 }
 
-/// What leaves the table, and what was written for that.
+/// What is removed from the table, and what was written for that.
 #[derive(Default)]
 pub(super) struct Replaced {
     pub(super) files: u64,
     pub(super) bytes: u64,
-    /// Where only the rows of a condition leave.
+    /// If only the rows of a condition are removed.
     pub(super) rows: Option<ReplacedRows>,
 }
 
@@ -70,8 +70,8 @@ pub(super) struct ReplacedRows {
     pub(super) attempt: DmlAttempt,
 }
 
-/// Stages the removal of what an overwrite replaces, and claims what it read for that. `adds` are the new files. Nothing
-/// happens in other modes, and where the transaction makes the table nothing is there to be removed.
+/// Stages the removal of what an overwrite replaces, and claims what it read for that. `adds` are the new files.
+/// Nothing happens in other modes, or if the transaction creates the table.
 ///
 /// # Errors
 /// As [`remove_rows`], and as [`inserted`].

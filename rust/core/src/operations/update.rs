@@ -30,7 +30,7 @@ use crate::write::RowCondition;
 ///
 /// # Errors
 /// * All of [`super::delete::delete`].
-/// * [`crate::Error::InvalidArgument`] for a column that is not there, is set twice, or lies in an array or map.
+/// * [`crate::Error::InvalidArgument`] for a missing column, is set twice, or lies in an array or map.
 /// * [`crate::Error::InvalidExpression`] for an expression that cannot be evaluated or does not give the type of its
 ///   column, and for a row that it cannot be computed for.
 /// * [`crate::Error::SchemaMismatch`] for a value that must not be null or is too long, and for an identity column that

@@ -28,7 +28,7 @@ pub(crate) enum Bound {
     Or(Vec<Bound>),
     Not(Box<Bound>),
     Constant(Option<bool>),
-    /// Anything may come out; the text says why.
+    /// The result is unknown; the text says why.
     Unknown(String),
     Test {
         column: usize,
@@ -274,7 +274,7 @@ impl Columns for TableColumns<'_> {
                         field.data_type.name()
                     )));
                 }
-                // a name below a primitive is unknown, and nothing is there to choose from
+                // a name below a primitive is unknown, and there is nothing to choose from
                 _ => return Err(vec![logical.join(".")]),
             }
         }

@@ -26,7 +26,7 @@ pub(crate) enum Canonical {
     Bytes(BinaryViewArray),
 }
 
-/// Brings an array to the domain of a column type. `None` where the array's type does not hold such values exactly.
+/// Converts an array to the domain of a column type. `None` if the array's type cannot represent such values exactly.
 pub(crate) fn canonical(array: &ArrayRef, data_type: &DataType) -> Option<Canonical> {
     let array = match array.data_type() {
         Arrow::Dictionary(_, values) => convert(array, values)?,

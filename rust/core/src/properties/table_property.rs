@@ -32,8 +32,7 @@ macro_rules! properties {
                 }
             }
 
-            /// The value that holds where the table sets none; none where that means something by itself, or where nothing
-            /// here depends on it.
+            /// The default; `None` if being unset has its own meaning, or nothing here depends on it.
             pub const fn default(self) -> Option<&'static str> {
                 match self {
                     $(TableProperty::$property => properties!(@default $($default)?),)*

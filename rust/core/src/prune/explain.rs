@@ -29,7 +29,7 @@ enum Joined {
 #[derive(Debug)]
 pub(crate) struct Judged<'p> {
     part: &'p PredicatePart,
-    /// What partition values alone leave.
+    /// The files that partition values alone keep.
     by_values: BooleanBuffer,
     kept: BooleanBuffer,
     parts: Vec<Judged<'p>>,

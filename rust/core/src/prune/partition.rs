@@ -76,7 +76,7 @@ pub(crate) struct MapReader<'a> {
     values: StringArray,
 }
 
-/// What the map holds for a column.
+/// The value of the map for a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Entry<'a> {
     /// Nothing: not what the protocol asks for, so nothing is known.

@@ -43,7 +43,7 @@ impl<L> Tree<L> {
         }
     }
 
-    /// Whether TRUE, and whether FALSE, stays possible however much is known of the leaves; `leaf` says so of one.
+    /// Whether TRUE, and whether FALSE, stays possible however much is known of the leaves; `leaf` answers it for one.
     fn stays_possible(&self, leaf: &dyn Fn(&L) -> (bool, bool)) -> (bool, bool) {
         match self {
             Tree::And(parts) => parts.iter().fold((true, false), |(t, f), part| {

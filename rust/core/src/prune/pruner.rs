@@ -85,7 +85,7 @@ impl Pruner {
         &self.columns[..self.partitions]
     }
 
-    /// The data columns whose minimum, maximum and null count are of use.
+    /// The data columns whose minimum, maximum and null count are useful.
     pub fn stats_leaves(&self) -> &[BoundColumn] {
         &self.columns[self.partitions..self.leaves]
     }

@@ -1,4 +1,4 @@
-//! Row groups of a checkpoint: the Parquet statistics of the parsed leaves, as facts that hold for every file in them.
+//! Row groups of a checkpoint: the Parquet statistics of the parsed leaves, as facts that are true for every file in them.
 
 use arrow::array::{Array, UInt64Array};
 use arrow::datatypes::{DataType as Arrow, FieldRef};
@@ -127,7 +127,7 @@ impl<'a> RowGroupReader<'a> {
         RowGroupReader { partitions, data, other_rows, metadata }
     }
 
-    /// What holds for every file of a row group, partition columns first; `None` where it has no `add` at all.
+    /// What is true for every file of a row group, partition columns first; `None` where it has no `add` at all.
     pub(crate) fn facts(&self, group: usize) -> Option<Vec<Facts<'_>>> {
         let other_rows = self.other_rows[group];
         if other_rows.is_some_and(|rows| i64::try_from(rows) == Ok(self.metadata.row_group(group).num_rows()))

@@ -208,7 +208,7 @@ impl CheckpointReader {
                 txns.extend(file.all("txn", "appId", txn_at)?);
                 domains.extend(file.all("domainMetadata", "domain", domain_at)?);
             }
-            // whoever else was as far has the same
+            // another thread that finished first has the same result
             let _ = self.named.set((txns, domains));
         }
         Ok(self.named.get().map_or((&[], &[]), |(txns, domains)| (txns, domains)))
@@ -424,8 +424,8 @@ impl CheckpointFile {
         Ok(out)
     }
 
-    /// How many actions of a kind the file holds, by the null counts of a leaf that is never null in it; none where the
-    /// file does not say.
+    /// How many actions of a kind the file holds, by the null counts of a leaf that is never null in it; `None` if the
+    /// file does not record it.
     pub(crate) fn count(&self, action: &str, leaf: &str) -> Option<u64> {
         if self.field(&[action, leaf]).is_none() {
             return Some(0);

@@ -163,7 +163,8 @@ impl Count {
     }
 }
 
-/// Whether protocol and metadata that a checksum gave are those of the log. What one of both leaves out is not compared.
+/// Whether protocol and metadata that a checksum gave are those of the log. A field that one of the two lacks is not
+/// compared.
 ///
 /// # Errors
 /// [`Error::LogCorrupt`] for the checksum at this path, which the reader has used.

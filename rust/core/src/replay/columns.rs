@@ -127,7 +127,7 @@ fn conform_array(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError
         }
         (DataType::Struct(_), DataType::Struct(fields)) => {
             let parent = array.as_struct();
-            // a struct that is there with nothing in it (Snowflake, old writers) is no struct
+            // an empty, non-null struct (Snowflake, old writers) counts as null
             let vector = parent.column_by_name("pathOrInlineDv").and(parent.column_by_name("storageType"));
             let nulls = match vector {
                 Some(child) => arrow::buffer::NullBuffer::union(parent.nulls(), child.nulls()),

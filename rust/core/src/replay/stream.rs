@@ -42,17 +42,17 @@ pub struct FileStream {
     /// Row groups that are still to come.
     units: VecDeque<(usize, usize)>,
     ready: VecDeque<FileBatch>,
-    /// Of a listing of all files, what comes out so far.
+    /// Of a listing of all files, the output so far.
     count: Option<Count>,
     /// Row groups that are decoded at once, for each core.
     per_core: usize,
     /// Fields of the parsed statistics that are handed over as they are; none where they are not asked for.
     parsed: Fields,
-    /// Whether statistics stay null where they are not there as text.
+    /// Whether statistics stay null if there is no text of them.
     texts_only: bool,
 }
 
-/// What is asked of every file.
+/// The request for every file.
 struct ReadPlan {
     pruner: Option<Pruner>,
     stats: bool,
@@ -202,7 +202,7 @@ fn unescape(raw: &StringViewArray, keep: &BooleanBuffer) -> StringViewArray {
         let text = (keep.value(row) && raw.is_valid(row)).then(|| raw.value(row));
         match text.map(serde_json::from_str::<std::borrow::Cow<'_, str>>) {
             Some(Ok(text)) => out.append_value(text),
-            // a few writers put an object where the text belongs
+            // a few writers store an object instead of the text
             Some(Err(_)) if text.is_some_and(|t| t.starts_with('{')) => out.append_option(text),
             _ => out.append_null(),
         }

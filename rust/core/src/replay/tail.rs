@@ -218,8 +218,8 @@ pub(crate) fn without(batch: &FileBatch, keys: &KeySet, root: &ObjectPath) -> Re
     batch.filter(&live)
 }
 
-/// Compares the versions of the `checkpointMetadata` of a checkpoint with that of its name: a file that took the place of
-/// another one, or that holds its actions twice, is no checkpoint.
+/// Compares the versions of the `checkpointMetadata` of a checkpoint with that of its name: a file that replaced
+/// another one, or that has its actions twice, is not a checkpoint.
 pub(crate) fn check_heads(heads: &[i64], version: u64) -> Result<(), String> {
     match heads {
         [] => Ok(()),
@@ -334,7 +334,7 @@ mod tests {
         let read = parse(body.as_bytes(), &file, &dir).unwrap();
         assert!(read.files.is_empty() && read.txns.is_empty() && read.domains.is_empty());
         assert!(read.protocol.is_none() && read.metadata.is_none());
-        // an action beside nulls is there
+        // an action beside nulls is read
         let body = PROTOCOL.replacen('{', "{\"add\":null,", 1);
         assert!(parse(body.as_bytes(), &file, &dir).unwrap().protocol.is_some());
     }

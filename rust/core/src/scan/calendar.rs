@@ -126,7 +126,7 @@ mod tests {
             assert_eq!(rebase_day(day), Some(day + shift), "day {day}");
         }
         assert_eq!(rebase_day(-141_428), Some(-141_438));
-        // 1500-02-29 is there in the Julian calendar only
+        // 1500-02-29 exists in the Julian calendar only
         assert_eq!(rebase_day(-171_596), rebase_day(-171_595));
     }
 

@@ -1,4 +1,4 @@
-//! Conversion of what a data file holds into the table's types: decided once a file, applied to each batch.
+//! Conversion of the values of a data file into the table's types: decided once a file, applied to each batch.
 
 use std::sync::Arc;
 

@@ -69,7 +69,7 @@ impl Rows {
     /// The next batch; `None` after the last one.
     ///
     /// # Errors
-    /// [`crate::Error::DataFile`] for what cannot be decoded, and where fewer rows are there than the footer says.
+    /// [`crate::Error::DataFile`] for what cannot be decoded, and if there are fewer rows than the footer states.
     pub(super) fn next(&mut self, file: &DataFile, batch_size: usize) -> Result<Option<RecordBatch>> {
         let next = match self {
             Rows::Done | Rows::Counted(0) => None,

@@ -94,7 +94,7 @@ pub enum Why {
     NoStatistics,
 }
 
-/// What becomes of one file.
+/// What happens to one file.
 #[derive(Debug, Serialize)]
 pub struct FileVerdict {
     /// As the log has it.

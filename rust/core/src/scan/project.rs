@@ -1,4 +1,4 @@
-//! From the table's schema to the columns of one Parquet file: which leaves to read, and what becomes of them.
+//! From the table's schema to the columns of one Parquet file: which leaves to read, and how they are converted.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -100,8 +100,8 @@ struct Leaves<'a> {
 }
 
 impl Leaves<'_> {
-    /// Chooses the leaves of `wanted` among the `fields` of a struct whose first leaf is `first`. A struct none of
-    /// whose fields are there gives one leaf all the same: it shows which of the structs are null.
+    /// Chooses the leaves of `wanted` among the `fields` of a struct whose first leaf is `first`. A struct without any
+    /// of its fields in the file gives one leaf nevertheless: it shows which of the structs are null.
     fn choose_struct(
         &mut self,
         wanted: &[&StructField],

@@ -15,7 +15,7 @@ pub(crate) struct PrunableColumns {
     pub(crate) leaf: usize,
     /// Its field as the file is read.
     pub(crate) field: Field,
-    /// What becomes of its values; it keeps their order.
+    /// How its values are converted; it keeps their order.
     pub(crate) convert: Convert,
 }
 

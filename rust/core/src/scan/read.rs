@@ -177,7 +177,7 @@ pub fn read_file(scan: &Arc<RowScan>, add: &Add) -> Result<FileRows> {
     open(scan, add, &Shared::default())
 }
 
-/// [`read_file`] with deletion vectors that come for many files at once.
+/// [`read_file`] with deletion vectors that are read for many files at once.
 pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, vectors: &Shared) -> Result<FileRows> {
     let deleted = match &add.deletion_vector {
         Some(descriptor) => Some(vectors.load(descriptor, &scan.location)?),
@@ -186,7 +186,7 @@ pub(crate) fn open(scan: &Arc<RowScan>, add: &Add, vectors: &Shared) -> Result<F
     open_without(scan, add, deleted.as_ref(), None)
 }
 
-/// The rows of a file except these, whatever its action says. `places` becomes what is known of where they are.
+/// The rows of a file except these, whatever its action says. `places` is set to their known positions.
 pub(super) fn open_without(
     scan: &Arc<RowScan>,
     add: &Add,

@@ -61,12 +61,12 @@ impl RowIds {
         })
     }
 
-    /// The columns, which come behind those of the table.
+    /// The columns, which follow those of the table.
     pub(crate) fn columns(&self) -> [StructField; 2] {
         self.columns.clone()
     }
 
-    /// Puts the ids and commit versions that rows of a file have into the last two columns of a batch of them.
+    /// Writes the ids and commit versions of the rows of a file into the last two columns of a batch.
     ///
     /// # Errors
     /// [`Error::Arrow`] for columns that are not those.

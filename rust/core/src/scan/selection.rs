@@ -145,7 +145,7 @@ pub(super) fn positions(
     out
 }
 
-/// The positions of the rows that a vector leaves.
+/// The positions of the rows that a vector keeps.
 pub(super) fn left(rows: u64, deleted: Option<&DeletionVector>) -> VecDeque<Range<u64>> {
     match deleted {
         Some(deleted) => between(deleted.runs(0..rows), 0..rows).collect(),

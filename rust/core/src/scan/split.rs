@@ -81,7 +81,7 @@ pub(crate) fn splits_of(
     splits
 }
 
-/// The files of a version that a predicate leaves, without statistics; with their row ids if asked.
+/// The files of a version that a predicate keeps, without statistics; with their row ids if requested.
 ///
 /// # Errors
 /// What the log gives, and [`Error::InvalidPredicate`] for a predicate on an unknown column.

@@ -33,7 +33,7 @@ type FileSlot = Receiver<Result<RecordBatch>>;
 /// Files and the scan that reads them.
 type Files = (Arc<RowScan>, Vec<Add>);
 
-/// Where the workers take the next file from. Whoever holds it also queues the slot, so slots are in order.
+/// The source of the workers' next file. Its holder also queues the slot, so slots are in order.
 struct Queue<I> {
     batches: I,
     adds: VecDeque<(Arc<RowScan>, Add, Arc<Shared>)>,

@@ -300,7 +300,7 @@ impl Limiter<'_> {
     }
 }
 
-/// Which items are in a list that is there.
+/// The items that are in a non-null list.
 fn shown(offsets: &OffsetBuffer<i32>, items: usize, visible: Option<&NullBuffer>) -> NullBuffer {
     let mut shown = vec![false; items];
     for (row, bounds) in offsets.windows(2).enumerate() {

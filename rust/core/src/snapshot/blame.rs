@@ -156,7 +156,7 @@ fn explained(
     Ok(wrong.totals.are_those_of(&next) && adds_again(location, listing, right, &commits, excluded)?)
 }
 
-/// Whether commits add a file that is there already.
+/// Whether commits add a file that exists already.
 fn adds_again(
     location: &Location,
     listing: &Listing,

@@ -15,7 +15,7 @@ type Key = (String, StorageOptions, Verify);
 static CACHE: Mutex<VecDeque<(Key, Snapshot)>> = Mutex::new(VecDeque::new());
 
 impl Snapshot {
-    /// [`Snapshot::newest`] for who has the check of the whole table, or does without.
+    /// [`Snapshot::newest`] for callers that have the check of the whole table, or do not need it.
     ///
     /// # Errors
     /// As [`Snapshot::update`].
@@ -57,7 +57,7 @@ impl Snapshot {
 
     fn advanced(&self, location: impl FnOnce() -> Result<Location>) -> Result<Snapshot> {
         match self.update() {
-            // what was given is never followed by something older
+            // a returned snapshot is never followed by an older one
             Err(gap @ Error::LogGap { .. }) => Err(gap),
             // a load from nothing reports what is wrong now
             Err(_) => self.reopened(location()?),

@@ -98,7 +98,7 @@ impl Snapshot {
         Self::open_with_checks(location, at, Checks::Checked)
     }
 
-    /// [`Snapshot::open_with`] for who has the check of the whole table, or does without.
+    /// [`Snapshot::open_with`] for callers that have the check of the whole table, or do not need it.
     ///
     /// # Errors
     /// As [`Snapshot::open_with`].
@@ -363,7 +363,7 @@ impl Snapshot {
         Ok(all.into_values().filter(|d| !d.removed).collect())
     }
 
-    /// What the version is made of: for those who write a new checkpoint of it.
+    /// The parts of the version: for writing a new checkpoint of it.
     pub(crate) fn replayed_log(&self) -> Result<ReplayedLog> {
         let (tail, checkpoint) = self.replayed()?;
         let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -454,7 +454,7 @@ impl Snapshot {
         state.excluded.extend(broken);
         let listing = Listing::read(&self.inner.location, 0)?;
         let excluded = state.excluded.clone();
-        // what is left may not give the version any more: then the first error is the one that matters
+        // the remaining files may not give the version any more: then the first error is the one that matters
         let again =
             reopen(&self.inner.location, &listing, Some(self.version()), excluded, &self.inner.counters);
         let opened = again.map_err(|_| error.clone())?;
@@ -489,7 +489,7 @@ impl Snapshot {
         let contiguous = newer.iter().zip(self.version() + 1..).all(|(c, v)| c.version == v);
         let head = newer.last().map_or(self.version(), |c| c.version);
         let state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // a commit that is another file now belongs to a table that was put in the place of this one
+        // a commit that is another file now belongs to a table that replaced this one
         let here = listing.commits().find(|c| c.version == self.version());
         let same = state.segment.last_commit.as_ref() == here;
         if !contiguous || newest > head || !same {

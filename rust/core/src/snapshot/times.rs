@@ -29,7 +29,7 @@ impl<'a> CommitTimes<'a> {
         Self::since_version(earliest, location, listing, metadata)
     }
 
-    /// As [`CommitTimes::new`], all commits that are there.
+    /// As [`CommitTimes::new`], for all existing commits.
     pub(crate) fn of_all(location: &'a Location, listing: &'a Listing, metadata: &Metadata) -> Result<Self> {
         Self::since_version(0, location, listing, metadata)
     }

@@ -1,5 +1,5 @@
 //! A local folder below a table that is reached without following a link, so that nothing outside is written or deleted,
-//! even when somebody else puts a link in the way meanwhile.
+//! even if somebody else creates a link on the path meanwhile.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -125,7 +125,7 @@ mod unix {
             Ok(mkdirat(&self.handle, name, Mode::from_raw_mode(0o777))?)
         }
 
-        /// A file that was not there.
+        /// A file that did not exist.
         pub(in super::super) fn create_new(&self, name: &OsStr) -> io::Result<File> {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             Ok(openat(&self.handle, name, flags, Mode::from_raw_mode(0o666))?.into())
@@ -157,7 +157,7 @@ mod unix {
     }
 }
 
-/// By paths: somebody who puts a link in the way between the look and the deed is not caught.
+/// By paths: a link that somebody creates between check and use is not detected.
 #[cfg(not(unix))]
 mod elsewhere {
     use std::fs;
@@ -182,7 +182,7 @@ mod elsewhere {
             fs::create_dir(self.path.join(checked(name)?))
         }
 
-        /// A file that was not there.
+        /// A file that did not exist.
         pub(in super::super) fn create_new(&self, name: &OsStr) -> io::Result<File> {
             File::create_new(self.path.join(checked(name)?))
         }

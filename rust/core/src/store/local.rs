@@ -39,7 +39,7 @@ impl LocalStore {
         Ok(LocalStore { root: Some(Self::path(root)?), reads: reads.folders() })
     }
 
-    /// Checks that no link is on the way to a file that is read, or nothing is there.
+    /// Checks that no link is on the path of a file to read, or that the file does not exist.
     ///
     /// # Errors
     /// [`Error::OutsideTable`].
@@ -150,7 +150,7 @@ fn walk(dir: &Path, below: &str, files: &mut Vec<FileMeta>, links: &mut Vec<Path
     Ok(())
 }
 
-/// As [`walk`]; a folder that is not there has none.
+/// As [`walk`]; a missing folder has none.
 fn walked(dir: &ObjectPath) -> Result<(Vec<FileMeta>, Vec<PathBuf>)> {
     let (mut files, mut links) = (Vec::new(), Vec::new());
     match walk(&LocalStore::path(dir)?, "", &mut files, &mut links) {

@@ -74,7 +74,7 @@ impl Location {
         super::hadoop_settings(&self.root.to_uri(), &self.options)
     }
 
-    /// The place of a file of the log that may be read, for those who read it by other means than [`Location::store_for`].
+    /// The place of a file of the log that may be read, for reading it by other means than [`Location::store_for`].
     ///
     /// # Errors
     /// [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`] does not allow it; those of [`FilePath::resolve`].

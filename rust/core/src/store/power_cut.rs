@@ -22,7 +22,7 @@ struct Durable {
     ignore: Ignore,
 }
 
-/// Syncs that do nothing, to show what would come of it.
+/// Syncs that do nothing, to show the consequences.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ignore {
     #[default]
@@ -44,7 +44,7 @@ impl PowerCut {
         PowerCut { root: root.to_owned(), durable }
     }
 
-    /// Makes in `to` what a cut would leave at this moment.
+    /// Creates in `to` what a cut would leave at this moment.
     pub(crate) fn cut(&self, to: &Path) {
         let durable = lock(&self.durable);
         let mut left = vec![(self.root.clone(), to.to_owned())];

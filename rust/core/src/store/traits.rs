@@ -23,14 +23,14 @@ pub struct FileMeta {
 pub enum PutOutcome {
     /// The object was absent and is now there, durably.
     Created,
-    /// An object was there, and is unchanged. After a retried request it may be our own: read it back.
+    /// An object existed, and is unchanged. After a retried request it may be our own: read it back.
     AlreadyExists,
 }
 
 /// A store of objects. Calls block; they may be made from many threads.
 ///
 /// # Errors
-/// Every method gives [`Error::NotFound`] for an object that is not there and [`Error::Storage`] for anything else.
+/// Every method gives [`Error::NotFound`] for a missing object and [`Error::Storage`] for anything else.
 pub trait Store: Debug + Send + Sync {
     /// Lists the objects directly in `dir` whose name is at or after `from`, ordered by name. One request (or as many
     /// as the store has pages). A folder that does not exist is empty.
@@ -44,7 +44,7 @@ pub trait Store: Debug + Send + Sync {
         Ok((self.list_all(dir)?, Vec::new()))
     }
 
-    /// Where a place is when every link on the way is followed; none where nothing is there. In an object store it is
+    /// The location after every link on the path is followed; `None` if nothing exists there. In an object store it is
     /// where its name says.
     fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
         Ok(Some(path.clone()))

@@ -1,4 +1,4 @@
-//! One commit as a stream sees it: the files that it adds, and what it does to rows that were there.
+//! One commit as a stream sees it: the files that it adds, and its effect on older rows.
 
 use super::options::SourceOptions;
 use crate::actions::{Action, Add, Metadata, Protocol};

@@ -2,8 +2,8 @@
 //! taken over in both directions.
 //!
 //! A new stream begins with the files of the table as it is, ordered by modification time and path; then it follows the
-//! commits. Each file has an index in its version, and an offset says how far a query came: so a version can be spread over
-//! many batches, and every split into batches gives each file exactly once.
+//! commits. Each file has an index in its version, and an offset records how far a query came: so a version can be
+//! spread over many batches, and every split into batches gives each file exactly once.
 
 mod admission;
 mod commit;

@@ -14,7 +14,7 @@ pub(super) const SCHEMA_CHANGE: i64 = -20;
 pub(super) const AFTER_SCHEMA_CHANGE: i64 = -19;
 const SCHEMA_CHANGES: [i64; 2] = [SCHEMA_CHANGE, AFTER_SCHEMA_CHANGE];
 
-/// How far a query came in the table: behind the file of this index in this version.
+/// How far a query came in the table: after the file of this index in this version.
 ///
 /// Offsets of one table are ordered by version and index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Offset {
     /// From [`Offset::to_json`], or from the checkpoint of a query of delta-spark.
     ///
     /// # Errors
-    /// [`Error::InvalidOffset`] for something else, also from a release to come.
+    /// [`Error::InvalidOffset`] for something else, also from a later release.
     pub fn from_json(text: &str) -> Result<Self> {
         let invalid = |reason: String| Error::InvalidOffset { offset: text.to_owned(), reason };
         let written: Written = serde_json::from_str(text)

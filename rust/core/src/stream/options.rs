@@ -36,8 +36,8 @@ pub struct SourceOptions {
     pub max_bytes: Option<u64>,
     /// `ignoreDeletes`: commits that only remove rows are skipped.
     pub ignore_deletes: bool,
-    /// `ignoreChanges` (and `ignoreFileDeletion`): of commits that change rows all files are taken that they add, so that
-    /// rows that did not change may come again.
+    /// `ignoreChanges` (and `ignoreFileDeletion`): all added files of commits that change rows are read, so that
+    /// unchanged rows may come again.
     pub ignore_changes: bool,
     /// `skipChangeCommits`: commits that remove or change rows are skipped.
     pub skip_change_commits: bool,
@@ -69,7 +69,7 @@ impl Default for SourceOptions {
     }
 }
 
-/// Options that would change what a stream gives, and that are not there yet.
+/// Options that would change the rows of a stream, and that are not supported yet.
 const UNSUPPORTED: [&str; 4] = ["readChangeFeed", "readChangeData", "endingVersion", "endingTimestamp"];
 
 impl SourceOptions {
@@ -131,7 +131,7 @@ impl SourceOptions {
         Ok(self)
     }
 
-    /// What a batch takes where the trigger leaves it to the source: `maxFilesPerTrigger` and `maxBytesPerTrigger`, 1000
+    /// The limits of a batch if the trigger leaves them to the source: `maxFilesPerTrigger` and `maxBytesPerTrigger`, 1000
     /// files without both.
     pub fn limit(&self) -> ReadLimit {
         let files = self.max_files.or_else(|| self.max_bytes.is_none().then_some(MOST_FILES));

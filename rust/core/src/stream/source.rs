@@ -39,12 +39,12 @@ struct State {
     compared: bool,
 }
 
-/// Where a query ends that takes what is there and stops (`Trigger.AvailableNow`).
+/// Where a query ends that reads the existing data and stops (`Trigger.AvailableNow`).
 #[derive(Debug, Default)]
 enum Bound {
     #[default]
     None,
-    /// At what is there when it is first asked.
+    /// At the newest data when it is first asked.
     Asked,
     /// Here; none where there is nothing.
     At(Option<Offset>),
@@ -107,7 +107,7 @@ impl Source {
         &self.storage
     }
 
-    /// From now on the stream ends at what is there when [`Source::latest`] is first called.
+    /// From now on the stream ends at the newest data when [`Source::latest`] is first called.
     pub fn stop_at_what_is_there(&self) {
         let mut state = self.state();
         if matches!(state.bound, Bound::None) {
@@ -123,7 +123,7 @@ impl Source {
         self.begin(&mut self.state())
     }
 
-    /// The offset behind all that is there, wherever a query is.
+    /// The offset after all current data, regardless of a query's progress.
     ///
     /// # Errors
     /// As [`Snapshot::update`].
@@ -204,7 +204,7 @@ impl Source {
         })
     }
 
-    /// The files behind `start` up to `end` and with it; `None` for the first batch of a stream. At least one part, which
+    /// The files after `start` up to and including `end`; `None` for the first batch of a stream. At least one part, which
     /// may be empty.
     ///
     /// # Errors

@@ -44,7 +44,8 @@ impl Known {
 pub(super) type Place<'a> = (u64, i64, Option<&'a Add>);
 
 impl Source {
-    /// Visits all places behind `from`, up to `end` and with it, until a visit says `false`. With `whole` every commit up to
+    /// Visits all positions after `from`, up to and including `end`, until a visit returns `false`. With `whole` every
+    /// commit up to
     /// `end` must be there.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ pub struct Operation {
     pub name: String,
     /// Parameters.
     pub parameters: BTreeMap<String, Value>,
-    /// Metrics; the log holds them as text.
+    /// Metrics; the log stores them as text.
     pub metrics: BTreeMap<String, Value>,
 }
 
@@ -25,7 +25,7 @@ impl Operation {
         self.with_json(name, Value::String(value.into()))
     }
 
-    /// With a parameter that is a list or an object: the log holds its JSON as text.
+    /// With a parameter that is a list or an object: the log stores its JSON as text.
     #[must_use]
     pub fn with_encoded(self, name: &str, value: impl Into<Value>) -> Self {
         self.with(name, value.into().to_string())

@@ -263,7 +263,7 @@ impl Transaction {
         self.changes.protocol = Some(protocol);
     }
 
-    /// All files of the table leave or are written again in this commit, so that types and columns may change at will.
+    /// All files of the table are removed or rewritten in this commit, so that types and columns may change at will.
     pub fn replaces_all_files(&mut self) {
         self.leave.all_files = true;
     }
@@ -452,7 +452,7 @@ impl Transaction {
         };
         let own = concat!("deltaic/", env!("CARGO_PKG_VERSION"));
         let engine = self.engine.map_or(own.to_owned(), |engine| format!("{engine} {own}"));
-        // these refer to files that were there
+        // these refer to older files
         let refers =
             [OperationName::Clone, OperationName::Convert].iter().any(|n| n.name() == self.operation.name);
         let adds_only = changes.removes.is_empty() && changes.cdc.is_empty();

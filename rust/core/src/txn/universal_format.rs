@@ -8,7 +8,7 @@ use crate::store::Location;
 
 /// The property of the table.
 const PROPERTY: TableProperty = TableProperty::UniversalFormatEnabledFormats;
-/// The storage option that allows what leaves the metadata of the other formats behind.
+/// The storage option that allows commits after which the metadata of other formats is stale.
 const ALLOW: &str = "allow_stale_universal_format";
 
 /// The formats as the table names them; none where there are none.

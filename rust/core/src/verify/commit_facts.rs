@@ -27,7 +27,7 @@ pub(super) struct CommitFacts {
     pub(super) txn_id: Option<String>,
     /// Whether `commitInfo` is the first action.
     pub(super) info_is_first: bool,
-    /// Actions that a commit must hold only once, and that it holds again.
+    /// Actions that a commit may have only once, and that it has again.
     pub(super) repeated: Vec<String>,
 }
 

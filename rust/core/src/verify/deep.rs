@@ -16,7 +16,7 @@ pub(super) struct Wrong {
     pub(super) found: String,
 }
 
-/// Opens a file that is there with its size, and compares it with its `add`. `vectors` has the deletion vectors of the
+/// Opens a file that exists with its size, and compares it with its `add`. `vectors` has the deletion vectors of the
 /// batch; none where that of this file is known to be lost.
 ///
 /// # Errors

@@ -43,7 +43,7 @@ impl Presence {
         ))
     }
 
-    /// The sizes of files, none for what is not there.
+    /// The sizes of files, `None` for missing ones.
     fn sizes(&self, location: &Location, paths: &[ObjectPath]) -> Result<Vec<Option<u64>>> {
         let by_head = |paths: &[ObjectPath]| -> Result<Vec<Option<u64>>> {
             Ok(look(location, paths)?.into_iter().map(|m| m.map(|m| m.size)).collect())
@@ -135,7 +135,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Opens files that are there, several at a time. `lost` are those whose deletion vector is not.
+/// Opens existing files, several at a time. `lost` are those without their deletion vector.
 fn check_content(
     snapshot: &Snapshot,
     adds: &[Add],
@@ -159,8 +159,8 @@ fn check_content(
     Ok(())
 }
 
-/// Whether the files of deletion vectors are there and long enough; gives the files that lost theirs. Many vectors lie in
-/// one file.
+/// Checks that the files of deletion vectors exist and are long enough; returns the files that lost theirs. Many
+/// vectors lie in one file.
 fn check_vectors<'a>(
     location: &Location,
     presence: &Presence,

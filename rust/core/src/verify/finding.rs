@@ -38,7 +38,7 @@ kinds! {
     MissingCommit => "restore the file from a backup or a version of the object; versions after it may lack changes",
     /// A commit is torn, empty or not what the protocol says.
     UnreadableCommit => "restore the file from a backup or a version of the object; never delete it",
-    /// A commit holds actions that contradict one another.
+    /// A commit has actions that contradict one another.
     ContradictoryCommit => "find the writer that made it; rewrite the files that it names in a new commit",
     /// The oldest version has no protocol or no metadata.
     MissingAction => "restore the log file that holds it",
@@ -58,7 +58,7 @@ kinds! {
     ChecksumDiffers => "find out which of the two is wrong: if the log is intact, delete the checksum",
     /// `_last_checkpoint` is damaged.
     UnreadableHint => "delete `_last_checkpoint`; the next checkpoint writes another one",
-    /// `_last_checkpoint` does not say what is there.
+    /// `_last_checkpoint` does not match the log.
     HintDiffers => "delete `_last_checkpoint`; the next checkpoint writes another one",
     /// A commit has no in-commit timestamp although the table has them, or it is not the first action.
     MissingTimestamp => "time travel by timestamp is not reliable around this version; find the writer that made it",
@@ -74,11 +74,11 @@ kinds! {
     IdentityBeyondMark => "raise the high-water mark (SYNC IDENTITY) before the next write",
     /// The table makes use of a feature that its protocol does not have.
     MissingFeature => "add the feature to the table: clients without it read or write the table wrongly",
-    /// A data file is not there.
+    /// A data file is missing.
     MissingFile => "restore the file, or remove it from the log (fsck)",
     /// A data file has another size than the log says.
     FileSizeDiffers => "restore the file: it was torn or overwritten",
-    /// The file of a deletion vector is not there, or too short.
+    /// The file of a deletion vector is missing, or too short.
     MissingDeletionVector => "restore the file: without it nobody can tell which rows are deleted",
     /// A path, a deletion vector's name or statistics in an `add` cannot be understood.
     UnreadableAdd => "find the writer that made it; rewrite the file in a new commit",

@@ -36,7 +36,7 @@ pub(super) fn read(location: &Location, report: &mut VerifyReport) -> Result<Opt
     }
 }
 
-/// Compares the hint with what is there.
+/// Compares the hint with the log.
 pub(super) fn compare(
     location: &Location,
     hint: &Hint,

@@ -43,7 +43,7 @@ pub(super) fn of(location: &Location, key: FileKey, since: u64) -> String {
     }
 }
 
-/// The add of a file that came with this version, where its commit is there.
+/// The add of a file that came with this version, if its commit exists.
 pub(super) fn add_of(location: &Location, key: FileKey, since: u64) -> Option<Add> {
     let body = location.store().get(&location.log_dir().join(&commit_name(since))).ok()?;
     let mut found = None;

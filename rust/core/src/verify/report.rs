@@ -45,7 +45,7 @@ impl VerifyReport {
         self.findings.is_empty()
     }
 
-    /// Nothing where no problem was found: for who wants an error instead of a wrong answer.
+    /// Nothing where no problem was found: for callers that want an error instead of a wrong answer.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] with the first finding, and how many there are.

@@ -46,8 +46,8 @@ pub(crate) fn check_assignable(path: &str, data: &StructType, table: &StructType
     })
 }
 
-/// Checks that the data has each partition column that the table does not compute, and another column, too: nobody means
-/// null by a column that a `DataFrame` leaves out, and all its rows would be in another partition.
+/// Checks that the data has each partition column that the table does not compute, and another column, too: a column
+/// that a `DataFrame` leaves out is hardly intended as null, and all its rows would be in another partition.
 ///
 /// # Errors
 /// [`Error::SchemaMismatch`] with the column.

@@ -23,16 +23,16 @@ use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction, retried};
 
-/// What becomes of a table that is there, and of a place without one.
+/// What happens to an existing table, and at a location without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DefineMode {
     /// Makes a table; [`Error::TableAlreadyExists`] where there is one.
     Create,
-    /// Makes a table, or leaves the one that is there alone.
+    /// Creates a table, or leaves an existing one alone.
     CreateIfNotExists,
     /// Replaces a table; [`Error::TableNotFound`] where there is none.
     Replace,
-    /// Makes a table, or replaces the one that is there.
+    /// Creates a table, or replaces the existing one.
     CreateOrReplace,
 }
 

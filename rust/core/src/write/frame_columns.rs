@@ -37,7 +37,7 @@ pub struct FrameColumn {
     pub stored: bool,
     /// Whether the table forbids nulls.
     pub not_null: bool,
-    /// Whether it holds only nulls of no type: data files do not have it.
+    /// Whether it has only nulls of no type: data files do not have it.
     pub void: bool,
     /// Length of a `char` or `varchar` column.
     pub text_limit: Option<TextLimit>,

@@ -56,7 +56,7 @@ impl WriteMode {
 /// How to write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WriteOptions {
-    /// What to do when the table is there.
+    /// What to do if the table exists.
     pub mode: WriteMode,
     /// In the mode [`WriteMode::Overwrite`]: the rows that are replaced, instead of all. The new rows must match, too. On
     /// partition columns whole files go; on other columns rows go as in [`crate::operations::delete`], and the others keep their
@@ -75,8 +75,8 @@ pub struct WriteOptions {
     /// Whether rows change. `false` states that the same rows are only rearranged, so that streams skip the commit;
     /// nobody checks it.
     pub data_change: bool,
-    /// Whether who makes the rows fills the columns that the table computes, and has checked the rows by the table's rules
-    /// ([`super::RowRules`]): they are written as they come.
+    /// Whether the source of the rows fills the columns that the table computes, and has checked the rows by the
+    /// table's rules ([`super::RowRules`]): they are written as they come.
     pub rules_held: bool,
     /// Whether data that lack a partition column of the table are refused. Otherwise it is null, as where INSERT does not
     /// name a column.
@@ -100,12 +100,13 @@ pub struct WriteOptions {
     pub target_file_size: u64,
     /// Rows at which a data file is closed and the next begun.
     pub max_rows_per_file: Option<u64>,
-    /// Whether the rows of a partition are gathered before they are written; none leaves it to
+    /// Whether the rows of a partition are gathered before they are written; `None` leaves it to
     /// `delta.autoOptimize.optimizeWrite` of the table.
     pub optimize_write: Option<bool>,
     /// Whether rows of files may be marked as deleted where they are, where the table has deletion vectors.
     pub vectors: bool,
-    /// Whether small files are joined after the commit; none leaves it to `delta.autoOptimize.autoCompact` of the table.
+    /// Whether small files are compacted after the commit; `None` leaves it to `delta.autoOptimize.autoCompact` of the
+    /// table.
     pub auto_compact: Option<bool>,
     /// When they are.
     pub compaction: CompactionRules,
@@ -140,7 +141,7 @@ pub struct WriteOptions {
 /// properties and description from the options. A table that is replaced gets them as [`super::define_table`] does it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Defines {
-    /// What becomes of a table that is there.
+    /// What happens to an existing table.
     pub mode: DefineMode,
     /// Clustering columns, as paths.
     pub cluster_by: Vec<Vec<String>>,
@@ -223,7 +224,7 @@ pub struct WriteResult {
     pub removed: u64,
     /// Whether the table was created.
     pub created: bool,
-    /// Whether nothing was committed: the mode is [`WriteMode::Ignore`] and the table was there, the application
+    /// Whether nothing was committed: the mode is [`WriteMode::Ignore`] and the table existed, the application
     /// transaction was already recorded, or there were no rows to append.
     pub skipped: bool,
     /// What went wrong after the commit point. None of it makes the commit undone.

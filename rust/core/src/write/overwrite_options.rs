@@ -37,7 +37,7 @@ pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<
         Err(_) => error.named(&condition::FAILED_RECOGNIZE_PREDICATE, [("predicate", text)]),
     })?;
     if !options.data_change && condition.other_column().is_some() {
-        // rows that leave with rows that stay are written again, and readers of changes would take both for the same
+        // removed rows and remaining rows are rewritten together, and readers of changes could not distinguish them
         return invalid(
             "replace_where",
             "is on data columns, and `dataChange` is false: rows would change without being reported",

@@ -50,7 +50,7 @@ pub(super) struct DataFiles<'a> {
     clock: u64,
     number: usize,
     done: Vec<WrittenData>,
-    /// Whether the rows of a partition come one after the other.
+    /// Whether the rows of a partition are consecutive.
     in_turn: bool,
 }
 
@@ -143,7 +143,7 @@ impl<'a> DataFiles<'a> {
         self.in_turn = true;
     }
 
-    /// Whether files would be closed for others again and again, since more partitions come in turns than files are open.
+    /// Whether files would be closed for others again and again, since more partitions alternate than files are open.
     pub(super) fn would_crowd<'k>(&self, keys: impl ExactSizeIterator<Item = &'k PartitionKey>) -> bool {
         keys.len() > MAX_OPEN || keys.into_iter().any(|k| self.crowded_out.contains(k))
     }
@@ -173,7 +173,7 @@ impl<'a> DataFiles<'a> {
                 self.close(&key)?;
             } else if self.open.values().map(OpenFile::memory).sum::<usize>() > MAX_BUFFERED {
                 match self.in_turn {
-                    // that of a partition all rows of which came
+                    // that of a partition whose rows are complete
                     true => self.close_by(|f| std::cmp::Reverse(f.last_used))?,
                     false => self.close_by(OpenFile::memory)?,
                 };

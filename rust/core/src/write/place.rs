@@ -3,7 +3,7 @@
 use crate::error::{Error, Result, condition};
 use crate::store::Location;
 
-/// Refuses a place that holds something else than a table: its rows would never be the table's, and a vacuum would
+/// Refuses a location with something other than a table: its rows would never be in the table, and a vacuum would
 /// delete it. A folder of the log is left by a creation that failed; beside one, a creation `with_rows` may find files
 /// that the failed one wrote.
 ///

@@ -45,7 +45,7 @@ pub enum Target {
 pub struct WritePlan {
     /// The table.
     pub location: Location,
-    /// What is there.
+    /// The existing table.
     pub target: Target,
     /// Protocol of the table, or of the one to be created.
     pub protocol: Protocol,

@@ -1,4 +1,4 @@
-//! What the rules of a table ask of rows, for Spark, which holds them itself.
+//! The demands of a table's rules on rows, for Spark, which checks them itself.
 
 use serde::{Deserialize, Serialize};
 

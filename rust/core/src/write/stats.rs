@@ -124,7 +124,7 @@ where
     leaf.extend(min.map(|v| Bound::Int(v.into())), max.map(|v| Bound::Int(v.into())));
 }
 
-/// Spark's order: NaN above all, so it is the maximum, and the minimum only of a column that holds nothing else. The two
+/// Spark's order: NaN above all, so it is the maximum, and the minimum only of a column that has nothing else. The two
 /// zeros are one value; a minimum that was -0.0 stays so and a maximum becomes 0.0, which is right in either order.
 fn float_extremes(values: impl Iterator<Item = f64>) -> (Option<f64>, Option<f64>) {
     let (mut min, mut max): (Option<f64>, Option<f64>) = (None, None);
@@ -137,7 +137,7 @@ fn float_extremes(values: impl Iterator<Item = f64>) -> (Option<f64>, Option<f64
         min = Some(min.map_or(value, |m| if value.total_cmp(&m).is_lt() { value } else { m }));
         max = Some(max.map_or(value, |m| if value.total_cmp(&m).is_gt() { value } else { m }));
     }
-    // adding 0.0 turns -0.0 into 0.0 and leaves all else
+    // adding 0.0 turns -0.0 into 0.0 and changes nothing else
     let max = if nan { Some(f64::NAN) } else { max.map(|m| m + 0.0) };
     (min.or(max), max)
 }

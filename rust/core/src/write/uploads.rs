@@ -36,7 +36,7 @@ impl Uploads {
         self.cancel.check()
     }
 
-    /// Puts a file and answers for it.
+    /// Uploads a file and tracks it.
     pub(crate) fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
         // before the put, because one that fails may have landed
         self.created.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());

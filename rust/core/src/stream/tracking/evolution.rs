@@ -8,7 +8,7 @@ use crate::error::{Error, Result, condition};
 use crate::schema::{ColumnMappingMode, DataType, StructType, is_widening};
 use crate::stream::schema_changes::{Compare, readable};
 
-/// What of a change of the schema takes something from those who read the stream.
+/// The parts of a schema change that remove something from readers of the stream.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct NonAdditive {
     renamed: Vec<(String, String)>,

@@ -1,7 +1,7 @@
 use super::Subject;
 use crate::error::{Error, Result};
 
-/// The first commit holds protocol and metadata (PROTOCOL.md, "Delta Log Entries").
+/// The first commit must have protocol and metadata (PROTOCOL.md, "Delta Log Entries").
 pub(crate) fn check(subject: &Subject<'_>) -> Result<()> {
     let missing = |action| Err(Error::MissingAction { path: subject.root.to_string(), version: 0, action });
     match (subject.before, &subject.changes.protocol, &subject.changes.metadata) {
