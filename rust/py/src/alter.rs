@@ -51,7 +51,7 @@ pub(crate) fn unset_properties(
     run(py, table, Alteration::UnsetProperties { keys, if_exists }, user_metadata)
 }
 
-/// The columns of schemas (JSON), those of each one behind the other: the schema, the path of the struct that they join,
+/// The columns of schemas (JSON), those of each one behind the other: the schema, the path of the struct that they are added to,
 /// whether that is before all others, and the column that they come after.
 #[pyfunction]
 pub(crate) fn add_columns(

@@ -16,7 +16,7 @@ use crate::logs;
 /// How often a waiting call looks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Runs `work` without the GIL. On the main thread, where Python delivers signals, the work goes to a thread of its own
+/// Runs `work` without the GIL. On the main thread, where Python delivers signals, the work runs in its own thread
 /// and Ctrl-C returns at once with KeyboardInterrupt; what the work then still finds is thrown away. So `work` must only
 /// read.
 pub(crate) fn read<T: Send + 'static>(
@@ -31,7 +31,7 @@ pub(crate) fn read<T: Send + 'static>(
     }
     let (send, receive) = sync_channel(1);
     let spawned = std::thread::Builder::new().name("deltaic-read".into()).spawn(move || {
-        // the receiver is gone after Ctrl-C
+        // the receiver no longer exists after Ctrl-C
         let _ = send.send(work());
     });
     if let Err(source) = spawned {
@@ -63,8 +63,8 @@ pub(crate) fn write<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + 
     result.map_err(|e| to_python(py, &e))
 }
 
-/// As [`write`], for work that can be stopped. On the main thread the work goes to a thread of its own, and Ctrl-C asks it to
-/// stop. It is waited for all the same, so that whatever it leaves is there when the interrupt is raised; the interrupt is
+/// As [`write`], for work that can be stopped. On the main thread the work runs in its own thread, and Ctrl-C asks it to
+/// stop. This still waits for it, so that its effects are complete when the interrupt is raised; the interrupt is
 /// also raised where the work was committing already and so went to its end.
 pub(crate) fn stoppable<T: Send>(
     py: Python<'_>,
@@ -81,7 +81,7 @@ pub(crate) fn stoppable<T: Send>(
     let (result, warnings) = py.detach(|| {
         let receive = receive.into_inner().unwrap_or_else(PoisonError::into_inner);
         std::thread::scope(|scope| {
-            // the sender goes with the work, so that a thread that ends without an answer is heard of
+            // the work owns the sender, so that a thread that ends without an answer is noticed
             let work = move || {
                 // whoever receives waits for it
                 let _ = send.send(with_warnings(work));

@@ -74,7 +74,7 @@ impl Dml {
         })
     }
 
-    /// A write before whose rows others leave, on the version that its plan found.
+    /// A write that first removes rows, on the version that its plan found.
     #[staticmethod]
     fn of_write(py: Python<'_>, plan: &WritePlan) -> PyResult<Self> {
         let inner = DistributedDml::of_write(plan.inner.clone()).map_err(|e| to_python(py, &e))?;
@@ -150,7 +150,7 @@ impl Dml {
         self.with(py, |dml| Ok(dml.row_id_columns()?.into_iter().map(|f| f.name).collect()))
     }
 
-    /// What the rows that are meant have in common, as the JSON of a predicate.
+    /// A predicate that every matching row makes true, as JSON.
     fn set_predicate(&self, py: Python<'_>, predicate: Option<&str>) -> PyResult<()> {
         self.with(py, |dml| {
             dml.set_predicate(predicate.map(parsed).transpose()?);
@@ -169,7 +169,7 @@ impl Dml {
         self.with(py, |dml| Ok(SparkTable::of(dml.snapshot().clone(), true)))
     }
 
-    /// What its queries read of the table beside the rows that are meant: a predicate (JSON) for each scan, or none for
+    /// What its queries read of the table besides the matching rows: a predicate (JSON) for each scan, or none for
     /// every row.
     fn read_rows_of(&self, py: Python<'_>, reads: Vec<Option<String>>) -> PyResult<()> {
         self.with(py, |dml| {
@@ -188,22 +188,22 @@ impl Dml {
         Ok(Stream::of(self.with(py, |dml| dml.partitions(number))?))
     }
 
-    /// All rows are meant.
+    /// Selects every row.
     fn take_all(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, DistributedDml::take_all)
     }
 
-    /// All rows of these partitions are meant.
+    /// Selects every row of these partitions.
     fn take_partitions(&self, py: Python<'_>, numbers: Vec<usize>) -> PyResult<()> {
         self.with(py, |dml| dml.take_partitions(&numbers))
     }
 
-    /// The rows for which a condition is true are meant; they are looked for here.
+    /// Selects the rows that match a condition, which this process reads.
     fn take_where(&self, py: Python<'_>, condition: &str) -> PyResult<()> {
         self.with(py, |dml| dml.take_where(condition))
     }
 
-    /// The rows of a table of bitmaps are meant. Their number, and how often they were found.
+    /// Selects the rows of a table of bitmaps. Returns their number, and the number of matches.
     fn take_rows(&self, py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
         let table = import(table)?;
         let taken = self.with(py, |dml| dml.take_rows(table))?;
@@ -239,7 +239,7 @@ impl Dml {
     }
 
     /// The files of a `part`, as `SparkTable.files`: of `all`, those that may have rows of the predicate; those that are
-    /// `touched`; or those of them of which rows are `left`, without the rows that are meant.
+    /// `touched`; or those of them of which rows are `left`, without the matching rows.
     #[pyo3(signature = (part, predicate=None))]
     fn files<'py>(
         &self,
@@ -268,7 +268,7 @@ impl Dml {
         })
     }
 
-    /// The rows that are meant, read in this process, as an Arrow stream: the columns of the table and those of row ids.
+    /// The matching rows, read in this process, as an Arrow stream: the columns of the table and those of row ids.
     fn matched_rows(&self, py: Python<'_>) -> PyResult<Stream> {
         let (schema, batches) = self.stoppable(py, DistributedDml::matched_rows)?;
         Ok(Stream::new(
@@ -325,7 +325,7 @@ impl Dml {
         })
     }
 
-    /// Data files join.
+    /// Adds data files.
     fn add_files(&self, py: Python<'_>, adds: Vec<String>) -> PyResult<()> {
         self.with(py, |dml| {
             dml.add_files(actions(&adds)?);
@@ -333,12 +333,12 @@ impl Dml {
         })
     }
 
-    /// Data files of new rows join, and tell them as changes, too, where that is asked for.
+    /// Adds data files of new rows, and records these as row-level changes, too, if requested.
     fn add_inserts(&self, py: Python<'_>, adds: Vec<String>, as_changes: bool) -> PyResult<()> {
         self.with(py, |dml| dml.add_inserts(actions(&adds)?, as_changes))
     }
 
-    /// Files of row-level changes join.
+    /// Adds files of row-level changes.
     fn add_changes(&self, py: Python<'_>, files: Vec<String>) -> PyResult<()> {
         self.with(py, |dml| {
             dml.add_changes(actions(&files)?);

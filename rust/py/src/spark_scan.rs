@@ -94,7 +94,7 @@ impl ScanPlan {
         self.snapshot.version()
     }
 
-    /// The schema as JSON, as Spark is told it.
+    /// The schema as JSON, as Spark gets it.
     #[getter]
     fn schema(&self) -> String {
         let mut schema = self.snapshot.schema().as_ref().clone();
@@ -115,7 +115,7 @@ impl ScanPlan {
         Ok(Stream::of(read(py, move || row_id_bases(&root, &files))?))
     }
 
-    /// Number of files that the predicate leaves.
+    /// Number of files that the predicate keeps.
     #[getter]
     fn num_files(&self) -> usize {
         self.files.len()

@@ -78,7 +78,7 @@ impl StreamSource {
         file_list::schema(self.inner.snapshot().schema()).to_string()
     }
 
-    /// Ends the stream at what is there when `latest` is first called.
+    /// Ends the stream at the newest data when `latest` is first called.
     fn stop_at_what_is_there(&self) {
         self.inner.stop_at_what_is_there();
     }
@@ -89,13 +89,13 @@ impl StreamSource {
         read(py, move || Ok(inner.first()?.to_json()))
     }
 
-    /// The offset behind all that is there.
+    /// The offset after all current data.
     fn head(&self, py: Python<'_>) -> PyResult<String> {
         let inner = self.inner.clone();
         read(py, move || Ok(inner.head()?.to_json()))
     }
 
-    /// How far the next batch goes: as far as there is something with `everything`, else as far as the options say, with
+    /// The end offset of the next batch: the newest data with `everything`, else within the limits of the options, with
     /// `max_files` in the place of theirs.
     #[pyo3(signature = (start=None, *, everything=false, max_files=None))]
     fn latest(

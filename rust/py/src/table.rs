@@ -314,7 +314,7 @@ impl Table {
         to_json(py, &done)
     }
 
-    /// Deletes what has expired of the log: the names that are gone, and those that could not be deleted, with the reason.
+    /// Deletes expired log files. Returns the deleted names, and those that could not be deleted, with the reason.
     fn clean_log(&self, py: Python<'_>, dry_run: bool) -> PyResult<(Vec<String>, Vec<Failed>)> {
         let done = runtime::write(py, || checkpoint::cleanup(&self.snapshot, dry_run))?;
         Ok((done.deleted, done.failed))

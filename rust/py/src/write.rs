@@ -99,7 +99,7 @@ pub(crate) fn create_like(
 }
 
 /// Creates a table, appends to it or overwrites it. Ctrl-C stops it between two batches, and the files written so far are deleted; once
-/// the commit has begun it goes to its end. What it did as JSON.
+/// the commit has begun it is completed. Returns what it did as JSON.
 #[pyfunction]
 #[pyo3(signature = (
     uri, data, storage_options, *, mode, replace_where, dynamic_partitions, partition_by, configuration, name, description, compression,

@@ -61,7 +61,7 @@ final class BareFiles {
     return null;
   }
 
-  /** The Delta table whose folder a place is, or is in; null where there is none, and where nobody can tell. */
+  /** The Delta table whose folder a place is, or is in; null where there is none, or it is unknown. */
   private static String tableAround(Path place) {
     Configuration settings =
         ((org.apache.spark.sql.classic.SparkSession) SparkSession.active()).sessionState().newHadoopConf();

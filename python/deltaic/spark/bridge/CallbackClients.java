@@ -10,7 +10,7 @@ import py4j.GatewayServer;
 import py4j.Py4JPythonClient;
 import py4j.PythonClient;
 
-/** Lets py4j show a token when it connects to Python: it forgets its own as soon as PySpark tells it Python's port. */
+/** Lets py4j show a token when it connects to Python: it forgets its own as soon as PySpark sets Python's port. */
 public final class CallbackClients {
   private CallbackClients() {}
 

@@ -54,7 +54,7 @@ final class ColumnNames {
     outside.put(id, parts(alias, name));
   }
 
-  /** A column by its id, under the name that it has where it stands. */
+  /** A column by its id, under the name that it has in that place. */
   void addAsItStands(Object id) {
     asTheyStand.add(id);
   }

@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import scala.Function1;
 
 /**
- * Answers `count(*)` of all rows of a version from the log, where the statistics of every file tell how many it has: no file
+ * Answers `count(*)` of all rows of a version from the log, where the statistics of every file have their number: no file
  * is opened. Runs in the optimizer's last batch, before DeletionVectorRule.
  */
 public final class CountRule extends Rule {
@@ -43,7 +43,7 @@ public final class CountRule extends Rule {
     LogicalPlan child = ((Aggregate) node).child();
     while (child instanceof Project) child = ((Project) child).child();
     LogFileIndex index = child instanceof LogicalRelation ? DeletionVectorRule.indexOf((LogicalRelation) child) : null;
-    // what a command reads is told by the scans of its plan
+    // the scans of its plan show what a command reads
     return index == null || index.table.changeType != null || index.table.claimed || asked.isEmpty() ? null : index;
   }
 

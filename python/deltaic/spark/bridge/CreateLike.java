@@ -103,7 +103,7 @@ final class CreateLike extends DeltaCommand.Parts {
     return Identifier.of(new String[] {(String) database}, name.table());
   }
 
-  /** What a name stands for; null where there is nothing, which Spark says itself. */
+  /** What a name refers to; null where there is nothing, which Spark reports itself. */
   private static Object source(TableIdentifier name) {
     try {
       Identifier id = identifier(name);

@@ -29,7 +29,7 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
   private final StructType schema;
   /** Whether it is where rows go, which come as they are given: InsertedRows makes them fit. */
   final boolean takesRows;
-  /** Whether the statement that writes says that columns join. */
+  /** Whether the writing statement asks to add columns. */
   final boolean evolves;
   /** How deep in the query of the statement is Spark's projection of its list of columns; 0 without a list. */
   final int listed;

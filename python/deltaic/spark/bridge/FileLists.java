@@ -107,7 +107,7 @@ final class FileLists {
     return size;
   }
 
-  /** Rows that are not deleted; -1 where the log does not tell. */
+  /** Rows that are not deleted; -1 where the log lacks the number. */
   synchronized long rows() {
     if (rows == UNASKED) rows = ((Number) Python.call(table.request("rows"), null)).longValue();
     return rows;

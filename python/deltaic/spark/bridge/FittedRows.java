@@ -155,7 +155,7 @@ public final class FittedRows {
     return false;
   }
 
-  /** The field to which one goes, or null. */
+  /** The field to which one is assigned, or null. */
   private StructField target(StructField field, int place, StructType to) {
     if (placed == null) return field(to, field.name());
     return place < to.fields().length ? to.fields()[place] : null;

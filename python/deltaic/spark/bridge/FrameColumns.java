@@ -15,7 +15,7 @@ import org.apache.spark.sql.classic.ExpressionUtils;
 import org.apache.spark.sql.classic.SparkSession;
 
 /**
- * The columns of the frames that one `DeltaTable` gave. Operations read the table anew, with columns of other ids: a
+ * The columns of the frames that one `DeltaTable` gave. Operations read the table again, with columns of other ids: a
  * Column of such a frame is taken back to its name.
  */
 public final class FrameColumns {

@@ -54,7 +54,7 @@ public final class HideOptions extends Rule {
     return "(?:" + conf.get(OF_SETTINGS, names) + ")|(?:" + conf.get(OF_OPTIONS) + ")";
   }
 
-  /** What a catalog is told of a table, without that setting. */
+  /** What a catalog gets of a table, without that setting. */
   static Map without(Map properties) {
     HashMap out = new HashMap(properties);
     out.remove(OF_SETTINGS);

@@ -46,7 +46,7 @@ final class InsertedRows {
     return target.evolves || (said == null ? autoMerge(session) : "true".equalsIgnoreCase(said));
   }
 
-  /** Whether the session lets columns join. */
+  /** Whether the session lets writes add columns. */
   static boolean autoMerge(SparkSession session) {
     return "true".equalsIgnoreCase(session.conf().get(AUTO_MERGE, "false"));
   }

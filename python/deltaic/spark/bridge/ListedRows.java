@@ -49,7 +49,7 @@ final class ListedRows {
     return new Alias(value, column.name(), column.exprId(), Scala.none(), Scala.nothing(), Scala.none());
   }
 
-  /** A type whose structs have the names of another one's fields, but for those in arrays and maps. */
+  /** A type whose structs have the names of another one's fields, except those in arrays and maps. */
   private static DataType named(DataType type, DataType names) {
     if (!(type instanceof StructType) || !(names instanceof StructType)) return type;
     StructField[] own = ((StructType) type).fields(), named = ((StructType) names).fields();

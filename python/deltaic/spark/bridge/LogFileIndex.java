@@ -24,7 +24,7 @@ import scala.collection.immutable.Seq;
 
 /**
  * The files of one version of a table. Equal when table and version are equal, so that Spark's caches never serve
- * another version. A live one stands for the newest version of each query, whichever that is: it is equal to every live
+ * another version. A live one reads the newest version at each query, whichever that is: it is equal to every live
  * one of the table, so that Spark's caches know the table by it, and PinVersions replaces it when a query is planned.
  */
 public final class LogFileIndex implements FileIndex {

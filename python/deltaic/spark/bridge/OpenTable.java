@@ -55,7 +55,7 @@ final class OpenTable {
    * last one of the partition values of the list. Null for a table.
    */
   final String changeType;
-  /** Of changes: whether those of later versions join them. */
+  /** Of changes: whether those of later versions are included. */
   private final boolean openEnded;
   /** The columns in which files keep row ids and row commit versions, or null where rows have none. */
   final String rowIdColumn;

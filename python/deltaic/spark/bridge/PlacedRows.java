@@ -92,7 +92,7 @@ public final class PlacedRows {
     throw new IllegalStateException(how);
   }
 
-  /** A condition as it stands in the statement. */
+  /** A condition as written in the statement. */
   private static String text(Expression condition) {
     Origin origin = condition.origin();
     if (origin.sqlText().isEmpty() || origin.startIndex().isEmpty() || origin.stopIndex().isEmpty()) return condition.sql();

@@ -90,7 +90,7 @@ public final class ReadChanges extends Rule {
     }
   }
 
-  /** A version as it is, where it is one to be included: what is no number is told with the option. */
+  /** A version as it is, where it is one to be included: what is not a number is reported with the option. */
   private static String moved(String version, long by) {
     return by == 0L ? version : String.valueOf(Long.parseLong(version.trim()) + by);
   }

@@ -113,7 +113,7 @@ final class RowChanges {
     return value instanceof Cast && ((Cast) value).getTagValue(Cast$.MODULE$.BY_TABLE_INSERTION()).isDefined();
   }
 
-  /** Whether a statement is resolved, but for casts of values that Spark would not make: the table may take them. */
+  /** Whether a statement is resolved, except for casts of values that Spark would not make: the table may accept them. */
   static boolean isResolved(LogicalPlan node) {
     if (node.resolved()) return true;
     if (!node.childrenResolved()) return false;

@@ -138,7 +138,7 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     staged(id, "create", columns, like.partitioning(), properties).like(like.table).create();
   }
 
-  /** What the name stands for now says where the new table is. */
+  /** What the name refers to now decides where the new table is. */
   private NewTable staged(Identifier id, String mode, Column[] columns, Transform[] partitions, Map properties) {
     if (isPath(id)) return new NewTable(label(id), id, id.name(), false, mode, columns, partitions, properties);
     try {
@@ -194,12 +194,12 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
 
   public StagedTable stageCreateOrReplace(Identifier id, Column[] columns, Transform[] partitions, Map properties)
       throws NoSuchNamespaceException {
-    // saveAsTable overwrites the rows of a table that is there, and leaves the table what it is
+    // saveAsTable overwrites the rows of an existing table, and keeps its definition
     boolean overwrites = byWriter() && tableExists(id);
     return replace(id, overwrites ? "overwrite" : "create_or_replace", columns, partitions, properties);
   }
 
-  /** Whether DataFrameWriter, and no statement and not `writeTo`, asks: the catalog is not told. */
+  /** Whether DataFrameWriter, and no statement and not `writeTo`, asks: the catalog is not informed. */
   static boolean byWriter() {
     StackTraceElement[] stack = Thread.currentThread().getStackTrace();
     for (int i = 0; i < stack.length; i++) {

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 
-/** A table as a streaming source. The core says how far a batch goes and which files it has; Spark scans them. */
+/** A table as a streaming source. The core decides where a batch ends and which files it has; Spark scans them. */
 final class StreamSource implements Source, SupportsTriggerAvailableNow {
   private final SparkSession session;
   private final String path;

@@ -65,7 +65,7 @@ final class TableChanges {
     return out;
   }
 
-  /** The changes of ALTER TABLE. One that is not known here goes by its class name, and Python refuses it. */
+  /** The changes of ALTER TABLE. An unknown one is passed by its class name, and Python refuses it. */
   static List of(TableChange[] changes) {
     ArrayList out = new ArrayList();
     for (int i = 0; i < changes.length; i++) out.add(of(changes[i]));

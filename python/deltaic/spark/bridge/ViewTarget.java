@@ -15,8 +15,8 @@ import org.apache.spark.sql.catalyst.plans.logical.View;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
 /**
- * A temporary view as the target of DELETE, UPDATE and MERGE: it stands for its table where it has all rows of it, under the
- * names and with the types that they have there. Columns that it leaves out keep what they hold.
+ * A temporary view as the target of DELETE, UPDATE and MERGE: its table takes its place where it has all rows of it, under the
+ * names and with the types that they have there. Columns that it leaves out keep their values.
  */
 final class ViewTarget {
   private ViewTarget() {}
