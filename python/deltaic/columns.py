@@ -113,7 +113,7 @@ def names(given: tuple[Any, ...], what: str) -> list[str]:
 
 
 def check_text(what: str, value: Any) -> None:
-    """Refuses what is no text, in the words of delta-spark."""
+    """Refuses what is not a text, in the words of delta-spark."""
     if not isinstance(value, str):
         refuse_type(f"{what} must be str.", value)
 

@@ -58,7 +58,7 @@ class DeltaError(Exception):
 
     @property
     def message_parameters(self) -> dict[str, str]:
-        """What is known of the message parameters of the condition, by name."""
+        """The known message parameters of the condition, by name."""
         if self.condition is None:
             return {}
         known = {}
@@ -216,7 +216,7 @@ class SchemaMismatchError(DeltaError, ValueError):
 
     @classmethod
     def of(cls, path: str, reason: str) -> SchemaMismatchError:
-        """The error of a table, whose message says why."""
+        """The error of a table; the message has the reason."""
         return cls(f"the data does not fit the table `{path}`: {reason}", path=path, reason=reason)
 
 
@@ -326,7 +326,7 @@ class DeletionVectorError(DeltaError):
 
 
 class AppendOnlyError(DeltaError):
-    """Rows cannot leave a table that is append-only."""
+    """Rows cannot be removed from an append-only table."""
 
     path: str
     file: str | None
@@ -458,7 +458,7 @@ class StorageError(DeltaError, OSError):
 
 
 class NotFoundError(DeltaError, FileNotFoundError):
-    """An object is not there."""
+    """An object does not exist."""
 
     path: str
 

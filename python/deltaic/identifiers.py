@@ -16,7 +16,7 @@ def parts(name: str) -> list[str]:
     """The parts of a name: `a.b` has two, and what is between backticks is one.
 
     Raises:
-        InvalidArgumentError: this is no name.
+        InvalidArgumentError: this is not a name.
     """
     found, at = [], 0
     text = name.strip()
@@ -40,7 +40,7 @@ def path_of(name: list[str]) -> str | None:
 
 
 def is_absolute(text: str) -> bool:
-    """Whether this is an absolute path or a URL, and no name."""
+    """Whether this is an absolute path or a URL, not a name."""
     return text.startswith("/") or is_url(text)
 
 

@@ -67,7 +67,7 @@ def print_json_line(value: Any) -> None:
 
 
 def error_facts(error: DeltaError) -> dict[str, Any]:
-    """What is known of an error, for machines."""
+    """The facts of an error, for machines."""
     facts = dict(error.facts)
     transaction = facts.get("transaction")
     if isinstance(transaction, str):

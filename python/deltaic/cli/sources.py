@@ -29,7 +29,7 @@ def batches(files: Sequence[str], file_format: str | None, table: Table | None) 
     """The rows of the files, batch by batch. Text of CSV and JSON has the types that it has in the table.
 
     Raises:
-        click.ClickException: pyarrow is not there, or cannot read a file.
+        click.ClickException: pyarrow is missing, or cannot read a file.
     """
     arrow = _pyarrow()
     try:

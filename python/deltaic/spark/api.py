@@ -26,8 +26,8 @@ def enable(spark: Session) -> Session:
     A classic session gets the bridge, and so does every session that it makes later (`newSession`); a Spark
     Connect session gets the Python Data Source, which follows the settings that the session has at this call (see
     `docs/spark-connect.md`). Calling it again does nothing else. Where Delta's own JAR is on
-    the classpath, the format is named `deltaic`, and a warning says so. What this Spark does not offer
-    is named in a warning, with what replaces it.
+    the classpath, the format is named `deltaic`, with a warning. A warning names what this Spark does not offer, with
+    what replaces it.
 
     The first call in a JVM compiles a few small classes, which takes about two seconds.
 

@@ -97,7 +97,7 @@ class DeltaTable:
 
         Raises:
             TableNotFoundError: there is no table of this name, or it is a view or a table of another format.
-            InvalidArgumentError: this is no name.
+            InvalidArgumentError: this is not a name.
         """
         name = identifiers.parts(tableOrViewName)
         if (path := identifiers.path_of(name)) is not None:
@@ -210,7 +210,7 @@ class DeltaTable:
         the rows are rewritten as they are, as by delta-spark.
 
         Raises:
-            InvalidArgumentError: for columns that are not there.
+            InvalidArgumentError: for missing columns.
             AppendOnlyError: when the table loses no rows.
             InvalidPredicateError: for a condition or a value that is not deterministic.
             InvariantViolationError, SchemaMismatchError: for a new row that breaks a rule of the table.

@@ -76,7 +76,7 @@ def subject(text: str) -> Subject | None:
     What follows it may be about a table of another format, and is not read.
 
     Raises:
-        InvalidArgumentError: no name is where one must be.
+        InvalidArgumentError: a name is missing.
     """
     first = first_words(text, 4)
     if not any(first[: len(begin)] == begin for begin in _BEGIN):
@@ -187,7 +187,7 @@ def _set_properties(words: Words) -> Changes:
 
 
 def _unset_properties(words: Words) -> Changes:
-    # what is not there does no harm, as Spark and delta-spark have it
+    # a missing one is ignored, as in Spark and delta-spark
     words.take("IF", "EXISTS")
     return [{"kind": "RemoveProperty", "key": key} for key in listed(words, property_key)]
 

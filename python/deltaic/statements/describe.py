@@ -23,12 +23,12 @@ _OTHERS = (
 
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
-"""How PARTITION says that a value is null."""
+"""How PARTITION writes a null value."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Description:
-    """What is asked of a table: `columns`, their `names`, `properties` or `partitions`."""
+    """What is requested of a table: `columns`, their `names`, `properties` or `partitions`."""
 
     what: str
     name: list[str]

@@ -39,7 +39,7 @@ class Reference:
 
 
 def references(text: str) -> list[Reference]:
-    """The tables that a query names, in their order; none in what is no query, or cannot be read as one."""
+    """The tables that a query names, in their order; none in a text that cannot be parsed as a query."""
     try:
         # `t@v1` would be an alias to it
         tree = sqlglot.parse_one(_AT.sub(lambda at: " " * len(at[0]), text), dialect=Dialect)

@@ -215,7 +215,7 @@ class Alterations(Handle):
             user_metadata: Text that the history shows with the commit.
 
         Raises:
-            InvalidColumnChangeError: the column is not there, or cannot be changed so.
+            InvalidColumnChangeError: the column does not exist, or cannot be changed in this way.
             InvalidFeatureChangeError: for a default where the table does not have the feature allowColumnDefaults.
         """
         _one_place(first=first, after=after)
@@ -245,7 +245,7 @@ class Alterations(Handle):
             user_metadata: Text that the history shows with the commit.
 
         Raises:
-            InvalidColumnChangeError: the column is not there, or is no identity column.
+            InvalidColumnChangeError: the column does not exist, or is not an identity column.
             CommitConflictError: other writers were first again and again.
         """
         return _core.sync_identity(self._core, _path(column), allow_lower, user_metadata)
@@ -260,7 +260,7 @@ class Alterations(Handle):
             user_metadata: Text that the history shows with the commit.
 
         Raises:
-            InvalidColumnChangeError: a column that is not there, or has no statistics.
+            InvalidColumnChangeError: a column that does not exist, or has no statistics.
             InvalidArgumentError: more than four columns.
             InvalidFeatureChangeError: the table is partitioned.
         """

@@ -91,7 +91,7 @@ class RowChanges(Handle):
             app_transaction: Application id and its version. A version that the table has recorded is not done again.
 
         Raises:
-            InvalidExpressionError: `where` is no condition on this table, or cannot be computed for a row.
+            InvalidExpressionError: `where` is not a condition on this table, or cannot be computed for a row.
             AppendOnlyError: the table loses no rows.
             UnsupportedFeatureError: the table asks more of a writer than deltaic does.
             CommitConflictError: other writers were first again and again.

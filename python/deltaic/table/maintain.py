@@ -216,8 +216,8 @@ class Maintenance(Handle):
             allow_short_retention: Allows a retention below that of the table. Readers and writers that take longer
                 than it fail then, and what they write may be lost.
             inventory: Files of the table with the milliseconds since 1970 of their last change, instead of a listing
-                of the store: (`p=1/part-0.parquet`, 1767225600000), relative to the table. Only those of them that the
-                store says to be old, too, are deleted.
+                of the store: (`p=1/part-0.parquet`, 1767225600000), relative to the table. Only those of them that are
+                old by the store, too, are deleted.
             user_metadata: Text that the history shows with the commit.
 
         Raises:
@@ -281,9 +281,9 @@ class Maintenance(Handle):
         """Compacts small files of a partition and leaves deleted rows out, and moves to the newest version.
 
         No row changes, and rows keep their row ids. Appends may land meanwhile, and with deletion vectors enabled so
-        may row-level deletes of the same files. Where another writer rewrote one of the files, it is retried on
-        what that writer left. Where there is nothing to do, nothing is committed. Ctrl-C stops it and leaves the table
-        as it was, unless it is committing.
+        may row-level deletes of the same files. Where another writer rewrote one of the files, it is retried on the
+        newest version. Where there is nothing to do, nothing is committed. Ctrl-C stops it and leaves the table as it
+        was, unless it is committing.
 
         With `zorder_by` all rows of a partition are put into the Z-order of these columns, in files of about the target
         size: a condition on any of the columns then reads few of the files. A clustered table is clustered by its own
@@ -308,9 +308,9 @@ class Maintenance(Handle):
                 are clustered again.
 
         Raises:
-            InvalidExpressionError: `where` is no condition on this table, or cannot be computed for a partition.
-            InvalidArgumentError: the condition is not on partition columns, a column of `zorder_by` is not there, is a
-                partition column or has no statistics, or the table is clustered and one of both is given.
+            InvalidExpressionError: `where` is not a condition on this table, or cannot be computed for a partition.
+            InvalidArgumentError: the condition is not on partition columns, a column of `zorder_by` does not exist, is
+                a partition column or has no statistics, or the table is clustered and one of the two is given.
             CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
         """
         options = self._core.storage_options
@@ -426,7 +426,7 @@ def convert(
         InvalidArgumentError: there are no files, or folders name other partition columns than are given.
         DataFileError: a file is not Parquet, or holds a type that no table can have.
         SchemaMismatchError: a column has different types in two files.
-        InvalidSchemaError: a partition value is none of its type, or a name is one that no table can have.
+        InvalidSchemaError: a partition value does not have its type, or a name is one that no table can have.
         TableAlreadyExistsError: another writer made a table meanwhile.
     """
     given = columns_json({} if partition_by is None else partition_by)

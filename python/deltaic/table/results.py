@@ -62,7 +62,7 @@ class Checkpoint(NamedTuple):
     name: str
     """Its (top-level) file in `_delta_log`."""
     existed: bool
-    """Whether it was there already, so that nothing was written."""
+    """Whether it existed already, so that nothing was written."""
     files: int
     """Data files in it; 0 if it existed."""
     actions: int
@@ -87,7 +87,7 @@ class CompactedLog(NamedTuple):
     name: str
     """The file in `_delta_log`."""
     existed: bool
-    """Whether it was there already."""
+    """Whether it existed already."""
     actions: int
     """Actions of the commits."""
     kept: int

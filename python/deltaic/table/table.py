@@ -163,7 +163,7 @@ class Table(RowChanges, Alterations, Maintenance):
             stats: Whether to read the statistics, which are most of a log.
 
         Raises:
-            InvalidPredicateError: `where` is no condition, or names an unknown column.
+            InvalidPredicateError: `where` is not a condition, or names an unknown column.
         """
         return self._core.files(None if where is None else from_sql(where), stats)
 
@@ -211,7 +211,7 @@ class Table(RowChanges, Alterations, Maintenance):
                 columns, `_row_id` and `_row_commit_version`. A row keeps its id when it is updated or moves.
 
         Raises:
-            InvalidPredicateError: `where` is no condition, names an unknown column, or cannot be evaluated here.
+            InvalidPredicateError: `where` is not a condition, names an unknown column, or cannot be evaluated here.
             InvalidArgumentError: there is no such column; or row ids of a version without `delta.enableRowTracking`.
         """
         return self._core.rows(
@@ -238,7 +238,7 @@ class Table(RowChanges, Alterations, Maintenance):
 
         Args:
             start: First version.
-            end: Last version, instead of that of this object. One that is not there yet is that of this object.
+            end: Last version, instead of that of this object. One that does not exist yet is that of this object.
             start_timestamp: Instead of `start`: begins with the first version committed at or after this time, which is
                 given as for `Table`.
             end_timestamp: Instead of `end`: ends with the last version committed at or before this time.

@@ -45,9 +45,9 @@ class CreateResult:
     version: int
     """Version of the table: 0 where it was created."""
     created: bool
-    """Whether it was created; if not, it was there."""
+    """Whether it was created; if not, it existed."""
     replaced: bool
-    """Whether a table that was there was replaced."""
+    """Whether an existing table was replaced."""
 
 
 def create(
@@ -161,7 +161,7 @@ def write(
         TableAlreadyExistsError: the mode is `errorifexists`, and there is a table.
         ReplaceWhereMismatchError: a row of the data does not match `replace_where`.
         SchemaMismatchError: the data does not fit the table.
-        InvalidExpressionError: `replace_where` is no condition on this table, or cannot be computed for a row.
+        InvalidExpressionError: `replace_where` is not a condition on this table, or cannot be computed for a row.
         InvalidArgumentError, InvalidSchemaError: something that a table cannot be created with.
         CommitConflictError: another writer changed the table so that this data may not follow.
         CommitStateUnknownError: the store did not say whether the commit landed. Nothing was removed.

@@ -1,4 +1,4 @@
-"""Hadoop's file systems, the credentials that are there, and the store of a table."""
+"""Hadoop's file systems, the credentials that are set, and the store of a table."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ class Query:
     """A query over tables by the names that it calls them. Times are UTC.
 
     Raises:
-        click.UsageError: the text is no query, or names what is not there; the message points at the word.
-        click.ClickException: DuckDB is not installed.
+        click.UsageError: the text is not a query, or names something that does not exist; the message points at the
+        word. click.ClickException: DuckDB is not installed.
     """
 
     def __init__(self, text: str, tables: Mapping[str, Table]) -> None:

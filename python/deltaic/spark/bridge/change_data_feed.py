@@ -28,7 +28,7 @@ class Relation:
         self._block: tuple[bytes, int] | None = None
         self._size: int | None = None
         self._facts = json.loads(plan.describe())
-        # what is asked of a version that is not the newest may not be written to
+        # a frame of a version that is not the newest may not be written to
         self._facts["timeTravel"] = True
         # a range that is empty stays empty
         is_open = plan.versions is not None and last is not None and last > table.version

@@ -41,7 +41,7 @@ def create(asked: dict[str, Any], _: Any) -> None:
 
     Raises:
         SchemaMismatchError: the place has a table of other columns.
-        TableNotFoundError: the place has no table, and no columns are given; or the catalog says that it has one.
+        TableNotFoundError: the location has no table, and no columns are given; or the catalog claims that it has one.
         DeltaError: as `deltaic.create`.
     """
     _check_place(asked)

@@ -16,7 +16,7 @@ from deltaic.spark.session.jvm import is_loaded, java_class, java_method
 _CATALOG = "spark.sql.catalog.spark_catalog"
 _DELTA_JAR = "org.apache.spark.sql.delta.sources.DeltaDataSource"
 _TESTED = ((4, 0), (4, 3))
-# what py4j raises for a failure in the JVM, and for a class that is not there
+# what py4j raises for a failure in the JVM, and for a missing class
 _REFUSALS = (Py4JError, TypeError)
 
 _lock = threading.Lock()

@@ -61,7 +61,7 @@ class _Relation:
         return str(self._part.describe(identity))
 
     def files(self, predicate: str | None) -> bytes:
-        """All files: which of them a filter leaves, Spark sees in their footers."""
+        """All files: Spark applies filters by their footers."""
         del predicate
         return bytes(self._part.files())
 

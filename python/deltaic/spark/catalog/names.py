@@ -109,7 +109,7 @@ def default_path(spark: Any, name: list[str]) -> str:
     """Where the catalog puts a table that is given no location.
 
     Raises:
-        InvalidArgumentError: the schema is not there, or has no location.
+        InvalidArgumentError: the schema does not exist, or has no location.
     """
     schema = f" {sql(name[:-1])}" if name[:-1] else f" {quoted(spark.catalog.currentDatabase())}"
     try:

@@ -132,7 +132,7 @@ def _made(spark: Any, text: str) -> Iterator[Made]:
         try:
             inner = spark.sql(f"SELECT {expression}").first()[0]
         except PySparkException:
-            # a variable of a script, or no text at all: the server's business
+            # a variable of a script, or not a text: the server handles it
             continue
         yield from _made(spark, str(inner))
 

@@ -102,7 +102,7 @@ class DeltaStreamReader(DataSourceStreamReader, _Mixin):  # type: ignore[misc]  
         return _as_dict(latest)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 (Spark's name)
-        """The query takes what is there and stops."""
+        """The query reads the existing rows and stops."""
         self._source.stop_at_what_is_there()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[Any]:

@@ -1,4 +1,4 @@
-"""DELETE: rows leave a table."""
+"""DELETE: removes rows from a table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def delete(ref: TableRef, condition: Any = None, *, truncates: bool = False) -> 
         AppendOnlyError: when the table loses no rows.
         CommitConflictError: when another writer changed rows that the condition reads, again and again.
         CommitStateUnknownError: it is unknown whether the commit landed; no file was removed.
-        AnalysisException: of Spark, for what is no condition on this table.
+        AnalysisException: of Spark, for what is not a condition on this table.
     """
     parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}
     name, said = ("TRUNCATE", {}) if truncates else ("DELETE", parameters)

@@ -78,13 +78,13 @@ def merge(
     application and its version, is recorded with the commit, also where nothing changes; it is not done again.
 
     Raises:
-        InvalidArgumentError: for clauses out of order and columns that are not there.
+        InvalidArgumentError: for clauses out of order and missing columns.
         MultipleMatchesError: for a row of the table that matches several rows of the source, unless the only clause
             for matches deletes them all.
         InvariantViolationError, SchemaMismatchError: for a row that breaks a rule of the table.
         CommitConflictError: when another writer changed rows that the condition reads, again and again.
         CommitStateUnknownError: it is unknown whether the commit landed; no file was removed.
-        AnalysisException: of Spark, for what is no condition or value on these rows.
+        AnalysisException: of Spark, for what is not a condition or value on these rows.
     """
     clauses = Clauses(given)
     ref = dataclasses.replace(ref, alias=ref.alias or _TARGET)
@@ -158,7 +158,7 @@ def _measured(matches: Matches, kept: int, inserted: int) -> dict[str, int]:
 
 def _in_full_files(op: Operation, rows: Any, number: int) -> Any:
     """The rows in tasks that write few files: matches are scattered over as many tasks as the table was read by."""
-    # clauses may leave columns out
+    # clauses may omit columns
     if by := [c for c in op.dml.partition_columns if c in rows.columns]:
         return rows.repartition(*(op.functions.col(quoted(c)) for c in by))
     return rows.coalesce(max(1, -(-number // _FULL)))

@@ -124,7 +124,7 @@ class DeltaMergeBuilder:
         Returns one row: `num_affected_rows`, `num_updated_rows`, `num_deleted_rows`, `num_inserted_rows`.
 
         Raises:
-            InvalidArgumentError: for clauses out of order and columns that are not there.
+            InvalidArgumentError: for clauses out of order and missing columns.
             MultipleMatchesError: for a row of the table that matches several rows of the source.
             InvariantViolationError, SchemaMismatchError: for a row that breaks a rule of the table.
             CommitConflictError: when another writer changed rows that the condition reads.

@@ -25,7 +25,7 @@ def of_files(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: boo
 
 
 def of_delete(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bool) -> dict[str, int]:
-    """Of a delete. No number of rows where whole files left whose number of rows is unknown."""
+    """Of a delete. No number of rows if whole files were removed whose number of rows is unknown."""
     metrics = of_files(counts, by_vectors=by_vectors, by_rows=by_rows)
     vectors = by_vectors and by_rows
     metrics["numRemovedFiles"] = _number(counts["emptiedFiles"] if vectors else counts["touchedFiles"])

@@ -42,16 +42,16 @@ def replace_matches(
     """Writes the rows of `df`, and takes those out of the table that match one of them; the version.
 
     All or nothing, in one commit; none where there are no rows, no new columns and no `txnAppId`. `plan` is the checked
-    write. The rows are computed once. Of the table those files are read that may hold a match; rows leave as a delete
-    takes them, and the others keep their row ids. What was read is claimed.
+    write. The rows are computed once. Of the table those files are read that may hold a match; rows are removed as by
+    a delete, and the others keep their row ids. What was read is claimed.
 
     Raises:
-        InvalidArgumentError: for a column that is not there, or in both.
+        InvalidArgumentError: for a column that does not exist, or is in both.
         AppendOnlyError: when the table loses no rows.
         InvariantViolationError, SchemaMismatchError: for a row that breaks a rule of the table.
         CommitConflictError: when another writer changed what was read.
         CommitStateUnknownError: it is unknown whether the commit landed; no file was removed.
-        AnalysisException: of Spark, for what is no condition on these rows.
+        AnalysisException: of Spark, for what is not a condition on these rows.
     """
     alias = _TARGET if given.on is None else given.alias or _TARGET
     ref = TableRef(df.sparkSession, path, alias=alias, storage_options=dict(storage_options or {}))
@@ -184,7 +184,7 @@ def _take(op: Operation, source: Source, condition: str) -> None:
 
 
 def _gone(op: Operation, source: Source, condition: str) -> Any:
-    """The rows that leave, as changes."""
+    """The removed rows, as changes."""
     rows = op.matched(lambda rows: rows.join(source.joinable(), op.column(condition), "left_semi"))
     columns = (old_value(op, field).alias(field.name) for field in op.written.fields)
     return rows.select(*columns, op.functions.lit("delete").alias(CHANGE_TYPE))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def naming_clauses(op: Operation, source: Source, clauses: Clauses) -> Iterator[None]:
-    """Within it, an error of Spark for a name that is no column names the clause.
+    """Within it, an error of Spark for a name that is not a column names the clause.
 
     Raises:
         InvalidArgumentError: for a condition or a value of a clause.

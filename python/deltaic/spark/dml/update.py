@@ -32,13 +32,13 @@ def update(ref: TableRef, assigned: Assigned, condition: Any = None) -> dict[str
     rows are marked and the new ones appended; elsewhere the files are rewritten. Row ids are kept.
 
     Raises:
-        InvalidArgumentError: for columns that are not there.
+        InvalidArgumentError: for missing columns.
         AppendOnlyError: when the table loses no rows.
         InvalidPredicateError: for a condition or a value that is not deterministic.
         InvariantViolationError, SchemaMismatchError: for a new row that breaks a rule of the table.
         CommitConflictError: when another writer changed rows that the condition reads, again and again.
         CommitStateUnknownError: it is unknown whether the commit landed; no file was removed.
-        AnalysisException: of Spark, for what is no condition or value on this table.
+        AnalysisException: of Spark, for what is not a condition or value on this table.
     """
     parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}
     with refusing_overflows(ref.path), Operation(ref, "UPDATE", parameters) as op:

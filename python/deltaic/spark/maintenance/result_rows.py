@@ -43,7 +43,7 @@ def hadoop_path(uri: str) -> str:
 
 
 def _texts(values: dict[str, Any] | None) -> dict[str, str | None] | None:
-    """As delta-spark reads them: what is no text in the log is its JSON."""
+    """As delta-spark reads them: a value that is not a text in the log is shown as JSON."""
     if values is None:
         return None
     return {key: value if isinstance(value, str | None) else _json(value) for key, value in values.items()}

@@ -38,7 +38,7 @@ def partition_folder(
     storage: Mapping[str, str],
     verify: str | None = None,
 ) -> PartitionFolder | None:
-    """What a path means that is no table itself: a folder of partitions that hold files, or None.
+    """The meaning of a path that is not a table itself: a folder of partitions with files, or None.
 
     Raises:
         InvalidArgumentError: the folder is in a table, and none of its partitions.

@@ -42,7 +42,7 @@ def deduplicate(
         order_by: Columns or SQL expressions by which the greatest row stays, nulls last. Without it, it is any one.
 
     Raises:
-        InvalidArgumentError: a column of the key is not there.
+        InvalidArgumentError: a column of the key is missing.
         AppendOnlyError: the table loses no rows.
         CommitConflictError: another writer changed rows meanwhile.
     """

@@ -23,7 +23,7 @@ def columns(given: str | Sequence[str], known: Sequence[str], argument: str) -> 
     """Columns as a frame spells them.
 
     Raises:
-        InvalidArgumentError: for none, and for one that is not there.
+        InvalidArgumentError: for none, and for a missing one.
     """
     spelled = {name.lower(): name for name in known}
     names = listed(given)

@@ -77,8 +77,8 @@ def scd2(
         valid_from: Column of the table with the time since when a row holds.
         valid_to: Column with the time until when it was valid; null in current rows.
         is_current: Boolean column that marks the current row of a key.
-        order_by: Columns or SQL expressions by which the greatest row of a key counts, nulls last; those between leave
-            no row. Without it each key may come once.
+        order_by: Columns or SQL expressions by which the greatest row of a key counts, nulls last; earlier ones are
+            dropped. Without it each key may come once.
         app_transaction: As of `upsert`.
 
     Raises:

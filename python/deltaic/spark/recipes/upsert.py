@@ -32,7 +32,7 @@ class UpsertResult:
     version: int | None
     """Version that was committed; None where there was nothing to do, or the application transaction was recorded."""
     inserted_rows: int
-    """Rows whose key was not there."""
+    """Rows with a new key."""
     updated_rows: int
     """Rows that were replaced."""
 
@@ -66,7 +66,7 @@ def upsert(
             `DeltaWarning`.
 
     Raises:
-        InvalidArgumentError: a column of the key is not there, or the table is none.
+        InvalidArgumentError: a column of the key is missing, or there is no table.
         MultipleMatchesError: several rows have one key, and there is no `order_by`.
         DeltaError: as `DeltaMergeBuilder.execute`.
     """

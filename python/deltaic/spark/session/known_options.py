@@ -74,7 +74,7 @@ OPTIONS_WITHOUT_EFFECT: Mapping[str, str] = {
 
 
 def option_fate(name: str) -> str | None:
-    """What becomes of an option: `followed`, `refused`, `without effect`, or None if nobody knows it."""
+    """The effect of an option: `followed`, `refused`, `without effect`, or None if it is unknown."""
     if name in OPTIONS_FOLLOWED:
         return "followed"
     if name.lower() in OPTIONS_REFUSED:
@@ -106,7 +106,7 @@ PROPERTIES_WITHOUT_EFFECT: Mapping[str, str] = {
 
 
 def property_fate(name: str) -> str | None:
-    """What becomes of a property: `followed`, `refused`, `without effect`, or None if nobody knows it."""
+    """The effect of a property: `followed`, `refused`, `without effect`, or None if it is unknown."""
     if name in PROPERTIES_REFUSED:
         return "refused"
     if name in PROPERTIES_WITHOUT_EFFECT:

@@ -204,7 +204,7 @@ REFUSED: Mapping[str, Refused] = {
     "write.dataFilesToSubdir": Refused("false", _EVERY_WRITE, "files go into folders of their partitions"),
     "write.utcTimestampPartitionValues": Refused("true", _EVERY_WRITE, "partition values are those of UTC"),
 }
-"""What would change what is in a table, or an answer, and is not done here: an error where it says so."""
+"""Settings that would change the content of a table, or a result, and are not supported: setting them is an error."""
 
 _CHECKSUMS = (
     "How delta-spark writes and checks checksum files. deltaic writes one with each commit and checks those that it "
@@ -493,7 +493,7 @@ def refused_of(given: Mapping[str, str], operation: str) -> tuple[str, str, str]
 
 
 def fate(name: str) -> str | None:
-    """What becomes of a setting, by its full name: `followed`, `refused`, `without effect`, or None."""
+    """The effect of a setting, by its full name: `followed`, `refused`, `without effect`, or None."""
     if _found(FOLLOWED, name) or _matches(SPARKS_FOLLOWED, name):
         return "followed"
     if _refused(name) is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # of errors that delta-spark has no condition for, by the kind of the error or of one that it is of
 _CLASSES: dict[type[DeltaError], tuple[type[PySparkException], ...]] = {
-    # a setting and an option of a wrong value are the one, a column that is not there the other
+    # a setting and an option of a wrong value are the one, a missing column the other
     exceptions.InvalidArgumentError: (AnalysisException, IllegalArgumentException),
     exceptions.InvalidTimeTravelError: (AnalysisException,),
     exceptions.InvalidPredicateError: (AnalysisException,),
@@ -67,7 +67,7 @@ class PySparkError(DeltaError, PySparkException):  # type: ignore[misc]  # pyspa
         return str(self)
 
     def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 (the name of PySpark)
-        """What is known of the parameters of the condition, by name."""
+        """The known parameters of the condition, by name."""
         return self.message_parameters
 
     def getSqlState(self) -> str | None:  # noqa: N802 (the name of PySpark)

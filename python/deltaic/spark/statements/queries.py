@@ -91,5 +91,5 @@ def _frame(spark: Any, found: Reference) -> Any:
 
 
 def _plain(text: str) -> str:
-    """Text that `spark.sql` leaves as it is beside its arguments."""
+    """Text that `spark.sql` leaves unchanged beside its arguments."""
     return text.replace("{", "{{").replace("}", "}}")

@@ -106,7 +106,7 @@ def _conditions(statement: S.Optimize | S.Reorg) -> list[str]:
 
 
 def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
-    # no folder of a partition: as for delta-spark that is no table here
+    # not a folder of a partition: as for delta-spark that is not a table here
     table = Table(ref_of(spark, statement.name).path, storage_options=storage(spark, {}))
     done = table.vacuum(
         statement.hours,
@@ -297,7 +297,7 @@ _CARRIED_OUT: dict[type[S.Statement], tuple[StructType, Callable[[Any, Any], lis
     S.DropConstraint: (result_frames.NOTHING, _drop_constraint),
     S.DropFeature: (result_frames.NOTHING, _drop_feature),
 }
-# those whose error for what is no table names them
+# those whose error for something other than a table names them
 _OPERATIONS: dict[type[S.Statement], str] = {
     S.History: "DESCRIBE HISTORY",
     S.Optimize: "OPTIMIZE",

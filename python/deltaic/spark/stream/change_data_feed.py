@@ -111,7 +111,7 @@ class ChangeStream:
         rest = {
             name: value for name, value in options.items() if name not in ("readchangefeed", "readchangedata")
         }
-        # commits that change rows are what is asked for
+        # commits that change rows are what the query reads
         given = {**rest, "ignorechanges": "true"}
         self._source = _core.StreamSource(path, given, since, storage, settings, metadata_path)
         self._at_table = "startingversion" not in options and "startingtimestamp" not in options
@@ -150,7 +150,7 @@ class ChangeStream:
     def latest(
         self, start: str | None = None, *, everything: bool = False, max_files: int | None = None
     ) -> str | None:
-        """As `_core.StreamSource`, but a batch ends with the rows that were there first, and between versions."""
+        """As `_core.StreamSource`, but a batch ends after the initial rows, and between versions."""
         found = self._source.latest(start, everything=everything, max_files=max_files)
         if found is None:
             return None

@@ -10,7 +10,7 @@ class Definition:
     """Beside the columns."""
 
     mode: str
-    """`create`, `replace`, `create_or_replace`; or `overwrite`, which leaves the table what it is."""
+    """`create`, `replace`, `create_or_replace`; or `overwrite`, which keeps the definition of the table."""
     partition_by: list[str]
     cluster_by: list[list[str]]
     properties: dict[str, str]

@@ -18,7 +18,7 @@ ON, USING = "replaceOn", "replaceUsing"
 
 @dataclass(frozen=True)
 class Replacing:
-    """Rows of the table leave that match one of the rows to be written."""
+    """Removes rows of the table that match one of the rows to be written."""
 
     on: str | None
     """A condition on both."""
@@ -74,7 +74,7 @@ class Replacing:
         return columns
 
     def check(self, session: Any, settings: Settings) -> None:
-        """Checks what is known before the table is read.
+        """Makes the checks that need no read of the table.
 
         Raises:
             InvalidArgumentError: the session does not allow the option, or a column has no name.

@@ -98,7 +98,7 @@ def _gathered(rows: Any, plan: Any, partition_by: Sequence[str]) -> Any:
 
 
 def _route(df: Any, plan: Any) -> str:
-    """The route by plan and size: what is known to be small is not worth a job."""
+    """The route by plan and size: rows that are known to be few are not worth a job."""
     if is_connect(df):
         # the server plans; the client knows only that a frame is its own local data
         return "driver" if type(getattr(df, "_plan", None)).__name__ == "LocalRelation" else "arrow"
