@@ -139,7 +139,7 @@ def refuse_type(message: str, value: Any) -> NoReturn:
 
 
 def _no_type(given: str) -> InvalidSchemaError:
-    reason = f"`{given}` is no type"
+    reason = f"`{given}` is not a type"
     error = InvalidSchemaError(f"schema: {reason}", reason=reason)
     return error.named("PARSE_SYNTAX_ERROR", error=f"'{given}'", hint="")
 

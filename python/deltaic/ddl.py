@@ -44,7 +44,7 @@ def schema_json(text: str) -> str:
     Types are those of Spark SQL. A column may have NOT NULL, COMMENT, DEFAULT and GENERATED ALWAYS AS.
 
     Raises:
-        InvalidSchemaError: it is no list of columns, or has a type or clause that is not known.
+        InvalidSchemaError: it is not a list of columns, or has a type or clause that is not known.
     """
     try:
         tree = sqlglot.parse_one(f"CREATE TABLE t ({text})", dialect=Dialect)
@@ -52,10 +52,10 @@ def schema_json(text: str) -> str:
         reason = (
             error.errors[0]["description"] if isinstance(error, ParseError) and error.errors else "a quote"
         )
-        _refuse(f"`{text}` is no list of columns: {reason}")
+        _refuse(f"`{text}` is not a list of columns: {reason}")
     columns = tree.this.expressions if isinstance(tree.this, exp.Schema) else []
     if not columns or not all(isinstance(column, exp.ColumnDef) for column in columns):
-        _refuse(f"`{text}` is no list of columns, such as `id BIGINT NOT NULL, name STRING`")
+        _refuse(f"`{text}` is not a list of columns, such as `id BIGINT NOT NULL, name STRING`")
     return json.dumps({"type": "struct", "fields": [_field(column) for column in columns]})
 
 
@@ -103,7 +103,7 @@ def _type(data_type: Node, column: str) -> str | Json:
     if kind == _Type.MAP and len(parts) == 2:
         key, value = (_type(part, column) for part in parts)
         return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": True}
-    return _refuse(f"column `{column}`: `{data_type.sql(Dialect)}` is no type of a table")
+    return _refuse(f"column `{column}`: `{data_type.sql(Dialect)}` is not a type of a table")
 
 
 def _refuse(reason: str) -> NoReturn:

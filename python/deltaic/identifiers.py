@@ -28,7 +28,7 @@ def parts(name: str) -> list[str]:
         if text[at] != ".":
             break
         at += 1
-    reason = f"`{name}` is no name, such as `table`, `schema.table` or delta.`/path`"
+    reason = f"`{name}` is not a name, such as `table`, `schema.table` or delta.`/path`"
     raise InvalidArgumentError.of("name", reason)
 
 

@@ -81,7 +81,7 @@ def millis(path: str, when: str | datetime | date | None) -> int | None:
 
 
 def invalid_timestamp(path: str, text: str) -> InvalidTimeTravelError:
-    """The error of a text that is no timestamp."""
+    """The error of a text that is not a timestamp."""
     reason = f"The provided timestamp ('{text}') cannot be converted to a valid timestamp"
     error = refusal(path, f"{reason}: write 2026-01-31 or 2026-01-31 12:30:00")
     return error.named("DELTA_TIMESTAMP_INVALID", expr=f"'{text}'")

@@ -27,11 +27,11 @@ def days(text: str) -> int:
     """
     found = _WHEN.fullmatch(text.strip())
     if found is None:
-        raise ValueError(f"`{text}` is no date")
+        raise ValueError(f"`{text}` is not a date")
     try:
         day = date(int(found["year"]), int(found["month"] or 1), int(found["day"] or 1))
     except ValueError:
-        raise ValueError(f"`{text}` is no date") from None
+        raise ValueError(f"`{text}` is not a date") from None
     return (day - date(1970, 1, 1)).days
 
 
@@ -47,7 +47,7 @@ def micros(text: str, zone: tzinfo = timezone.utc) -> int:
     try:
         return since_epoch(local.replace(tzinfo=zone_of(named) if named else zone))
     except (ValueError, OverflowError):
-        raise ValueError(f"`{text}` is no timestamp") from None
+        raise ValueError(f"`{text}` is not a timestamp") from None
 
 
 def local_micros(text: str) -> int:
@@ -62,14 +62,14 @@ def local_micros(text: str) -> int:
 def _parse(text: str) -> tuple[datetime, str | None]:
     found = _WHEN.fullmatch(text.strip())
     if found is None:
-        raise ValueError(f"`{text}` is no timestamp")
+        raise ValueError(f"`{text}` is not a timestamp")
     year, month, day = int(found["year"]), int(found["month"] or 1), int(found["day"] or 1)
     hour, minute, second = (int(found[part] or 0) for part in ("hour", "minute", "second"))
     fraction = int((found["fraction"] or "").ljust(6, "0")[:6])
     try:
         return datetime(year, month, day, hour, minute, second, fraction), found["zone"]
     except ValueError:
-        raise ValueError(f"`{text}` is no timestamp") from None
+        raise ValueError(f"`{text}` is not a timestamp") from None
 
 
 def since_epoch(when: datetime) -> int:
@@ -95,7 +95,7 @@ def zone_of(name: str) -> tzinfo:
         try:
             return ZoneInfo(name)
         except ZoneInfoNotFoundError:
-            raise ValueError(f"`{name}` is no time zone") from None
+            raise ValueError(f"`{name}` is not a time zone") from None
     offset = timedelta(
         hours=int(found["hours"]), minutes=int(found["minutes"] or 0), seconds=int(found["seconds"] or 0)
     )

@@ -106,7 +106,7 @@ fn rules_out(text: &str) -> bool {
         || text.matches("\"id\"").count() > 3;
     // a number in quotes is one to some readers
     let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
-    // a count that is no whole number is cut to one by some readers
+    // a count that is not a whole number is cut to one by some readers
     let count = |value: &Value| number(value).map(f64::trunc);
     let no_rows = count(&stats["numRecords"]) == Some(0.0);
     let nulls =

@@ -22,7 +22,7 @@ def checkpoint(table: Table, *, as_json: bool) -> None:
     if as_json:
         output.print_json(done._asdict())
     elif done.existed:
-        click.echo(f"{done.name} is there already")
+        click.echo(f"{done.name} exists already")
     else:
         sidecars = f", {done.sidecars_reused:,} sidecars taken over" if done.sidecars_reused else ""
         click.echo(f"{done.name}: {done.files:,} files, {output.size(done.written)} written{sidecars}")

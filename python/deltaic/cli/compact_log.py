@@ -24,6 +24,6 @@ def compact_log(table: Table, *, start: int, end: int | None, as_json: bool) -> 
     if as_json:
         output.print_json(done._asdict())
     elif done.existed:
-        click.echo(f"{done.name} is there already")
+        click.echo(f"{done.name} exists already")
     else:
         click.echo(f"{done.name}: {done.kept:,} of {done.actions:,} actions, {output.size(done.bytes)}")

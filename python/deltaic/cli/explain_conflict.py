@@ -85,9 +85,9 @@ def _saved(file: str) -> dict[str, Any]:
         if isinstance(found, str):
             found = json.loads(found)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise click.ClickException(f"`{file}` is no transaction: {error}") from error
+        raise click.ClickException(f"`{file}` is not a transaction: {error}") from error
     if not isinstance(found, dict):
-        raise click.ClickException(f"`{file}` is no transaction: the commit failed before it recorded one")
+        raise click.ClickException(f"`{file}` is not a transaction: the commit failed before it recorded one")
     return found
 
 

@@ -273,7 +273,7 @@ class DeltaTable:
                 `spark.databricks.delta.retentionDurationCheck.enabled` = `false`.
         """
         if retentionHours is not None and retentionHours < 0:
-            reason = f"{retentionHours} hours are no retention: give 0 or more"
+            reason = f"{retentionHours} hours are not a retention: give 0 or more"
             error = InvalidArgumentError.of("retentionHours", reason)
             raise error.named("DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE")
         hours = None if retentionHours is None else float(retentionHours)

@@ -225,7 +225,7 @@ class Maintenance(Handle):
         """
         files = None if inventory is None else list(inventory)
         if retention_hours is not None and not abs(retention_hours) < _MOST_HOURS:
-            reason = f"{retention_hours} is no number of hours"
+            reason = f"{retention_hours} is not a number of hours"
             raise InvalidArgumentError.of("retention_hours", reason)
         millis = None if retention_hours is None else round(retention_hours * 3_600_000)
         found = json.loads(

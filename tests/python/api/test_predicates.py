@@ -196,10 +196,13 @@ def test_a_syntax_error_points_at_the_word(text, word):
         ("", "it is empty"),
         ("  ", "it is empty"),
         ("a = 'x", "a quote or comment is not closed"),
-        ("a = DATE'2023-02-29'", "`2023-02-29` is no date"),
-        ("a = DATE'soon'", "`soon` is no date"),
-        ("a = TIMESTAMP'2023-01-01 25:00:00'", "`2023-01-01 25:00:00` is no timestamp"),
-        ("a = TIMESTAMP'2023-01-01 05:00:00 Mars/Base'", "`2023-01-01 05:00:00 Mars/Base` is no timestamp"),
+        ("a = DATE'2023-02-29'", "`2023-02-29` is not a date"),
+        ("a = DATE'soon'", "`soon` is not a date"),
+        ("a = TIMESTAMP'2023-01-01 25:00:00'", "`2023-01-01 25:00:00` is not a timestamp"),
+        (
+            "a = TIMESTAMP'2023-01-01 05:00:00 Mars/Base'",
+            "`2023-01-01 05:00:00 Mars/Base` is not a timestamp",
+        ),
     ],
 )
 def test_what_is_no_condition_is_an_error(text, reason):

@@ -150,7 +150,7 @@ fn what_cannot_be_a_table_is_refused_and_none_is_made() {
         ("InvalidArgument", "name p", by(&[("q", "string")]), &|l| {
             parquet(l, "p=1/a.parquet", &[("id", ids(&[1]))]);
         }),
-        ("InvalidSchema", "is no integer", by(&[("p", "integer")]), &|l| {
+        ("InvalidSchema", "is not of type integer", by(&[("p", "integer")]), &|l| {
             parquet(l, "p=x/a.parquet", &[("id", ids(&[1]))]);
         }),
         ("SchemaMismatch", "`id` is integer here and long", inferred(), &|l| {

@@ -27,7 +27,7 @@ def path(text: str) -> list[str]:
             end = rest.find(".") if "." in rest else len(rest)
             name, rest = rest[:end], rest[end:]
         if not name or not (rest == "" or rest.startswith(".")):
-            raise click.BadParameter(f"`{text}` is no name or path such as `address.city`")
+            raise click.BadParameter(f"`{text}` is not a name or path such as `address.city`")
         names.append(name)
         if not rest:
             return names

@@ -102,7 +102,7 @@ def merge(
             evolve(op, source.schema, clauses)
         elif not op.schema.fields:
             refusal = SchemaMismatchError.of(
-                ref.path, "the table has no columns; schema evolution gives it some"
+                ref.path, "the table has no columns; enable schema evolution to add some"
             )
             raise refusal.named("DELTA_MERGE_INTO_EMPTY_SCHEMA_TARGET")
         rows = Source(op, source, condition, by_name=any(c.is_star for c in clauses.all.values()))

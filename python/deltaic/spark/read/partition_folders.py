@@ -134,7 +134,7 @@ def _equal(name: str, data_type: str, text: str) -> str:
     try:
         return from_sql(f"{quoted} = {_literal(data_type, text)}")
     except (InvalidPredicateError, ValueError) as error:
-        reason = f"`{text}` is no value of the partition column `{name}`, which is {data_type}"
+        reason = f"`{text}` is not a value of the partition column `{name}`, which is {data_type}"
         raise InvalidArgumentError.of("path", reason) from error
 
 

@@ -38,9 +38,9 @@ def plan_scan(
             version = int(version)
         except ValueError:
             raise InvalidArgumentError(
-                f"versionAsOf: `{version}` is no whole number",
+                f"versionAsOf: `{version}` is not a whole number",
                 argument="versionAsOf",
-                reason="no whole number",
+                reason="not a whole number",
             ) from None
     millis = millis_of(path, timestamp, time_zone)
     if version is None and millis is None and may_name_a_time(path):
@@ -78,7 +78,7 @@ def millis_of(path: str, timestamp: str | dt.datetime | None, time_zone: str) ->
     try:
         at = timestamp if isinstance(timestamp, dt.datetime) else dt.datetime.fromisoformat(timestamp.strip())
     except ValueError:
-        reason = f"`{timestamp}` is no timestamp; write one such as 2026-01-31 or 2026-01-31 12:00:00.5"
+        reason = f"`{timestamp}` is not a timestamp; write one such as 2026-01-31 or 2026-01-31 12:00:00.5"
         raise InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason) from None
     if at.tzinfo is None:
         at = at.replace(tzinfo=times.zone_of(time_zone))

@@ -41,7 +41,7 @@ def retried(
 
     Raises:
         CommitConflictError: as the command, once it has lost more often than `MAX_REPLAYS`.
-        InvalidArgumentError: for a setting that is no whole number.
+        InvalidArgumentError: for a setting that is not a whole number.
     """
 
     @functools.wraps(function)

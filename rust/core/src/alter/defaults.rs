@@ -58,7 +58,10 @@ pub(super) fn check(table: &Definition) -> Result<()> {
         }
         for key in [GENERATION_EXPRESSION, IDENTITY_START] {
             if field.metadata.contains_key(key) {
-                return Err(refuse(&path, format!("it has `{key}`; a column has one source of its values")));
+                return Err(refuse(
+                    &path,
+                    format!("it has `{key}`; a column can have only one source of its values"),
+                ));
             }
         }
     }

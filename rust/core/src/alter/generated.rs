@@ -62,11 +62,13 @@ pub(super) fn check(schema: &StructType) -> Result<()> {
             return invalid("it has no expression".into());
         };
         if field.data_type.any(&|t| *t == DataType::Variant) {
-            return invalid("a variant cannot be compared, and so not be generated".into());
+            return invalid("a variant cannot be compared, so it cannot be generated".into());
         }
         for key in [IDENTITY_START, CURRENT_DEFAULT] {
             if field.metadata.contains_key(key) {
-                return invalid(format!("it has `{key}` too; a column has one source of its values"));
+                return invalid(format!(
+                    "it has `{key}` too; a column can have only one source of its values"
+                ));
             }
         }
         let refers = |other: &StructField| {

@@ -191,7 +191,7 @@ impl Bound {
 }
 
 pub(super) fn constant(literal: &Literal) -> Eval<Bound> {
-    let data_type = literal.data_type().ok_or("an interval is no value")?;
+    let data_type = literal.data_type().ok_or("an interval is not a value")?;
     Ok(Bound { node: Node::Literal(literal.array()?), data_type })
 }
 

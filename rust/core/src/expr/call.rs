@@ -53,7 +53,7 @@ fn special(name: &str, args: &[Bound]) -> Eval<Option<Bound>> {
         ("pmod", 2) => exactly(pmod(own(0), own(1))),
         ("abs" | "negative" | "positive", 1) => {
             if !is_numeric(&args[0].data_type) {
-                return Err(format!("{} is no number", args[0].data_type.name()));
+                return Err(format!("{} is not a number", args[0].data_type.name()));
             }
             let data_type = args[0].data_type.clone();
             Ok(Some(match name {
@@ -146,7 +146,7 @@ fn extract(args: &[Bound]) -> Eval<Bound> {
     let field = args[0]
         .literal()
         .and_then(|a| arrow::array::AsArray::as_string_opt::<i32>(a).map(|s| s.value(0).to_lowercase()));
-    let field = field.ok_or("the field is no constant")?;
+    let field = field.ok_or("the field is not a constant")?;
     let name = match field.as_str() {
         "year" | "y" | "years" | "yr" | "yrs" => "year",
         "quarter" | "qtr" => "quarter",

@@ -20,7 +20,7 @@ pub(super) fn compare(op: Binary, left: &dyn Datum, right: &dyn Datum) -> Eval<B
         Binary::Gt => cmp::gt(l, r),
         Binary::Ge => cmp::gt_eq(l, r),
         Binary::NullSafeEq => cmp::not_distinct(l, r),
-        _ => return Err(format!("{op:?} is no comparison")),
+        _ => return Err(format!("{op:?} is not a comparison")),
     };
     compared.map_err(|e| e.to_string())
 }

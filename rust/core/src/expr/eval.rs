@@ -49,7 +49,7 @@ impl Bound {
                 at.map(|at| batch.columns[at].clone()).ok_or_else(|| "a column does not exist".to_owned())
             }
             Node::Literal(array) => repeat(array, batch.rows),
-            Node::Interval(_) => Err("an interval is no value of a column".into()),
+            Node::Interval(_) => Err("an interval is not a value of a column".into()),
             Node::Field(of, place) => {
                 let of = of.evaluate(batch)?;
                 let of = of.as_struct_opt().ok_or("a struct is expected")?;

@@ -21,7 +21,7 @@ pub(super) fn text(value: &sql::Value) -> Parsed<String> {
         sql::Value::SingleQuotedRawStringLiteral(raw) | sql::Value::DoubleQuotedRawStringLiteral(raw) => {
             Ok(raw.clone())
         }
-        other => Err(format!("`{other}` is no text")),
+        other => Err(format!("`{other}` is not a text")),
     }
 }
 
@@ -100,7 +100,7 @@ fn decimal(digits: &str) -> Parsed {
 }
 
 fn hex(digits: &str) -> Parsed<Vec<u8>> {
-    let bad = || format!("`{digits}` are no hexadecimal digits");
+    let bad = || format!("`{digits}` are not hexadecimal digits");
     let padded = if digits.len() % 2 == 1 { format!("0{digits}") } else { digits.to_owned() };
     let nibble = |b: u8| (b as char).to_digit(16).map(|v| v as u8);
     let byte = |pair: &[u8]| Some((nibble(pair[0])? << 4) | nibble(pair[1])?);
@@ -109,7 +109,7 @@ fn hex(digits: &str) -> Parsed<Vec<u8>> {
 
 /// `DATE '…'` and the like.
 pub(super) fn typed(name: &str, text: &str) -> Parsed {
-    let bad = || format!("`{text}` is no {name}");
+    let bad = || format!("`{text}` is not a {name}");
     Ok(match name.to_ascii_uppercase().as_str() {
         "DATE" => Literal::Date(parse_date(text).ok_or_else(bad)?),
         // without a zone in it Spark takes the session's, which is UTC here
@@ -255,7 +255,7 @@ impl Literal {
                 Arc::new(TimestampMicrosecondArray::from(vec![*v]).with_timezone("UTC"))
             }
             Literal::TimestampNtz(v) => Arc::new(TimestampMicrosecondArray::from(vec![*v])),
-            Literal::Interval(_) => return Err("an interval is no value of a column".into()),
+            Literal::Interval(_) => return Err("an interval is not a value of a column".into()),
         })
     }
 }

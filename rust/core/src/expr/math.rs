@@ -119,7 +119,7 @@ pub(super) fn round(x: Bound, digits: Option<&Bound>) -> Eval<Bound> {
         None => 0,
         Some(digits) => {
             let digits = accept(digits.clone(), &DataType::Integer)?;
-            let array = digits.literal().filter(|a| a.is_valid(0)).ok_or("the digits are no constant")?;
+            let array = digits.literal().filter(|a| a.is_valid(0)).ok_or("the digits are not a constant")?;
             array.as_primitive::<Int32Type>().value(0)
         }
     };

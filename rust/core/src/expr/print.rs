@@ -237,7 +237,7 @@ fn word(text: &str) -> Printed<&str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     match text.chars().all(plain) && text.starts_with(|c: char| c.is_ascii_alphabetic()) {
         true => Ok(text),
-        false => Err(format!("`{text}` is no word of SQL")),
+        false => Err(format!("`{text}` is not a word of SQL")),
     }
 }
 

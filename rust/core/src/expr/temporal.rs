@@ -56,7 +56,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let (year, month, day) = (int(a, 0, row), int(a, 1, row), int(a, 2, row));
             let (m, d) = (u32::try_from(month).unwrap_or_default(), u32::try_from(day).unwrap_or_default());
             let date = NaiveDate::from_ymd_opt(year, m, d);
-            date.map(days_of).map(Some).ok_or_else(|| format!("make_date: {year}-{month}-{day} is no date"))
+            date.map(days_of)
+                .map(Some)
+                .ok_or_else(|| format!("make_date: {year}-{month}-{day} is not a date"))
         })?)
     }),
     function!(["trunc"], [D, T], 0, D, |a| {

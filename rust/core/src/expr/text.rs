@@ -182,7 +182,7 @@ pub(super) fn concat_ws(args: &[Bound]) -> Eval<Bound> {
     });
     let args = args.collect::<Eval<Vec<_>>>()?;
     if args[0].data_type != DataType::String {
-        return Err("the separator is no text".into());
+        return Err("the separator is not a text".into());
     }
     Ok(Bound::call(join, args, DataType::String))
 }

@@ -56,7 +56,7 @@ impl DataFile {
         let most_of_page = match location.option(MAX_PAGE_BYTES) {
             Some(text) => text.parse().map_err(|_| Error::InvalidArgument {
                 argument: MAX_PAGE_BYTES.into(),
-                reason: format!("`{text}` is no number of bytes"),
+                reason: format!("`{text}` is not a number of bytes"),
             })?,
             None => DEFAULT_MAX_PAGE_BYTES,
         };

@@ -25,7 +25,7 @@ pub fn parse(column: &str, text: Option<&str>, data_type: &DataType) -> Result<A
         return Ok(new_null_array(&arrow_type(data_type), 1));
     };
     typed(text, data_type).ok_or_else(|| Error::InvalidSchema {
-        reason: format!("partition column `{column}`: {text:?} is no {}", data_type.name()),
+        reason: format!("partition column `{column}`: {text:?} is not of type {}", data_type.name()),
     })
 }
 
@@ -249,7 +249,7 @@ mod tests {
             (DataType::Timestamp, "2021-01-01 00:00:00 Europe/Berlin"),
             (DataType::TimestampNtz, "2021-01-01T00:00:00Z"),
         ] {
-            let want = format!("schema: partition column `p`: {text:?} is no {}", data_type.name());
+            let want = format!("schema: partition column `p`: {text:?} is not of type {}", data_type.name());
             assert_eq!(shown(text, &data_type), want);
         }
     }

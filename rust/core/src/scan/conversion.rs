@@ -94,7 +94,7 @@ impl Conversion<'_> {
     /// A variant: two binary fields, in either order, or values that stand in typed columns as well.
     fn variant(&self, fields: &Fields, target: Arrow, at: &str) -> Result<Convert> {
         let Arrow::Struct(to) = target else {
-            return Err(self.matcher.error(format!("column `{at}` is no variant")));
+            return Err(self.matcher.error(format!("column `{at}` is not a variant")));
         };
         if fields.find("typed_value").is_some() {
             return Ok(Convert::Unshred(to));

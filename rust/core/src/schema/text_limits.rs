@@ -52,7 +52,7 @@ pub(crate) fn limits_of(schema: &StructType) -> Result<Vec<Option<Limits>>> {
 fn limits_of_column(field: &StructField) -> Result<Option<Limits>> {
     let Some(text) = field.metadata.get(CHAR_VARCHAR) else { return Ok(None) };
     let raw = text.as_str().and_then(RawType::parse).ok_or_else(|| Error::InvalidSchema {
-        reason: format!("column `{}`: {CHAR_VARCHAR} is {text}, which is no type", field.name),
+        reason: format!("column `{}`: {CHAR_VARCHAR} is {text}, which is not a type", field.name),
     })?;
     Ok(bind(&raw, &field.data_type))
 }

@@ -26,7 +26,7 @@ impl std::fmt::Display for InTheWay {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             InTheWay::Link(path) => write!(f, "`{}` is a link", path.display()),
-            InTheWay::NoName(path) => write!(f, "`{}` is no name of a file", path.display()),
+            InTheWay::NoName(path) => write!(f, "`{}` is not a name of a file", path.display()),
         }
     }
 }

@@ -183,7 +183,7 @@ fn open_remote(path: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn St
     let url = Url::parse(&uri).map_err(|e| invalid(&uri, e))?;
     secrets::check_url(&url)?;
     let options = store_options(&url, options, std::env::vars())?;
-    let url = known_url(&url).ok_or_else(|| invalid(&uri, "no URL of a store"))?;
+    let url = known_url(&url).ok_or_else(|| invalid(&uri, "not a URL of a store"))?;
     choose_tls();
     let (store, key) = object_store::parse_url_opts(&url, options).map_err(|e| invalid(&uri, e))?;
     let skip = path.key().len().saturating_sub(key.as_ref().len() + 1);

@@ -89,7 +89,7 @@ impl Offset {
         let index = match written.index {
             WRITTEN_BASE if written.source_version < 3 => BASE,
             index if index == BASE || SCHEMA_CHANGES.contains(&index) || (0..END).contains(&index) => index,
-            index => return Err(invalid(format!("{index} is no index"))),
+            index => return Err(invalid(format!("{index} is not an index"))),
         };
         let (table_id, initial) = (written.reservoir_id, written.is_starting_version);
         let mark = written.source_version == 3 && index == BASE;

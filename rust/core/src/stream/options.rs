@@ -74,7 +74,7 @@ const UNSUPPORTED: [&str; 4] = ["readChangeFeed", "readChangeData", "endingVersi
 
 impl SourceOptions {
     /// From text; names are compared without case, and unknown names are ignored. `start_time` is the value of
-    /// `startingTimestamp` in milliseconds since the Unix epoch, none where it is no timestamp.
+    /// `startingTimestamp` in milliseconds since the Unix epoch, none where it is not a timestamp.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a value that makes no sense; [`Error::Unsupported`] for an option by its name.

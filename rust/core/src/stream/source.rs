@@ -274,7 +274,7 @@ impl Source {
         match self.options.start {
             Start::Latest if end.mark => Ok(end.clone()),
             Start::Latest => Err(unknown(
-                "the first batch of this checkpoint was not finished, and where it began is not in it: set \
+                "the first batch of this checkpoint was not finished, and its start is not recorded: set \
                  startingVersion to the number of that version",
             )),
             Start::Table if end.initial => Ok(Offset::before(self.table_id(), end.version, true)),

@@ -252,8 +252,9 @@ fn duration(name: &str, text: &str) -> Result<u64> {
         _ => None,
     };
     let millis = number.parse::<u64>().ok().zip(factor).and_then(|(n, factor)| n.checked_mul(factor));
-    millis
-        .ok_or_else(|| invalid(&format!("fs.s3a.{name}"), format!("`{text}` is no duration, such as `30s`")))
+    millis.ok_or_else(|| {
+        invalid(&format!("fs.s3a.{name}"), format!("`{text}` is not a duration, such as `30s`"))
+    })
 }
 
 #[cfg(test)]

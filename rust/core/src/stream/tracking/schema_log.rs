@@ -88,7 +88,9 @@ impl Entry {
         match &self.protocol_json {
             None => Ok(table.clone()),
             Some(text) => Ok(serde_json::from_str::<ProtocolLine>(text)
-                .map_err(|e| corrupt(format!("the protocol of version {} in it is none: {e}", self.version)))?
+                .map_err(|e| {
+                    corrupt(format!("the protocol of version {} in it is not valid: {e}", self.version))
+                })?
                 .protocol),
         }
     }
@@ -150,7 +152,7 @@ impl SchemaLog {
         {
             let parameters = [("persistedId", current.table_id.as_str()), ("tableId", table_id)];
             let found = &current.table_id;
-            let what = format!("`{}` is of the table {found}, and this is {table_id}", log.dir);
+            let what = format!("`{}` belongs to the table {found}, and this is {table_id}", log.dir);
             return Err(
                 corrupt(what).named(&condition::STREAMING_SCHEMA_LOG_INCOMPATIBLE_DELTA_TABLE_ID, parameters)
             );

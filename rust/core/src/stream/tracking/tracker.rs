@@ -60,7 +60,7 @@ impl Tracker {
             && current.source_metadata_path != *of
         {
             let reason = format!(
-                "the log of schemas there is of another query or source: it has `{}`, and this is `{of}`. Give this one \
+                "the log of schemas there belongs to another query or source: it has `{}`, and this is `{of}`. Give this one \
                  another location, or a streamingSourceTrackingId",
                 current.source_metadata_path
             );
