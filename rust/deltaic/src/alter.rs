@@ -147,7 +147,7 @@ impl Alter {
     /// Gives a column a default in Spark SQL, or takes it away; the table needs the feature `allowColumnDefaults`.
     ///
     /// # Errors
-    /// [`Error::InvalidExpression`] for what is no constant of the type.
+    /// [`Error::InvalidExpression`] for what is not a constant of the type.
     pub fn set_default<S: Into<String>>(
         self,
         column: impl IntoIterator<Item = S>,

@@ -100,7 +100,7 @@ final class ChangesFunction extends AbstractFunction1 {
 
   private Object value(Expression argument, String which, int position) {
     if (!argument.resolved() || !argument.foldable()) {
-      throw Refusal.ofArgument(which, argument.sql() + " is no constant", "DELTA_CDC_NON_CONSTANT_ARGUMENT", new String[] {
+      throw Refusal.ofArgument(which, argument.sql() + " is not a constant", "DELTA_CDC_NON_CONSTANT_ARGUMENT", new String[] {
           "argumentName", "`" + which + "`", "pos", String.valueOf(position), "functionName", "`" + name + "`",
           "sqlExpr", argument.sql()});
     }

@@ -74,7 +74,7 @@ public final class RuleTrees {
       return "function: it is more than a value of each row";
     }
     Expression resolved = (Expression) ((Project) plan).projectList().apply(0);
-    if (constant && !resolved.references().isEmpty()) return "function: it is no constant";
+    if (constant && !resolved.references().isEmpty()) return "function: it is not a constant";
     return resolved.deterministic() ? ofResolved(resolved, allowed) : "random: it is not deterministic";
   }
 

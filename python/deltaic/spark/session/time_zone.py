@@ -128,7 +128,7 @@ _UNKNOWN = object()
 
 
 def _micros(node: Any, zone: tzinfo) -> Any:
-    """Microseconds since the epoch of a constant in the zone; `None` for null, `_UNKNOWN` for what is no constant."""
+    """Microseconds since the epoch of a constant in the zone; `None` for null, `_UNKNOWN` for what is not a constant."""
     node = node.unnest()
     if isinstance(node, exp.Null):
         return None

@@ -51,7 +51,7 @@ impl Identity {
                 high_water_mark: number(IDENTITY_HIGH_WATER_MARK),
                 allow_explicit_insert,
             })),
-            _ => invalid("start, step and allowExplicitInsert are there only together"),
+            _ => invalid("start, step and allowExplicitInsert must be set together"),
         }
     }
 
@@ -313,7 +313,7 @@ mod tests {
             change(&mut s.fields[0]);
             check(&s).unwrap_err().to_string()
         };
-        assert!(broken(&|f| drop(f.metadata.remove(IDENTITY_STEP))).contains("only together"));
+        assert!(broken(&|f| drop(f.metadata.remove(IDENTITY_STEP))).contains("must be set together"));
         assert!(broken(&|f| drop(f.metadata.insert(IDENTITY_STEP.into(), 0.into()))).contains("step is 0"));
         assert!(broken(&|f| f.data_type = DataType::Integer).contains("not long"));
         let mut nested = schema("s struct<id: long>");

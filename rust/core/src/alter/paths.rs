@@ -53,8 +53,8 @@ pub(crate) fn resolve(schema: &StructType, path: &[String]) -> Result<Vec<String
             (None, Some(DataType::Map(m))) if same(name, "value") => ("value".into(), &m.value_type),
             (None, other) => {
                 let steps = match other {
-                    Some(DataType::Array(_)) => "; an array goes on with `element`",
-                    Some(DataType::Map(_)) => "; a map goes on with `key` or `value`",
+                    Some(DataType::Array(_)) => "; an array continues with `element`",
+                    Some(DataType::Map(_)) => "; a map continues with `key` or `value`",
                     _ => "",
                 };
                 let kind = other.map(DataType::name).unwrap_or_default();
@@ -130,7 +130,7 @@ mod tests {
             ("b", "the table has A, s, m"),
             ("s.q", "`s` has X"),
             ("a.b", "`A` is of type long"),
-            ("s.x.y", "an array goes on with `element`"),
+            ("s.x.y", "an array continues with `element`"),
             ("m.k", "`key` or `value`"),
         ] {
             let error = resolve(&s, &path(column)).unwrap_err().to_string();

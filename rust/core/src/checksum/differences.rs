@@ -18,7 +18,7 @@ pub struct ChecksumDifference {
 
 impl fmt::Display for ChecksumDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: the checksum says {}, the log gives {}", self.field, self.said, self.found)
+        write!(f, "{}: the checksum states {}, the log gives {}", self.field, self.said, self.found)
     }
 }
 

@@ -117,7 +117,7 @@ impl CommitAttempt {
             Err(_) if self.reads < self.tries => {}
             Err(error) => self.unknown(match &self.doubt {
                 Some(put) => format!("{put}; reading it back: {error}"),
-                None => format!("the store says that the version is there; reading it back: {error}"),
+                None => format!("the store reports that the version exists; reading it back: {error}"),
             }),
         }
     }
@@ -134,11 +134,11 @@ impl CommitAttempt {
             Some(error) if self.path.scheme() == "file" => self.over(Err(error)),
             Some(error) => {
                 self.unknown(format!(
-                    "{error}; the version is not there, but the request may still be under way"
+                    "{error}; the version does not exist, but the request may still be under way"
                 ));
             }
             None => {
-                self.unknown("the store says that the version is there, and that it is not".to_owned());
+                self.unknown("the store reports that the version exists, and that it does not".to_owned());
             }
         }
     }

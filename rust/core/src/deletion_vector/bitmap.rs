@@ -131,7 +131,7 @@ impl DeletionVector {
     fn framed(descriptor: &DeletionVectorDescriptor, path: &ObjectPath, frame: &[u8]) -> Result<Self> {
         let at = format!("{path} at offset {}", descriptor.offset.unwrap_or(0));
         let size = size_of(descriptor, &at)?;
-        let torn = || invalid(&at, format!("torn: fewer than {} bytes are there", size as u64 + FRAME));
+        let torn = || invalid(&at, format!("torn: it has fewer than {} bytes", size as u64 + FRAME));
         let (written, rest) = frame.split_first_chunk::<4>().ok_or_else(torn)?;
         let written = u32::from_be_bytes(*written);
         if written as usize != size {

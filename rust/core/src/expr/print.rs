@@ -197,7 +197,7 @@ fn names(parts: &[String], out: &mut String) -> Printed {
 
 fn name(text: &str, out: &mut String) -> Printed {
     if text.contains(VARIABLE) {
-        return Err(format!("the name `{text}` holds `{VARIABLE}`, which Spark puts a variable in for"));
+        return Err(format!("the name `{text}` holds `{VARIABLE}`, which Spark replaces by a variable"));
     }
     let _ = write!(out, "`{}`", text.replace('`', "``"));
     Ok(())

@@ -39,7 +39,7 @@ pub(super) fn check(text: &str) -> Result<(), Unfit> {
         return unfit(format!("it has {} bytes, and a rule has at most {MOST_BYTES}", text.len()));
     }
     if text.contains("${") {
-        return unfit("it holds `${`, which Spark puts a variable in for");
+        return unfit("it holds `${`, which Spark replaces by a variable");
     }
     let tokens = Tokenizer::new(&Spark, text).with_unescape(false).tokenize();
     let tokens = tokens.map_err(|e| Unfit::Other(e.to_string()))?;

@@ -54,7 +54,7 @@ fn split_part(args: &[ArrayRef]) -> Eval<ArrayRef> {
     let parts = each(args, |row| {
         let (text, by, at) = (string(args, 0, row), string(args, 1, row), int(args, 2, row));
         if at == 0 {
-            return Err("split_part: the part 0 is asked for; they count from 1".into());
+            return Err("split_part: part 0 is requested; parts count from 1".into());
         }
         if text.is_empty() || by.is_empty() {
             return Ok(Some(if by.is_empty() && at.abs() == 1 { text.to_owned() } else { String::new() }));

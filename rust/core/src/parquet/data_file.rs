@@ -51,7 +51,7 @@ impl DataFile {
         let store = location.store_for(&path)?;
         let size = u64::try_from(size).map_err(|_| Error::DataFile {
             path: path.to_string(),
-            reason: format!("the log says {size} bytes"),
+            reason: format!("the log states {size} bytes"),
         })?;
         let most_of_page = match location.option(MAX_PAGE_BYTES) {
             Some(text) => text.parse().map_err(|_| Error::InvalidArgument {
@@ -232,7 +232,7 @@ impl DataFile {
                     return Ok(self.tail.slice((r.start - start) as usize..(r.end - start) as usize));
                 }
                 let bytes = fetched.next().filter(|b| b.len() as u64 == r.end - r.start);
-                bytes.ok_or_else(|| self.error(format!("bytes {} to {} are not there", r.start, r.end)))
+                bytes.ok_or_else(|| self.error(format!("bytes {} to {} are missing", r.start, r.end)))
             })
             .collect()
     }
@@ -251,8 +251,9 @@ impl DataFile {
     fn resized(&self) -> Option<Error> {
         let meta = self.store.head(&self.path).ok()?;
         // a log may name any file: how large it is, is nobody's business
-        let reason =
-            || format!("it does not have the {} bytes that the log says: it was replaced or cut", self.size);
+        let reason = || {
+            format!("it does not have the {} bytes that the log states: it was replaced or cut", self.size)
+        };
         (meta.size != self.size).then(|| self.error(reason()))
     }
 }

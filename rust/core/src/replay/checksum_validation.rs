@@ -145,7 +145,7 @@ impl Count {
             let again = Sums::of(files, said)?;
             if again != found {
                 let reason = format!(
-                    "with it the table has {found}, without it {again}, and the checksum of version {version} says {said}: \
+                    "with it the table has {found}, without it {again}, and the checksum of version {version} states {said}: \
                      it is damaged, and can be removed"
                 );
                 return Err(Error::corrupt(path, Some(version), reason));
@@ -158,7 +158,7 @@ impl Count {
         }
         // it is asked once
         wrong.store(true, Ordering::Relaxed);
-        counters.fell_back(format!("`{checksum}` was ignored: it says {said}, and the log has {found}"));
+        counters.fell_back(format!("`{checksum}` was ignored: it states {said}, and the log has {found}"));
         Ok(())
     }
 }

@@ -523,7 +523,7 @@ mod tests {
                 .to_string()
         };
         assert_eq!(plan(only(&["x"])), "columns: no column `x`. The table has id, name");
-        assert_eq!(plan(only(&["id", "ID"])), "columns: `id` is asked for twice");
+        assert_eq!(plan(only(&["id", "ID"])), "columns: `id` is requested twice");
         let on = |predicate| ReadRequest { predicate: Some(predicate), ..ReadRequest::default() };
         let unknown = Predicate::IsNull { column: vec!["s".into(), "x".into()] };
         assert_eq!(plan(on(unknown)), "predicate `s.x`: no such column. The table has id, name");

@@ -42,7 +42,7 @@ pub(super) fn resolve(
     if let Some(twice) = fields.iter().find(|f| !seen.insert(f.name.as_str())) {
         return Err(Error::InvalidArgument {
             argument: "columns".into(),
-            reason: format!("`{}` is asked for twice", twice.name),
+            reason: format!("`{}` is requested twice", twice.name),
         });
     }
     let requested = fields.len();

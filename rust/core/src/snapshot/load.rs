@@ -63,7 +63,7 @@ impl Evidence {
         {
             let name = checkpoint.files.first().map_or("", |f| &f.name);
             let path = location.log_dir().join(name).to_string();
-            let reason = format!("it has {found} files, and `{}` says {said}", LastCheckpoint::NAME);
+            let reason = format!("it has {found} files, and `{}` states {said}", LastCheckpoint::NAME);
             return Err(Error::corrupt(path, Some(version), reason));
         }
         Ok(reader)

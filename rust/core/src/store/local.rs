@@ -369,7 +369,7 @@ impl Store for LocalStore {
             opened.and_then(|file| sync_file(&file, local)).map_err(|e| {
                 match self.failure("make durable", path, e) {
                     // a commit would name it
-                    Error::NotFound { path } => Error::storage("make durable", path, "it is not there"),
+                    Error::NotFound { path } => Error::storage("make durable", path, "it does not exist"),
                     error => error,
                 }
             })

@@ -92,7 +92,7 @@ impl SourceOptions {
             if find(name).is_some() {
                 return Err(invalid(
                     name,
-                    "a stream follows the table; startingVersion says where it begins".into(),
+                    "a stream follows the table; set startingVersion for its start".into(),
                 )
                 .of_condition(&condition::UNSUPPORTED_TIME_TRAVEL_VIEWS));
             }

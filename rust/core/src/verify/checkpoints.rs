@@ -197,7 +197,7 @@ fn differences(
                 note(format!("no file `{}`: {gone}", add.path), "the file".into(), out);
             }
             Some(live) if live.seen == ordinal => {
-                note(format!("the file `{}` once", add.path), "it is there twice".into(), out);
+                note(format!("the file `{}` once", add.path), "it is listed twice".into(), out);
             }
             Some(live) => {
                 live.seen = ordinal;

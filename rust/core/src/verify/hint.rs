@@ -64,7 +64,10 @@ pub(super) fn compare(
     let there: &[Checkpoint] = log.checkpoints.get(&version).map_or(&[], Vec::as_slice);
     let Some(checkpoint) = there.iter().find(named).or_else(|| there.first().filter(|_| top.is_none()))
     else {
-        differs("a checkpoint that is there".into(), format!("{:?}, which is not", top.unwrap_or("none")));
+        differs(
+            "an existing checkpoint".into(),
+            format!("{:?}, which does not exist", top.unwrap_or("none")),
+        );
         return Ok(());
     };
     if hint.parts.is_some() && hint.parts != parts(checkpoint) {

@@ -124,10 +124,7 @@ fn compare(data: &StructType, table: &StructType, parent: &str, problems: &mut P
         }
         let same = |name: &str| name.to_lowercase() == field.name.to_lowercase();
         if data.fields.iter().find(|f| same(&f.name)).is_some_and(|f| !std::ptr::eq(f, field)) {
-            problems.push(format!(
-                "`{parent}{}` is in the data twice; case does not tell columns apart",
-                field.name
-            ));
+            problems.push(format!("`{parent}{}` is in the data twice; column names ignore case", field.name));
         }
     }
     for field in &table.fields {
