@@ -1,4 +1,4 @@
-//! A way to stop what is under way.
+//! Stops a running operation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

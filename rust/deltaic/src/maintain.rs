@@ -507,7 +507,7 @@ impl Verify {
     ///
     /// # Errors
     /// [`Error::TableNotFound`](crate::Error::TableNotFound),
-    /// [`Error::VersionNotFound`](crate::Error::VersionNotFound), and what the store says.
+    /// [`Error::VersionNotFound`](crate::Error::VersionNotFound), and errors of the store.
     ///
     /// # Cost
     /// The whole log and a HEAD for each file; with [`Verify::deep`] every file is read.

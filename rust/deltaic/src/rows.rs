@@ -59,8 +59,8 @@ impl DeleteRows {
     /// Deletes.
     ///
     /// # Errors
-    /// [`Error::InvalidExpression`](crate::Error::InvalidExpression) for what is no condition on this table, and for a row
-    /// that it cannot be computed for; [`Error::AppendOnly`](crate::Error::AppendOnly); those of
+    /// [`Error::InvalidExpression`](crate::Error::InvalidExpression) for what is not a condition on this table, and for
+    /// a row that it cannot be computed for; [`Error::AppendOnly`](crate::Error::AppendOnly); those of
     /// [`Transaction::commit`](crate::Transaction::commit).
     ///
     /// # Cost

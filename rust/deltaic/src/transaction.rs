@@ -202,7 +202,7 @@ impl Transaction {
     /// [`Error::AppendOnly`](crate::Error::AppendOnly), [`Error::InvalidAction`](crate::Error::InvalidAction),
     /// [`Error::UnsupportedFeature`](crate::Error::UnsupportedFeature). Then the conflicts: `ConcurrentAppend`,
     /// `ConcurrentDeleteRead`, `ConcurrentDeleteDelete`, `ConcurrentTransaction`, `MetadataChanged`, `ProtocolChanged`; and
-    /// `ConcurrentWrite` when the time to retry is over. And what the store says.
+    /// `ConcurrentWrite` when the time to retry is over. And errors of the store.
     ///
     /// # Cost
     /// One PUT where nobody else writes, and the checkpoint where one is due.

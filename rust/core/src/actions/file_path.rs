@@ -123,7 +123,7 @@ fn split_written(written: &str) -> Result<(Option<String>, String)> {
     Ok((prefix, decode(rest)?))
 }
 
-/// Index of the colon after a URI scheme. A colon behind a slash, or behind a character no scheme has, is data.
+/// Index of the colon after a URI scheme. A colon after a slash, or after a character no scheme has, is data.
 fn scheme_end(written: &str) -> Option<usize> {
     let end = written.find(':')?;
     let scheme = &written.as_bytes()[..end];

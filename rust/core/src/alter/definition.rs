@@ -55,7 +55,7 @@ impl Definition {
         })
     }
 
-    /// What a new table is to be, before [`super::finalize::finalize`] gives it protocol and schema string.
+    /// The definition of a new table, before [`super::finalize::finalize`] gives it protocol and schema string.
     pub fn new(metadata: Metadata, schema: StructType) -> Self {
         let protocol = Protocol {
             min_reader_version: 1,

@@ -21,7 +21,7 @@ pub fn drop_columns(table: &Definition, columns: &[Vec<String>]) -> Result<Defin
     finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
-/// Takes a column of `table` out of what is to become of it.
+/// Removes a column from the new definition of `table`.
 pub(super) fn drop_column(table: &Definition, new: &mut Definition, path: &[String]) -> Result<()> {
     let path = resolve(&new.schema, path)?;
     if table.column_mapping() == ColumnMappingMode::None {

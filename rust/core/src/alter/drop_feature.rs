@@ -99,7 +99,7 @@ fn refuse(feature: &str, reason: impl Into<String>) -> Error {
 /// The plan to drop a feature.
 ///
 /// # Errors
-/// [`Error::InvalidFeatureChange`] for what is no feature, not one of the table, one that cannot be dropped, one that
+/// [`Error::InvalidFeatureChange`] for what is not a feature, not one of the table, one that cannot be dropped, one that
 /// another needs, for truncation that makes no sense, and where something has to be dropped by hand first.
 pub fn plan_drop(
     table: &Definition,

@@ -1,4 +1,4 @@
-//! From what an operation wants to what is committed: ids, recorded type changes, protocol, kept properties, checks.
+//! From the wanted definition to the committed one: ids, recorded type changes, protocol, kept properties, checks.
 
 use super::definition::Definition;
 use super::protocol::{Asked, for_new_table, upgraded};

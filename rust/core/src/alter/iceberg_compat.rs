@@ -28,7 +28,7 @@ fn refuse(table: &Definition, reason: impl Into<String>) -> Error {
     Error::InvalidFeatureChange { feature: version(table).into(), reason: reason.into() }
 }
 
-/// Gives a new table with a compatibility column mapping by name, where nothing is said about the mode.
+/// Gives a new table with a compatibility column mapping by name, if the mode is not given.
 pub(super) fn map_columns_of_new_table(new: &mut Definition, change: Change) {
     const MODE: TableProperty = TableProperty::ColumnMappingMode;
     if change == Change::Create && is_on(&new.metadata) && new.property(MODE).is_none() {

@@ -206,8 +206,8 @@ pub(crate) fn sync_mark(
     finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
-/// The first of these columns, by physical name, whose mark is another in `new` than in `old`: what both made from it on
-/// was given twice.
+/// The first of these columns, by physical name, whose mark is another in `new` than in `old`: values generated from it
+/// on were assigned twice.
 ///
 /// # Errors
 /// As [`Identity::of`].

@@ -23,7 +23,7 @@ fn invalid(key: &str, reason: impl Into<String>) -> Error {
 /// What `SET TBLPROPERTIES` may do beyond the rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetOptions {
-    /// Takes `delta.` properties that are not known here as they are.
+    /// Accepts unknown `delta.` properties unchanged.
     pub allow_arbitrary: bool,
 }
 
@@ -111,7 +111,7 @@ pub fn known_properties() -> impl Iterator<Item = &'static str> {
     TableProperty::settable().map(TableProperty::name)
 }
 
-/// Whether a property is about the protocol and none of the table.
+/// Whether a property is about the protocol and not one of the table.
 pub(crate) fn is_of_protocol(key: &str) -> bool {
     let lower = key.to_lowercase();
     lower.starts_with(FEATURE_PREFIX) || READER_VERSION.is(key) || WRITER_VERSION.is(key)

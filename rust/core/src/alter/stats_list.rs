@@ -15,7 +15,7 @@ fn listed(table: &Definition) -> Result<Option<Vec<Vec<String>>>> {
     list.map_err(|reason| Error::InvalidArgument { argument: KEY.to_string(), reason })
 }
 
-/// Takes a dropped column, and what is in it, out of the list.
+/// Removes a dropped column, and what is in it, from the list.
 pub(super) fn drop(table: &mut Definition, path: &[String]) -> Result<()> {
     let Some(mut list) = listed(table)? else { return Ok(()) };
     let before = list.len();
@@ -88,7 +88,7 @@ pub(super) fn check(table: &Definition) -> Result<()> {
         .named(&condition::DUPLICATE_DATA_SKIPPING_COLUMNS, [("columns", columns)]))
 }
 
-/// The columns that have statistics of their own in what is listed.
+/// The columns in the list that have their own statistics.
 fn add_leaves(path: Vec<String>, data_type: &DataType, leaves: &mut Vec<Vec<String>>) {
     match data_type {
         DataType::Struct(inner) => {

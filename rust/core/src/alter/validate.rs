@@ -76,7 +76,7 @@ pub(super) fn check(old: Option<&Definition>, new: &Definition, change: Change) 
     check_features(new)
 }
 
-/// The protocol says what it says in one way.
+/// The protocol is in its only valid form.
 fn check_protocol(protocol: &Protocol) -> Result<()> {
     let refuse = |feature: &str, reason: String| {
         Err(Error::InvalidFeatureChange { feature: feature.to_owned(), reason })

@@ -20,7 +20,7 @@ pub(super) fn is_on(table: &Definition) -> bool {
 /// Checks that a column may change its type: both are primitive and the protocol has the change.
 ///
 /// # Errors
-/// [`crate::Error::InvalidColumnChange`] that says what is in the way.
+/// [`crate::Error::InvalidColumnChange`] with the reason.
 pub(super) fn check(table: &Definition, path: &[String], from: &DataType, to: &DataType) -> Result<()> {
     if from == to || *from == DataType::Void {
         return Ok(());

@@ -24,7 +24,7 @@ pub enum ChangeKind {
     Insert,
     /// Deleted rows of a data file.
     Delete,
-    /// Changes that were written as such; each row says what it is.
+    /// Changes that were written as such; each row has its change type.
     Cdc,
 }
 
@@ -54,7 +54,7 @@ pub struct ChangeFile {
     pub file: Add,
 }
 
-/// What is known of the commit.
+/// The facts of the commit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Committed<'a> {
     pub(super) location: &'a Location,
@@ -162,7 +162,7 @@ impl Committed<'_> {
                 let mut others = RoaringTreemap::new();
                 others.insert_range(0..total);
                 others -= &rows;
-                // a row behind the end of the file stays in the vector, and the scan refuses it
+                // a row after the end of the file stays in the vector, and the scan refuses it
                 others |= rows.into_iter().skip_while(|row| *row < total).collect::<RoaringTreemap>();
                 let vector = (!others.is_empty()).then(|| DeletionVector::from(others).to_inline());
                 self.file(kind, Add { deletion_vector: vector, ..add.clone() })

@@ -40,8 +40,8 @@ pub struct ChangeDataFeed {
 
 impl ChangeDataFeed {
     /// Plans the changes up to a version of a table. Where columns are mapped, in the first or the last version of the range
-    /// or in the snapshot, the schema is that of the last version of the range, otherwise that of the snapshot, as
-    /// delta-spark has it.
+    /// or in the snapshot, the schema is that of the last version of the range, otherwise that of the snapshot, as in
+    /// delta-spark.
     ///
     /// # Errors
     /// [`Error::VersionNotFound`], [`Error::TimestampOutOfRange`] and [`Error::InvalidTimeTravel`] for a range that the log

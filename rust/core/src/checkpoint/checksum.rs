@@ -48,7 +48,7 @@ pub fn checksum_of(snapshot: &Snapshot) -> Result<Checksum> {
 /// Writes a checksum, unless the version has one: they are never overwritten. Returns whether it was written.
 ///
 /// # Errors
-/// What the store says.
+/// Errors of the store.
 pub fn put_checksum(location: &Location, version: u64, checksum: &Checksum) -> Result<bool> {
     let path = checksum_path(location, version);
     let mut body = serde_json::to_vec(checksum).map_err(|e| Error::storage("encode", path.to_string(), e))?;
@@ -59,7 +59,7 @@ pub fn put_checksum(location: &Location, version: u64, checksum: &Checksum) -> R
 /// The checksum of a version; `None` if it has none or one that cannot be read.
 ///
 /// # Errors
-/// What the store says.
+/// Errors of the store.
 pub fn read_checksum(location: &Location, version: u64) -> Result<Option<Checksum>> {
     let path = checksum_path(location, version);
     match location.store().get(&path) {
@@ -73,7 +73,7 @@ pub fn read_checksum(location: &Location, version: u64) -> Result<Option<Checksu
 /// where there is none, or where it cannot be derived: then the next checkpoint writes one.
 ///
 /// # Errors
-/// What the store says.
+/// Errors of the store.
 pub fn write_checksum(
     location: &Location,
     version: u64,

@@ -85,7 +85,7 @@ pub struct CleanupDone {
 /// caller's to ask.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a property that cannot be read; what the store says to the listing.
+/// [`Error::InvalidArgument`] for a property that cannot be read; errors of the store for the listing.
 ///
 /// # Cost
 /// One listing of the log, the footer of one checkpoint, one request a deleted file. Where checkpoints were deleted and
@@ -119,7 +119,7 @@ pub(crate) fn cleanup_before(
     let Deletable { base, files } = deletable(&listing, cutoff, settings.protected_before);
     let mut done = CleanupDone::default();
     let Some(base) = base.filter(|_| !files.is_empty()) else { return Ok(done) };
-    // nothing is deleted on the word of a name alone
+    // a name alone never justifies a deletion
     let readable = CheckpointReader::open(location, &base).and_then(|c| c.protocol_and_metadata());
     if !matches!(readable, Ok((Some(_), Some(_)))) {
         return Ok(done);
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn an_empty_checkpoint_is_not_built_on_nor_one_whose_time_is_not_its_own() {
         assert_eq!(base(&listing(&[10, 20, 30], &[(1, 1), (2, 0)]), 40, 0), Some(1));
-        // version 2 was written at 15, and counts as committed behind version 1
+        // version 2 was written at 15, and counts as committed after version 1
         assert_eq!(base(&listing(&[10, 20, 15], &[(1, 1), (2, 1)]), 40, 0), Some(1));
         assert_eq!(base(&listing(&[10, 20, 21], &[(1, 1), (2, 1)]), 40, 0), Some(2));
     }

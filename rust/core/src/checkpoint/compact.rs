@@ -31,7 +31,7 @@ pub struct CompactDone {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for fewer than two commits, [`Error::LogGap`] when one of them is missing,
-/// [`Error::LogCorrupt`] for one that is broken, and what the store says.
+/// [`Error::LogCorrupt`] for one that is broken, and errors of the store.
 ///
 /// # Cost
 /// One listing and one read of each commit. Memory: the bodies of 256 commits, and what is kept.

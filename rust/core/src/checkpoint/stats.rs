@@ -129,7 +129,7 @@ mod tests {
         let parser = parser();
         let one = r#"{"numRecords":1}"#;
         assert_eq!(parser.decode(&[Some(one), None]).unwrap().num_rows(), 2);
-        // the rows of the files behind it would be those of other files
+        // the rows of the files after it would be those of other files
         for other in ["{}\n{}", "", "{"] {
             assert!(parser.decode(&[Some(other)]).is_err(), "{other:?}");
             assert!(parser.decode(&[Some(one), Some(other)]).is_err(), "{other:?}");

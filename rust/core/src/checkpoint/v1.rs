@@ -48,7 +48,7 @@ pub(super) fn write(job: &Job<'_>) -> Result<(CheckpointDone, LastCheckpoint)> {
     Ok((done, hint))
 }
 
-/// The bytes of the file, made as they are asked for.
+/// The bytes of the file, produced on demand.
 struct Parts<'a> {
     job: &'a Job<'a>,
     encoder: Option<Encoder>,

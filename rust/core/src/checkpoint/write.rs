@@ -53,7 +53,7 @@ pub struct CheckpointDone {
 /// [`Error::LogCorrupt`] for a log that cannot be replayed, and where the version's checksum counts other files than the
 /// replay found; [`Error::UnsupportedFeature`] for a table whose writer features are not known;
 /// [`Error::Unsupported`] for a version that `delta.requireCheckpointProtectionBeforeVersion` protects;
-/// [`Error::InvalidArgument`] for a property that cannot be read; what the store says.
+/// [`Error::InvalidArgument`] for a property that cannot be read; errors of the store.
 ///
 /// # Cost
 /// V1 reads and writes all live files and tombstones. V2 writes those that sidecars do not hold yet, or no longer as they

@@ -14,7 +14,7 @@ const TRIES: u32 = 5;
 pub enum Step {
     /// Put the commit if it is absent.
     Put,
-    /// Read what is at its place.
+    /// Read the object with its name.
     Read,
     /// Nothing: it is over.
     Over,
@@ -61,7 +61,7 @@ impl CommitAttempt {
         CommitAttempt { tries, ..self }
     }
 
-    /// What is to be done next.
+    /// The next step.
     pub fn step(&self) -> Step {
         self.step
     }
@@ -122,7 +122,7 @@ impl CommitAttempt {
         }
     }
 
-    /// Nothing is at the place.
+    /// There is no object with its name.
     fn absent(&mut self) {
         match self.doubt.take() {
             Some(error) if is_refusal(&error) && !self.under_way => self.over(Err(error)),

@@ -9,7 +9,7 @@ use crate::error::{Conflict, ConflictKind, ConflictRule, Error, Result};
 use crate::events;
 use crate::store::Location;
 
-/// What is to be committed, whichever version it becomes.
+/// A proposed commit, independent of its version.
 pub trait Proposal {
     /// The commit as this version.
     ///
@@ -43,10 +43,10 @@ pub struct Landed {
 /// is used up.
 ///
 /// # Errors
-/// * What the proposal says: it may not follow a winner.
+/// * Errors of the proposal: it may not follow a winner.
 /// * [`Error::ConcurrentWrite`] when the budget is used up.
 /// * [`Error::CommitStateUnknown`] when it is unknown whether the commit was made: nothing that it names may be deleted.
-/// * What the store says.
+/// * Errors of the store.
 ///
 /// After every error but [`Error::CommitStateUnknown`] the commit was not made.
 pub fn run(

@@ -74,7 +74,7 @@ pub fn decide<'f>(
 /// deletion vectors of files that both changed.
 ///
 /// # Errors
-/// [`crate::Error::LogCorrupt`] for a path that cannot be decoded, and what `vectors` says.
+/// [`crate::Error::LogCorrupt`] for a path that cannot be decoded, and errors of `vectors`.
 pub fn findings(ours: &Ours<'_>, winner: &Winner, vectors: &dyn Vectors) -> Result<Vec<RuleFinding>> {
     let theirs = Theirs::of(winner, ours.root)?;
     let mut out = Vec::new();

@@ -86,7 +86,7 @@ impl Reads {
         self.apps.insert(app_id.to_owned());
     }
 
-    /// What was read, bound to no table.
+    /// Claims that are not bound to a table.
     pub(super) fn record(&self) -> ReadsRecord {
         let record = |p: &ReadPredicate| PredicateRecord {
             predicate: p.predicate.clone(),
@@ -101,7 +101,7 @@ impl Reads {
         }
     }
 
-    /// What was read, of this table.
+    /// Claims that are bound to this table.
     ///
     /// # Errors
     /// [`Error::InvalidPredicate`] for a column that the table does not have.

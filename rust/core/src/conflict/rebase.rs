@@ -14,7 +14,7 @@ impl Changes {
     ///
     /// # Errors
     /// [`crate::Error::LogCorrupt`] for a path that cannot be decoded, [`crate::Error::InvalidColumnChange`] for a mark
-    /// that does not fit, and what `vectors` says.
+    /// that does not fit, and errors of `vectors`.
     pub fn rebase(
         &mut self,
         findings: &[RuleFinding],

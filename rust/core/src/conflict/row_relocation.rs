@@ -128,7 +128,7 @@ mod tests {
             places(&moves, "b", &[0, 1, 3]),
             Some(vec![("x".into(), vec![6, 7]), ("y".into(), vec![1])])
         );
-        // a row that was deleted before, one behind the end, an unknown file
+        // a row that was deleted before, one after the end, an unknown file
         assert_eq!(places(&moves, "a", &[3]), None);
         assert_eq!(places(&moves, "a", &[8]), None);
         assert_eq!(places(&moves, "c", &[0]), None);

@@ -64,7 +64,7 @@ const WITH_THEM: [TableProperty; 4] = [
     TableProperty::MaterializedRowIdColumn,
 ];
 
-/// Behind it every row has a row id: a commit that was prepared before cannot say that rows kept theirs.
+/// After it every row has a row id: a commit that was prepared before cannot claim that rows kept theirs.
 const ROW_TRACKING: TableProperty = TableProperty::EnableRowTracking;
 
 /// Whether a change of the metadata enables row tracking.
@@ -119,8 +119,8 @@ pub(super) fn metadata_rule(old: &Metadata, new: &Metadata) -> Option<ConflictRu
     Some(if before == after { ConflictRule::IdentityAdvanced } else { ConflictRule::MetadataChanged })
 }
 
-/// Whether a change of the metadata enables column mapping by name: files that know nothing of it are read by the names that
-/// they have.
+/// Whether a change of the metadata enables column mapping by name: files without it are read by the names that they
+/// have.
 fn maps_by_name(old: &Metadata, new: &Metadata) -> bool {
     let mode = Metadata::column_mapping;
     mode(old) == ColumnMappingMode::None && mode(new) == ColumnMappingMode::Name

@@ -21,7 +21,7 @@ pub trait Vectors: Debug {
     /// Stores vectors. Their descriptors, in order.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     fn store_all(&self, vectors: &[DeletionVector]) -> Result<Vec<DeletionVectorDescriptor>>;
 }
 

@@ -64,7 +64,7 @@ impl Winner {
 /// All commits from `version` to the head of the log, in order: one listing, then all of them at once.
 ///
 /// # Errors
-/// What the store says, [`Error::LogGap`] when a commit is missing before an existing one, and [`Error::LogCorrupt`] for
+/// Errors of the store, [`Error::LogGap`] when a commit is missing before an existing one, and [`Error::LogCorrupt`] for
 /// one that cannot be read.
 pub fn winners_from(location: &Location, version: u64) -> Result<Vec<Winner>> {
     let mut head = version;

@@ -253,13 +253,13 @@ fn size_of(descriptor: &DeletionVectorDescriptor, at: &str) -> Result<usize> {
     usize::try_from(size).map_err(|_| invalid(at, format!("sizeInBytes {size} is negative")))
 }
 
-/// Reads ranges of a deletion-vector file; what is missing is said as such.
+/// Reads ranges of a deletion-vector file; a missing file is reported as such.
 fn fetch(location: &Location, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
     let store = location.store_for(path)?;
     let missing = || invalid(&path.to_string(), "the file does not exist, but the log refers to it");
     store.get_ranges(path, ranges).map_err(|error| match error {
         Error::NotFound { .. } => missing(),
-        // a range behind the end of a torn file fails in each store in its own words
+        // stores report a range after the end of a torn file in different ways
         Error::Storage { .. } => match (store.head(path), ranges.iter().map(|r| r.end).max()) {
             (Ok(meta), Some(end)) if meta.size < end => {
                 invalid(&path.to_string(), format!("torn: it ends before byte {end}, where the vector does"))

@@ -62,7 +62,7 @@ pub(crate) fn cdc(file: Add) -> Cdc {
 /// Writes the rows of new files as changes: where a commit has files of changes, readers look at nothing else.
 ///
 /// # Errors
-/// As [`read_file`], and what the store says.
+/// As [`read_file`], and errors of the store.
 ///
 /// # Cost
 /// A read of the new files, several at a time. Memory: the open files of one writer a core.
@@ -100,10 +100,10 @@ impl<'a> ChangeWriter<'a> {
         ChangeWriter { plan, files: TableWriter::new(plan, uploads, options, Some(FOLDER)) }
     }
 
-    /// Writes rows that are conformed to the table; columns behind those of the table are left out.
+    /// Writes rows that are conformed to the table; columns after those of the table are left out.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub(super) fn write(&mut self, conformed: &RecordBatch, change: ChangeType) -> Result<()> {
         let rows = conformed.num_rows();
         let table = self.plan.schema.fields.len() - 1;
@@ -118,7 +118,7 @@ impl<'a> ChangeWriter<'a> {
     /// Closes the files.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub(super) fn finish(self) -> Result<Vec<Cdc>> {
         let files = self.files.finish()?.into_iter().map(|file| cdc(file.add));
         Ok(files.collect())

@@ -22,7 +22,7 @@ pub struct DmlOptions {
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,
     /// Application id and its version: with a version that the table has already recorded, or an older one, nothing is
-    /// done again.
+    /// repeated.
     pub app_transaction: Option<(String, i64)>,
     /// Engine that `commitInfo.engineInfo` names before deltaic itself.
     pub engine: Option<String>,

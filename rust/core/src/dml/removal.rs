@@ -17,7 +17,7 @@ use crate::sums::SaturatingSum;
 use crate::txn::Transaction;
 use crate::write::RowCondition;
 
-/// What left, and what was written for it.
+/// What was removed, and what was written for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Removed {
     /// None where nobody knows how many rows the files had.

@@ -41,7 +41,7 @@ pub(crate) struct Rewritten {
 ///
 /// # Errors
 /// As [`crate::scan::read_file`]; [`Error::InvalidExpression`], [`Error::InvariantViolation`] and
-/// [`Error::SchemaMismatch`] for a new row that cannot be computed or breaks a rule of the table; what the store says.
+/// [`Error::SchemaMismatch`] for a new row that cannot be computed or breaks a rule of the table; errors of the store.
 ///
 /// # Cost
 /// All columns of the rows that are written. Memory: the open files of one writer a core.

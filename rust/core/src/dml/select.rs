@@ -17,11 +17,11 @@ use crate::schema::StructType;
 use crate::snapshot::Snapshot;
 use crate::write::implied;
 
-/// A predicate that is true wherever a condition in Spark SQL is: what it cannot say is unknown. It prunes files, and says
-/// what a transaction read.
+/// A predicate that is true wherever a condition in Spark SQL is: what it cannot express is unknown. It prunes files,
+/// and is the claim of what a transaction read.
 ///
 /// # Errors
-/// [`Error::InvalidExpression`] for what is no condition on this table.
+/// [`Error::InvalidExpression`] for what is not a condition on this table.
 pub fn implied_predicate(snapshot: &Snapshot, condition: &str) -> Result<Predicate> {
     Evaluator::condition(condition, snapshot.schema())?;
     Ok(implied(&parse(condition)?, condition))
@@ -31,7 +31,7 @@ pub fn implied_predicate(snapshot: &Snapshot, condition: &str) -> Result<Predica
 /// predicate.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a request with a predicate of its own; [`Error::InvalidExpression`] for what is no
+/// [`Error::InvalidArgument`] for a request with a predicate of its own; [`Error::InvalidExpression`] for what is not a
 /// condition on this table, and from the stream for a row that it cannot be computed for; as [`crate::scan::read`].
 ///
 /// # Cost

@@ -31,7 +31,7 @@ pub(crate) struct Marked {
 /// remaining rows.
 ///
 /// # Errors
-/// What the store says of files of vectors.
+/// Errors of the store for files of vectors.
 pub(crate) fn mark(attempt: &DmlAttempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Marked> {
     let mut done = Marked::default();
     let (whole, some): (Vec<&Touched>, Vec<&Touched>) = touched.iter().partition(|t| t.is_whole());

@@ -53,7 +53,7 @@ impl Bitmaps {
     }
 }
 
-/// What is wrong with rows that an engine gave.
+/// The error of rows that an engine gave.
 pub(super) fn invalid(reason: String) -> Error {
     Error::InvalidArgument { argument: "rows".into(), reason }
 }

@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::schema::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ColumnMappingMode};
 use crate::sums::SaturatingSum;
 
-/// What Spark must know before it plans: what [`file_list::describe`] says of the version with the schema, with the columns
-/// of changes. Version and time are partition columns. `changeType` names the column that says what happened to a row:
+/// What Spark must know before it plans: [`file_list::describe`] of the version with the schema, with the columns of
+/// changes. Version and time are partition columns. `changeType` names the column of the change type of a row:
 /// files have it, or a value for all of their rows, which is the last partition value of the block.
 pub fn describe(changes: &ChangeDataFeed) -> Value {
     let snapshot = changes.snapshot();

@@ -254,7 +254,7 @@ impl DistributedDml {
         self.job.snapshot.adds(self.predicate.as_ref())
     }
 
-    /// The different partition values of all files: one row each, with typed values by logical name, and behind them the
+    /// The different partition values of all files: one row each, with typed values by logical name, and after them the
     /// number by which [`DistributedDml::take_partitions`] knows it, in the column `number`.
     ///
     /// # Errors
@@ -298,7 +298,7 @@ impl DistributedDml {
     /// the place of [`DistributedDml::set_predicate`].
     ///
     /// # Errors
-    /// [`Error::InvalidExpression`] for what is no condition on this table, and for a row that it cannot be computed for;
+    /// [`Error::InvalidExpression`] for what is not a condition on this table, and for a row that it cannot be computed for;
     /// [`Error::AppendOnly`] when the table loses no rows; as [`crate::scan::read_file`] and [`Snapshot::files`].
     ///
     /// # Cost
@@ -354,7 +354,7 @@ impl DistributedDml {
         }
     }
 
-    /// A plan by which the engine writes rows into data files: the columns of the table and behind them those of
+    /// A plan by which the engine writes rows into data files: the columns of the table and after them those of
     /// [`DistributedDml::row_id_columns`]. Rows with other values than before, `changed`, must be checked against its rules.
     ///
     /// # Errors
@@ -363,7 +363,7 @@ impl DistributedDml {
         self.plan(changed, self.row_id_columns()?)
     }
 
-    /// A plan by which the engine writes files of row-level changes: the columns of the table, and behind them
+    /// A plan by which the engine writes files of row-level changes: the columns of the table, and after them
     /// `_change_type`.
     ///
     /// # Errors
@@ -408,7 +408,7 @@ impl DistributedDml {
     /// files of changes, readers of the change data feed read only these.
     ///
     /// # Errors
-    /// What the store says, and [`Error::DataFile`] for a file that cannot be read.
+    /// Errors of the store, and [`Error::DataFile`] for a file that cannot be read.
     ///
     /// # Cost
     /// With `as_changes` the files are read and their rows written once more.

@@ -29,7 +29,7 @@ pub struct DistributedWrite {
     pub rules: RowRules,
     storage: StorageOptions,
     options: WriteOptions,
-    /// Columns behind those of the table.
+    /// Columns after those of the table.
     more: Vec<StructField>,
     /// Files that this process wrote, which are durable.
     written: Arc<Mutex<HashSet<FilePath>>>,
@@ -82,7 +82,7 @@ impl DistributedWrite {
         Ok(DistributedWrite { plan, rules, storage, options, more: Vec::new(), written: Arc::default() })
     }
 
-    /// A write of rows that an engine made of those of the table, or new ones, with `more` columns behind those of the
+    /// A write of rows that an engine derived from those of the table, or new ones, with `more` columns after those of the
     /// table, which have neither statistics nor rules. The engine checks them against the rules.
     pub(crate) fn of_rows(
         plan: &WritePlan,
@@ -182,7 +182,7 @@ impl DistributedWrite {
     ///
     /// # Errors
     /// [`Error::SchemaMismatch`] for a value that must not be null or does not fit, [`Error::InvariantViolation`] for a
-    /// row that breaks a rule of the table, [`Error::Arrow`] from the data, and what the store says.
+    /// row that breaks a rule of the table, [`Error::Arrow`] from the data, and errors of the store.
     pub fn write_files(&self, data: impl RecordBatchReader, folder: Option<&str>) -> Result<Vec<Add>> {
         let uploads = Uploads::new(&self.plan.location);
         let mut rules = Rules::of(&self.plan, &from_arrow(&data.schema())?)?;

@@ -103,7 +103,7 @@ pub fn check_analyzed(snapshot: &Snapshot, analyzed: &str) -> Result<()> {
     check_fits(snapshot, &describe(snapshot), analyzed)
 }
 
-/// [`check_analyzed`] of what `now` says of the snapshot, or of changes that have its schema.
+/// [`check_analyzed`] of the facts `now` of the snapshot, or of changes that have its schema.
 pub(crate) fn check_fits(snapshot: &Snapshot, now: &Value, analyzed: &str) -> Result<()> {
     let invalid = |reason: String| Error::InvalidSchema { reason };
     let then: Value = serde_json::from_str(analyzed).map_err(|e| invalid(e.to_string()))?;
@@ -433,7 +433,7 @@ fn is_plain(written: &str) -> bool {
         && written.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'=' | b'/'))
 }
 
-/// A place as Hadoop spells it: local paths with one slash behind the scheme.
+/// A place as Hadoop spells it: local paths with one slash after the scheme.
 pub fn spark_uri(path: &ObjectPath) -> String {
     let uri = path.to_uri();
     match uri.strip_prefix("file://") {

@@ -59,7 +59,7 @@ impl DistributedDml {
     /// Remaining rows keep their row ids.
     ///
     /// # Errors
-    /// As [`crate::scan::read_file`], what the store says, and [`crate::Error::Interrupted`];
+    /// As [`crate::scan::read_file`], errors of the store, and [`crate::Error::Interrupted`];
     /// [`crate::Error::SchemaMismatch`] for new rows of other columns.
     ///
     /// # Cost
@@ -72,7 +72,7 @@ impl DistributedDml {
         Ok(())
     }
 
-    /// The matching rows, as they are in the version: the columns of the table, and behind them those of
+    /// The matching rows, as they are in the version: the columns of the table, and after them those of
     /// [`DistributedDml::row_id_columns`] with the ids and commit versions that the rows have.
     ///
     /// # Errors

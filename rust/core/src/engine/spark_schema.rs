@@ -1,4 +1,4 @@
-//! Schemas as Spark takes them over, without what it would parse as SQL unread.
+//! Schemas as Spark gets them, without SQL that Spark would parse unchecked.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn told(field: &StructField) -> impl Iterator<Item = (String, Value)> {
     })
 }
 
-/// A default for Spark, which refuses by name what is none that it may be given.
+/// A default for Spark; an invalid one is replaced by an expression that raises an error.
 fn default_json(column: &str, text: &str) -> Value {
     let printed =
         Rule::of(text, &StructType::default(), RuleKind::Default(column)).ok().and_then(|rule| rule.sql);

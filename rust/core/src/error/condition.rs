@@ -1,7 +1,8 @@
 //! The names by which delta-spark and Spark distinguish errors: conditions, with SQLSTATE, Python class and parameters.
 //!
-//! A kind of [`Error`] that is always one condition has it in [`OF_KINDS`]; where it depends on what happened, the place
-//! that raises says which ([`Error::named`]). What delta-spark has no condition for has none here. The names are those of
+//! A kind of [`Error`] that is always one condition has it in [`OF_KINDS`]; where it depends on the situation, the
+//! raising code names it ([`Error::named`]). What delta-spark has no condition for has none here. The names are those
+//! of
 //! `delta-error-classes.json` of delta-spark 4.4 and of `error-conditions.json` of Spark, and a test compares.
 
 use super::fact::Fact;
@@ -442,7 +443,7 @@ impl Error {
         }
     }
 
-    /// What the place that raised gave beside the condition.
+    /// The parameters that the raising code gave besides the condition.
     pub fn given_parameters(&self) -> &[(&'static str, String)] {
         match self {
             Error::Named(given) => &given.parameters,

@@ -1,4 +1,4 @@
-//! The one error type. Every variant is a fact: what was looked at, what was found, and what to do about it.
+//! The one error type. Every variant is a fact: what was read, what was found, and what to do about it.
 
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ pub enum Error {
         /// File name of the first missing commit.
         missing: String,
     },
-    /// A log file is torn, empty or not what the protocol says. Never skipped: its content may matter.
+    /// A log file is torn, empty or against the protocol. It is never skipped: its content may matter.
     #[error("log file `{path}`{} is corrupt: {reason}", version.map(|v| format!(" (version {v})")).unwrap_or_default())]
     LogCorrupt {
         /// The file.
@@ -219,7 +219,7 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
-    /// A row that breaks a rule of the table. Nothing of the write is in the table.
+    /// A row that breaks a rule of the table. The write did not change the table.
     #[error("a row breaks the {rule} of `{path}`: `{expression}` does not hold for {row}")]
     InvariantViolation {
         /// Table location.
@@ -236,7 +236,7 @@ pub enum Error {
     InvalidArgument {
         /// Name of the argument.
         argument: String,
-        /// What is wrong and what is right.
+        /// The problem, and the valid values.
         reason: String,
     },
     /// A change of a column that the table, or the protocol, does not allow.
@@ -244,7 +244,7 @@ pub enum Error {
     InvalidColumnChange {
         /// Path of the column.
         column: String,
-        /// What is in the way, and what to do.
+        /// The obstacle, and what to do.
         reason: String,
     },
     /// A table feature that cannot be added or dropped, or that the protocol would lack.
@@ -252,7 +252,7 @@ pub enum Error {
     InvalidFeatureChange {
         /// Name of the feature.
         feature: String,
-        /// What is in the way, and what to do.
+        /// The obstacle, and what to do.
         reason: String,
     },
     /// A table feature that versions in the log still show, so that it cannot be dropped yet. The newest version no longer
@@ -437,7 +437,7 @@ pub enum Error {
     Internal {
         /// What was being done.
         operation: String,
-        /// What the panic says.
+        /// The message of the panic.
         reason: String,
     },
     /// Another error, of which the place that raised it knows the condition (see [`Error::named`]).

@@ -297,7 +297,7 @@ fn number(caster: &Caster, array: &ArrayRef, from: &DataType, to: &DataType) -> 
             let values: PrimitiveArray<Decimal128Type> = (0..array.len())
                 .map(|row| match array.is_null(row) {
                     true => Ok(None),
-                    // what is no number, or infinite, is null by either setting
+                    // what is not a number, or infinite, is null by either setting
                     false => match read(row) {
                         Ok(Number::Floating(v)) if !v.is_finite() => Ok(None),
                         _ => caster.keep(value(row)),

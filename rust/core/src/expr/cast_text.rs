@@ -134,8 +134,8 @@ fn floating<T: std::ops::Neg<Output = T>>(
     }
 }
 
-/// Unscaled value and scale of a number as text, with an exponent or not. Digits beyond what 128 bits hold are cut where
-/// they are behind the point.
+/// Unscaled value and scale of a number as text, with an exponent or not. Digits beyond 128 bits are cut if they are
+/// after the point.
 pub(super) fn decimal_digits(text: &str) -> Option<(i128, i8)> {
     let text = text.trim_matches(is_space);
     let (mantissa, exponent) = match text.find(['e', 'E']) {
@@ -161,7 +161,7 @@ pub(super) fn decimal_digits(text: &str) -> Option<(i128, i8)> {
         }
         scale = 0;
     }
-    // more digits behind the point than any decimal has cannot change the rounding but by a last digit that is not zero
+    // more digits after the point than any decimal has cannot change the rounding but by a last digit that is not zero
     let most = 38;
     if kept.len() > most && scale > 0 {
         let cut = (kept.len() - most).min(usize::try_from(scale).ok()?);

@@ -92,7 +92,7 @@ pub(super) fn decimal_result(op: super::Binary, left: (u8, i8), right: (u8, i8))
     if precision <= 38 {
         return (precision.max(1) as u8, scale as i8);
     }
-    // digits before the point are kept, six behind it at least
+    // digits before the point are kept, at least six after it
     let whole = precision - scale;
     (38, (38 - whole).max(scale.min(6)) as i8)
 }

@@ -10,9 +10,9 @@ use super::parse::parse;
 use crate::error::{Error, Result, condition};
 use crate::schema::{DataType, StructType};
 
-/// An expression over the columns of a table, with names resolved and types known. What it gives is what Spark gives
-/// with either setting of `spark.sql.ansi.enabled`, in the session time zone UTC; where the two settings differ, and for
-/// an overflow, a cast that fails or a division by zero, it gives an error.
+/// An expression over the columns of a table, with names resolved and types known. Its result is that of Spark with
+/// either setting of `spark.sql.ansi.enabled`, in the session time zone UTC; where the two settings differ, and for an
+/// overflow, a cast that fails or a division by zero, it gives an error.
 #[derive(Debug, Clone)]
 pub struct Evaluator {
     text: String,

@@ -1,4 +1,4 @@
-//! What functions are made of: a kernel takes whole columns and gives one.
+//! The parts of functions: a kernel takes whole columns and returns one.
 
 use std::sync::Arc;
 

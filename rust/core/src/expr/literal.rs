@@ -63,7 +63,7 @@ fn number(digits: &str, long: bool) -> Parsed {
     decimal(digits)
 }
 
-/// A number with a letter behind it that names the type.
+/// A number with a letter after it that names the type.
 pub(super) fn suffixed(number: &str) -> Parsed {
     let upper = number.to_ascii_uppercase();
     let bad = || format!("the number `{number}` does not fit its type");

@@ -16,7 +16,7 @@ use crate::schema::DataType;
 /// Parses one expression of Spark SQL.
 ///
 /// # Errors
-/// [`Error::InvalidExpression`], which names what is not known here.
+/// [`Error::InvalidExpression`], which names the unknown part.
 ///
 /// # Cost
 /// The stack that the longest chain of operators needs, at most 100 MiB, while it parses.

@@ -97,7 +97,7 @@ fn bare(expr: &Expr, out: &mut String) -> Printed {
             write(x, Level::Whole, out)?;
         }
         Expr::Negate(x) => {
-            // a constant right behind the sign is another constant
+            // a constant right after the sign is another constant
             out.push_str("(-(");
             write(x, Level::Or, out)?;
             out.push_str("))");

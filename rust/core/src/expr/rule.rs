@@ -13,7 +13,7 @@ use crate::error::condition::Condition;
 use crate::error::{Error, Result, condition};
 use crate::schema::StructType;
 
-/// What a rule is, which decides what it may call.
+/// The kind of a rule, which decides what it may call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleKind<'a> {
     /// A CHECK constraint, or an invariant of a column.

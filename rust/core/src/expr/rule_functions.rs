@@ -1,4 +1,4 @@
-//! The functions of Spark that a rule of a table may call, by name. What is not here may read or do anything.
+//! The functions of Spark that a rule of a table may call, by name. Functions that are not listed may read or do anything.
 
 use super::rule::RuleKind;
 
@@ -54,7 +54,7 @@ const PURE: &str = "\
     zip_with \
 ";
 
-/// Give the time of the query, or what is the same in all of it.
+/// Return the time of the query, or something constant in it.
 const OF_TIME: &str =
     "current_date curdate current_timestamp now localtimestamp current_time localtime current_timezone";
 

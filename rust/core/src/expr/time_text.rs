@@ -44,7 +44,7 @@ pub(super) fn format_timestamp(micros: i64) -> Result<String, String> {
     Ok(text)
 }
 
-/// `[+-]yyyy[-m[m][-d[d]]]`, and anything behind a space or `T`.
+/// `[+-]yyyy[-m[m][-d[d]]]`, and anything after a space or `T`.
 pub(super) fn parse_date(text: &str) -> Option<i32> {
     let mut rest = text.trim_matches(is_space);
     let date = read_date(&mut rest)?;
@@ -114,7 +114,7 @@ impl Written {
 /// A date as [`parse_date`] reads it, and after a space or `T` `h[h]:m[m][:s[s][.fraction]][zone]`.
 ///
 /// # Errors
-/// For a time zone that is a name, and a time without a date: Spark knows what they are, this does not.
+/// For a time zone that is a name, and a time without a date: Spark knows them, this parser does not.
 pub(super) fn parse_timestamp(text: &str) -> Result<Option<Written>, String> {
     let text = text.trim_matches(is_space);
     let mut rest = text;

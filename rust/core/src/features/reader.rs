@@ -39,8 +39,8 @@ pub fn check_reader(table: &str, protocol: &Protocol) -> Result<()> {
     }
 }
 
-/// Refuses a table whose metadata makes use of a feature that its protocol, which lists features, lacks: its writers did not
-/// know what they wrote.
+/// Refuses a table whose metadata makes use of a feature that its protocol, which lists features, lacks: its writers
+/// did not follow the feature.
 ///
 /// # Errors
 /// [`Error::LogCorrupt`] with all such features.

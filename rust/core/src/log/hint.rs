@@ -60,8 +60,8 @@ impl LastCheckpoint {
     /// Name in `_delta_log`.
     pub const NAME: &'static str = "_last_checkpoint";
 
-    /// Reads the hint; `None` where there is none. One whose checksum is not that of the rest says where a checkpoint is, and
-    /// nothing of what is in it.
+    /// Reads the hint; `None` where there is none. One whose checksum is not that of the rest says where a checkpoint
+    /// is, and is not trusted for its content.
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] when it is not the JSON of a hint, [`Error::Storage`] when it cannot be read. Neither is

@@ -1,4 +1,4 @@
-//! What the history says of a change of a table, as delta-spark writes it.
+//! The history entry of a change of a table, as delta-spark writes it.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField, StructType};
 use crate::txn::Operation;
 
-/// The operation of a change, and of what it makes of the table.
+/// The operation of a change, by the change and its result.
 ///
 /// # Errors
 /// [`Error::InvalidColumnChange`] for a missing column.

@@ -189,7 +189,7 @@ fn attempt(location: &Location, alteration: &Alteration, user_metadata: Option<&
     Ok(txn.commit()?.version)
 }
 
-/// The newest version, or that which the caller has looked at; what the table is, and what it is to be.
+/// The newest version, or the one that the caller has read; the current and the new definition.
 fn newest(location: &Location, alteration: &Alteration) -> Result<(Snapshot, Definition, Definition)> {
     let at = checked_by_caller(alteration).map_or(At::Latest, At::Version);
     let snapshot = Snapshot::open(location.clone(), at)?;
@@ -227,7 +227,7 @@ pub(super) fn altered(table: &Definition, alteration: &Alteration) -> Result<Def
     }
 }
 
-/// What was found in the rows must hold for those of others, too: a blind append that lands first has not been looked at.
+/// The result for the rows must be true for those of others, too: a blind append that lands first has not been checked.
 fn claim_all_rows(txn: &mut Transaction) {
     txn.read_whole_table();
     txn.set_isolation(IsolationLevel::Serializable);

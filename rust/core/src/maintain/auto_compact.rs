@@ -17,7 +17,7 @@ use crate::write::{
 /// How long lost races are repeated.
 const BUDGET: Duration = Duration::from_secs(60);
 
-/// What is to be compacted after a commit.
+/// The files to compact after a commit.
 #[derive(Debug)]
 pub(crate) struct AutoCompact {
     location: Location,

@@ -23,7 +23,7 @@ use crate::write::check_place;
 /// Whether statements may mark rows of files as deleted.
 const VECTORS: TableProperty = TableProperty::EnableDeletionVectors;
 
-/// Properties of a table that say something of its own history or place, and nothing of a clone.
+/// Properties of a table about its own history or location, which a clone does not get.
 const OWN: [&str; 4] = [
     TableProperty::InCommitTimestampEnablementVersion.name(),
     TableProperty::InCommitTimestampEnablementTimestamp.name(),
@@ -156,7 +156,7 @@ fn refused(target: &Location, reason: &str) -> Error {
     Error::InvalidArgument { argument: target.root().to_string(), reason: reason.into() }
 }
 
-/// Whether a property says something of the table that has it, and nothing of one that is made after it.
+/// Whether a property is about the table itself, and is not copied to one made from it.
 pub(super) fn is_own(key: &str) -> bool {
     OWN.contains(&key)
         || key.starts_with(COORDINATED_COMMITS_PREFIX)

@@ -92,7 +92,7 @@ pub struct ConvertDone {
 ///   properties that ask for column mapping, which the files do not have.
 /// * [`Error::DataFile`] with the name of a file that is not Parquet, or holds a type that no table has.
 /// * [`Error::SchemaMismatch`] with the file and column whose type is not that of other files.
-/// * [`Error::InvalidSchema`] for a partition value that is none of its type, and names that a table cannot have.
+/// * [`Error::InvalidSchema`] for a partition value that does not have its type, and names that a table cannot have.
 /// * [`Error::TableAlreadyExists`] when another writer makes a table meanwhile.
 /// * As [`Transaction::commit`].
 ///

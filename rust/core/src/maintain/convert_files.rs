@@ -141,8 +141,8 @@ fn check_columns<'a>(
 /// The partition values of a file as the log has them. Instants are those of UTC.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] where the folders name other columns; [`Error::InvalidSchema`] for a value that is none of its
-/// type.
+/// [`Error::InvalidArgument`] where the folders name other columns; [`Error::InvalidSchema`] for a value that does not
+/// have its type.
 pub(super) fn partition_values(
     root: &ObjectPath,
     file: &Found,
@@ -269,7 +269,7 @@ mod tests {
             let decoded = parse("p", values["p"].as_deref(), &data_type).unwrap();
             prop_assert_eq!(&decoded, &expected);
             prop_assert_eq!(values["q r"].clone(), other);
-            // what is inferred from the same folder shows the same
+            // inference from the same folder gives the same result
             let guess = inferred(&root(), &[found(&format!("{folders}/a.parquet"))]).unwrap();
             partition_values(&root(), &found(&format!("{folders}/a.parquet")), &guess).unwrap();
         }

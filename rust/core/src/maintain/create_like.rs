@@ -16,7 +16,7 @@ use crate::store::Location;
 use crate::txn::Transaction;
 use crate::write::{Defined, TableSpec, check_place, with_defaults};
 
-/// What a table is to have beside what it takes from another one.
+/// What a table gets besides what it copies from another one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LikeOptions {
     /// Properties in place of those of the source.

@@ -1,4 +1,4 @@
-//! Which files of a clustered table are clustered again: cubes are the files that one run made of one set of rows.
+//! Which files of a clustered table are clustered again: cubes are the files that one run wrote for one set of rows.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ pub struct CurveStats {
     pub new_cubes: u64,
 }
 
-/// What is clustered, and how much at once.
+/// The clustered columns, and the limit for one step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CubeRules<'a> {
     /// The columns of the table.

@@ -1,4 +1,4 @@
-//! What is known of a version beside its rows.
+//! The facts of a version besides its rows.
 
 use crate::alter::clustering::shown;
 use crate::error::{Error, Result};

@@ -136,7 +136,7 @@ impl DropJob<'_> {
         })
     }
 
-    /// The first step that is left, if there is one, of the plan that is made from the newest version.
+    /// The first remaining step, if there is one, of the plan for the newest version.
     fn step(&mut self) -> Result<DropPlan> {
         let snapshot = self.newest()?;
         let (table, traces) = state(&snapshot, self.name)?;

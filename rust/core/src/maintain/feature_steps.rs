@@ -118,7 +118,7 @@ impl StepJob<'_> {
         txn.commit().map(|_| 0)
     }
 
-    /// Writes files again, each by itself, and makes the table what it is to be in the same commit.
+    /// Rewrites files, each by itself, and changes the definition of the table in the same commit.
     fn rewrite(&self, operation: Operation, files: Vec<Add>, new: Option<Definition>) -> Result<u64> {
         let location = self.snapshot.location();
         check_writer(&location.root().to_string(), &self.table.protocol)?;
@@ -193,7 +193,7 @@ pub(super) fn barrier(location: &Location, user_metadata: Option<&str>) -> Resul
 /// Removes domains in a commit.
 ///
 /// # Errors
-/// What the store says.
+/// Errors of the store.
 pub(super) fn remove_domains(txn: &mut Transaction, snapshot: &Snapshot, names: &[String]) -> Result<()> {
     if names.is_empty() {
         return Ok(());

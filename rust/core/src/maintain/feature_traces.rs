@@ -1,4 +1,4 @@
-//! What a version shows of the features of its table, and from which version on the history shows nothing of one.
+//! The traces of features in a version, and the version from which on the history has none of a feature.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ use crate::write::definition;
 /// go, clustering columns have the names that they then have.
 ///
 /// # Errors
-/// As [`definition`], and what the store says.
+/// As [`definition`], and errors of the store.
 ///
 /// # Cost
 /// For deletion vectors and row tracking the live files; for deletion vectors the tombstones of their retention; a listing
@@ -165,7 +165,7 @@ fn file_shows(feature: TableFeature, action: &Action) -> bool {
 /// whole history shows nothing. Tombstones in a checkpoint do not count, as they do not in delta-spark.
 ///
 /// # Errors
-/// [`crate::Error::LogCorrupt`] for a commit or checkpoint that cannot be read; what the store says.
+/// [`crate::Error::LogCorrupt`] for a commit or checkpoint that cannot be read; errors of the store.
 ///
 /// # Cost
 /// The existing commits from the newest back to the one that shows the feature; the live files of the oldest
@@ -182,7 +182,7 @@ pub(super) fn clean_from(snapshot: &Snapshot, listing: &Listing, feature: TableF
             }
         }
     }
-    // since when the metadata is what it is
+    // the version since when the metadata is unchanged
     let mut metadata_since = 0;
     for commit in listing.commits().rev().take_while(|c| c.version >= clean) {
         let version = commit.version;

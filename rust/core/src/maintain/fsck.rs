@@ -7,7 +7,7 @@ use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction};
 
-/// What was found, and what was done about it.
+/// The missing files, and the commit that removed them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FsckDone {

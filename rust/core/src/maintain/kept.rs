@@ -1,4 +1,4 @@
-//! The files inside a table that versions need, by their names, whatever the log calls them.
+//! The files inside a table that versions need, by their names in the store, however the log spells them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,7 @@ impl<'a> Kept<'a> {
     /// Of a table where a listing met these links.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub(super) fn new(location: &'a Location, links: Vec<ObjectPath>) -> Result<Self> {
         let real_root = location.store().real_path(location.root())?;
         let links = links.into_iter().collect();
@@ -34,7 +34,7 @@ impl<'a> Kept<'a> {
     /// Keeps a file; what lies outside the table is kept anyway.
     ///
     /// # Errors
-    /// [`Error::OutsideTable`] where it is unknown whether the file lies inside; what the store says.
+    /// [`Error::OutsideTable`] where it is unknown whether the file lies inside; errors of the store.
     pub(super) fn insert(&mut self, path: &ObjectPath) -> Result<()> {
         let root = self.location.root();
         if let Some(name) = path.below(root) {

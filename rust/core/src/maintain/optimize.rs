@@ -126,10 +126,11 @@ pub struct OptimizeDone {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a condition that is not on partition columns, for columns that a Z-order cannot be made of,
-/// and for both where the table is clustered; [`Error::InvalidExpression`] for what is no condition on this table, or cannot
-/// be computed for a partition; [`Error::UnsupportedFeature`] for a table that asks more of a writer, [`Error::DataFile`] for a file that cannot be read, [`Error::ConcurrentDeleteDelete`] and
-/// the other conflicts of [`Transaction::commit`] when the budget is used up, [`Error::Interrupted`] where it was asked to
-/// stop, and what the store says.
+/// and for both where the table is clustered; [`Error::InvalidExpression`] for what is not a condition on this table,
+/// or cannot be computed for a partition; [`Error::UnsupportedFeature`] for a table that asks more of a writer,
+/// [`Error::DataFile`] for a file that cannot be read, [`Error::ConcurrentDeleteDelete`] and the other conflicts of
+/// [`Transaction::commit`] when the budget is used up, [`Error::Interrupted`] where it was asked to stop, and errors of
+/// the store.
 ///
 /// # Cost
 /// The files that are joined are read and written once an attempt, several new files at a time. Memory is that of a row

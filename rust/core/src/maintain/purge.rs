@@ -17,7 +17,7 @@ use crate::write::{WritePlan, read_footer};
 /// The files with deleted rows, and those with fields that the table does not have.
 ///
 /// # Errors
-/// [`Error::DataFile`] for a file that cannot be read; what the store says.
+/// [`Error::DataFile`] for a file that cannot be read; errors of the store.
 ///
 /// # Cost
 /// The footer of each file without a deletion vector is read, several at a time.

@@ -57,7 +57,7 @@ pub(super) struct VacuumPlan {
 /// since then has. The store is listed before the log is read, so a file that is committed in between is seen as live.
 ///
 /// # Errors
-/// As [`Snapshot::files`], and what the store says. Nothing is planned without the whole log, nor where it is unknown
+/// As [`Snapshot::files`], and errors of the store. Nothing is planned without the whole log, nor where it is unknown
 /// whether a file of the log lies inside the table.
 ///
 /// Where there is an `inventory` the store is not listed: the files of it are looked after one by one.

@@ -39,7 +39,8 @@ use crate::write::{
 /// All of [`plan_write`], before the first batch is read. Then [`Error::SchemaMismatch`] for a value that must not be
 /// null or does not fit, [`Error::InvariantViolation`] for a row that breaks a rule of the table and
 /// [`Error::InvalidExpression`] for one that a rule cannot be computed for, [`Error::ReplaceWhereMismatch`] for a row that is not among those that the overwrite replaces, [`Error::Arrow`] from the data itself, [`Error::MetadataChanged`] and
-/// [`Error::ProtocolChanged`] when another writer changed the table so that this data may not follow, and what the store says.
+/// [`Error::ProtocolChanged`] when another writer changed the table so that this data may not follow, and errors of the
+/// store.
 pub fn write(
     location: &Location,
     data: impl RecordBatchReader,
@@ -123,7 +124,8 @@ pub(crate) fn fill(
 /// nothing and the caller deletes them.
 ///
 /// # Errors
-/// As [`Transaction::commit`]: [`Error::MetadataChanged`], [`Error::CommitStateUnknown`], [`Error::TableAlreadyExists`], and what the store says.
+/// As [`Transaction::commit`]: [`Error::MetadataChanged`], [`Error::CommitStateUnknown`],
+/// [`Error::TableAlreadyExists`], and errors of the store.
 ///
 /// # Cost
 /// That of the commit; on a local file system the sync of each file and its folders.
@@ -135,7 +137,7 @@ pub fn commit_adds(plan: &WritePlan, adds: Vec<Add>, options: &WriteOptions) -> 
 /// Files that others wrote are made durable: a commit never names a file that a power cut could still take.
 ///
 /// # Errors
-/// What the store says.
+/// Errors of the store.
 pub(crate) fn make_durable<'a>(plan: &WritePlan, adds: impl IntoIterator<Item = &'a Add>) -> Result<()> {
     let (store, root) = (plan.location.store(), plan.location.root());
     let files: Vec<_> = adds.into_iter().map(|add| add.path.resolve(root)).collect::<Result<_>>()?;

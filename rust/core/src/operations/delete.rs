@@ -25,9 +25,9 @@ use crate::write::RowCondition;
 /// * As [`crate::Snapshot::open`], and as [`Transaction::commit`].
 /// * [`crate::Error::UnsupportedFeature`] when the table asks more of a writer than this one does,
 ///   [`crate::Error::AppendOnly`] when it loses no rows.
-/// * [`crate::Error::InvalidExpression`] for what is no condition on this table, and for a row that it cannot be
+/// * [`crate::Error::InvalidExpression`] for what is not a condition on this table, and for a row that it cannot be
 ///   computed for.
-/// * As [`crate::scan::read_file`], and what the store says; [`crate::Error::Interrupted`] where it was asked to stop.
+/// * As [`crate::scan::read_file`], and errors of the store; [`crate::Error::Interrupted`] where it was asked to stop.
 ///
 /// # Cost
 /// The columns of the condition in the files, row groups and pages that may match, and where there are no deletion

@@ -239,7 +239,7 @@ impl CheckpointFile {
     fn open(location: &Location, path: ObjectPath, size: i64, version: u64) -> Result<Self> {
         let name = path.to_string();
         let broken = |reason: String| Error::corrupt(&name, Some(version), reason);
-        // what the store says is no fact about the content: the next try may read it
+        // errors of the store is no fact about the content: the next try may read it
         let unreadable = |error: Error| match error {
             Error::Storage { .. } | Error::OutsideTable { .. } => error,
             Error::DataFile { reason, .. } => broken(reason),

@@ -328,7 +328,7 @@ impl Transaction {
     ///   commit that landed first; [`Error::ConcurrentWrite`] when the budget is used up,
     ///   or when it claims the whole table.
     /// * [`Error::CommitStateUnknown`] when it is unknown whether the commit was made: nothing that it names may be deleted.
-    /// * What the store says.
+    /// * Errors of the store.
     ///
     /// After every error but [`Error::CommitStateUnknown`] the commit was not made.
     ///

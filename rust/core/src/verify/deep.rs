@@ -20,7 +20,7 @@ pub(super) struct Wrong {
 /// batch; none where that of this file is known to be lost.
 ///
 /// # Errors
-/// What the store says.
+/// Errors of the store.
 pub(super) fn check(
     snapshot: &Snapshot,
     add: &Add,

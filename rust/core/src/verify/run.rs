@@ -17,7 +17,7 @@ use crate::store::Location;
 /// checksum is compared with the state at its version. Then each file of the version is looked after in the store.
 ///
 /// # Errors
-/// [`Error::TableNotFound`], [`Error::VersionNotFound`], [`Error::UnsupportedFeature`], and what the store says other than
+/// [`Error::TableNotFound`], [`Error::VersionNotFound`], [`Error::UnsupportedFeature`], and errors of the store other than
 /// "not there". What is broken in the table is no error but a [`super::Finding`].
 ///
 /// # Cost

@@ -23,7 +23,7 @@ pub(crate) struct Compacted {
 /// one is written.
 ///
 /// # Errors
-/// As [`crate::scan::read_file`], and what the store says; [`Error::InvalidSchema`] where the table tracks rows and does
+/// As [`crate::scan::read_file`], and errors of the store; [`Error::InvalidSchema`] where the table tracks rows and does
 /// not name the columns of their ids.
 ///
 /// # Cost

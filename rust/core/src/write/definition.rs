@@ -6,7 +6,7 @@ use crate::snapshot::Snapshot;
 /// The definition of a version, with its clustering columns.
 ///
 /// # Errors
-/// As [`Definition::of`], and what the store says.
+/// As [`Definition::of`], and errors of the store.
 pub(crate) fn definition(snapshot: &Snapshot) -> Result<Definition> {
     let table = Definition::of(snapshot.protocol(), snapshot.metadata())?;
     if !table.protocol.supports(TableFeature::Clustering) {

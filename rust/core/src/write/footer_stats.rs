@@ -90,7 +90,7 @@ fn invalid(path: impl ToString, reason: impl ToString) -> Error {
 /// Reads the footer of a file of this size: one request, two where the footer is large.
 ///
 /// # Errors
-/// [`Error::DataFile`] when it is no Parquet file; what the store says.
+/// [`Error::DataFile`] when it is no Parquet file; errors of the store.
 pub(crate) fn read_footer(store: &dyn Store, path: &ObjectPath, size: u64) -> Result<ParquetMetaData> {
     if size < TRAILER {
         return Err(invalid(path, format!("{size} bytes are no Parquet file")));

@@ -19,7 +19,7 @@ const PART: usize = 8 << 20;
 /// Writes all of these rows, columns of the data files of one partition, into one file, and says what it is.
 ///
 /// # Errors
-/// Those of the rows, and what the store says; [`crate::Error::Interrupted`] where the operation was asked to stop.
+/// Those of the rows, and errors of the store; [`crate::Error::Interrupted`] where the operation was asked to stop.
 ///
 /// # Cost
 /// Memory is that of a row group and of a part of the upload.

@@ -10,7 +10,7 @@ use crate::expr::{has_subquery, parse};
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for options that contradict each other or belong to another mode,
-/// [`Error::InvalidExpression`] for what is no condition on this table.
+/// [`Error::InvalidExpression`] for what is not a condition on this table.
 pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<()> {
     let invalid = |argument: &str, reason: &str| {
         Err(Error::InvalidArgument { argument: argument.to_owned(), reason: reason.to_owned() })

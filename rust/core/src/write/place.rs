@@ -8,7 +8,7 @@ use crate::store::Location;
 /// that the failed one wrote.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`], and what the store says.
+/// [`Error::InvalidArgument`], and errors of the store.
 ///
 /// # Cost
 /// One listing.

@@ -40,7 +40,7 @@ impl<'a> RowCondition<'a> {
     /// From SQL text; without it every row matches.
     ///
     /// # Errors
-    /// [`Error::InvalidExpression`] for what is no condition on this table.
+    /// [`Error::InvalidExpression`] for what is not a condition on this table.
     pub(crate) fn new(text: Option<&str>, table: &'a WritePlan) -> Result<Self> {
         let Some(text) = text else { return Ok(RowCondition { table, given: None }) };
         let schema = &table.schema;

@@ -72,7 +72,7 @@ impl<'a> TableWriter<'a> {
     /// Writes rows that [`conform_rows`] gave.
     ///
     /// # Errors
-    /// What the store says; [`crate::Error::SchemaMismatch`] for a partition value that must not be null.
+    /// Errors of the store; [`crate::Error::SchemaMismatch`] for a partition value that must not be null.
     pub(crate) fn write(&mut self, conformed: &RecordBatch) -> Result<()> {
         match &mut self.waiting {
             Some(waiting) => waiting.push(conformed, &self.splitter.partition_values(conformed)),
