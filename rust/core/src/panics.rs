@@ -18,7 +18,7 @@ pub(crate) fn internal(operation: String, panic: &(dyn Any + Send)) -> Error {
     Error::Internal { operation, reason: reason(panic).to_owned() }
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub(crate) fn reason(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")

@@ -125,7 +125,7 @@ pub struct OptimizeDone {
 /// after [`Error::CommitStateUnknown`] they stay, because they may be part of the table.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a condition that is not on partition columns, for columns that a Z-order cannot be made of,
+/// [`Error::InvalidArgument`] for a condition that is not on partition columns, for columns without an order for a Z-order,
 /// and for both where the table is clustered; [`Error::InvalidExpression`] for what is not a condition on this table,
 /// or cannot be computed for a partition; [`Error::UnsupportedFeature`] for a table that asks more of a writer,
 /// [`Error::DataFile`] for a file that cannot be read, [`Error::ConcurrentDeleteDelete`] and the other conflicts of
@@ -133,7 +133,7 @@ pub struct OptimizeDone {
 /// the store.
 ///
 /// # Cost
-/// The files that are joined are read and written once an attempt, several new files at a time. Memory is that of a row
+/// The files that are compacted are read and written once an attempt, several new files at a time. Memory is that of a row
 /// group of each. Along a curve the columns of the curve are read once more, before; rows of a partition or cube that are more
 /// than 128 MiB go through a temporary file of the system, and memory is about 400 MiB.
 pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<OptimizeDone> {

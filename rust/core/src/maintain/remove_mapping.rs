@@ -20,10 +20,10 @@ pub(super) struct Unmapped {
     pub(super) rest: Option<Alteration>,
 }
 
-/// Takes column mapping away where the alteration says so and the table has it, in one commit. Nothing where it does not.
+/// Removes column mapping in one commit, if the alteration unsets it and the table has it. Otherwise does nothing.
 ///
 /// # Errors
-/// Before anything is written, as [`unmapped`], and what is wrong with the rest of the alteration; then as
+/// Before anything is written, as [`unmapped`], and the errors of the rest of the alteration; then as
 /// [`StepJob::unmap`].
 pub(super) fn remove_mapping(
     location: &Location,

@@ -48,7 +48,7 @@ pub struct RestoreDone {
     pub warnings: Vec<String>,
 }
 
-/// Makes the table again what it was at a version or time: rows, schema and properties. The versions between stay in the
+/// Restores the table to a version or time: rows, schema and properties. The versions between stay in the
 /// history. The protocol keeps every feature that it has now, and row ids and identity columns never go back.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! What the log says of files that left the table.
+//! The tombstones of removed files in the log.
 
 use crate::actions::{Action, DeletionVectorDescriptor, FilePath};
 use crate::error::Result;

@@ -160,8 +160,8 @@ fn without_nested(location: &Location, names: BTreeSet<&str>, kept: &Kept<'_>) -
     Ok(unneeded.into_iter().filter(own).map(|name| root.join(name)).collect())
 }
 
-/// Whether a file is none of a vacuum's business: it, or a folder above it, begins with `_` or `.`. Change data and
-/// folders of partition columns with such names are no hidden ones.
+/// Whether a vacuum ignores a file because it is hidden: it, or a folder above it, begins with `_` or `.`. Change data
+/// and folders of partition columns with such names are not hidden.
 fn is_hidden(name: &str, partition_columns: &[String]) -> bool {
     name.split('/').any(|part| {
         part.starts_with(['_', '.'])

@@ -79,7 +79,7 @@ pub fn write(
     }
 }
 
-/// Files that are written, and what they bring with them.
+/// Written files, and the facts that belong to them.
 #[derive(Clone, Default)]
 pub(super) struct NewFiles {
     adds: Vec<Add>,
@@ -414,7 +414,7 @@ fn measure(txn: &mut Transaction, result: &WriteResult, replaced: &Replaced, opt
     txn.operation_mut().set_metrics(metrics);
 }
 
-/// An overwrite by `saveAsTable`: shown as a definition, although the table stays what it is.
+/// An overwrite by `saveAsTable`: shown as a definition, although the definition of the table does not change.
 fn saved_as_table(plan: &WritePlan, managed: bool) -> Operation {
     let cluster_by = plan.snapshot().and_then(|snapshot| clustering_columns(snapshot).ok());
     let (mode, cluster_by) = (DefineMode::CreateOrReplace, cluster_by.unwrap_or_default());

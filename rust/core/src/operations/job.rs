@@ -73,7 +73,7 @@ impl DmlJob {
         txn
     }
 
-    /// Whether the table has what was written, or may have it.
+    /// Whether the table refers to what was written, or may do so.
     pub(crate) fn is_kept(&self) -> bool {
         self.attempt.is_kept()
     }

@@ -2,7 +2,7 @@ use parquet::basic::{Compression, ZstdLevel};
 
 use crate::error::{Error, Result};
 
-/// The codec of data files, and what it adds to their names.
+/// The codec of data files, and its part of their names.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Codec {
     pub compression: Compression,

@@ -20,7 +20,7 @@ use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 use crate::store::{Location, Store};
 
-/// What is read from the end of a file at first: most footers fit.
+/// Bytes that are first read from the end of a file: most footers fit.
 const TAIL: u64 = 64 << 10;
 /// A file up to this size is read whole: a second request costs more than the bytes.
 const WHOLE: u64 = 256 << 10;
@@ -69,7 +69,7 @@ impl DataFile {
         let end = size - tail..size;
         file.tail = match file.get(std::slice::from_ref(&end)) {
             Ok(mut got) => got.pop().unwrap_or_default(),
-            // an end behind the end fails in each store in its own words
+            // stores report a range after the end of a file in different ways
             Err(error @ Error::Storage { .. }) => return Err(file.resized().unwrap_or(error)),
             Err(error) => return Err(error),
         };
@@ -150,7 +150,7 @@ impl DataFile {
         Ok(())
     }
 
-    /// Adds the page index to what `metadata(true)` gave, for these row groups: what is known of the pages of the leaves
+    /// Adds the page index to what `metadata(true)` gave, for these row groups: the statistics of the pages of the leaves
     /// `judged`, and where the pages of the leaves that are `read` lie. It is left out where the file has none or one
     /// that cannot be right. At most one request, and none where the tail has it.
     ///

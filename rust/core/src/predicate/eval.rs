@@ -224,7 +224,7 @@ fn constant(value: Option<bool>, len: usize) -> BooleanArray {
     }
 }
 
-/// The truth of a test for each value; what it says of nulls means nothing.
+/// The truth of a test for each value; its value for nulls is meaningless.
 fn hits(column: &Canonical, test: &Test) -> Result<BooleanBuffer, arrow::error::ArrowError> {
     let each = |f: &dyn Fn(Scalar<'_>) -> bool| {
         BooleanBuffer::collect_bool(column.as_array().len(), |row| column.value(row).is_some_and(f))

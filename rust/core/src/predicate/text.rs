@@ -14,7 +14,7 @@ pub(crate) struct TimestampText {
     pub(crate) offset: Option<i32>,
 }
 
-/// Days since the epoch of `yyyy`, `yyyy-[m]m` or `yyyy-[m]m-[d]d`, the last also with a time behind it, which is cut.
+/// Days since the epoch of `yyyy`, `yyyy-[m]m` or `yyyy-[m]m-[d]d`, the last also with a time after it, which is cut.
 pub(crate) fn parse_date(text: &str) -> Option<i32> {
     let text = text.trim();
     let date = text.split([' ', 'T']).next()?;
@@ -25,7 +25,7 @@ pub(crate) fn parse_date(text: &str) -> Option<i32> {
     date_days(date)
 }
 
-/// `date`, `date time` or `dateTtime`, with a zone behind the time or not. Digits below a microsecond are cut.
+/// `date`, `date time` or `dateTtime`, with a zone after the time or not. Digits below a microsecond are cut.
 pub(crate) fn parse_timestamp(text: &str) -> Option<TimestampText> {
     let text = text.trim();
     let (date, time) = match text.find([' ', 'T']) {
@@ -81,7 +81,7 @@ fn time_micros(time: &str) -> Option<i64> {
     Some((i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second)) * 1_000_000 + micros)
 }
 
-/// `Z`, `UTC`, `GMT`, `±h[h][:mm[:ss]]`, and the latter behind `UTC` or `GMT`. Named regions are not read.
+/// `Z`, `UTC`, `GMT`, `±h[h][:mm[:ss]]`, and the latter after `UTC` or `GMT`. Named regions are not read.
 fn zone_seconds(zone: &str) -> Option<i32> {
     let zone = zone.strip_prefix("UTC").or_else(|| zone.strip_prefix("GMT")).unwrap_or(zone);
     if zone.is_empty() || zone == "Z" {

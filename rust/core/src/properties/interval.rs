@@ -2,8 +2,7 @@
 
 /// Milliseconds of `interval 1 week`, `7 days`, `2 hours 30 minutes`. Months and years have no fixed length.
 ///
-/// # Errors
-/// What is wrong with the text.
+/// # Errors The reason why the text is not valid.
 pub(crate) fn parse_interval(text: &str) -> Result<i64, String> {
     let lower = text.trim().to_lowercase();
     let body = lower.strip_prefix("interval").map_or(lower.as_str(), str::trim);

@@ -62,7 +62,7 @@ pub(crate) fn facts<'a>(
     Facts { null, value, nan, lower, upper }.checked()
 }
 
-/// A bound from the value of a statistic: what the rows may hold beyond it is added, what is no bound is dropped.
+/// A bound from the value of a statistic: it is widened by what the rows may exceed it, and dropped if it is not a bound.
 pub(crate) fn bound<'a>(value: Scalar<'a>, column: &BoundColumn, side: Side) -> Option<Scalar<'a>> {
     Some(match (value, &column.data_type) {
         (Scalar::Double(v), _) if v.is_nan() => return None,

@@ -18,7 +18,7 @@ use crate::predicate::scalar::Scalar;
 use crate::predicate::text::{Rescaled, parse_date, parse_decimal, parse_timestamp};
 use crate::schema::DataType;
 
-/// What a serialized partition value says of its column (PROTOCOL.md, "Partition Value Serialization"): the empty
+/// The facts of a column from a serialized partition value (PROTOCOL.md, "Partition Value Serialization"): the empty
 /// string is null in every type, a text that does not parse is unknown, a timestamp without a zone is an instant in
 /// the zone of whoever wrote it.
 fn facts<'a>(text: &'a str, data_type: &DataType) -> Facts<'a> {

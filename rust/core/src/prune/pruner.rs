@@ -14,7 +14,7 @@ use crate::predicate::bind::{TableColumns, bind};
 use crate::predicate::{BoundColumn, Predicate};
 use crate::schema::{ColumnMappingMode, StructType};
 
-/// What pruning says of one file.
+/// The result of pruning for one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Some row may match. Not a promise that one does.
@@ -189,7 +189,7 @@ impl Pruner {
         kept.finish()
     }
 
-    /// Judges a file by its facts; columns behind the last one are unknown.
+    /// Judges a file by its facts; columns after the last one are unknown.
     fn judge(&self, facts: &mut Vec<Facts<'_>>) -> Verdict {
         facts.resize_with(self.columns.len(), Facts::default);
         if self.plan.outcomes(facts).may_be_true() { Verdict::Keep } else { Verdict::Drop }

@@ -7,7 +7,7 @@ use crate::predicate::CompareOp;
 use crate::predicate::bind::Test;
 use crate::predicate::scalar::{Scalar, compare_doubles};
 
-/// What is known of the values of one column in one file. The default knows nothing.
+/// The known facts of the values of one column in one file. By default nothing is known.
 #[derive(Debug, Clone)]
 pub(crate) struct Facts<'a> {
     /// Whether a row may be null.

@@ -11,7 +11,7 @@ const OFFSET_SECONDS: i64 = 60_000_000;
 /// 1973-01-01. The last zone whose offset had seconds dropped them in January 1972.
 const WHOLE_MINUTES_SINCE: i64 = 94_694_400_000_000;
 
-/// A bound as a statistic gives it, widened to what it may stand for.
+/// A bound of a statistic, widened to all values that it may denote.
 ///
 /// Statistics are cut down to milliseconds, and writers differ in which way they cut before 1970; a value with digits
 /// below a millisecond was not cut. Offsets are printed in hours and minutes, so a printed time before 1973 may be off by

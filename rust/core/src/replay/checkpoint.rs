@@ -46,7 +46,7 @@ pub(crate) struct CheckpointFile {
     reader: ArrowReaderMetadata,
 }
 
-/// What a checkpoint holds beside files.
+/// The content of a checkpoint besides files.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NonFileActions {
     pub(crate) protocol: Option<Protocol>,
@@ -55,7 +55,7 @@ pub(crate) struct NonFileActions {
     pub(crate) domains: Vec<DomainMetadata>,
 }
 
-/// What a V2 checkpoint says of itself: its sidecars, and the versions in its `checkpointMetadata`.
+/// The facts of a V2 checkpoint about itself: its sidecars, and the versions in its `checkpointMetadata`.
 #[derive(Debug, Default)]
 struct Head {
     sidecars: Vec<Sidecar>,
@@ -239,7 +239,7 @@ impl CheckpointFile {
     fn open(location: &Location, path: ObjectPath, size: i64, version: u64) -> Result<Self> {
         let name = path.to_string();
         let broken = |reason: String| Error::corrupt(&name, Some(version), reason);
-        // errors of the store is no fact about the content: the next try may read it
+        // an error of the store is not a fact about the content: the next try may read it
         let unreadable = |error: Error| match error {
             Error::Storage { .. } | Error::OutsideTable { .. } => error,
             Error::DataFile { reason, .. } => broken(reason),

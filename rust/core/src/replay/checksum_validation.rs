@@ -1,4 +1,4 @@
-//! What else the log says of a version, to hold its files, its protocol and its metadata against.
+//! Redundant facts of a version in the log, to compare with its files, its protocol and its metadata.
 
 use std::fmt;
 use std::sync::Arc;
@@ -96,8 +96,8 @@ impl Totals {
 /// The same files by other parts of the log; none where there is no other way to them.
 pub(crate) type Otherwise = Box<dyn FnOnce() -> Result<Option<FileStream>> + Send + Sync>;
 
-/// Which of both is damaged, where a checksum contradicts the commits: the commit, as an error, or none where the checksum
-/// may be wrong.
+/// Decides which one is damaged if a checksum contradicts the commits: the commit, as an error, or `None` if the
+/// checksum may be wrong.
 pub(crate) type Blame = Box<dyn FnOnce() -> Result<Option<Error>> + Send + Sync>;
 
 /// Counts the files of a listing, to compare them with the totals of the checksum at its end. Commits are the truth:
@@ -107,7 +107,7 @@ pub(crate) struct Count {
     found: Sums,
     /// The file that repeats commits, where there is one, and the files without it.
     repeated: Option<(String, Otherwise)>,
-    /// None where what the commits say is taken as it is.
+    /// `None` where the commits are trusted without a comparison.
     blame: Option<Blame>,
 }
 
@@ -131,8 +131,8 @@ impl Count {
     /// repeats commits, and other checksums are read.
     ///
     /// # Errors
-    /// [`Error::LogCorrupt`] for that file, where it gives others than what it repeats, and for a commit that is not the one
-    /// that was made.
+    /// [`Error::LogCorrupt`] for that file, where it differs from what it repeats, and for a commit that replaced the
+    /// original one.
     pub(crate) fn finish(self, counters: &Counters) -> Result<()> {
         let Count { totals, found, repeated, blame } = self;
         let Totals { path: checksum, version, said, wrong } = totals;

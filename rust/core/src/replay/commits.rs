@@ -57,7 +57,7 @@ pub(crate) fn scan_for_metadata(location: &Location, commits: &[LogFile]) -> Res
     Ok(found)
 }
 
-/// What each of these commits says, in their order; all are fetched at once.
+/// The content of each of these commits, in their order; all are fetched at once.
 fn in_commits(location: &Location, files: &[LogFile]) -> Result<Vec<(Option<Protocol>, Option<Metadata>)>> {
     let bodies = fetch(location, files)?;
     runtime::pool()?.install(|| {

@@ -15,7 +15,7 @@ pub(crate) struct KeySet {
     with_vector: bool,
 }
 
-/// Keys behind a filter: nearly all rows of a checkpoint are in no set, and a bit in the cache shows it.
+/// Keys with a filter in front: nearly all rows of a checkpoint are in no set, and a bit in the cache shows it.
 #[derive(Debug)]
 struct Layer {
     keys: HashSet<Box<str>, RandomState>,

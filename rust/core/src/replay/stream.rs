@@ -33,7 +33,7 @@ pub(crate) struct ScanSource {
 
 /// The live files of a snapshot, a batch at a time.
 ///
-/// At most two row groups a core are decoded at once; nothing is kept behind the consumer.
+/// At most two row groups a core are decoded at once; nothing is kept after the consumer has it.
 pub struct FileStream {
     source: ScanSource,
     plan: Arc<ReadPlan>,

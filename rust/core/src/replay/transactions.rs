@@ -27,9 +27,9 @@ pub(crate) struct TransactionOf {
     pub(crate) version: u64,
     /// A hash of its identifier.
     pub(crate) id: u64,
-    /// Whether the commit can be there twice although nothing is damaged: a writer that did not hear that its append was
-    /// made may make it again. What removes files, or changes the table or the version of an application, would have lost to
-    /// itself.
+    /// Whether the commit can be in the log twice although nothing is damaged: a writer that got no answer for its
+    /// append may repeat it. A commit that removes files, or changes the table or the version of an application, would
+    /// have conflicted with itself.
     pub(crate) may_repeat: bool,
 }
 

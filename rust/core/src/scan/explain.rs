@@ -103,13 +103,14 @@ pub struct FileVerdict {
     pub size: i64,
     /// Whether a scan opens it.
     pub kept: bool,
-    /// Why it is kept; nothing of one that is dropped.
+    /// Why it is kept; empty for a dropped one.
     pub why: Option<Why>,
-    /// Why it is dropped: each of these parts of the predicate is true for none of its rows, and one of them had to be.
+    /// Why it is dropped: each of these parts of the predicate is true for none of its rows, and at least one would
+    /// have to be.
     pub causes: Vec<Cause>,
     /// `numRecords`: rows of the file, deleted ones included.
     pub num_records: Option<i64>,
-    /// What the log says of the columns of the predicate.
+    /// The statistics in the log of the columns of the predicate.
     pub columns: Vec<ColumnFacts>,
 }
 
@@ -124,7 +125,7 @@ pub struct Cause {
     pub columns: Vec<String>,
 }
 
-/// What the log says of a column of one file.
+/// The statistics in the log of a column of one file.
 #[derive(Debug, Serialize)]
 pub struct ColumnFacts {
     /// Its name, with dots between those of nested fields.

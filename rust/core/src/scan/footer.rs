@@ -1,4 +1,4 @@
-//! What the footer of a data file says of the columns of a table, for those who compare it with the log.
+//! The facts of a table's columns in the footer of a data file, for a comparison with the log.
 
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::{DataType as Arrow, Int64Type};
@@ -24,7 +24,7 @@ pub(crate) struct ColumnFacts {
     pub(crate) bounds: Option<(ArrayRef, ArrayRef)>,
 }
 
-/// What a file says of the columns of a table. `in_files` marks those that data files have.
+/// The facts of a table's columns in a file. `in_files` marks those that data files have.
 ///
 /// # Errors
 /// As [`Projection::new`]: where the file does not fit the schema.

@@ -81,8 +81,8 @@ pub(super) fn keep_leaves(fields: &Fields, leaf: &mut usize, kept: &BTreeSet<usi
     })
 }
 
-/// Rebuilds fields leaf by leaf: `each` drops a leaf (`None`), keeps it, or gives it another type. What has no leaf
-/// left is dropped.
+/// Rebuilds fields leaf by leaf: `each` drops a leaf (`None`), keeps it, or gives it another type. A field without
+/// leaves is dropped.
 fn rebuild(fields: &Fields, each: &mut dyn FnMut(&Arrow) -> Option<Option<Arrow>>) -> Fields {
     fields.iter().filter_map(|f| rebuild_field(f, each)).collect()
 }

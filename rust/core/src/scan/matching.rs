@@ -16,7 +16,7 @@ pub(super) struct Matcher<'a> {
     pub(super) mode: ColumnMappingMode,
 }
 
-/// The fields of one struct of the file, by what a column is found with.
+/// The fields of one struct of the file, by the key that finds a column.
 pub(super) enum Names<'a> {
     /// Ids, and the names of what has none.
     Ids(HashMap<i32, usize>, HashMap<&'a str, usize>),

@@ -1,7 +1,7 @@
 //! Pages of a row group that hold no matching row, by the page index.
 //!
-//! Each column has pages of its own. Where any of them ends a stretch of rows ends, and each stretch is judged by what
-//! the page index says of the pages that it lies in.
+//! Each column has pages of its own. Every page boundary ends a stretch of rows, and each stretch is judged by the page
+//! index of its pages.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(super) fn matching(
     Some(RowSelection::from_consecutive_ranges(kept, rows))
 }
 
-/// What the page index says of one column.
+/// The page index of one column.
 struct Pages {
     /// The first row of each page, within the row group.
     starts: Vec<usize>,

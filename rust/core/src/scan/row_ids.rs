@@ -114,7 +114,7 @@ impl RowIds {
 #[derive(Debug)]
 pub(super) struct Tracked {
     ids: RowIds,
-    /// Its path, and what its `add` says of row ids.
+    /// Its path, and the row ids of its `add`.
     file: Add,
     places: Positions,
 }

@@ -1,4 +1,4 @@
-//! Rows with their positions in the data file: what a deletion vector and a row id are made of.
+//! Rows with their positions in the data file: the parts of deletion vectors and row ids.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -46,7 +46,7 @@ pub(crate) struct PositionedRows {
 }
 
 impl PositionedRows {
-    /// Opens a file without the rows of a vector, whatever the action says is deleted. The scan must not filter.
+    /// Opens a file without the rows of a vector, regardless of the vector in the action. The scan must not filter.
     ///
     /// # Errors
     /// As [`super::read::read_file`].

@@ -13,7 +13,7 @@ use crate::error::{Error, Result, condition};
 use crate::parquet::DataFile;
 use crate::sums::SaturatingSum;
 
-/// Bytes that a run of deleted rows takes in a selection: what is skipped, and what is kept behind it.
+/// Bytes that a run of deleted rows takes in a selection: the skipped rows, and the kept ones after them.
 const BYTES_OF_RUN: usize = 32;
 
 /// Number of rows of a file.
@@ -41,7 +41,7 @@ pub(crate) fn check_vector(
     }
 }
 
-/// The row groups of `wanted` with the rows that are left of what `matching` gives of each. Positions in the vector are
+/// The row groups of `wanted` with the remaining rows of `matching` for each. Positions in the vector are
 /// those in the file, whatever is skipped.
 pub(super) fn select(
     metadata: &ParquetMetaData,
@@ -96,7 +96,7 @@ fn between(runs: impl Iterator<Item = Range<u64>>, range: Range<u64>) -> impl It
     })
 }
 
-/// Position of the first row of each row group, and behind the last one.
+/// Position of the first row of each row group, and after the last one.
 fn starts(metadata: &ParquetMetaData) -> Vec<u64> {
     let mut starts = vec![0];
     for group in metadata.row_groups() {

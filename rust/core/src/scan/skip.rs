@@ -30,7 +30,7 @@ pub(crate) fn row_groups(
     judge(pruner, rows, columns.collect())
 }
 
-/// What Parquet says of a column, one value for each part of a file.
+/// Parquet's statistics of a column, one value for each part of a file.
 pub(super) struct Statistics {
     /// Null where it is not known.
     pub(super) nulls: ArrayRef,

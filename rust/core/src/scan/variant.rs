@@ -12,7 +12,7 @@ use parquet_variant::{
 use parquet_variant_compute::{VariantArray, VariantValueArrayBuilder, unshred_variant};
 
 /// The same values in their binary form, whose parts are `fields`: `value` with what stood in typed columns put back, and
-/// `metadata` as the file has it. Numbers take the fewest bytes, as they had before they went into typed columns.
+/// `metadata` as the file has it. Numbers take the fewest bytes, as they had before they were stored in typed columns.
 ///
 /// # Errors
 /// When the typed columns have types that no variant has, or bytes are no variant.

@@ -10,7 +10,7 @@ pub const COMMIT_VERSION: &str = "_commit_version";
 /// When the version was committed.
 pub const COMMIT_TIMESTAMP: &str = "_commit_timestamp";
 
-/// The columns of a table with those of its changes behind them.
+/// The columns of a table, followed by those of its changes.
 pub(crate) fn with_change_columns(table: &StructType) -> StructType {
     let columns = [
         (CHANGE_TYPE, DataType::String),

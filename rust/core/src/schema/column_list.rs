@@ -2,8 +2,7 @@
 
 /// ``a, b.c, `d.e`.f`` as paths of names.
 ///
-/// # Errors
-/// What is wrong with the text.
+/// # Errors The reason why the text is not valid.
 pub(crate) fn parse_column_list(list: &str) -> Result<Vec<Vec<String>>, String> {
     let mut paths = Vec::new();
     let mut path = Vec::new();

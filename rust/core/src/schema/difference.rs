@@ -12,7 +12,7 @@ pub enum Nullability {
 }
 
 impl Nullability {
-    /// What is wrong with a column, or with elements, where something is.
+    /// The problem with a column, or with elements, if there is one.
     fn change(self, was: bool, is: bool) -> Option<&'static str> {
         match self {
             Nullability::MayRelax if was && !is => Some("may be null, and later not"),

@@ -67,7 +67,7 @@ pub(crate) fn is_widening(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// Whether a decimal has at least as many digits before and behind the point as another.
+/// Whether a decimal has at least as many digits before and after the point as another.
 fn holds(precision: u8, scale: i8, of_precision: u8, of_scale: i8) -> bool {
     let whole = |p: u8, s: i8| i16::from(p) - i16::from(s);
     scale >= of_scale && whole(precision, scale) >= whole(of_precision, of_scale)

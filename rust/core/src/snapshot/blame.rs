@@ -28,7 +28,7 @@ struct Said {
 /// the checksum may be wrong: then what the commits say counts.
 ///
 /// # Errors
-/// What replay says of the other versions.
+/// Errors of replay for the other versions.
 ///
 /// # Cost
 /// One listing, and as many replays as the logarithm of the number of checksums.

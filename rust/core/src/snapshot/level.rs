@@ -46,7 +46,7 @@ impl FromStr for Verify {
     type Err = Error;
 
     /// # Errors
-    /// [`Error::InvalidArgument`] for what is no level.
+    /// [`Error::InvalidArgument`] for an unknown level.
     fn from_str(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|level| level.name() == name).ok_or_else(|| Error::InvalidArgument {
             argument: "verify".into(),

@@ -16,7 +16,7 @@ use crate::store::Location;
 /// The live files of a version without some files of the log; none where the rest of it does not give them.
 ///
 /// # Errors
-/// What replay says.
+/// Errors of replay.
 ///
 /// # Cost
 /// As a listing of all files of a newly opened version.

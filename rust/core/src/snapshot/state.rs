@@ -116,7 +116,7 @@ impl Snapshot {
         let (version, known, excluded) = (opened.segment.version, opened.known, opened.excluded.clone());
         let checksum = opened.segment.checksum.clone().filter(|_| opened.opened_from == "checksum");
         let snapshot = match (Snapshot::of(&location, &metered, &counters, opened), checksum) {
-            // a checksum repeats what the log says: where it makes no table, the log is asked itself
+            // a checksum repeats the log: if it gives no table, the log itself is read
             (Err(error), Some(checksum)) => {
                 let name = checksum.name;
                 counters.fell_back(format!("`{name}` was ignored: {error}"));
@@ -381,7 +381,7 @@ impl Snapshot {
             let started = Instant::now();
             let listed = state.evidence.listed.take();
             let here: &mut State = &mut state;
-            // what the checksum says comes with the commits
+            // the checksum is read together with the commits
             let (replayed, totals) = match listed {
                 None => (replay(&inner.location, here), None),
                 Some(file) => runtime::pool()?

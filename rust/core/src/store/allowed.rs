@@ -29,7 +29,7 @@ pub(crate) enum AllowedLocations {
 }
 
 impl AllowedLocations {
-    /// What the option says for the table at `root`; none is [`AllowedLocations::Any`].
+    /// The value of the option for the table at `root`; `None` is [`AllowedLocations::Any`].
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a location that cannot be parsed.

@@ -7,8 +7,8 @@ use super::{AllowedLocations, FileMeta, PutOutcome, Store};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
-/// The one door of a table to a store: nothing outside the table is written or deleted, and in `_delta_log` only files
-/// that have a name of the log's. Nothing is read but what [`AllowedLocations`] allows.
+/// The only access of a table to a store: nothing outside the table is written or deleted, and in `_delta_log` only
+/// files with a name of the log. Only what [`AllowedLocations`] allows is read.
 #[derive(Debug)]
 pub(crate) struct Contained {
     inner: Arc<dyn Store>,
@@ -39,8 +39,8 @@ impl Contained {
     }
 }
 
-/// Whether some file system takes a name for `_delta_log`, or for a path below: without case, with dots, spaces or a stream
-/// behind it, with backslashes.
+/// Whether some file system takes a name for `_delta_log`, or for a path below: without case, with dots, spaces or a
+/// stream after it, with backslashes.
 fn is_log(folder: &str) -> bool {
     let name = folder.split(['\\', ':']).next().unwrap_or_default();
     name.trim_end_matches(['.', ' ']).eq_ignore_ascii_case("_delta_log")

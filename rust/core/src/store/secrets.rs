@@ -34,7 +34,7 @@ pub fn is_secret(option: &str) -> bool {
 pub struct StorageOptions(BTreeMap<String, String>);
 
 impl StorageOptions {
-    /// No options: what the environment says counts.
+    /// No options: the environment decides.
     pub fn new() -> Self {
         Self::default()
     }
@@ -106,7 +106,7 @@ pub(super) fn check_options<'a>(options: impl IntoIterator<Item = (&'a String, &
     }
 }
 
-/// Checks that a URL is a place and nothing else: what it says beside that would be shown wherever the table is named.
+/// Checks that a URL is only a location: anything else in it would be shown wherever the table is named.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`], which does not repeat the secret.

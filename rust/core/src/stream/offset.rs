@@ -10,7 +10,7 @@ pub(super) const END: i64 = i64::MAX - 100;
 const WRITTEN_BASE: i64 = -1;
 /// A change of the schema, where a stream keeps its schemas: before the files of the version.
 pub(super) const SCHEMA_CHANGE: i64 = -20;
-/// Behind it: two offsets, because Spark reports the first one as done when there is a second.
+/// After it: two offsets, because Spark reports the first one as done when there is a second.
 pub(super) const AFTER_SCHEMA_CHANGE: i64 = -19;
 const SCHEMA_CHANGES: [i64; 2] = [SCHEMA_CHANGE, AFTER_SCHEMA_CHANGE];
 

@@ -45,7 +45,7 @@ pub struct SourceOptions {
     pub fail_on_data_loss: bool,
     /// `excludeRegex`: files whose path, as the log has it, has a match are left out.
     pub exclude: Option<Regex>,
-    /// Whether a start after the newest version is one, as delta-spark has it by
+    /// Whether a start after the newest version is allowed, as in delta-spark by
     /// `spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled`.
     pub allow_out_of_range: bool,
     /// `schemaTrackingLocation` and what belongs to it.

@@ -135,8 +135,8 @@ impl Source {
         }
     }
 
-    /// How far a batch behind `start` may go: the same offset where there is nothing new, none where there is nothing at
-    /// all. Without a start the stream begins as the options say.
+    /// The end of a batch after `start`: the same offset if there is nothing new, `None` if there is nothing at all.
+    /// Without a start the stream begins as the options say.
     ///
     /// # Errors
     /// [`Error::SourceRowsChanged`] when a commit removes or changes rows; [`Error::SourceSchemaChanged`];

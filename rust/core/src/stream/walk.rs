@@ -1,4 +1,4 @@
-//! The files behind an offset, in order: those of the version where a stream began, then those of one commit after the
+//! The files after an offset, in order: those of the version where a stream began, then those of one commit after the
 //! other.
 
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl Source {
             commits.retain(|c| c.version < last);
             let seen = commits.last().map_or(next, |c| c.version + 1);
             if whole && seen < last {
-                // what was promised is never a smaller batch, whatever may be lost
+                // a planned batch never becomes smaller, even if files are lost
                 let parameters = [
                     ("expectedVersion", (last - 1).to_string()),
                     ("seenVersion", (i128::from(seen) - 1).to_string()),

@@ -283,7 +283,7 @@ impl Proposal for Pending {
                 let version = winners.last().map_or(winner.version, |w| w.version);
                 return Err(Error::TableAlreadyExists { path, version });
             };
-            // the adds as they were prepared: what an attempt gave them is no claim
+            // the adds as they were prepared: fields set by an attempt are not claims
             let ours = Ours {
                 root: self.location.root(),
                 protocol: &table.protocol,

@@ -8,7 +8,7 @@ use crate::events;
 /// good as the one before. An attempt gets the time that is left for its commit.
 ///
 /// # Errors
-/// What the last attempt says.
+/// Errors of the last attempt.
 pub(crate) fn retried<T>(budget: Duration, mut attempt: impl FnMut(Duration) -> Result<T>) -> Result<T> {
     let deadline = Instant::now() + budget;
     let mut backoff = Backoff::new(Duration::from_millis(5), Duration::from_millis(500), budget);

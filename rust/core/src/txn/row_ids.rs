@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::features::{HighWaterMark, ROW_TRACKING_DOMAIN};
 use crate::stats::num_records;
 
-/// Gives row ids to the files that have none, from behind `highest`, and the version to those without a commit version.
+/// Gives row ids to the files that have none, starting after `highest`, and the version to those without a commit version.
 /// The domain that records the new highest id, if any was given.
 ///
 /// # Errors

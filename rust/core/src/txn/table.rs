@@ -47,7 +47,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Moves on behind a winner.
+    /// Advances past a winner.
     pub(super) fn follow(&mut self, path: &str, winner: &Winner) -> Result<()> {
         self.version = winner.version;
         for action in &winner.actions {

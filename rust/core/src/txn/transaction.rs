@@ -239,7 +239,7 @@ impl Transaction {
         self.changes.identities = None;
     }
 
-    /// The new files have values of identity columns, and the high-water marks move behind them. Where the metadata is set,
+    /// The new files have values of identity columns, and the high-water marks move past them. Where the metadata is set,
     /// that comes first. Where this is all that happens to it, others may move marks at the same time, but those of
     /// columns whose values were made here: such a value was given twice, which is a conflict.
     ///

@@ -7,8 +7,8 @@ thread_local! {
     static COLLECTED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Does some work, and gives with its result the warnings of all commits that it made in this thread: one place to hear
-/// them, whatever the operation returns. Within another call of this, the inner one hears them.
+/// Does some work, and gives with its result the warnings of all commits that it made in this thread: one place to
+/// collect them, whatever the operation returns. In nested calls the inner one collects them.
 pub fn with_warnings<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     let outer = COLLECTED.with(|collected| collected.replace(Some(Vec::new())));
     let result = work();

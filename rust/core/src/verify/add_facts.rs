@@ -11,7 +11,7 @@ use crate::replay::key;
 /// A logical file: path and deletion vector, hashed.
 pub(super) type FileKey = u128;
 
-/// What an `add` says.
+/// The facts of an `add`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AddFacts {
     /// Everything but the statistics and `dataChange`, which a checkpoint does not keep.

@@ -260,7 +260,7 @@ fn named(
     Ok(())
 }
 
-/// Tombstones of Parquet files: none of a live file, none that nobody wrote, and none missing that had not expired.
+/// Tombstones of Parquet files: none of a live file, none without a `remove`, and no unexpired one missing.
 fn tombstones(
     location: &Location,
     checkpoint: &Checkpoint,

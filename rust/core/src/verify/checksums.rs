@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::log::LogFile;
 use crate::store::Location;
 
-/// What a checksum may hold beside the facts: every live file.
+/// What a checksum may have besides the facts: every live file.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AllFiles {

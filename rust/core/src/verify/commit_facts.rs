@@ -7,7 +7,7 @@ use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, ObjectPath, Prot
 use crate::error::Result;
 use crate::replay::{for_each_action, for_each_line, parse_whole};
 
-/// What a file action says.
+/// The facts of a file action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     Add(AddFacts),

@@ -1,4 +1,4 @@
-//! Data files and deletion vectors against what the log says of them.
+//! Compares data files and deletion vectors with the log.
 
 use super::deep_stats;
 use super::finding::FindingKind;

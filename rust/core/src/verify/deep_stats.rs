@@ -23,7 +23,7 @@ const CUT_MICROS: i64 = 999;
 /// Values of a section of the statistics by path, as their JSON.
 type Values<'a> = HashMap<Vec<String>, &'a str>;
 
-/// Compares the statistics of a file with what its footer says.
+/// Compares the statistics of a file with its footer.
 pub(super) fn check(snapshot: &Snapshot, add: &Add, rows: u64, facts: &[ColumnFacts]) -> Vec<Wrong> {
     let mut out = Vec::new();
     let mut wrong = |kind, expected: String, found: String| out.push(Wrong { kind, expected, found });

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What is shown of a field.
+/// The shown form of a field.
 const MOST_CHARS: usize = 200;
 
 /// `expected` and `found` by their fields that differ, in the words of the log.

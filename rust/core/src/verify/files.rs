@@ -50,7 +50,7 @@ impl Presence {
         };
         let Presence::Listed(listed) = self else { return by_head(paths) };
         let mut sizes: Vec<Option<u64>> = paths.iter().map(|p| listed.get(&hash(p)).copied()).collect();
-        // what is not in the listing may lie elsewhere, or have come since
+        // files missing in the listing may lie elsewhere, or be newer
         let unknown: Vec<usize> = (0..paths.len()).filter(|i| sizes[*i].is_none()).collect();
         let asked: Vec<ObjectPath> = unknown.iter().map(|i| paths[*i].clone()).collect();
         for (index, size) in unknown.into_iter().zip(by_head(&asked)?) {

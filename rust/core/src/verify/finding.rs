@@ -36,7 +36,7 @@ macro_rules! kinds {
 kinds! {
     /// A commit that must be there is not.
     MissingCommit => "restore the file from a backup or a version of the object; versions after it may lack changes",
-    /// A commit is torn, empty or not what the protocol says.
+    /// A commit is torn, empty or against the protocol.
     UnreadableCommit => "restore the file from a backup or a version of the object; never delete it",
     /// A commit has actions that contradict one another.
     ContradictoryCommit => "find the writer that made it; rewrite the files that it names in a new commit",
@@ -46,7 +46,7 @@ kinds! {
     UnreadableTable => "read the error for what is missing",
     /// A checkpoint, one of its parts or of its sidecars is missing or damaged.
     UnreadableCheckpoint => "delete the checkpoint while the commits before it exist, and write a new one",
-    /// A checkpoint does not say what the log before it says.
+    /// A checkpoint differs from the log before it.
     CheckpointDiffers => "delete the checkpoint while the commits before it exist, and write a new one",
     /// A compacted file is damaged.
     UnreadableCompactedFile => "delete the compacted file: the commits that it covers are the truth",

@@ -99,7 +99,7 @@ fn oauth(azure: &Azure<'_>, mapped: &mut Mapped) -> Result<()> {
             mapped.copy("azure_storage_tenant_id", azure.get("account.oauth2.msi.tenant"));
             mapped.copy("azure_federated_token_file", azure.get("account.oauth2.token.file"));
             mapped.copy("azure_storage_authority_host", azure.get("account.oauth2.msi.authority"));
-            // what is not set here is in the variables that the cluster sets
+            // settings that are missing here are in the variables that the cluster sets
             mapped.credentials = Some(&[
                 "azure_client_id",
                 "azure_tenant_id",

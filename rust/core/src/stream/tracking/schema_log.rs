@@ -164,7 +164,7 @@ impl SchemaLog {
         self.current.as_ref().map(|(_, entry)| entry)
     }
 
-    /// The entry before the newest one, by what that says.
+    /// The entry before the newest one, which that names.
     pub(super) fn previous(&self) -> Result<Option<Entry>> {
         self.get(self.previous_number())
     }

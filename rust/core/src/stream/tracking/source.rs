@@ -111,7 +111,7 @@ impl Source {
     /// A query that reads its first rows begins its log, if that is empty, with the schema of the version where it starts.
     pub(in crate::stream) fn begin_log(&self, start: &Offset) -> Result<()> {
         let Some(tracker) = self.tracker.as_ref().filter(|tracker| !tracker.tracks()) else { return Ok(()) };
-        // a stream from now on begins behind the newest version, which has the schema
+        // a stream from now on begins after the newest version, which has the schema
         let version = if start.mark { start.version.saturating_sub(1) } else { start.version };
         let at = self.at(version)?;
         self.initialize(tracker, version, at.metadata(), at.protocol())
@@ -205,7 +205,7 @@ impl Source {
         }
     }
 
-    /// What the commit of a version says.
+    /// The facts of the commit of a version.
     fn said(&self, version: u64) -> Result<Said> {
         let path = self.location.log_dir().join(&commit_name(version));
         let body = self.location.store().get(&path).map_err(|error| match error {

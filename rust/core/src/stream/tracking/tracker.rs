@@ -31,7 +31,7 @@ const INTERNAL: [&str; 12] = [
     "__file_source_generated_metadata_col",
 ];
 
-/// The log of schemas of a source, and what it said when the source was opened.
+/// The log of schemas of a source, and its content when the source was opened.
 #[derive(Debug)]
 pub(in crate::stream) struct Tracker {
     pub(super) options: TrackingOptions,
@@ -156,7 +156,7 @@ fn same_protocol(one: &Protocol, other: &Protocol) -> bool {
         && features(&one.writer_features) == features(&other.writer_features)
 }
 
-/// What a commit says of how the table is read, and whether it has files.
+/// The changes of a commit that affect reading, and whether it has files.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub(super) metadata: Option<Metadata>,
