@@ -8,7 +8,7 @@ use crate::core::{
 };
 use crate::place::strings;
 
-/// Changes of what a table is. Each method makes one change, in one commit or not at all, and returns its version, or
+/// Changes of a table's definition. Each method makes one change, in one commit or not at all, and returns its version, or
 /// the newest version where nothing was to be changed; only what a method says more of takes more commits.
 /// [`Table::alter`](crate::Table::alter) begins it.
 ///
@@ -16,8 +16,8 @@ use crate::place::strings;
 /// column is given as a path: `["address", "zip"]` is a field of a struct.
 ///
 /// # Errors
-/// Every method gives those of [`Transaction::commit`](crate::Transaction::commit) beside its own, and before anything is
-/// written [`Error::InvalidFeatureChange`] for a table feature that the change needs and the table does not have.
+/// Every method gives those of [`Transaction::commit`](crate::Transaction::commit) besides its own, and before anything
+/// is written [`Error::InvalidFeatureChange`] for a table feature that the change needs and the table does not have.
 ///
 /// # Examples
 ///
@@ -62,7 +62,7 @@ impl Alter {
     /// `delta.columnMapping.mode` = `none` one that writes them again.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a property that is not known or a value that is none of its own.
+    /// [`Error::InvalidArgument`] for an unknown property or a value that it does not allow.
     pub fn set_properties<K: Into<String>, V: Into<String>>(
         self,
         properties: impl IntoIterator<Item = (K, V)>,

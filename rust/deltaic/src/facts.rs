@@ -1,4 +1,4 @@
-//! What a version says of its table, read only.
+//! The facts of a table in a version, read only.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! **deltaic** reads, writes and maintains [Delta Lake](https://delta.io) tables. A commit is all or nothing, conflicts
-//! are typed facts, and what a log or file says is checked before it is believed. There is no runtime to start: every call
-//! blocks until it is done, and all types can be sent to other threads.
+//! are typed facts, and the content of a log or file is checked before it is trusted. There is no runtime to start:
+//! every call blocks until it is done, and all types can be sent to other threads.
 //!
 //! Data are [Arrow](arrow) batches, which this crate hands on as [`deltaic::arrow`](arrow). Words are those of the
 //! protocol, [PROTOCOL.md](https://github.com/delta-io/delta/blob/master/PROTOCOL.md).

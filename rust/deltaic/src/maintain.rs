@@ -177,7 +177,7 @@ impl Vacuum {
     }
 }
 
-/// Makes the table again what it was at a version or time, in a commit of its own: rows, schema and properties. The
+/// Restores the table to a version or time, in a commit of its own: rows, schema and properties. The
 /// versions between stay in the history, and the protocol keeps its features. [`Table::restore`](crate::Table::restore)
 /// begins it.
 ///
@@ -459,7 +459,7 @@ impl Fsck {
     }
 }
 
-/// Proves that a table is whole: what the log says of itself is compared with what it is, and with the files that it lists.
+/// Proves that a table is intact: compares the log with itself and with the files that it lists.
 /// Nothing is written. [`Table::verify`](crate::Table::verify) begins it.
 ///
 /// # Examples
@@ -503,7 +503,7 @@ impl Verify {
         self
     }
 
-    /// Verifies. What is wrong is in the report, not an error.
+    /// Verifies. Problems are in the report, and are not an error.
     ///
     /// # Errors
     /// [`Error::TableNotFound`](crate::Error::TableNotFound),

@@ -89,7 +89,7 @@ impl Table {
         Ok(Table { location, snapshot })
     }
 
-    /// Advances to the newest version, and returns whether it is another one. What is known of the log is not read again.
+    /// Advances to the newest version, and returns whether it is another one. The known part of the log is not read again.
     ///
     /// # Errors
     /// As [`TableBuilder::open`]; [`Error::LogGap`](crate::Error::LogGap) where the opened version is not in the log any
@@ -197,7 +197,7 @@ impl Table {
         Vacuum::new(self.location.clone())
     }
 
-    /// Makes the table again what it was.
+    /// Restores the table to an older version or time.
     pub fn restore(&self) -> Restore {
         Restore::new(self.location.clone())
     }
@@ -291,7 +291,7 @@ impl TableBuilder {
         self
     }
 
-    /// How much of what the log says twice is compared before it is believed.
+    /// How much of the redundant information in the log is compared before it is trusted.
     pub fn verify(mut self, level: VerifyLevel) -> Self {
         self.verify = level;
         self

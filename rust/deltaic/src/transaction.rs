@@ -140,7 +140,7 @@ impl Transaction {
         self.inner.read_whole_table();
     }
 
-    /// The changes depend on the rows that match, wherever they are.
+    /// Claims the rows that match, in any file.
     ///
     /// # Errors
     /// [`Error::InvalidExpression`](crate::Error::InvalidExpression) and

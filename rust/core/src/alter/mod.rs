@@ -1,4 +1,4 @@
-//! Changes of what a table is: pure functions from its protocol, metadata and schema to new ones. Nothing is read or
+//! Changes of a table's definition: pure functions from its protocol, metadata and schema to new ones. Nothing is read or
 //! written here; each refusal is an error of its own, raised before anything is.
 //!
 //! An executor reads the table, changes its [`Definition`], and commits what differs:

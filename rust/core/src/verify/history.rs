@@ -149,7 +149,7 @@ impl Walk<'_> {
         self.compare(version)
     }
 
-    /// Nothing is known of the state any more.
+    /// The state is unknown from here on.
     fn forget(&mut self) {
         self.state = None;
         self.last = None;

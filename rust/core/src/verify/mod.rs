@@ -1,4 +1,4 @@
-//! Proof that a table is whole: what the log says of itself is compared with what it is, and with the files that it lists.
+//! Proof that a table is intact: compares the log with itself and with the files that it lists.
 
 mod add_facts;
 mod checkpoints;

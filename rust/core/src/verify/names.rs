@@ -14,7 +14,7 @@ pub(super) const FEW: usize = 5;
 /// The paths that a commit or compacted file has for these keys; what cannot be read is left out.
 pub(super) fn in_body(body: &[u8], keys: &BTreeSet<FileKey>, root: &ObjectPath) -> Vec<String> {
     let mut out = Vec::new();
-    // the file was parsed before; what is broken was reported
+    // the file was parsed before; damage was reported
     let _ = for_each_line(body, "", None, |line| {
         for_each_action(line, |action, value| {
             if !matches!(action, "add" | "remove") {

@@ -10,7 +10,7 @@ pub struct VerifyOptions {
     pub deep: bool,
 }
 
-/// What was verified, and what is wrong.
+/// What was verified, and the findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerifyReport {
@@ -18,7 +18,7 @@ pub struct VerifyReport {
     pub version: u64,
     /// Oldest version that was replayed.
     pub first_version: u64,
-    /// What is wrong, in the order in which it was found. Of one kind at most [`VerifyReport::MOST`] are kept.
+    /// The findings, in the order in which they were made. Of one kind at most [`VerifyReport::MOST`] are kept.
     pub findings: Vec<Finding>,
     /// Findings beyond those.
     pub more_findings: u64,

@@ -9,8 +9,8 @@ use crate::log::Listing;
 use crate::snapshot::{At, Checks, Snapshot};
 use crate::store::Location;
 
-/// Compares everything that a table says of itself with what it is, and gives what is wrong: nothing where the table is
-/// whole. Nothing is written.
+/// Compares a table's log with itself and with its files, and returns the findings: none if the table is intact.
+/// Nothing is written.
 ///
 /// The log must be complete from version 0, or from its oldest checkpoint, to its newest version. It is replayed from
 /// there on, by code that has nothing to do with the replay of [`Snapshot`], and each checkpoint, compacted file and
@@ -18,7 +18,7 @@ use crate::store::Location;
 ///
 /// # Errors
 /// [`Error::TableNotFound`], [`Error::VersionNotFound`], [`Error::UnsupportedFeature`], and errors of the store other than
-/// "not there". What is broken in the table is no error but a [`super::Finding`].
+/// "not there". A problem of the table is not an error but a [`super::Finding`].
 ///
 /// # Cost
 /// The whole log and all checkpoints are read once, and a HEAD is made for each data file (or one listing, where that is
@@ -30,7 +30,7 @@ pub fn verify(location: &Location, options: &VerifyOptions) -> Result<VerifyRepo
     let Some(log) = LogFiles::of(location, &listing, options.version, &mut report)? else {
         return Err(Error::TableNotFound { path: location.root().to_string() });
     };
-    // what is committed meanwhile is not looked at
+    // later commits are not checked
     let at = At::Version(options.version.unwrap_or(log.head));
     let snapshot = Snapshot::open_with_checks(location.clone(), at, Checks::Fast);
     match &snapshot {
@@ -60,7 +60,7 @@ pub fn verify(location: &Location, options: &VerifyOptions) -> Result<VerifyRepo
     match checked {
         Ok(()) => {}
         Err(error @ (Error::Storage { .. } | Error::Interrupted)) => return Err(error),
-        // what is broken was found, unless replay is wrong
+        // damage was found before, unless replay is wrong
         Err(_) if !report.ok() => {}
         Err(error) => {
             let expected = "a table that can be read";

@@ -3,7 +3,7 @@
 use crate::expr::{Binary, Expr, Literal as Constant};
 use crate::predicate::{CompareOp, Literal, Predicate};
 
-/// A predicate that is true wherever the condition is: a part that it cannot say is unknown, and keeps what it meets.
+/// A predicate that is true wherever the condition is: a part that it cannot express is unknown, and keeps all files.
 /// `text` names such parts.
 pub(crate) fn predicate(condition: &Expr, text: &str) -> Predicate {
     match condition {

@@ -292,8 +292,8 @@ impl Context<'_> {
         cast_with_options(array, target, &CHECKED).map_err(|e| self.failed(column, e))
     }
 
-    /// Any unit to microseconds: coarser ones checked, nanoseconds cut down. Instants stay what they are, whatever zone
-    /// they were shown in.
+    /// Any unit to microseconds: coarser ones checked, nanoseconds cut down. Instants do not change, regardless of
+    /// their zone.
     fn micros(
         &self,
         array: &ArrayRef,

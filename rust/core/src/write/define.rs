@@ -60,7 +60,7 @@ impl DefineMode {
 /// What a table is to be.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TableSpec {
-    /// The columns. What the metadata of a field says (comment, default, generation, identity) is the table's.
+    /// The columns. The metadata of a field (comment, default, generation, identity) becomes that of the table.
     pub schema: StructType,
     /// Partition columns.
     pub partition_by: Vec<String>,
@@ -164,7 +164,7 @@ fn make(location: &Location, spec: &TableSpec, mode: DefineMode, budget: Duratio
     Ok(Defined { version: landed.version, created: true, replaced: false, warnings: landed.warnings })
 }
 
-/// What a table becomes that is replaced, and the action that says how it is clustered.
+/// The new definition of a replaced table, and the action of its clustering.
 ///
 /// # Errors
 /// As [`define_table`].
@@ -198,7 +198,7 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
         clustering: Vec::new(),
     };
     if new.column_mapping() != ColumnMappingMode::None && new.column_mapping() == old.column_mapping() {
-        // columns that stay what they are keep their ids, as for an overwrite of the schema
+        // unchanged columns keep their ids, as for an overwrite of the schema
         reuse(&old.schema, &mut new.schema);
     }
     let new = finalize(Some(&old), new, &Asked::default(), Change::Replace)?;
@@ -234,7 +234,7 @@ fn replace(table: &Snapshot, spec: &TableSpec, mode: DefineMode, budget: Duratio
     Ok(Defined { version: landed.version, created: false, replaced: true, warnings: landed.warnings })
 }
 
-/// Checks that this writer can write what it is about to define.
+/// Checks that this writer can write to the table that it defines.
 fn check(location: &Location, protocol: &Protocol, metadata: &Metadata) -> Result<()> {
     let options = WriteOptions::default();
     plan(location, Target::New, protocol.clone(), metadata.clone(), &options)?;

@@ -20,7 +20,7 @@ const CODEC: TableProperty = TableProperty::ParquetCompressionCodec;
 const FORMAT_VERSION: TableProperty = TableProperty::ParquetFormatVersion;
 const WRITER_VERSION: &str = "parquet.writer.version";
 const ENCRYPTION: [&str; 2] = ["parquet.encryption.", "parquet.crypto."];
-/// What of a footer the log is made from, and what has a door of its own.
+/// Settings of footers that the log depends on, and those with an option of their own.
 const OURS: [&str; 3] =
     ["parquet.compression", "parquet.column.statistics.enabled", "parquet.statistics.truncate.length"];
 /// Rows of a row group.
@@ -30,7 +30,8 @@ const ROW_GROUP_BYTES: usize = 128 << 20;
 /// Rows that are written at once where row groups are to be smaller.
 const FEW_ROWS: usize = 1024;
 
-/// Settings of Parquet's own writer, by their names there: `parquet.block.size`. Behind a `#` a name may have that of a column.
+/// Settings of Parquet's own writer, by their names there: `parquet.block.size`. After a `#` a name may have that of a
+/// column.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParquetOptions {
     /// Settings of the operation. They take precedence over the properties of the table.
@@ -163,7 +164,7 @@ fn setting_of(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The properties with one setting more, or as they were where it is none that can be followed.
+/// The properties with one more setting, or unchanged if it is not supported.
 fn set(
     to: WriterPropertiesBuilder,
     codec: &mut Codec,
@@ -239,7 +240,7 @@ fn share(name: &str, value: &str) -> Result<f64> {
     }
 }
 
-/// As Hadoop reads it: what is neither leaves the default, which is an error here.
+/// As Hadoop reads it; but a value that is neither is an error here, and the default there.
 fn switch(name: &str, value: &str) -> Result<bool> {
     match value.trim().to_lowercase().as_str() {
         "true" => Ok(true),

@@ -114,7 +114,7 @@ pub struct WriteOptions {
     pub compression: Option<String>,
     /// How else data files are encoded.
     pub parquet: ParquetOptions,
-    /// What the history shows of the write beside what follows from its options: parameters by their names.
+    /// What the history shows of the write besides its options: parameters by their names.
     pub shown: BTreeMap<String, String>,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,

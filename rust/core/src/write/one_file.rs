@@ -16,7 +16,7 @@ use crate::error::Result;
 /// Bytes of a file that are handed to the store at once.
 const PART: usize = 8 << 20;
 
-/// Writes all of these rows, columns of the data files of one partition, into one file, and says what it is.
+/// Writes all of these rows, columns of the data files of one partition, into one file, and returns its facts.
 ///
 /// # Errors
 /// Those of the rows, and errors of the store; [`crate::Error::Interrupted`] where the operation was asked to stop.

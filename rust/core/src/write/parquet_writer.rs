@@ -91,7 +91,7 @@ impl OpenFile {
 
     /// Takes rows; they wait for more only where there are `few` of them, so that no slice keeps a large batch alive.
     fn push(&mut self, rows: RecordBatch, few: bool, plan: &WritePlan) -> Result<()> {
-        // a slice is counted as what it shows, not as the buffers behind it
+        // a slice is counted by its visible part, not by its buffers
         let bytes = |c: &ArrayRef| c.to_data().get_slice_memory_size().unwrap_or(0);
         self.waiting_rows += rows.num_rows();
         self.waiting_bytes += rows.columns().iter().map(bytes).sum::<usize>();

@@ -35,7 +35,7 @@ pub enum Target {
     New,
     /// A table at this version, to be appended to.
     Existing(u64),
-    /// A table at this version, and nothing is to be written: the mode is [`WriteMode::Ignore`], or the application
+    /// The table is at this version, and nothing is to be written: the mode is [`WriteMode::Ignore`], or the application
     /// transaction is already recorded.
     Skip(u64),
 }
@@ -176,7 +176,7 @@ pub(crate) fn plan_snapshot(snapshot: &Snapshot, options: &WriteOptions) -> Resu
     plan(snapshot.location(), Target::Existing(snapshot.version()), protocol, metadata, options)
 }
 
-/// A plan from what is known of the table. Nothing is read.
+/// A plan from the known facts of the table. Nothing is read.
 ///
 /// # Errors
 /// As [`plan_write`], for a schema or codec that is not known here.
@@ -230,7 +230,7 @@ pub(crate) fn plan(
     })
 }
 
-/// The columns of rows beside partition columns. Data files have those that are not void.
+/// The columns of rows besides partition columns. Data files have those that are not void.
 fn data_columns(schema: &StructType, partition_columns: &[String]) -> StructType {
     let is_data = |f: &&StructField| !partition_columns.contains(&f.name);
     StructType { fields: schema.fields.iter().filter(is_data).cloned().collect() }
@@ -310,7 +310,7 @@ impl WritePlan {
         self.snapshot.as_ref()
     }
 
-    /// A transaction on what was found, which claims what the query of the rows read.
+    /// A transaction on the table's version, which claims what the query of the rows read.
     ///
     /// # Errors
     /// As [`Snapshot::open`], for a plan that has travelled.

@@ -305,7 +305,7 @@ pub(super) fn conditions(plan: &WritePlan) -> Result<Vec<(String, String)>> {
 /// The condition of a CHECK constraint on rows of this schema.
 ///
 /// # Errors
-/// [`Error::InvalidExpression`] for what cannot be evaluated, and for what is no condition.
+/// [`Error::InvalidExpression`] for what cannot be evaluated, and for what is not a condition.
 pub(crate) fn condition_of(name: &str, expression: &str, schema: &StructType) -> Result<Evaluator> {
     Evaluator::condition(expression, schema).map_err(|error| match Evaluator::new(expression, schema) {
         // it is an expression, and no condition

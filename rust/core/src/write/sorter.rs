@@ -37,8 +37,8 @@ pub(super) struct Sorter {
     spill: Option<Spill>,
 }
 
-/// A file in the temporary folder of the system that goes with this, and where the system allows it with the process,
-/// whatever happens to that.
+/// A file in the temporary folder of the system that is deleted when this is dropped, and where the system allows it
+/// when the process ends, in any way.
 #[derive(Debug)]
 struct Temporary {
     file: File,
@@ -69,7 +69,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Sorted runs, one behind the other in one file.
+/// Sorted runs, one after the other in one file.
 #[derive(Debug)]
 struct Spill {
     file: Arc<Mutex<Temporary>>,

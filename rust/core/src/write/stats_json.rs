@@ -18,7 +18,7 @@ pub(super) enum Bound {
     Text(String),
 }
 
-/// What is known of one leaf column of one file. `None` is unknown, or that there is no value.
+/// The facts of one leaf column of one file. `None` is unknown, or that there is no value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct LeafStats {
     pub null_count: Option<u64>,
