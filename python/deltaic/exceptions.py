@@ -1,8 +1,9 @@
 """The errors of deltaic: `DeltaError` at the root, one class a kind, the facts as attributes.
 
-What delta-spark (or Spark) has a condition for has it here: `condition`, `sql_state`, `message_parameters`.
+An error for which delta-spark (or Spark) has a condition has it here, too: `condition`, `sql_state`,
+`message_parameters`.
 
-A class is the name of a kind of the Rust core (`deltaic::Error`) with `Error` behind it. Where a builtin has the same
+A class is the name of a kind of the Rust core (`deltaic::Error`) followed by `Error`. Where a builtin has the same
 meaning, the class is one of that too, and the names that `delta.exceptions` has for conflicts are names here too, so
 that `except` clauses carry over. Every error can be pickled, with its facts: Spark workers send theirs to the driver.
 """

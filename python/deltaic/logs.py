@@ -59,7 +59,7 @@ def show(level: str) -> None:
     logger.setLevel(_LEVELS[level.lower()])
 
 
-# without it `logging` shows warnings on standard error to who never asked
+# without it `logging` shows warnings on standard error by default
 logging.getLogger("deltaic").addHandler(logging.NullHandler())
 if level := os.environ.get(VARIABLE):
     show(level)

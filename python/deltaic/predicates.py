@@ -82,7 +82,7 @@ def _too_deep(text: str) -> InvalidPredicateError:
 
 
 def parsed(text: str) -> Node | None:
-    """An SQL condition as sqlglot has it; `None` where it is no SQL to sqlglot."""
+    """An SQL condition as sqlglot has it; `None` if sqlglot cannot parse it."""
     try:
         return sqlglot.parse_one(text, dialect=Dialect, into=exp.Condition)
     except (ParseError, TokenError, RecursionError):
@@ -90,7 +90,7 @@ def parsed(text: str) -> Node | None:
 
 
 def unqualified(text: str, name: str, *, case_sensitive: bool) -> str:
-    """A condition whose columns have no `name.` before them; what is no SQL to sqlglot stays as it is."""
+    """A condition whose columns have no `name.` before them; text that sqlglot cannot parse is unchanged."""
     try:
         tokens = Dialect().tokenize(text)
     except TokenError:
@@ -110,7 +110,7 @@ def unqualified(text: str, name: str, *, case_sensitive: bool) -> str:
 
 
 def columns_of(text: str) -> list[list[str]] | None:
-    """The columns that an SQL condition names, each as the parts of its name; `None` where it is no SQL to sqlglot."""
+    """The columns that an SQL condition names, each as the parts of its name; `None` if sqlglot cannot parse it."""
     tree = parsed(text)
     if tree is None:
         return None

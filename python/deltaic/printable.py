@@ -1,4 +1,4 @@
-"""Texts of a log as people may see them: nobody who writes a table may steer the terminal of who reads it."""
+"""Texts of a log made safe to print: the writer of a table must not control the terminal of a reader."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def may_name_a_time(path: str) -> bool:
 def of_path(path: str, zone: str, storage: Mapping[str, str]) -> tuple[str, int | None]:
     """The path, and in milliseconds since the Unix epoch the time that `path@20260101000000000` names in a time zone.
 
-    A path that a table has as its whole name stays as it is, and has no time here.
+    A path that is the whole name of a table is unchanged, and has no time here.
 
     Raises:
         InvalidTimeTravelError: the digits are no time.

@@ -20,7 +20,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def days(text: str) -> int:
-    """Days since 1970-01-01 of `yyyy[-MM[-dd]]`; a time behind it is left out.
+    """Days since 1970-01-01 of `yyyy[-MM[-dd]]`; a time after it is ignored.
 
     Raises:
         ValueError: there is no such date.

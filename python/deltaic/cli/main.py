@@ -90,7 +90,7 @@ def run() -> None:
     warnings.filterwarnings("always", category=DeltaWarning)
     warnings.showwarning = _show_warning
     try:
-        # click would end with a code of its own for Ctrl-C
+        # click would end with another code for Ctrl-C
         main(prog_name="deltaic", standalone_mode=False)
     except DeltaError as error:
         _end(str(error), exit_code(error))

@@ -139,7 +139,7 @@ def pairs(_context: click.Context, _parameter: click.Parameter, given: tuple[str
     for pair in given:
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            # what it is may be a secret
+            # its content may be a secret
             message = "one is not KEY=VALUE"
             raise click.BadParameter(message)
         found[key] = value

@@ -76,7 +76,7 @@ def error_facts(error: DeltaError) -> dict[str, Any]:
 
 
 def done(version: int, *, as_json: bool, **facts: Any) -> None:
-    """What a change came to: the version that has it, and more for machines."""
+    """The result of a change: the version that has it, and more for machines."""
     if as_json:
         print_json({"version": version, **facts})
     else:

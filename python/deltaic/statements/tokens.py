@@ -192,7 +192,7 @@ class Words:
         return token.text == ";" and not _is_quoted(token)
 
     def data_type(self) -> str:
-        """The text of a type: a word, and what is in brackets behind it.
+        """The text of a type: a word, and the brackets after it.
 
         Raises:
             InvalidArgumentError: something else is next.

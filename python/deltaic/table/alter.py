@@ -38,7 +38,7 @@ class Alterations(Handle):
 
         Args:
             properties: Keys and values.
-            allow_arbitrary: Whether keys that begin with `delta.` and that deltaic does not know are taken as they are.
+            allow_arbitrary: Whether keys that begin with `delta.` and that deltaic does not know are stored unchanged.
             user_metadata: Text that the history shows with the commit.
 
         Raises:
@@ -88,8 +88,8 @@ class Alterations(Handle):
         vectors, mapped names or narrower types are rewritten, properties and domains are removed. An interrupted drop
         continues from there when it is called again.
 
-        Where readers need the feature, older versions stay behind checkpoints that writers keep for those who do not
-        know it: the feature `checkpointProtection` is added to the protocol.
+        Where readers need the feature, older versions stay behind checkpoints that writers keep for readers that do
+        not know it: the feature `checkpointProtection` is added to the protocol.
 
         Args:
             name: As in `protocol`.
@@ -123,8 +123,8 @@ class Alterations(Handle):
             columns: As SQL writes them (`city STRING COMMENT 'of birth'`), or types by name, as `Field.type` has them:
                 `long`, `decimal(10,2)`, or the JSON of a nested type.
             parent: Struct that they are added to, as a name or a path, instead of the table.
-            first: Puts them before all others, instead of behind them.
-            after: Puts them behind this column.
+            first: Puts them before all others, instead of after them.
+            after: Puts them after this column.
             user_metadata: Text that the history shows with the commit.
 
         Raises:
@@ -211,7 +211,7 @@ class Alterations(Handle):
             default: Another SQL expression for rows that do not give the column; empty text removes it. Existing rows
                 stay as they are.
             first: Puts it before all others of its struct.
-            after: Puts it behind this column of its struct.
+            after: Puts it after this column of its struct.
             user_metadata: Text that the history shows with the commit.
 
         Raises:

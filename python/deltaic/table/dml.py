@@ -20,7 +20,7 @@ class DeleteResult:
     version: int | None
     """Version that was committed; None where no row matched, or the transaction was recorded already."""
     deleted_rows: int | None
-    """Rows deleted; None where whole files were removed whose number of rows is in no statistics."""
+    """Rows deleted; None if whole files were removed whose statistics lack the number of rows."""
     copied_rows: int
     """Rows that stayed and were written again, into other files."""
     removed_files: int

@@ -44,7 +44,7 @@ class Table(RowChanges, Alterations, Maintenance):
     only by `update()`. It may be shared by threads, and opened in a forked process.
 
     Args:
-        uri: A path, or a URL such as `s3://bucket/table`. With `@v5` or `@20260101000000000` behind it, it is that
+        uri: A path, or a URL such as `s3://bucket/table`. With `@v5` or `@20260101000000000` after it, it is that
             version, or the version at that time.
         version: Version to open, instead of the newest one.
         timestamp: Time whose version is opened: the newest commit at or before it. Text as Spark writes it, a
@@ -276,7 +276,7 @@ class Table(RowChanges, Alterations, Maintenance):
         """What `changes` would read, version by version, in numbers; no data file is read.
 
         Each entry has `version`, `timestamp`, `bytes`, and the number of files whose rows are `inserts`, `deletes`, or
-        say for themselves what they are (`cdc`). Arguments and errors are those of `changes`.
+        have a change type each (`cdc`). Arguments and errors are those of `changes`.
         """
         plan = self._changes(
             start, end, start_timestamp, end_timestamp, allow_out_of_range=allow_out_of_range

@@ -144,7 +144,8 @@ def write(
         mode: What to do where there is a table: `append`, `overwrite`, `errorifexists` or `ignore`.
         partition_by: Partition columns of a new table; for an existing one, its own or none.
         replace_where: With `overwrite`: a condition in SQL. Only the rows for which it is true are replaced, and all
-            rows of the data must match it. On partition columns whole files go; on other columns rows go as in
+            rows of the data must match it. On partition columns whole files are removed; on other columns rows are
+            deleted as in
             `Table.delete`: marked in deletion vectors where the table has them, with row ids and changes kept.
         partition_overwrite: With `overwrite`: `dynamic` replaces the partitions that the data has rows of and no
             others; `static` replaces everything.

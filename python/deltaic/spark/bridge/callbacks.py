@@ -37,7 +37,7 @@ def callback(secret: str) -> Any:
     key = secret.encode()
 
     class Callback:
-        # who reaches py4j's server may ask for any member by name: there is none with the secret, none can be set
+        # a client of py4j's server may ask for any member by name: none has the secret, none can be set
         __slots__ = ()
 
         def apply(self, request: str, data: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Connects the JVM to this process, so that nobody else on the machine can ask in its place."""
+"""Connects the JVM to this process, so that no other process on the machine can impersonate it."""
 
 from __future__ import annotations
 

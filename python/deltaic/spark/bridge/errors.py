@@ -14,7 +14,7 @@ from deltaic.spark.session.pyspark_errors import as_pyspark_error, of_query
 
 # how a failed call answers: see Python.java
 _FAILED = "\0failed\0"
-# an exception that nobody comes for (Spark swallows some) is dropped when so many younger ones are kept
+# an exception that nobody fetches (Spark swallows some) is dropped once this many newer ones are kept
 _KEPT = 64
 _OF_QUERY = "org.apache.spark.sql.streaming.StreamingQueryException"
 _UNDECLARED = "java.lang.reflect.UndeclaredThrowableException"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _UNKNOWN = -1
-"""The number of rows where nobody counted them, as delta-spark reports it."""
+"""The number of rows if it is unknown, as delta-spark reports it."""
 
 
 def delete(asked: dict[str, Any], data: Any) -> str:

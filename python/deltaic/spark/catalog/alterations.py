@@ -45,7 +45,7 @@ def alter(
 
     `user_metadata` is shown with the commit.
 
-    With `allow_arbitrary` properties `delta.*` that nobody knows are taken as they are.
+    With `allow_arbitrary` unknown properties `delta.*` are stored unchanged.
 
     Raises:
         UnsupportedError: several changes that one commit of ours does not make, or one that is not known.

@@ -72,7 +72,7 @@ def find(spark: Any, name: list[str]) -> Named | None:
 
 
 def ours(spark: Any, name: list[str]) -> Named | None:
-    """The table of ours that a name is, by its path or in the catalog; none where it is the server's business."""
+    """The table of ours with a name, by its path or in the catalog; None if the server handles it."""
     path = path_of(name)
     if path is not None:
         return Named(f"spark_catalog.{name[0]}.`{name[1]}`", path)

@@ -96,7 +96,7 @@ class DeltaTableBuilder(Generic[Made]):
         generatedByDefaultAs: IdentityGenerator | None = None,  # noqa: N803
         comment: str | None = None,
     ) -> Self:
-        """Adds a column behind the others.
+        """Adds a column after the others.
 
         Args:
             colName: Name.
@@ -123,7 +123,7 @@ class DeltaTableBuilder(Generic[Made]):
         return self
 
     def addColumns(self, cols: StructType | list[StructField]) -> Self:  # noqa: N802
-        """Adds the columns of a schema behind the others, such as `df.schema`."""
+        """Adds the columns of a schema after the others, such as `df.schema`."""
         self._columns += columns.columns(cols)
         return self
 

@@ -14,8 +14,8 @@ _HIDDEN = "spark.sql.redaction.options.regex"
 def hide_secrets(spark: Any) -> None:
     """Adds the names of secrets to those of which plans and event logs hide the values. Idempotent.
 
-    A server does not tell a setting that it takes for a secret itself, as it does one that names some: this one, after
-    the first call, and one that hides other secrets, which stays as it is.
+    A server does not return a setting that it takes for a secret itself, such as one that names secrets: this one,
+    after the first call, and one that hides other secrets, which is not changed.
     """
     try:
         hidden = spark.conf.get(_HIDDEN)

@@ -124,7 +124,7 @@ class Assignments:
         return [f for f in self._op.written.fields if GENERATION in f.metadata and (f.name,) not in given]
 
     def new_rows(self, rows: Any) -> Any:
-        """The rows with their new values, in the columns of the table, and behind them the other columns."""
+        """The rows with their new values, in the columns of the table, and after them the other columns."""
         op, F = self._op, self._op.functions  # noqa: N806 (its usual name)
         more = [c for c in rows.columns if c not in set(op.schema.names)]
         new = self.new_values(self.stored(rows))

@@ -94,7 +94,7 @@ def _deterministic_on_connect(op: Operation, condition: Any) -> bool:
 
 
 def take_partitions(op: Operation, condition: Any) -> bool:
-    """Takes whole files where partition values alone decide the condition: no data is read. Whether it could."""
+    """Selects whole files if partition values alone decide the condition: no data is read. Returns whether they do."""
     if not _may_be_of_partitions(op, condition):
         return False
     columns = {f.name: f.dataType for f in op.schema.fields}

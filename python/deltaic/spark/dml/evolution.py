@@ -75,7 +75,7 @@ def _common(table: StructType, source: StructType) -> Iterator[tuple[StructField
 
 
 def _joins(ours: DataType, theirs: DataType) -> bool:
-    """Whether values of a type become those of another where nobody asks for a cast."""
+    """Whether values of a type become those of another without an explicit cast."""
     if isinstance(ours, StructType) and isinstance(theirs, StructType):
         return all(_joins(a.dataType, b.dataType) for a, b in _common(ours, theirs))
     if isinstance(ours, ArrayType) and isinstance(theirs, ArrayType):

@@ -142,7 +142,7 @@ def merge(
 
 
 def _measured(matches: Matches, kept: int, inserted: int) -> dict[str, int]:
-    """Rows by what became of them."""
+    """Numbers of rows by their outcome."""
     updated = [matches.number(when, UPDATE) for when in (MATCHED, NOT_MATCHED_BY_SOURCE)]
     deleted = [matches.number(when, DELETE) for when in (MATCHED, NOT_MATCHED_BY_SOURCE)]
     return {
@@ -179,7 +179,7 @@ def _write_new(op: Operation, matches: Matches, *, by_vectors: bool) -> None:
 
 
 def _write_changes(op: Operation, matches: Matches) -> None:
-    """Writes each updated row as it was and as it is, and each deleted one."""
+    """Writes each updated row before and after the change, and each deleted one."""
     rows = None
     for action, kind in ((UPDATE, "update_preimage"), (DELETE, "delete")):
         if any(c.action == action for c in matches.clauses.all.values()):

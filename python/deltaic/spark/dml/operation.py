@@ -282,7 +282,7 @@ class Operation:
         )
 
     def sequences(self, given: StructType) -> dict[str, Sequence]:
-        """How values are made of the identity columns that new rows of this schema lack; the commit records them."""
+        """The generators of identity columns that new rows of this schema lack; the commit records their values."""
         plan = self.dml.insert_plan(given.json(), str(uuid.uuid4()))
         return RowRules.of(plan.rules).identities
 

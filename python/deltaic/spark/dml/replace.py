@@ -90,7 +90,7 @@ def replace_matches(
 
 
 def _beside(df: Any) -> tuple[Any, bool]:
-    """The rows with their own columns, and behind them those that are written, named by numbers.
+    """The rows with their own columns, and after them those that are written, named by numbers.
 
     And whether they are written by their places.
     """

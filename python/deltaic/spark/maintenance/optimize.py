@@ -157,7 +157,7 @@ def _metrics(done: OptimizeResult, table: Table) -> dict[str, Any]:
 
 
 def _zorder_stats(stats: CurveStats) -> dict[str, Any]:
-    """Every file of the partitions was taken, whatever it was made by."""
+    """Every file of the partitions was rewritten, regardless of its origin."""
     return {
         "strategyName": "all",
         "inputCubeFiles": {"num": stats.cube_files, "size": stats.cube_bytes},

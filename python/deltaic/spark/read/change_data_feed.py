@@ -15,8 +15,8 @@ _SWITCHES = ("readchangefeed", "readchangedata")
 OPTIONS = frozenset({*_SWITCHES, "startingversion", "startingtimestamp", "endingversion", "endingtimestamp"})
 """Names of the options, in lower case."""
 COLUMNS = [("_change_type", "string"), ("_commit_version", "long"), ("_commit_timestamp", "timestamp")]
-"""What the rows have behind the columns of the table, as names and types of Spark."""
-# behind every version that a log may have
+"""The columns of the rows after those of the table, as names and types of Spark."""
+# after every version that a log may have
 _NO_END = 2**63 - 1
 
 
@@ -61,7 +61,7 @@ class Feed:
 
         Raises:
             InvalidArgumentError: without a start.
-            InvalidTimeTravelError: for what is no version or time, and beside `versionAsOf` or `timestampAsOf`.
+            InvalidTimeTravelError: for what is not a version or time, and with `versionAsOf` or `timestampAsOf`.
         """
         if "versionasof" in options or "timestampasof" in options:
             reason = "changes belong to a range of versions: versionAsOf and timestampAsOf contradict that"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TIME_ZONE = "spark.sql.session.timeZone"
 """The setting of the time zone."""
 _UTC = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "+00:00"})
-# what they give depends on the time zone, whatever they are given
+# their result depends on the time zone, for any argument
 _ZONED = frozenset(
     {"current_date", "curdate", "current_timestamp", "now", "localtimestamp", "current_timezone"}
     | {"to_timestamp", "to_timestamp_ltz", "unix_timestamp", "to_unix_timestamp", "from_unixtime"}
@@ -40,7 +40,7 @@ def is_utc(zone: str) -> bool:
 def in_utc(zone: str, text: str, path: str, storage_options: Mapping[str, str] | None) -> str:
     """An SQL condition on the rows of a table that means in any time zone what it means in this one.
 
-    Times that timestamps are compared with become instants; all else that has to do with none stays as it is.
+    Times that timestamps are compared with become instants; everything else is unchanged.
 
     Raises:
         UnsupportedError: what it means depends on the time zone in another way.
@@ -128,7 +128,7 @@ _UNKNOWN = object()
 
 
 def _micros(node: Any, zone: tzinfo) -> Any:
-    """Microseconds since the epoch of a constant in the zone; `None` for null, `_UNKNOWN` for what is not a constant."""
+    """Microseconds since the epoch of a constant in the zone; `None` for null, `_UNKNOWN` if it is not constant."""
     node = node.unnest()
     if isinstance(node, exp.Null):
         return None

@@ -36,7 +36,7 @@ def _arrow_takes(kind: DataType) -> bool:
 
 
 def has_void(kind: DataType) -> bool:
-    """Whether a type is void, which holds only nulls, or has it within."""
+    """Whether a type is void, which has only nulls, or contains it."""
     if isinstance(kind, StructType):
         return any(has_void(field.dataType) for field in kind.fields)
     if isinstance(kind, ArrayType):

@@ -1,4 +1,4 @@
-"""DESCRIBE and SHOW of one table on Spark Connect, whose catalog knows a table as it was once."""
+"""DESCRIBE and SHOW of one table on Spark Connect, whose catalog may have an old definition of a table."""
 
 from __future__ import annotations
 

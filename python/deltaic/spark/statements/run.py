@@ -309,7 +309,7 @@ _BY_NAME = {kind.__name__: kind for kind in _CARRIED_OUT}
 def is_ours(statement: S.Statement) -> bool:
     """Whether the statement can only be about a table of the session's own catalog, or by path.
 
-    What Spark knows, too, is left to the catalogs that are named beside it.
+    Statements that Spark knows, too, are left to the catalogs that are named beside it.
     """
     known_to_spark = isinstance(statement, S.AddConstraint | S.DropConstraint)
     return not known_to_spark or len(statement.name) < 3 or statement.name[0].lower() == "spark_catalog"

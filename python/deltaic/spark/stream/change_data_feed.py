@@ -190,7 +190,7 @@ class ChangeStream:
         return parts or nothing
 
     def _settled(self, offset: _Offset) -> _Offset:
-        """Behind the version, where its changes come as a whole: delta-spark names the last file of such a one."""
+        """After the version, whose changes are one batch: delta-spark names the last file of such a one."""
         if offset.initial or offset.index == _BEFORE:
             return offset
         found = json.loads(

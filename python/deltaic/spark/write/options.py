@@ -95,7 +95,7 @@ class WriteOptions:
                 configuration[name] = str(value)
                 continue
             if key.startswith("parquet."):
-                # behind a # is the name of a column
+                # after a # is the name of a column
                 setting, *column = name.split("#", 1)
                 parquet["#".join([setting.lower(), *column])] = str(value)
             elif key.startswith(("fs.", "dfs.")):

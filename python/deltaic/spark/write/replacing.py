@@ -23,7 +23,7 @@ class Replacing:
     on: str | None
     """A condition on both."""
     using: str | None
-    """Columns that are equal, behind commas."""
+    """Columns that are equal, separated by commas."""
     alias: str | None
     """Name by which the condition may call the table."""
     has_overwrite_mode: bool = False

@@ -162,7 +162,7 @@ def numbered(df: Any) -> Any:
 def identity_value(F: Any, identity: Sequence, tasks: int) -> Any:  # noqa: N803
     """The value of an identity column in a row that is `numbered`.
 
-    Values of tasks that run beside each other interleave; every number of tasks gives each value once.
+    Values of tasks that run in parallel interleave; every number of tasks gives each value once.
     """
     row = F.col(NUMBER)
     task, within = F.shiftright(row, _ROW_BITS), row.bitwiseAND(F.lit((1 << _ROW_BITS) - 1))

@@ -45,7 +45,7 @@ def rows_for_core(df: Any, plan: Any, path: str) -> Any:
 
 @contextmanager
 def _known(path: str, columns: list[WriteColumn], rules: RowRules, replaced: str | None) -> Iterator[None]:
-    """An error of Spark for a row that the table does not take is raised as what it is."""
+    """An error of Spark for a row that the table refuses is raised as its own class."""
     try:
         yield
     except DeltaError:

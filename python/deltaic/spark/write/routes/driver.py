@@ -1,6 +1,6 @@
 """The driver route: a small result comes to the driver as Arrow, and the core writes it there.
 
-What the optimizer reduces to rows that it holds itself, such as literals, VALUES and ranges, takes no job: compiling
+What the optimizer reduces to rows that it holds itself, such as literals, VALUES and ranges, needs no job: compiling
 and running one takes several times as long as the whole write of a row.
 """
 
