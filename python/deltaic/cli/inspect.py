@@ -44,7 +44,7 @@ def inspect(table: Table, *, as_json: bool) -> None:
     ]
     log = found["report"]
     rows.append(("log", f"{log['gets']:,} reads, {output.size(log['bytes'])}, open {log['open_ms']:.1f} ms"))
-    rows.extend(("passed over", line) for line in log["fallbacks"])
+    rows.extend(("ignored", line) for line in log["fallbacks"])
     output.console().print(output.facts(rows))
 
 

@@ -82,7 +82,7 @@ final class ChangesFunction extends AbstractFunction1 {
   private void bound(HashMap options, String which, Expression argument, int position) {
     Object value = value(argument, which, position);
     if (value == null) {
-      throw Refusal.ofArgument(which, "NULL, and no version or time", "DELTA_CDC_READ_NULL_RANGE_BOUNDARY", new String[0]);
+      throw Refusal.ofArgument(which, "NULL, not a version or time", "DELTA_CDC_READ_NULL_RANGE_BOUNDARY", new String[0]);
     }
     DataType type = argument.dataType();
     boolean isTime = type instanceof StringType || type instanceof DatetimeType;

@@ -88,7 +88,7 @@ public final class LogFileIndex implements FileIndex {
     // a plan that did not go through our rules
     if (live) return newest().listFiles(partitionFilters, dataFilters);
     if (table.changeType != null && !withVectors) {
-      throw new IllegalStateException("this plan does not tell what the changes of " + table.path + " are");
+      throw new IllegalStateException("this plan has no list of the changes of " + table.path);
     }
     List exact = Scala.list(partitionFilters);
     List all = new ArrayList(exact);

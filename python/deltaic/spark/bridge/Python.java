@@ -12,9 +12,9 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The one door to the Python driver. A request is a JSON object with the key `op`, behind its HMAC, which shows Python that
- * it comes from this JVM and says nothing of the secret in a log or an error of py4j; a DataFrame travels beside it. With it
- * goes what the active session says of stores now: credentials may be others than when a frame was made.
+ * The only access to the Python driver. A request is a JSON object with the key `op`, after its HMAC, which proves to Python that
+ * it comes from this JVM and does not reveal the secret in a log or an error of py4j; a DataFrame is sent beside it. It also
+ * has the session's current settings of stores: credentials may be others than when a frame was made.
  */
 public final class Python {
   private static final ObjectMapper JSON = new ObjectMapper();

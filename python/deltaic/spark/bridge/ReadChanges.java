@@ -129,7 +129,7 @@ public final class ReadChanges extends Rule {
     try {
       return of.getClass().getMethod(method, new Class[0]).invoke(of, new Object[0]);
     } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("this Spark says nothing of " + method, e);
+      throw new IllegalStateException("this Spark does not report " + method, e);
     }
   }
 }

@@ -89,7 +89,7 @@ final class RowChanges {
       List path = MergeKeys.pathOf(a.key());
       if (path == null) path = ColumnNames.pathOf(a.key());
       if (path == null) {
-        throw Refusal.ofArgument("set", a.key().sql() + " is no column and no field of a struct: set what it is in",
+        throw Refusal.ofArgument("set", a.key().sql() + " is not a column or a field of a struct: set the column around it",
             "DELTA_UNSUPPORTED_NESTED_FIELD_IN_UPDATE", new String[] {"optionalPrefixMessage", ""});
       }
       one.put("column", path);

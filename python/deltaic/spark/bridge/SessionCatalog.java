@@ -147,7 +147,7 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
       String there = location(((V1Table) now).v1Table().location());
       Object wanted = properties.get("location");
       if (wanted != null && !location(URI.create(new Path(String.valueOf(wanted)).toUri().toString())).equals(there)) {
-        throw Refusal.of("another place for a table that is replaced", "leave LOCATION out, or DROP TABLE first", label(id),
+        throw Refusal.of("another location for a replaced table", "leave LOCATION out, or DROP TABLE first", label(id),
             "DELTA_TABLE_LOCATION_MISMATCH", new String[] {"tableName", label(id), "existingTableLocation", there,
             "tableLocation", String.valueOf(wanted)});
       }

@@ -76,7 +76,7 @@ public final class StreamPlaces extends Rule {
     try {
       return of.getClass().getMethod(method, new Class[0]).invoke(of, new Object[0]);
     } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("this Spark says nothing of " + method, e);
+      throw new IllegalStateException("this Spark does not report " + method, e);
     }
   }
 }

@@ -71,7 +71,7 @@ final class StreamSource implements Source, SupportsTriggerAvailableNow {
   }
 
   public Option getOffset() {
-    throw new UnsupportedOperationException("latestOffset(start, limit) is what this source has");
+    throw new UnsupportedOperationException("this source has latestOffset(start, limit)");
   }
 
   /** As the options of the stream say. */
