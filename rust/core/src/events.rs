@@ -6,7 +6,7 @@
 //! | `deltaic::fallback` | warn | a corrupt hint, checkpoint or checksum was ignored |
 //! | `deltaic::commit` | info | a commit landed, or its application transaction was recorded before |
 //! | `deltaic::commit` | debug | a put without a clear answer is repeated |
-//! | `deltaic::commit` | warn | nobody can tell whether a commit landed |
+//! | `deltaic::commit` | warn | it is unknown whether a commit landed |
 //! | `deltaic::retry` | info | a commit or an operation lost a race and is retried |
 //! | `deltaic::after_commit` | debug | a checksum, checkpoint, manifest or cleanup after a commit |
 //! | `deltaic::after_commit` | warn | one of these failed; the commit stands |

@@ -14,7 +14,7 @@ its minimum and maximum statistics, a row of it may match.
 A Spark command reads the table that it changes at the version of its transaction, and claims what it reads: in the query
 of an INSERT or an overwrite, in a DataFrame that was created earlier, in the source of a merge, and in subqueries of
 conditions and values. A merge claims all rows that its source matches, even if no clause applies to them. `isBlindAppend` is
-true only if nothing was read and nothing is taken away; such a commit may still change the metadata.
+true only if nothing was read and nothing is removed; such a commit may still change the metadata.
 
 ";
 

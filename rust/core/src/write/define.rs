@@ -178,7 +178,7 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
         return Err(Error::InvalidArgument {
             argument: "partition_by".into(),
             reason: "a clustered table cannot be replaced by one with partitions, because it keeps its features: use \
-                     `cluster_by`, or another place"
+                     `cluster_by`, or another location"
                 .into(),
         }
         .of_condition(&condition::CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE));
