@@ -163,7 +163,7 @@ pub fn total_size(snapshot: &Snapshot) -> Result<i64> {
     Ok(total)
 }
 
-/// Rows of the snapshot that are not deleted; `None` where the statistics of a file lack its number.
+/// Rows of the snapshot that are not deleted; `None` where the statistics of a file lack its number of rows.
 ///
 /// # Errors
 /// Those of [`Snapshot::files`].

@@ -19,8 +19,9 @@ pub fn check_place(location: &Location, with_rows: bool) -> Result<()> {
         return Ok(());
     }
     let path = location.root().to_string();
-    let reason =
-        format!("`{path}` is not empty and holds no Delta table; choose another location, or convert the files");
+    let reason = format!(
+        "`{path}` is not empty and holds no Delta table; choose another location, or convert the files"
+    );
     Err(Error::InvalidArgument { argument: "location".into(), reason }
         .named(&condition::CREATE_TABLE_WITH_NON_EMPTY_LOCATION, [("tableLocation", path)]))
 }
