@@ -1,7 +1,8 @@
 /// Bytes of `104857600`, `100mb`, `1g`: a whole number, and a unit after it without a space, in any case, each 1024 of the
 /// one before. This is how Spark reads sizes.
 ///
-/// # Errors The reason why the text is not valid. An empty text is not a size of a file.
+/// # Errors
+/// The reason why the text is not valid. An empty text is not a size of a file.
 pub(crate) fn parse_byte_size(text: &str) -> Result<u64, String> {
     let lower = text.trim().to_lowercase();
     let invalid = || format!("`{text}` is not a size above 0 such as `100mb` or `104857600`");

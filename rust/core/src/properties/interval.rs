@@ -2,7 +2,8 @@
 
 /// Milliseconds of `interval 1 week`, `7 days`, `2 hours 30 minutes`. Months and years have no fixed length.
 ///
-/// # Errors The reason why the text is not valid.
+/// # Errors
+/// The reason why the text is not valid.
 pub(crate) fn parse_interval(text: &str) -> Result<i64, String> {
     let lower = text.trim().to_lowercase();
     let body = lower.strip_prefix("interval").map_or(lower.as_str(), str::trim);

@@ -31,7 +31,8 @@ pub(crate) enum Value {
 impl Value {
     /// The value as it is stored.
     ///
-    /// # Errors The reason why the text is not valid.
+    /// # Errors
+    /// The reason why the text is not valid.
     pub(crate) fn check(self, text: &str) -> Result<String, String> {
         let one_of = |all: &[&str]| {
             let found = all.iter().find(|v| v.eq_ignore_ascii_case(text.trim()));

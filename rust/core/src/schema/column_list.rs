@@ -2,7 +2,8 @@
 
 /// ``a, b.c, `d.e`.f`` as paths of names.
 ///
-/// # Errors The reason why the text is not valid.
+/// # Errors
+/// The reason why the text is not valid.
 pub(crate) fn parse_column_list(list: &str) -> Result<Vec<Vec<String>>, String> {
     let mut paths = Vec::new();
     let mut path = Vec::new();
