@@ -107,7 +107,7 @@ fn a_commit_that_lost_a_line_is_refused_where_the_checksum_before_it_is_right() 
         let whole = text(&table, &json_of(version));
         let lines: Vec<&str> = whole.lines().collect();
         table.log_file(&json_of(version), lines[..lines.len() - 1].join("\n").as_bytes());
-        refused(&table, version, &format!("the checksum of version {} says", version - 1), 4);
+        refused(&table, version, &format!("the checksum of version {} matches", version - 1), 4);
     }
 }
 
@@ -115,7 +115,7 @@ fn a_commit_that_lost_a_line_is_refused_where_the_checksum_before_it_is_right() 
 fn a_remove_that_removes_nothing_is_refused_although_the_numbers_can_be_explained() {
     let table = table();
     replace(&table, &json_of(6), "\"f2\"", "\"e2\"");
-    refused(&table, 6, "the checksum of version 5 says", 6);
+    refused(&table, 6, "the checksum of version 5 matches", 6);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_commit_in_the_place_of_another_is_refused() {
     (5..7).for_each(|version| table.crc(version));
     (5..7).for_each(|n| change(&table, &crc(n), |crc| crc["txnId"] = format!("t{n}").into()));
     table.log_file(&json_of(5), text(&table, &json_of(4)).as_bytes());
-    refused(&table, 5, "the checksum of version 4 says", 4);
+    refused(&table, 5, "the checksum of version 4 matches", 4);
 }
 
 #[test]

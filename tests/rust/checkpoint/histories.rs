@@ -198,7 +198,7 @@ fn a_checksum_that_lies_is_told_field_by_field() {
     lie.set_transactions = Some(Vec::new());
     let told = validate_checksum(&snapshot, &lie).unwrap();
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].to_string().starts_with("numFiles: the checksum says 7, the log gives 1"), "{told:?}");
+    assert!(told[0].to_string().starts_with("numFiles: the checksum states 7, the log gives 1"), "{told:?}");
     assert_eq!(told[1].field, "setTransactions");
 }
 

@@ -127,7 +127,7 @@ mod tests {
             (" ", "a > 1", "the name is empty"),
             (RESERVED, "a > 1", "the name is reserved"),
             ("c", " ", "the expression is empty"),
-            ("c", "`b` > 1", "`b` is no column"),
+            ("c", "`b` > 1", "`b` is not a column"),
         ] {
             let error = add_constraint(&t, name, expression).unwrap_err();
             assert_eq!(error.kind(), "InvalidArgument");

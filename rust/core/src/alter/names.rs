@@ -140,7 +140,7 @@ mod tests {
         let s = schema(&[("A", DataType::Long), ("b", DataType::Variant)]);
         assert_eq!(check_partition_columns(&s, &["a".into()]).unwrap(), ["A"]);
         for (columns, said) in [
-            (vec!["x"], "no column; the columns are A, b"),
+            (vec!["x"], "not a column; the columns are A, b"),
             (vec!["b"], "type variant"),
             (vec!["a", "A"], "twice"),
         ] {

@@ -240,7 +240,7 @@ mod tests {
     fn a_new_table_is_checked() {
         assert!(said(None, |t| t.schema.fields[1].name = "A".into()).contains("exists twice"));
         assert!(said(None, |t| t.schema.fields[1].name = "a;b".into()).contains("needs column mapping"));
-        assert!(said(None, |t| t.metadata.partition_columns = vec!["q".into()]).contains("no column"));
+        assert!(said(None, |t| t.metadata.partition_columns = vec!["q".into()]).contains("is not a column"));
         assert!(said(None, |t| t.metadata.partition_columns = vec!["A".into()]).contains("spelled a"));
         let all = |t: &mut Definition| t.metadata.partition_columns = vec!["a".into(), "b".into()];
         assert!(said(None, all).contains("all columns are partition columns"));

@@ -465,7 +465,7 @@ mod tests {
         let last = flipped.len() - 6;
         flipped[last] ^= 1;
         folder.put(&name, &flipped);
-        assert!(load(good).starts_with("checksum "), "{}", load(good));
+        assert!(load(good).starts_with("the checksum "), "{}", load(good));
         folder.put(&name, &body[..body.len() - 1]);
         assert!(load(good).starts_with("torn: "), "{}", load(good));
         folder.put(&name, b"");

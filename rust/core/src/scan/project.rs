@@ -314,7 +314,7 @@ mod tests {
             (with_id(Field::new("a", Arrow::Int32, true), 1), ints(&[1])),
             (with_id(Field::new("b", Arrow::Int32, true), 1), ints(&[1])),
         ]);
-        assert_eq!(reason(read(&table, ColumnMappingMode::Id, &twice)), "field id 1 is there twice");
+        assert_eq!(reason(read(&table, ColumnMappingMode::Id, &twice)), "field id 1 exists twice");
     }
 
     #[test]

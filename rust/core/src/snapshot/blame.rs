@@ -95,12 +95,12 @@ fn damaged(location: &Location, wrong: &Said, right: Option<u64>) -> Error {
     let path = location.log_dir().join(&crate::log::commit_name(version)).to_string();
     let told = match right {
         Some(before) if before + 1 == version => format!(
-            "the checksum of version {before} matches the log, that of version {version} does not: another commit \
-             replaced the original one"
+            "the checksum of version {before} matches the log, that of version {version} does not: the commit is \
+             not the one that was written"
         ),
         Some(before) => format!(
-            "the checksum of version {before} matches the log, that of version {version} does not: one of the commits \
-             after {before} was replaced by another one"
+            "the checksum of version {before} matches the log, that of version {version} does not: one of the \
+             commits after {before} is not the one that was written"
         ),
         None => format!("the checksum of version {version} is of another transaction, and of other files"),
     };
