@@ -22,7 +22,7 @@ def test_a_checkpoint_is_written_once(root):
     done = document("checkpoint", root)
     assert (done["version"], done["files"], done["existed"]) == (3, 4, False)
     assert (root / "_delta_log" / done["name"]).exists()
-    assert output("checkpoint", root) == f"{done['name']} is there already\n"
+    assert output("checkpoint", root) == f"{done['name']} exists already\n"
     assert document("checkpoint", f"{root}@v1")["version"] == 1
 
 
