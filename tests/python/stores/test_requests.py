@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from servers import S3
 
+# the first test fetches and builds the server, once a machine
+pytestmark = pytest.mark.timeout(1200)
 OPEN = ["GET _last_checkpoint", "LIST _delta_log", "GET crc"]
 APPEND = ["PUT data", "PUT commit", "PUT crc"]
 # once for each process and bucket: whether of two writers one is refused

@@ -18,6 +18,9 @@ from deltaic.exceptions import InvalidArgumentError
 if TYPE_CHECKING:
     from servers import S3
 
+# the first test fetches and builds the server, once a machine
+pytestmark = pytest.mark.timeout(1200)
+
 
 def rows(first: int, count: int) -> pa.Table:
     return pa.table({"id": pa.array(range(first, first + count), pa.int64())})

@@ -17,7 +17,8 @@ from deltaic.spark.java import ensure_java
 if TYPE_CHECKING:
     from servers import S3
 
-pytestmark = pytest.mark.spark
+# the first test fetches and builds the server and S3A, once a machine
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
 PROGRAM = Path(__file__).parent / "s3a.py"
 STEPS = [
     "the_tour",
