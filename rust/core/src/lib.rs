@@ -24,6 +24,7 @@ pub mod expr;
 pub mod features;
 pub mod log;
 pub mod maintain;
+mod named;
 pub mod operations;
 mod panics;
 pub mod parquet;

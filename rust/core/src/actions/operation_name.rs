@@ -1,28 +1,13 @@
-use std::fmt;
+use crate::named::named;
 
-macro_rules! operations {
-    ($($operation:ident = $name:literal,)*) => {
-        /// The operations that this crate commits, and those of other writers that it treats in a way of their own, by the names
-        /// that delta-spark has for them. The history may hold any others: see
-        /// [`CommitInfo::operation`](super::CommitInfo::operation).
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum OperationName {
-            $(#[doc = concat!("`", $name, "`.")] $operation,)*
-        }
-
-        impl OperationName {
-            /// Its name in the log.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(OperationName::$operation => $name,)*
-                }
-            }
-        }
-    };
-}
-
-operations! {
+named! {
+    /// The operations that this crate commits, and those of other writers that it treats in a way of their own, by the names
+    /// that delta-spark has for them. The history may hold any others: see
+    /// [`CommitInfo::operation`](super::CommitInfo::operation).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    OperationName,
+    /// Its name in the log.
+    name:
     AddColumns = "ADD COLUMNS",
     AddConstraint = "ADD CONSTRAINT",
     ChangeColumn = "CHANGE COLUMN",
@@ -64,12 +49,6 @@ operations! {
     VacuumEnd = "VACUUM END",
     VacuumStart = "VACUUM START",
     Write = "WRITE",
-}
-
-impl fmt::Display for OperationName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 impl From<OperationName> for String {

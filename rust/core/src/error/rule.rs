@@ -1,32 +1,16 @@
-use std::fmt;
-
 use serde::{Serialize, Serializer};
 
 use super::fact::{AsFact, Fact};
-
-macro_rules! rules {
-    ($($rule:ident = $name:literal,)*) => {
-        /// The rule by which a commit and one that landed first go together or not. Those of two commits are explained in the
-        /// conflict matrix.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum ConflictRule {
-            $(#[doc = concat!("`", $name, "`.")] $rule,)*
-        }
-
-        impl ConflictRule {
-            /// The name of the rule, as messages, documentation and other languages have it.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(ConflictRule::$rule => $name,)*
-                }
-            }
-        }
-    };
-}
+use crate::named::named;
 
 // in the order of the matrix, and then those that are not about two commits
-rules! {
+named! {
+    /// The rule by which a commit and one that landed first go together or not. Those of two commits are explained in the
+    /// conflict matrix.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    ConflictRule,
+    /// The name of the rule, as messages, documentation and other languages have it.
+    as_str:
     Overtaken = "overtaken",
     ProtocolChanged = "protocol-changed",
     FeaturesAdded = "features-added",
@@ -53,12 +37,6 @@ rules! {
     InCommitTimestamps = "in-commit-timestamps",
     TableCreated = "table-created",
     TimeUsedUp = "time-used-up",
-}
-
-impl fmt::Display for ConflictRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 impl Serialize for ConflictRule {

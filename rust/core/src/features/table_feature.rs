@@ -1,30 +1,14 @@
-use std::fmt;
-
 use super::FEATURES;
-
-macro_rules! features {
-    ($($feature:ident = $name:literal,)*) => {
-        /// A table feature that deltaic knows. Protocols hold features by name, so that those that it does not know stay as
-        /// they are; [`feature`](super::feature) finds the one that a name means.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[non_exhaustive]
-        pub enum TableFeature {
-            $(#[doc = concat!("`", $name, "`.")] $feature,)*
-        }
-
-        impl TableFeature {
-            /// Its name in the protocol.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(TableFeature::$feature => $name,)*
-                }
-            }
-        }
-    };
-}
+use crate::named::named;
 
 // in the order of `FEATURES`
-features! {
+named! {
+    /// A table feature that deltaic knows. Protocols hold features by name, so that those that it does not know stay as
+    /// they are; [`feature`](super::feature) finds the one that a name means.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    TableFeature,
+    /// Its name in the protocol.
+    name:
     AllowColumnDefaults = "allowColumnDefaults",
     AppendOnly = "appendOnly",
     CatalogManaged = "catalogManaged",
@@ -58,12 +42,6 @@ impl TableFeature {
     /// Reader and writer version that imply it, if any do.
     pub(super) fn legacy(self) -> Option<(i32, i32)> {
         FEATURES.iter().find(|f| f.feature == self).and_then(|f| f.legacy)
-    }
-}
-
-impl fmt::Display for TableFeature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
