@@ -202,7 +202,7 @@ fn finish(
 ) -> Result<Opened, Retry> {
     let mut opened_from = "commits";
     let mut evidence = Evidence { hinted, ..Evidence::default() };
-    let checksum = read_checksum(location, &segment, counters);
+    let checksum = read_checksum(location, &segment, counters).map(|(version, c)| (version, Arc::new(c)));
     let path = || {
         let name = segment.checksum.as_ref().map_or("", |file| &file.name);
         location.log_dir().join(name).to_string()
@@ -211,7 +211,7 @@ fn finish(
         && *version == segment.version
     {
         evidence.totals = Totals::of(checksum, path(), *version);
-        evidence.checksum = Some(Arc::new(checksum.clone()));
+        evidence.checksum = Some(checksum.clone());
     }
     // old writers left both out
     let checksum = checksum.filter(|(_, c)| c.protocol.is_some() && c.metadata.is_some());
@@ -230,8 +230,8 @@ fn finish(
             opened_from = "checksum";
             evidence.unconfirmed = Some(path());
         }
-        protocol = protocol.or(checksum.protocol);
-        metadata = metadata.or(checksum.metadata);
+        protocol = protocol.or_else(|| checksum.protocol.clone());
+        metadata = metadata.or_else(|| checksum.metadata.clone());
     }
     let mut reader = None;
     if (protocol.is_none() || metadata.is_none())
