@@ -56,18 +56,22 @@ def _spark_environment(request: pytest.FixtureRequest) -> None:
 
 
 def _remember_classes() -> None:
-    """PySpark asks the JVM for the same names of classes again and again, and each time it looks in every JAR."""
-    from py4j.java_gateway import JavaClass, JVMView
+    """PySpark asks the JVM for the same classes and methods again and again; for a class it looks in every JAR."""
+    from py4j.java_gateway import JavaClass, JavaMember, JVMView
 
-    ask = JVMView.__getattr__
+    def remember(of: type, kind: type) -> None:
+        ask = of.__getattr__  # type: ignore[attr-defined]
 
-    def remembered(view: JVMView, name: str) -> Any:
-        answer = ask(view, name)
-        if isinstance(answer, JavaClass):
-            view.__dict__[name] = answer
-        return answer
+        def remembered(holder: Any, name: str) -> Any:
+            answer = ask(holder, name)
+            if isinstance(answer, kind):
+                holder.__dict__[name] = answer
+            return answer
 
-    JVMView.__getattr__ = remembered
+        of.__getattr__ = remembered  # type: ignore[attr-defined]
+
+    remember(JVMView, JavaClass)
+    remember(JavaClass, JavaMember)
 
 
 @pytest.fixture(scope="session")

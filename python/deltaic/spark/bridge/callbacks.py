@@ -18,6 +18,7 @@ from deltaic.spark.bridge import (
     tables,
     writes,
 )
+from deltaic.spark.session.call_sites import without_call_sites
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +50,8 @@ def callback(secret: str) -> Any:
                 return REFUSED
             try:
                 asked = json.loads(text)
-                return _OPERATIONS[asked.pop("op")](_with_store(asked), data)
+                with without_call_sites():
+                    return _OPERATIONS[asked.pop("op")](_with_store(asked), data)
             except BaseException as error:  # noqa: BLE001  (the user gets it from the JVM)
                 return errors.keep(error)
 

@@ -76,7 +76,9 @@ def _ref(asked: dict[str, Any], data: Any) -> TableRef:
 def _columns(data: Any) -> list[Any]:
     from pyspark.sql.classic.column import Column
 
-    return [Column(column) for column in data["columns"]]
+    columns = data["columns"]
+    # a list of the JVM ends an iteration by an exception, which PySpark converts by two dozen requests
+    return [Column(columns[i]) for i in range(len(columns))]
 
 
 def _assigned(

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 _TARGET = "__deltaic_target"
 _SEEN = "__deltaic_seen"
-# rows that one file should have at least
-_FULL = 500_000
+# rows that one file should have at least, and rows that one task writes to all partitions
+_FULL, _ONE_TASK = 500_000, 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,7 +159,8 @@ def _measured(matches: Matches, kept: int, inserted: int) -> dict[str, int]:
 def _in_full_files(op: Operation, rows: Any, number: int) -> Any:
     """The rows in tasks that write few files: matches are scattered over as many tasks as the table was read by."""
     # clauses may omit columns
-    if by := [c for c in op.dml.partition_columns if c in rows.columns]:
+    by = [c for c in op.dml.partition_columns if c in rows.columns]
+    if by and number > _ONE_TASK:
         return rows.repartition(*(op.functions.col(quoted(c)) for c in by))
     return rows.coalesce(max(1, -(-number // _FULL)))
 
@@ -175,7 +176,7 @@ def _write_new(op: Operation, matches: Matches, *, by_vectors: bool) -> None:
     if not by_vectors:
         rewrite(op, new, number)
     elif new is not None:
-        op.write_data(new, changed=True)
+        op.write_data(new, changed=True, at_most=number if op.holds(number) else None)
 
 
 def _write_changes(op: Operation, matches: Matches) -> None:
@@ -189,7 +190,7 @@ def _write_changes(op: Operation, matches: Matches) -> None:
         changed = changes(op, matches.of(UPDATE), "update_postimage")
         rows = changed if rows is None else rows.unionByName(changed)
     number = 2 * sum(matches.counts.values())
-    op.write_changes(_in_full_files(op, rows, number))
+    op.write_changes(_in_full_files(op, rows, number), at_most=number if op.holds(number) else None)
 
 
 def _insert(op: Operation, matches: Matches, inserts: Mapping[int, Assignments], *, as_changes: bool) -> None:
@@ -216,7 +217,8 @@ def _insert(op: Operation, matches: Matches, inserts: Mapping[int, Assignments],
         columns.append(value.cast(field.dataType).alias(field.name))
     rows = _in_full_files(op, rows.select(CLAUSE, *columns), matches.source.count)
     rows = _with_made(op, rows, [(f, lacking[f.name]) for f in made])
-    op.write_inserts(rows.drop(CLAUSE), as_changes=as_changes)
+    at_most = matches.source.count if matches.source.is_small else None
+    op.write_inserts(rows.drop(CLAUSE), as_changes=as_changes, at_most=at_most)
 
 
 def _default(op: Operation, field: StructField) -> Any:

@@ -19,6 +19,7 @@ from deltaic.spark.read.held import Held
 from deltaic.spark.read.native_read import with_places, with_row_ids
 from deltaic.spark.read.split_read import planned_rows
 from deltaic.spark.session.after_commit import committed
+from deltaic.spark.session.call_sites import without_call_sites
 from deltaic.spark.session.enabling import format_name
 from deltaic.spark.session.file_listing import list_quickly
 from deltaic.spark.session.jvm import java_method
@@ -106,13 +107,16 @@ class Operation:
         self._held = Held(ref.path, ref.storage_options)
         self._asked: list[str | None] = []
         self._matching: tuple[Any, Any] | None = None
+        self._without_call_sites = without_call_sites()
 
     def __enter__(self) -> Self:
+        self._without_call_sites.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._without_call_sites.__exit__(kind, error, trace)
         self._held.release()
         # nothing is left of it after a commit
         self.dml.discard()
@@ -267,30 +271,34 @@ class Operation:
             return None
         return json.dumps({"or": [json.loads(p) for p in dict.fromkeys(self._asked) if p is not None]})
 
-    def write_data(self, df: Any, *, changed: bool) -> None:
-        """Writes rows, with the columns of the table and of row ids, into data files that the commit adds."""
+    def write_data(self, df: Any, *, changed: bool, at_most: int | None = None) -> None:
+        """Writes rows, with the columns of the table and of row ids, into data files that the commit adds.
+
+        `at_most` is how many rows there can be, if that is known.
+        """
         folder = str(uuid.uuid4())
         plan = self.dml.data_plan(df.schema.json(), changed, folder)
-        self.dml.add_files(write_rows(self.bound(df), plan, self.ref.path, folder, self._options))
+        self.dml.add_files(self._write(df, plan, folder, at_most))
 
-    def write_inserts(self, df: Any, *, as_changes: bool) -> None:
+    def write_inserts(self, df: Any, *, as_changes: bool, at_most: int | None = None) -> None:
         """Writes new rows, with columns of the table; the rules of the table fill the others."""
         folder = str(uuid.uuid4())
         plan = self.dml.insert_plan(df.schema.json(), folder)
-        self.dml.add_inserts(
-            write_rows(self.bound(df), plan, self.ref.path, folder, self._options), as_changes
-        )
+        self.dml.add_inserts(self._write(df, plan, folder, at_most), as_changes)
+
+    def _write(self, df: Any, plan: Any, folder: str, at_most: int | None) -> list[str]:
+        return write_rows(self.bound(df), plan, self.ref.path, folder, self._options, at_most=at_most)
 
     def sequences(self, given: StructType) -> dict[str, Sequence]:
         """The generators of identity columns that new rows of this schema lack; the commit records their values."""
         plan = self.dml.insert_plan(given.json(), str(uuid.uuid4()))
         return RowRules.of(plan.rules).identities
 
-    def write_changes(self, df: Any) -> None:
+    def write_changes(self, df: Any, *, at_most: int | None = None) -> None:
         """Writes row-level changes, with the columns of the table and `_change_type`, into files of their own."""
         folder = f"_change_data/{uuid.uuid4()}"
         plan = self.dml.change_plan(df.schema.json(), folder)
-        self.dml.add_changes(write_rows(self.bound(df), plan, self.ref.path, folder, self._options))
+        self.dml.add_changes(self._write(df, plan, folder, at_most))
 
     def counts(self) -> dict[str, int | None]:
         """What it does so far, in numbers: see `DmlCounts` in the core."""

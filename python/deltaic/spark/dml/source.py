@@ -21,8 +21,11 @@ SOURCE_ROW = "__deltaic_source_row"
 _COPY = "__deltaic_source_"
 # values that a scan is asked for one by one; of more only the range
 _MOST_VALUES = 1000
-# bytes of a source that every task may have a copy of
-_MOST_BROADCAST = 32 << 20
+# tasks of whose rows the first look fetches the values of the keys; a number of `monotonically_increasing_id` has the
+# task above these bits
+_LOOKED_TASKS, _ROW_BITS = 16, 33
+# bytes of a source that every task may have a copy of, and that the driver holds
+_MOST_BROADCAST, _MOST_HELD = 32 << 20, 16 << 20
 
 
 class Source:
@@ -41,14 +44,18 @@ class Source:
             F.col(quoted(f.name)).alias(self._copies[f.name.lower()]) for f in self._given.fields if by_name
         )
         number = F.monotonically_increasing_id().alias(SOURCE_ROW)
-        self.rows = op.bound(given.select("*", *copies, number)).localCheckpoint()
+        # the first look computes them
+        self.rows = op.bound(given.select("*", *copies, number)).localCheckpoint(eager=False)
         self._keys: list[Key] = keys_of(op, condition, self._given)
         self._look()
 
     def _look(self) -> None:
         F = self._op.functions  # noqa: N806 (its usual name)
         sizes = [F.coalesce(F.octet_length(F.col(n)), F.lit(0)) for n in self._texts()]
-        asked = [F.count(F.lit(1)), F.sum(sum(sizes, start=F.lit(0)))]
+        number = F.col(SOURCE_ROW)
+        row, task = number.bitwiseAND(F.lit((1 << _ROW_BITS) - 1)), F.shiftright(number, _ROW_BITS)
+        early = (row < _MOST_VALUES) & (task < _LOOKED_TASKS)
+        asked = [F.count(F.lit(1)), F.sum(sum(sizes, start=F.lit(0))), F.count_if(early)]
         for key in self._keys:
             column = F.col(quoted(key.source))
             asked += [
@@ -56,11 +63,15 @@ class Source:
                 F.max(column),
                 F.count_if(column.isNull()),
                 F.approx_count_distinct(column),
+                F.sort_array(F.collect_set(F.when(early, column))),
             ]
-        self.count, texts, *facts = self.rows.agg(*asked).head()
+        self.count, texts, looked, *facts = self.rows.agg(*asked).head()
         others = sum(8 if isinstance(f.dataType, NumericType) else 64 for f in self._given.fields)
         self._size = self.count * (others + 16) + (texts or 0)
-        self._ranges = {key: facts[4 * i : 4 * i + 4] for i, key in enumerate(self._keys)}
+        self._ranges = {key: facts[5 * i : 5 * i + 4] for i, key in enumerate(self._keys)}
+        self._all = None
+        if looked == self.count:
+            self._all = {key: facts[5 * i + 4] for i, key in enumerate(self._keys)}
 
     def _texts(self) -> list[str]:
         kinds = (StringType, BinaryType)
@@ -85,6 +96,11 @@ class Source:
     def key_columns(self) -> list[str]:
         """The columns of the table that must equal one of the source."""
         return list(dict.fromkeys(k.target for k in self._keys))
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the driver holds its rows."""
+        return bool(self._size <= _MOST_HELD)
 
     def joinable(self) -> Any:
         """The rows, to be joined with those of the table: sent to every task where they are few."""
@@ -136,6 +152,8 @@ class Source:
     def _listed(self) -> dict[Key, list[Any]]:
         """The values of the keys that have few."""
         F = self._op.functions  # noqa: N806 (its usual name)
+        if self._all is not None:
+            return {k: v for k, v in self._all.items() if 0 < len(v) <= _MOST_VALUES}
         # the number is not exact
         few = [k for k, (low, _, _, n) in self._ranges.items() if low is not None and n <= _MOST_VALUES]
         if not few:

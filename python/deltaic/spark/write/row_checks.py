@@ -8,16 +8,16 @@ from deltaic.identifiers import quoted
 from deltaic.spark.write import failure_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from deltaic.spark.write.write_columns import WriteColumn
 
 
-def guarded(F: Any, value: Any, number: int, column: WriteColumn, row: Any) -> Any:  # noqa: N803
+def guarded(F: Any, value: Any, number: int, column: WriteColumn, row: Callable[[], Any]) -> Any:  # noqa: N803
     """A value that fails the job where it is null and must not be, with the text of the row."""
     if not column.not_null:
         return value
-    return F.coalesce(value, refusal(F, failure_marks.guard(number, failure_marks.NULL), row))
+    return F.coalesce(value, refusal(F, failure_marks.guard(number, failure_marks.NULL), row()))
 
 
 def refusal(F: Any, mark: str, row: Any) -> Any:  # noqa: N803

@@ -6,6 +6,7 @@ The expressions follow the time zone and the ANSI setting of the session of the 
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from deltaic.spark.write.rule_expressions import CHECK, DEFAULT, GENERATED, Rule
 from deltaic.spark.write.write_columns import primitive
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from deltaic.spark.write.write_columns import WriteColumn
 
 NUMBER = "__deltaic_row"
@@ -113,7 +116,7 @@ def table_rows(
     F = functions(df)  # noqa: N806 (its usual name)
     if rules.identities:
         df = numbered(df)
-    row = shown(F, [c.source for c in columns if c.source is not None][:_SHOWN_COLUMNS])
+    row = _shown_once(F, [c.source for c in columns if c.source is not None])
     rows = df.select(
         *[
             _supplied(df, i, c, rules, tasks, row)
@@ -131,7 +134,14 @@ def table_rows(
     return rows
 
 
-def _supplied(df: Any, number: int, column: WriteColumn, rules: RowRules, tasks: int, row: Any) -> Any:
+def _shown_once(F: Any, names: list[str]) -> Callable[[], Any]:  # noqa: N803
+    """The text of a row, made when a column needs it: each call of a function of columns is a request."""
+    return functools.cache(lambda: shown(F, names[:_SHOWN_COLUMNS]))
+
+
+def _supplied(
+    df: Any, number: int, column: WriteColumn, rules: RowRules, tasks: int, row: Callable[[], Any]
+) -> Any:
     F = functions(df)  # noqa: N806 (its usual name)
     if column.source is not None:
         value = F.col(quoted(column.source))
@@ -144,12 +154,12 @@ def _supplied(df: Any, number: int, column: WriteColumn, rules: RowRules, tasks:
     return _fitted(F, value, number, column, row)
 
 
-def _fitted(F: Any, value: Any, number: int, column: WriteColumn, row: Any) -> Any:  # noqa: N803
+def _fitted(F: Any, value: Any, number: int, column: WriteColumn, row: Callable[[], Any]) -> Any:  # noqa: N803
     if (target := primitive(column)) is not None:
         value = value.cast(target)
     if column.text_limit is not None:
         value = limited(
-            F, value, column.text_limit, refusal(F, failure_marks.guard(number, failure_marks.LENGTH), row)
+            F, value, column.text_limit, refusal(F, failure_marks.guard(number, failure_marks.LENGTH), row())
         )
     return guarded(F, value, number, column, row).alias(column.name)
 
@@ -177,7 +187,7 @@ def identity_value(F: Any, identity: Sequence, tasks: int) -> Any:  # noqa: N803
 def _complete(F: Any, rows: Any, columns: list[WriteColumn], rules: RowRules, within: str | None) -> Any:  # noqa: N803
     names = [F.col(quoted(c.name)) for c in columns]
     if rules.generated:
-        row = shown(F, [c.name for c in columns if c.name not in rules.generated][:_SHOWN_COLUMNS])
+        row = _shown_once(F, [c.name for c in columns if c.name not in rules.generated])
         rows = rows.select(
             *[
                 _fitted(F, rules.generated[c.name].column(rows), i, c, row)

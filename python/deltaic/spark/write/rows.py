@@ -21,15 +21,21 @@ if TYPE_CHECKING:
     from deltaic.spark.write.options import WriteOptions
 
 
-def write_rows(df: Any, plan: Any, path: str, folder: str, options: WriteOptions) -> list[str]:
+def write_rows(
+    df: Any, plan: Any, path: str, folder: str, options: WriteOptions, *, at_most: int | None = None
+) -> list[str]:
     """Writes the rows into data files below `folder`; their `add` actions. Nothing is committed.
+
+    `at_most` is how many rows there can be, if that is known: of few the driver writes one file, without a job that
+    writes.
 
     Raises:
         DeltaError: as `save`.
     """
     columns, rules = WriteColumn.all_of(plan.columns), RowRules.of(plan.rules)
     with _known(path, columns, rules, options.replace_where):
-        return _write(df, plan, columns, rules, folder, options)
+        route = options.route if options.route != "auto" else _route(df, plan, at_most)
+        return _write(df, plan, columns, rules, folder, options, route)
 
 
 def rows_for_core(df: Any, plan: Any, path: str) -> Any:
@@ -56,9 +62,14 @@ def _known(path: str, columns: list[WriteColumn], rules: RowRules, replaced: str
 
 
 def _write(
-    df: Any, plan: Any, columns: list[WriteColumn], rules: RowRules, folder: str, options: WriteOptions
+    df: Any,
+    plan: Any,
+    columns: list[WriteColumn],
+    rules: RowRules,
+    folder: str,
+    options: WriteOptions,
+    route: str,
 ) -> list[str]:
-    route = options.route if options.route != "auto" else _route(df, plan)
     if route != "driver" and is_connect(df):
         route = "arrow"
     path = plan.root
@@ -97,12 +108,12 @@ def _gathered(rows: Any, plan: Any, partition_by: Sequence[str]) -> Any:
     return rows.hint("rebalance", *(F.col(quoted(name)) for name in partition_by))
 
 
-def _route(df: Any, plan: Any) -> str:
+def _route(df: Any, plan: Any, at_most: int | None) -> str:
     """The route by plan and size: rows that are known to be few are not worth a job."""
     if is_connect(df):
         # the server plans; the client knows only that a frame is its own local data
         return "driver" if type(getattr(df, "_plan", None)).__name__ == "LocalRelation" else "arrow"
-    if driver.small(df) and not (plan.unfollowed and plan.direct):
+    if driver.small(df, at_most) and not (plan.unfollowed and plan.direct):
         return "driver"
     # rows that need more than a rename are rearranged by the core
     if not plan.direct:

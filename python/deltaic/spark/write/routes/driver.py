@@ -39,8 +39,13 @@ def rows(df: Any) -> Any:
     return df.toArrow()
 
 
-def small(df: Any) -> bool:
-    """Whether the optimizer knows that the result of a classic DataFrame has few rows, or holds them. No job runs."""
+def small(df: Any, at_most: int | None = None) -> bool:
+    """Whether the result of a classic DataFrame is known to have few rows. No job runs.
+
+    Known by the caller, or by the optimizer, which may also hold them.
+    """
+    if at_most is not None and at_most <= _FEW_ROWS:
+        return True
     return bool(java_method(df.sparkSession, "SmallRows", "small")(df._jdf, _FEW_ROWS, _HELD_ROWS))
 
 
