@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use arrow::array::RecordBatch;
 use deltaic_core::Error;
 use deltaic_core::engine::file_list;
-use deltaic_core::predicate::Predicate;
 use deltaic_core::scan::{distinct_partitions, partition_columns};
 use deltaic_core::snapshot::{At, Snapshot, resolve_table_path};
 use deltaic_core::store::{self, Location, StorageOptions};
@@ -14,6 +13,7 @@ use pyo3::types::PyBytes;
 
 use crate::errors::to_python;
 use crate::runtime::read;
+use crate::spark_scan::{ScanPlan, predicate_of};
 use crate::stream::Stream;
 use crate::verify::level;
 
@@ -103,13 +103,26 @@ impl SparkTable {
     /// The files that may hold a row for which the predicate (JSON) is true, as one block.
     #[pyo3(signature = (predicate=None))]
     fn files<'py>(&self, py: Python<'py>, predicate: Option<&str>) -> PyResult<Bound<'py, PyBytes>> {
-        let predicate: Option<Predicate> = predicate.map(serde_json::from_str).transpose().map_err(|e| {
-            let text = predicate.unwrap_or_default().to_owned();
-            to_python(py, &Error::InvalidPredicate { predicate: text, reason: e.to_string() })
-        })?;
+        let predicate = predicate.map(predicate_of).transpose().map_err(|e| to_python(py, &e))?;
         let snapshot = self.snapshot.clone();
         let block = read(py, move || file_list::encode(&snapshot, predicate))?;
         Ok(PyBytes::new(py, &block))
+    }
+
+    /// The plan of a read of the files that may hold a row for which the predicate (JSON) is true.
+    #[pyo3(signature = (storage_options, predicate=None, row_ids=false))]
+    fn scan(
+        &self,
+        py: Python<'_>,
+        storage_options: BTreeMap<String, String>,
+        predicate: Option<String>,
+        row_ids: bool,
+    ) -> PyResult<ScanPlan> {
+        let snapshot = self.snapshot.clone();
+        read(py, move || {
+            let predicate = predicate.as_deref().map(predicate_of).transpose()?;
+            ScanPlan::of_matching(snapshot, storage_options.into(), predicate, row_ids)
+        })
     }
 
     /// The different values of the partition columns, in columns of their types.

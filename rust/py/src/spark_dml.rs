@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use deltaic_core::dml::DmlOptions;
 use deltaic_core::engine::{DistributedDml, FileSubset, file_list};
-use deltaic_core::predicate::Predicate;
 use deltaic_core::scan::row_id_bases;
 use deltaic_core::schema::StructType;
 use deltaic_core::store::{Location, StorageOptions};
@@ -20,7 +19,7 @@ use crate::errors::to_python;
 use crate::file_choices::FileChoices;
 use crate::runtime::{stoppable, write};
 use crate::spark::SparkTable;
-use crate::spark_scan::ScanPlan;
+use crate::spark_scan::{ScanPlan, predicate_of};
 use crate::spark_write::{WritePlan, actions, predicates, to_json};
 use crate::stream::{Batches, Stream};
 
@@ -153,7 +152,7 @@ impl Dml {
     /// A predicate that every matching row makes true, as JSON.
     fn set_predicate(&self, py: Python<'_>, predicate: Option<&str>) -> PyResult<()> {
         self.with(py, |dml| {
-            dml.set_predicate(predicate.map(parsed).transpose()?);
+            dml.set_predicate(predicate.map(predicate_of).transpose()?);
             Ok(())
         })
     }
@@ -248,7 +247,7 @@ impl Dml {
         predicate: Option<&str>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let block = self.with(py, |dml| match part_of(part)? {
-            FileSubset::All => file_list::encode(dml.snapshot(), predicate.map(parsed).transpose()?),
+            FileSubset::All => file_list::encode(dml.snapshot(), predicate.map(predicate_of).transpose()?),
             part => file_list::encode_adds(dml.snapshot(), &dml.files(part)?),
         })?;
         Ok(PyBytes::new(py, &block))
@@ -259,9 +258,14 @@ impl Dml {
         self.with(py, |dml| file_list::total_size(dml.snapshot()))
     }
 
-    /// The plan of a read of the files of a `part`.
-    fn scan(&self, py: Python<'_>, part: &str, row_ids: bool) -> PyResult<ScanPlan> {
+    /// The plan of a read of the files of a `part`; of `all` those that may hold a row for which a predicate is true.
+    #[pyo3(signature = (part, row_ids, predicate=None))]
+    fn scan(&self, py: Python<'_>, part: &str, row_ids: bool, predicate: Option<&str>) -> PyResult<ScanPlan> {
         self.with(py, |dml| {
+            if let (FileSubset::All, Some(predicate)) = (part_of(part)?, predicate) {
+                let (snapshot, options) = (dml.snapshot().clone(), dml.storage().clone());
+                return ScanPlan::of_matching(snapshot, options, Some(predicate_of(predicate)?), row_ids);
+            }
             let files = dml.files(part_of(part)?)?;
             let more = if row_ids { dml.row_id_columns()? } else { Vec::new() };
             Ok(ScanPlan::of(dml.snapshot().clone(), dml.storage().clone(), files, more))
@@ -404,11 +408,6 @@ fn part_of(name: &str) -> Result<FileSubset> {
         argument: "part".into(),
         reason: format!("`{name}` is none of all, touched and left"),
     })
-}
-
-fn parsed(json: &str) -> Result<Predicate> {
-    serde_json::from_str(json)
-        .map_err(|e| Error::InvalidPredicate { predicate: json.to_owned(), reason: e.to_string() })
 }
 
 fn invalid(argument: &str, error: &serde_json::Error) -> Error {

@@ -27,6 +27,8 @@ pub(crate) struct ScanPlan {
     files: Arc<Vec<Add>>,
     /// Columns of the files that are none of the table.
     more: Vec<StructField>,
+    /// By which files were chosen, and parts of them are skipped.
+    predicate: Option<Predicate>,
 }
 
 impl ScanPlan {
@@ -37,7 +39,19 @@ impl ScanPlan {
         files: Vec<Add>,
         more: Vec<StructField>,
     ) -> Self {
-        ScanPlan { snapshot, options, files: Arc::new(files), more }
+        ScanPlan { snapshot, options, files: Arc::new(files), more, predicate: None }
+    }
+
+    /// Of the files of a version that may hold a row for which a predicate is true.
+    pub(crate) fn of_matching(
+        snapshot: Snapshot,
+        options: StorageOptions,
+        predicate: Option<Predicate>,
+        row_ids: bool,
+    ) -> Result<Self> {
+        let more = if row_ids { row_id_columns(&snapshot)?.to_vec() } else { Vec::new() };
+        let files = Arc::new(surviving_files(&snapshot, predicate.as_ref(), row_ids)?);
+        Ok(ScanPlan { snapshot, options, files, more, predicate })
     }
 }
 
@@ -67,18 +81,10 @@ impl ScanPlan {
                 (At::Latest, ..) => return Err(both("give a version or a timestamp, not both")),
                 _ => return Err(both("the path names a version already")),
             };
-            let predicate: Option<Predicate> = match predicate {
-                None => None,
-                Some(text) => Some(
-                    serde_json::from_str(&text)
-                        .map_err(|e| Error::InvalidPredicate { predicate: text, reason: e.to_string() })?,
-                ),
-            };
+            let predicate = predicate.as_deref().map(predicate_of).transpose()?;
             let level = level(verify.as_deref())?;
             let snapshot = Snapshot::open_with(Location::open(&uri, &options)?, at, level)?;
-            let more = if row_ids { row_id_columns(&snapshot)?.to_vec() } else { Vec::new() };
-            let files = Arc::new(surviving_files(&snapshot, predicate.as_ref(), row_ids)?);
-            Ok(ScanPlan { snapshot, options, files, more })
+            ScanPlan::of_matching(snapshot, options, predicate, row_ids)
         })
     }
 
@@ -164,8 +170,11 @@ impl ScanPlan {
     /// Groups of files of at most so many bytes, for `read_split`.
     fn splits(&self, py: Python<'_>, most_bytes: i64) -> PyResult<Vec<Vec<u8>>> {
         let (snapshot, options, files) = (self.snapshot.clone(), self.options.clone(), self.files.clone());
-        let more = self.more.clone();
-        read(py, move || encoded(&splits(&snapshot, &options, &files, &more, most_bytes)))
+        let (more, predicate) = (self.more.clone(), self.predicate.clone());
+        read(py, move || {
+            let splits = splits(&snapshot, &options, &files, &more, most_bytes).into_iter();
+            encoded(&splits.map(|split| split.skipping(predicate.clone())).collect::<Vec<_>>())
+        })
     }
 
     /// Facts of the files as an Arrow stream: `path`, `deleted`, and partition values `p0`, `p1` … None where the deleted
@@ -175,6 +184,12 @@ impl ScanPlan {
         let batch = read(py, move || file_facts(&snapshot, &files))?;
         Ok(batch.map(Stream::of))
     }
+}
+
+/// A predicate from its JSON.
+pub(crate) fn predicate_of(json: &str) -> Result<Predicate> {
+    serde_json::from_str(json)
+        .map_err(|e| Error::InvalidPredicate { predicate: json.to_owned(), reason: e.to_string() })
 }
 
 /// Groups of files as `read_split` takes them.

@@ -2,6 +2,7 @@ package deltaic.spark;
 
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.CacheManager;
 
@@ -23,7 +24,7 @@ public final class Committed {
     if (cache.isEmpty()) return;
     Path path = new Path(java.net.URI.create(uri));
     FileSystem files = filesAt(path, classic);
-    if (files != null) cache.recacheByPath(classic, path, files);
+    cache.recacheByPath(classic, path, files);
   }
 
   /** As `to`, of a table at a path as Hadoop takes it: nothing is escaped. */
@@ -37,12 +38,20 @@ public final class Committed {
     return uri.getScheme() == null ? "file:" + uri.getRawPath() : uri.toString();
   }
 
-  /** Null where Spark cannot read: then it has cached nothing of it. */
-  private static FileSystem filesAt(Path path, org.apache.spark.sql.classic.SparkSession session) {
+  /** What spells paths: where Hadoop has no file system, one that does no more. */
+  private static FileSystem filesAt(final Path path, org.apache.spark.sql.classic.SparkSession session) {
     try {
       return path.getFileSystem(session.sessionState().newHadoopConf());
     } catch (Exception e) {
-      return null;
+      return new RawLocalFileSystem() {
+        public java.net.URI getUri() {
+          return java.net.URI.create(path.toUri().getScheme() + "://" + path.toUri().getAuthority());
+        }
+
+        public Path getWorkingDirectory() {
+          return path;
+        }
+      };
     }
   }
 }

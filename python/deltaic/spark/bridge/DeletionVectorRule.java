@@ -42,7 +42,8 @@ public final class DeletionVectorRule extends Rule {
   }
 
   static boolean unfiltered(Object node) {
-    if (!(node instanceof LogicalRelation)) return false;
+    // the core leaves deleted rows out itself
+    if (!(node instanceof LogicalRelation) || CoreReads.isOurs((LogicalRelation) node)) return false;
     LogFileIndex index = indexOf((LogicalRelation) node);
     return index != null && index.table.deletionVectors && !index.withVectors;
   }

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.fs.FileStatus;
@@ -96,9 +97,30 @@ final class FileLists {
     HashMap request = table.request("plan");
     request.put("predicate", predicate);
     groups = decode(ByteBuffer.wrap((byte[]) Python.call(request, null)), predicate == null);
-    remembered.put(predicate, new SoftReference(groups));
-    if (remembered.size() > REMEMBERED) remembered.remove(remembered.keySet().iterator().next());
+    remember(predicate, groups);
     return groups;
+  }
+
+  /** The files of `list` in groups, each for a task of the core (see deltaic/spark/bridge/core_reads.py). */
+  synchronized List groups(String predicate, boolean rowIds) {
+    HashMap request = table.request("groups");
+    request.put("predicate", predicate);
+    request.put("rowIds", Boolean.valueOf(rowIds));
+    // they have the settings of the store
+    String key = Python.write(request) + Python.write(StoreSettings.ofActive(request));
+    SoftReference known = (SoftReference) remembered.get(key);
+    List groups = known == null ? null : (List) known.get();
+    if (groups != null) return groups;
+    ByteBuffer in = ByteBuffer.wrap((byte[]) Python.call(request, null));
+    groups = new ArrayList();
+    while (in.hasRemaining()) groups.add(bytes(in));
+    remember(key, groups);
+    return groups;
+  }
+
+  private void remember(String key, Object files) {
+    remembered.put(key, new SoftReference(files));
+    if (remembered.size() > REMEMBERED) remembered.remove(remembered.keySet().iterator().next());
   }
 
   /** Bytes of all files. */

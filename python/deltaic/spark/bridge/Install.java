@@ -88,6 +88,9 @@ public final class Install {
     rules.add(new RowIdRule());
     rules.add(new DeletionVectorRule());
     methods.extraOptimizations_$eq(Scala.seq(rules));
+    List strategies = new ArrayList(Scala.list(methods.extraStrategies()));
+    strategies.add(new CoreReads());
+    methods.extraStrategies_$eq(Scala.seq(strategies));
   }
 
   /** Idempotent. */

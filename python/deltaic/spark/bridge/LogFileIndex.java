@@ -73,6 +73,11 @@ public final class LogFileIndex implements FileIndex {
     return known;
   }
 
+  /** The files of one version: of a live one that did not go through our rules those of the newest. */
+  LogFileIndex settled() {
+    return live ? newest() : this;
+  }
+
   private LogFileIndex newest() {
     return at(SparkSession.active(), Versions.newest(table));
   }

@@ -324,14 +324,17 @@ final class OpenTable {
 
   /**
    * A native Parquet relation over exactly the files of this version, or of the newest one of each query. Its data schema has the partition columns too: so
-   * Spark keeps them in the table's order instead of putting them last.
+   * Spark keeps them in the table's order instead of putting them last. The core reads the files where Hadoop cannot.
    */
   HadoopFsRelation relation(SparkSession session) {
-    FileFormat format = physical == null && rowIdColumn == null && !FilterPushDown.concerns(schema)
+    boolean ofCore = !HadoopFiles.has(session, uri);
+    FileFormat format = ofCore ? new CoreFormat(rowIdColumn, rowVersionColumn)
+        : physical == null && rowIdColumn == null && !FilterPushDown.concerns(schema)
         ? new ParquetFileFormat()
         : new TableParquetFormat(schema, physical, byId, rowIdColumn, rowVersionColumn);
     return new HadoopFsRelation(
         new LogFileIndex(this, FileLists.of(session, this), null, false, isLive()),
-        partitionSchema(), schema, Scala.nothing(), format, Scala.immutable(hadoopSettings(session)), session);
+        partitionSchema(), schema, Scala.nothing(), format,
+        ofCore ? Scala.emptyMap() : Scala.immutable(hadoopSettings(session)), session);
   }
 }

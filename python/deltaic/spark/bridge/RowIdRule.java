@@ -27,6 +27,11 @@ public final class RowIdRule extends Rule {
   private static final String OF_FILE = "default_row_commit_version";
   private static final String ROW_INDEX = "row_index";
 
+  /** The column in which files keep a field of `_metadata`, or null. */
+  static String keptIn(OpenTable table, String field) {
+    return field.equals(ROW_ID) ? table.rowIdColumn : field.equals(VERSION) ? table.rowVersionColumn : null;
+  }
+
   /** What the log says of a file, as its constant metadata. */
   static scala.collection.immutable.Map ofFile(long base, long version) {
     HashMap known = new HashMap();

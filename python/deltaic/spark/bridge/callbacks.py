@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError, UnsupportedError
 from deltaic.spark.bridge import (
+    core_reads,
     definitions,
     errors,
     rows,
@@ -97,6 +98,8 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "fits": lambda asked, _: tables.check_analyzed(asked),
     "hadoopSettings": lambda asked, _: tables.hadoop_settings(asked),
     "plan": lambda asked, _: tables.files(asked),
+    "groups": lambda asked, _: core_reads.groups(asked),
+    "readGroups": core_reads.read_groups,
     "size": lambda asked, _: tables.size(asked),
     "rows": lambda asked, _: tables.rows(asked),
     "exists": lambda asked, _: tables.exists(asked["path"]),

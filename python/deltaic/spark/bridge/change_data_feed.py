@@ -53,6 +53,11 @@ class Relation:
         self._block = None
         return block
 
+    def scan(self, storage: dict[str, str], predicate: str | None, row_ids: bool) -> Any:  # noqa: FBT001
+        """The plan of a read of all files by the core."""
+        del storage, predicate, row_ids
+        return self._plan
+
     def check_analyzed(self, facts: str) -> None:
         """Checks that a query that was analyzed with these columns can read the changes.
 

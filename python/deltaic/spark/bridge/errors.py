@@ -7,10 +7,12 @@ import threading
 from collections import OrderedDict
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.errors.exceptions import captured
 
 from deltaic.spark.session.jvm import PACKAGE, static_method
 from deltaic.spark.session.pyspark_errors import as_pyspark_error, of_query
+from deltaic.spark.session.worker_errors import error_of_scan
 
 # how a failed call answers: see Python.java
 _FAILED = "\0failed\0"
@@ -56,4 +58,7 @@ class _Converter:
         if error.getClass().getName() == _UNDECLARED:
             error = error.getCause()
         converted: BaseException = self._otherwise(error)
-        return converted
+        context = SparkContext._active_spark_context
+        python = None if context is None else context.pythonExec
+        found = as_pyspark_error(error_of_scan(converted, python))
+        return found if found is converted or error.getClass().getName() != _OF_QUERY else of_query(found)

@@ -14,6 +14,7 @@ from deltaic.exceptions import (
 from deltaic.identifiers import local
 from deltaic.spark.read.options import split_storage
 from deltaic.spark.save import save
+from deltaic.spark.session.hadoop_files import has_file_system, without_file_system
 from deltaic.spark.session.jvm import java_method, session_of
 from deltaic.spark.session.settings import Settings
 from deltaic.spark.session.types import has_void
@@ -44,6 +45,7 @@ def check(asked: dict[str, Any]) -> None:
         raise error.named(
             "DELTA_UNSUPPORTED_OUTPUT_MODE", dataSource="delta", mode=asked["mode"].capitalize()
         )
+    _check_checkpoint(asked["options"].get("checkpointlocation"))
     given = WriteOptions.parse(path, options)
     for name, is_given, instead in (
         ("txnAppId", given.txn_app_id is not None, "the query has its own"),
@@ -53,6 +55,15 @@ def check(asked: dict[str, Any]) -> None:
     ):
         if is_given:
             raise InvalidArgumentError.of(name, f"not for a stream: {instead}")
+
+
+def _check_checkpoint(place: str | None) -> None:
+    spark = session_of(None)
+    if place is not None and not has_file_system(spark, place):
+        reason = without_file_system(spark, place)
+        raise InvalidArgumentError.of(
+            "checkpointLocation", f"Spark keeps it by Hadoop. {reason}, or keep it locally or on HDFS"
+        )
 
 
 def add_batch(asked: dict[str, Any], data: Any) -> None:

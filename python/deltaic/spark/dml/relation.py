@@ -21,6 +21,11 @@ class Relation:
         """The files that may hold a row for which the predicate is true."""
         return bytes(self._dml.files(self._part, predicate))
 
+    def scan(self, storage: dict[str, str], predicate: str | None, row_ids: bool) -> Any:  # noqa: FBT001
+        """The plan of a read of these files by the core, with the settings of the operation."""
+        del storage, row_ids
+        return self._dml.scan(self._part, self._row_ids, predicate)
+
     def size(self) -> int:
         """Bytes of all files."""
         return int(self._dml.size())

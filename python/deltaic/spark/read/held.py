@@ -22,6 +22,9 @@ class Relation(Protocol):
     def files(self, predicate: str | None) -> bytes:
         """The files that may hold a row for which the predicate is true, in the layout of `SparkTable.files`."""
 
+    def scan(self, storage: dict[str, str], predicate: str | None, row_ids: bool) -> Any:  # noqa: FBT001
+        """The plan of a read of these files by the core, as `SparkTable.scan`."""
+
     def size(self) -> int:
         """Bytes of all files."""
 

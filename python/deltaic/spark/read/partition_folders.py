@@ -97,6 +97,10 @@ class PartOfTable:
         """The files of the partitions that may hold a row for which the predicate is true."""
         return bytes(self._table.files(both(predicate, self._predicate)))
 
+    def scan(self, storage: dict[str, str], predicate: str | None, row_ids: bool) -> Any:  # noqa: FBT001
+        """The plan of a read of these files by the core."""
+        return self._table.scan(storage, both(predicate, self._predicate), row_ids)
+
     def size(self) -> int:
         """Bytes of all files of the table."""
         return int(self._table.size())

@@ -21,7 +21,7 @@ from deltaic.spark.read.native_read import FILE, ROW, native_read, spelled
 from deltaic.spark.session.worker_errors import with_facts_in_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 # a group of files for one task, as Spark's own maxPartitionBytes
 BYTES_PER_PARTITION = 128 << 20
@@ -74,7 +74,7 @@ def read_group(
 
     With `inserted`, the version and time of a commit, the last three are those of changes.
     """
-    wanted = to_arrow_schema(schema, **_ZONE)
+    wanted = to_arrow(schema)
     made = 2 if located else len(COLUMNS) if inserted else 0
     columns = wanted.names[: len(wanted.names) - made]
     batches = pa.RecordBatchReader.from_stream(
@@ -85,7 +85,7 @@ def read_group(
     elif inserted:
         batches = (_with_commit(batch, *inserted) for batch in batches)
     for batch in batches:
-        yield _fitted(batch, wanted)
+        yield fitted(batch.columns, wanted)
 
 
 def _with_commit(batch: pa.RecordBatch, version: int, millis: int) -> pa.RecordBatch:
@@ -105,8 +105,16 @@ def _spelled(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.set_column(at, FILE, pa.repeat(pa.scalar(file), batch.num_rows))
 
 
-def _fitted(batch: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
-    if batch.schema.equals(wanted):
-        return batch
-    columns = [batch.column(i).cast(field.type) for i, field in enumerate(wanted)]
-    return pa.RecordBatch.from_arrays(columns, schema=wanted)
+def to_arrow(schema: StructType) -> pa.Schema:
+    """The schema of the batches that Spark takes for rows of a schema."""
+    wanted: pa.Schema = to_arrow_schema(schema, **_ZONE)
+    return wanted
+
+
+def fitted(columns: Sequence[pa.Array], wanted: pa.Schema) -> pa.RecordBatch:
+    """A batch of columns in the types that Spark takes."""
+    cast = [
+        column if column.type.equals(field.type) else column.cast(field.type)
+        for column, field in zip(columns, wanted, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(cast, schema=wanted)

@@ -25,6 +25,8 @@ _UNFIT = re.compile(
     r"|\[(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\][^\n]*"
 )
 _FACTS = "facts of deltaic: "
+_OF_SCAN = "in a scan of deltaic"
+_UNKNOWN = "No module named 'deltaic"
 # the last lines of a traceback in the error of a task
 _OF_WORKER = re.compile(
     r"^deltaic\.exceptions\.(?P<kind>\w+): (?P<message>(?s:.+?))\n" + _FACTS + r"(?P<facts>\[.*\])$",
@@ -54,11 +56,33 @@ def errors_of_workers() -> Iterator[None]:
     """
     try:
         yield
+    except DeltaError:
+        raise
     except Exception as error:
         if (of_worker := error_of_worker(str(error))) is not None:
             raise of_worker from error
         explain_missing_import(error)
         raise
+
+
+def with_facts_of_scan(error: DeltaError) -> DeltaError:
+    """As `with_facts_in_text`, for `error_of_scan`."""
+    marked = with_facts_in_text(error)
+    return type(error)(f"{marked.args[0]}\n{_OF_SCAN}", **error.facts)
+
+
+def error_of_scan(error: BaseException, python: str | None) -> BaseException:
+    """What a scan by the core in Python workers raised, from an error of Spark; any other one as it is."""
+    text = str(error)
+    if _OF_SCAN in text:
+        return error_of_worker(text) or error
+    if _UNKNOWN not in text:
+        return error
+    try:
+        explain_missing_import(error, python)
+    except PackageNotOnServerError as missing:
+        return missing
+    return error
 
 
 def error_of_worker(text: str) -> DeltaError | None:
@@ -80,7 +104,7 @@ def explain_missing_import(error: BaseException, python: str | None = None) -> N
     """
     text = str(error)
     if python is None:
-        if "No module named 'deltaic" in text:
+        if _UNKNOWN in text:
             raise PackageNotOnServerError(MISSING, reason=MISSING) from error
     elif (found := _UNFIT.search(text)) is not None:
         reason = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.exceptions import DeltaError, InvalidArgumentError
 from deltaic.identifiers import quoted
 from deltaic.spark.session import python_workers
+from deltaic.spark.session.hadoop_files import has_file_system, without_file_system
 from deltaic.spark.session.kind import functions, is_connect, is_local
 from deltaic.spark.session.types import arrow_takes
 from deltaic.spark.write.routes import arrow, direct, driver
@@ -77,6 +78,9 @@ def _write(
         if not plan.direct:
             reason = "`direct` cannot rearrange or check nested fields, which this write needs: leave the option out"
             raise InvalidArgumentError.of("deltaicRoute", reason)
+        if not has_file_system(df.sparkSession, path):
+            reason = without_file_system(df.sparkSession, path)
+            raise InvalidArgumentError.of("deltaicRoute", f"`direct` writes by Hadoop. {reason}, or leave it out")
         tasks = task_count(df) if rules.identities else 1
         within = options.replace_where if options.check_replaced else None
         rows = table_rows(df, columns, rules, path, tasks=tasks, within=within)
@@ -113,10 +117,11 @@ def _route(df: Any, plan: Any, at_most: int | None) -> str:
     if is_connect(df):
         # the server plans; the client knows only that a frame is its own local data
         return "driver" if type(getattr(df, "_plan", None)).__name__ == "LocalRelation" else "arrow"
-    if driver.small(df, at_most) and not (plan.unfollowed and plan.direct):
+    by_spark = plan.direct and has_file_system(df.sparkSession, plan.root)
+    if driver.small(df, at_most) and not (plan.unfollowed and by_spark):
         return "driver"
-    # rows that need more than a rename are rearranged by the core
-    if not plan.direct:
+    # rows that need more than a rename are rearranged by the core, and Spark writes only where Hadoop does
+    if not by_spark:
         return "arrow"
     # the core cannot apply the settings of the write for its files
     if plan.unfollowed:

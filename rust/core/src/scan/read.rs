@@ -134,6 +134,12 @@ impl RowScan {
         Ok(self)
     }
 
+    /// As [`RowScan::pruned_by`]. A predicate on a column that is not read skips nothing.
+    pub(super) fn pruned_where_known(mut self, predicate: &Predicate) -> Self {
+        self.pruner = Pruner::bind(predicate, &self.columns, &[], ColumnMappingMode::None).ok();
+        self
+    }
+
     /// The schema of every batch.
     pub fn schema(&self) -> &SchemaRef {
         &self.output

@@ -32,6 +32,9 @@ pub struct Split {
     partition_columns: Vec<String>,
     mode: String,
     files: Vec<Add>,
+    /// What the rows that are wanted have in common: parts of files without such rows are skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    predicate: Option<Predicate>,
 }
 
 /// Groups files of a version, each group of at most `most_bytes` unless it is one file. `options` are those that opened
@@ -65,6 +68,7 @@ pub(crate) fn splits_of(
         partition_columns: partition_columns.to_vec(),
         mode: snapshot.column_mapping().name().to_owned(),
         files: Vec::new(),
+        predicate: None,
     };
     let mut splits: Vec<Split> = Vec::new();
     let mut bytes = 0_i64;
@@ -101,6 +105,13 @@ pub fn surviving_files(
 }
 
 impl Split {
+    /// The same files, of which a read skips row groups and pages without a row for which a predicate is true. Rows are not
+    /// filtered by it.
+    #[must_use]
+    pub fn skipping(self, predicate: Option<Predicate>) -> Self {
+        Split { predicate, ..self }
+    }
+
     /// The JSON form.
     ///
     /// # Errors
@@ -139,6 +150,10 @@ impl Split {
         let schema = StructType::from_json(&self.schema)?;
         let request = ReadRequest { columns, ..ReadRequest::default() };
         let scan = RowScan::new(location, &schema, &self.partition_columns, mode_of(&self.mode), request)?;
+        let scan = match &self.predicate {
+            Some(predicate) => scan.pruned_where_known(predicate),
+            None => scan,
+        };
         let schema = match places {
             None => scan.schema().clone(),
             Some([file, row]) => {
@@ -329,6 +344,22 @@ mod tests {
             .collect();
         found.sort();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_predicate_skips_rows_where_its_columns_are_read_and_nothing_else() {
+        let (_dir, snapshot) = table(&[]);
+        let files = surviving_files(&snapshot, None, false).unwrap();
+        let predicate =
+            Predicate::Compare { op: CompareOp::Ge, column: vec!["id".into()], value: Literal::Long(6) };
+        let split = splits(&snapshot, &StorageOptions::new(), &files, &[], i64::MAX).pop().unwrap();
+        let sent = split.skipping(Some(predicate)).to_json().unwrap();
+        let rows = |columns: &[&str]| {
+            let columns = columns.iter().map(|c| (*c).to_owned()).collect();
+            let read = Split::from_json(&sent).unwrap().read_placed(Some(columns), ["file", "row"]).unwrap();
+            read.map(|batch| batch.unwrap().num_rows()).sum::<usize>()
+        };
+        assert_eq!((rows(&["id"]), rows(&["name"])), (3, 9));
     }
 
     #[test]

@@ -1,0 +1,100 @@
+package deltaic.spark;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.DynamicPruning;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.FileSourceMetadataAttribute$;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression$;
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation$;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.execution.FilterExec;
+import org.apache.spark.sql.execution.ProjectExec;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.SparkStrategy;
+import org.apache.spark.sql.execution.datasources.DataSourceStrategy$;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import scala.Option;
+import scala.Tuple3;
+import scala.collection.immutable.Seq;
+
+/** Plans the scans of tables that the core reads: only the columns that the query needs, of the files that its filters leave. */
+public final class CoreReads extends SparkStrategy {
+  static boolean isOurs(LogicalRelation scan) {
+    return DeletionVectorRule.indexOf(scan) != null && ((HadoopFsRelation) scan.relation()).fileFormat() instanceof CoreFormat;
+  }
+
+  public Seq apply(LogicalPlan plan) {
+    boolean begins = plan instanceof Project || plan instanceof Filter || plan instanceof LogicalRelation;
+    Option found = begins ? PhysicalOperation$.MODULE$.unapply(plan) : Option.empty();
+    if (found.isEmpty()) return Scala.none();
+    Tuple3 parts = (Tuple3) found.get();
+    if (!(parts._3() instanceof LogicalRelation) || !isOurs((LogicalRelation) parts._3())) return Scala.none();
+    return Scala.one(planned((Seq) parts._1(), Scala.list((Seq) parts._2()), (LogicalRelation) parts._3()));
+  }
+
+  private static SparkPlan planned(Seq projects, List given, LogicalRelation scan) {
+    ArrayList filters = new ArrayList();
+    ArrayList pushed = new ArrayList();
+    for (int i = 0; i < given.size(); i++) {
+      Expression filter = (Expression) given.get(i);
+      // what a join tells of its other side only saves work
+      if (has(filter, DynamicPruning.class)) continue;
+      filters.add(filter);
+      if (!SubqueryExpression$.MODULE$.hasSubquery(filter)) pushed.add(filter);
+    }
+    LogFileIndex index = DeletionVectorRule.indexOf(scan);
+    List exact = Scala.list(DataSourceStrategy$.MODULE$.normalizeExprs(Scala.seq(pushed), scan.output()));
+    // what happened to a row is no column of the log
+    String predicate = index.table.changeType != null
+        ? null : Predicates.both(Predicates.translate(exact, index.table), index.mixed);
+    List all = Scala.list(scan.output());
+    List output = needed(all, Scala.list(projects), filters);
+    SparkPlan rows = new CoreScan(index, ((HadoopFsRelation) scan.relation()).sparkSession(), Scala.seq(output), predicate);
+    if (!filters.isEmpty()) {
+      Expression condition = (Expression) filters.get(0);
+      for (int i = 1; i < filters.size(); i++) condition = new And(condition, (Expression) filters.get(i));
+      rows = new FilterExec(condition, rows);
+    }
+    return Scala.list(projects).equals(output) ? rows : new ProjectExec(projects, rows);
+  }
+
+  /** The columns of a scan that a query asks for, one at least: rows without columns cannot come from Python. */
+  private static List needed(List all, List projects, List filters) {
+    HashSet asked = new HashSet();
+    ArrayList expressions = new ArrayList(projects);
+    expressions.addAll(filters);
+    for (int i = 0; i < expressions.size(); i++) {
+      List columns = Scala.list(((Expression) expressions.get(i)).references().toSeq());
+      for (int c = 0; c < columns.size(); c++) asked.add(((Attribute) columns.get(c)).exprId());
+    }
+    ArrayList found = new ArrayList();
+    Object first = null;
+    for (int i = 0; i < all.size(); i++) {
+      AttributeReference column = (AttributeReference) all.get(i);
+      if (asked.contains(column.exprId())) found.add(column);
+      if (first == null && !isMetadata(column)) first = column;
+    }
+    if (found.isEmpty()) found.add(first);
+    return found;
+  }
+
+  /** Whether a column of a scan is `_metadata`. */
+  static boolean isMetadata(AttributeReference column) {
+    return FileSourceMetadataAttribute$.MODULE$.unapply(column).isDefined();
+  }
+
+  private static boolean has(Expression e, Class kind) {
+    if (kind.isInstance(e)) return true;
+    List children = Scala.list(e.children());
+    for (int i = 0; i < children.size(); i++) if (has((Expression) children.get(i), kind)) return true;
+    return false;
+  }
+}
