@@ -1,7 +1,7 @@
 """One list of steps on a local table and on S3 in a session without any JAR: `python without_jars.py FOLDER`.
 
-Spark reads local tables by its own scan, and those on S3 by the core, for Hadoop has no file system for them. The answers
-must be equal. The settings come as JSON in the variable `HADOOP`, those of the server in `SERVER`. Each step prints its
+Spark reads local tables by its own scan, and those on S3 by the core, for Hadoop has no file system for them. The
+answers must be equal. The settings come as JSON in the variable `HADOOP`, those of the server in `SERVER`. Each step prints its
 name when it has held; an exception ends the process.
 """
 
@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession, functions
 from pyspark.sql.types import VariantVal
 
 import deltaic
-from deltaic.exceptions import DataFileError, InvalidArgumentError
+from deltaic.exceptions import DataFileError, InvalidArgumentError, UnsupportedError
 from deltaic.spark.session.worker_errors import PackageNotOnServerError
 from deltaic.tables import DeltaTable
 
@@ -137,7 +137,9 @@ def statements(spark: Any, at: Place) -> Any:
         answers.append(rows(table))
         answers.append(rows(table.where("p IS NULL AND id > 250").select("s.a", "id")))
         answers.append(table.where("s.a > 1000 OR p = 'new'").count())
-        answers.append(rows(spark.sql(f"SELECT id, s.b[0] FROM delta.`{place}` VERSION AS OF 1 WHERE id < 9")))
+        answers.append(
+            rows(spark.sql(f"SELECT id, s.b[0] FROM delta.`{place}` VERSION AS OF 1 WHERE id < 9"))
+        )
         fields = "_metadata.row_index >= 0, _metadata.file_size > 0, _metadata.file_path LIKE '%.parquet'"
         more = ", _metadata.row_id, _metadata.row_commit_version" if kind == "tracked" else ""
         answers.append(rows(spark.sql(f"SELECT id, {fields}{more} FROM {name}")))
@@ -260,7 +262,9 @@ def streams(spark: Any, at: Place) -> Any:
     for _ in range(2):
         spark.range(100).write.format("delta").mode("append").save(at("source"))
         source = spark.readStream.format("delta").option("maxFilesPerTrigger", 1).load(at("source"))
-        query = source.where("id % 3 = 0").writeStream.format("delta").option("checkpointLocation", checkpoint)
+        query = (
+            source.where("id % 3 = 0").writeStream.format("delta").option("checkpointLocation", checkpoint)
+        )
         query = query.trigger(availableNow=True).start(at("sink"))
         query.awaitTermination()
         answers.append([p.numInputRows for p in query.recentProgress if p.numInputRows])
@@ -309,7 +313,9 @@ def only_what_is_needed(spark: Any, folder: Path) -> None:
     assert files(table.select("id")) == 4
     assert files(table.agg(functions.count("*"))) == 0
     plan = table.where("id >= 3500").select("id")._jdf.queryExecution().toString()
-    assert "DeltaScan" in plan and "wide" not in plan.partition("Physical Plan")[2], plan
+    physical = plan.partition("Physical Plan")[2]
+    assert "DeltaScan" in physical, plan
+    assert "wide" not in physical, plan
 
 
 def no_secret_in_plans(spark: Any, folder: Path) -> None:
@@ -332,6 +338,11 @@ def refusals(spark: Any, folder: Path) -> None:
     stream = spark.readStream.format("delta").load(f"{BUCKET}/source").writeStream.format("delta")
     with pytest.raises(InvalidArgumentError, match=jar):
         stream.option("checkpointLocation", f"{BUCKET}/checkpoint").start(f"{BUCKET}/refused")
+    read = spark.read.format("delta").load(f"{BUCKET}/source")
+    with pytest.raises(
+        UnsupportedError, match=r"_metadata\.file_path, or add org\.apache\.hadoop:hadoop-aws:"
+    ):
+        read.select(functions.input_file_name()).write.format("delta").save(f"{BUCKET}/refused")
     with pytest.raises(deltaic.exceptions.TableNotFoundError):
         deltaic.Table(f"{BUCKET}/refused", storage_options=HADOOP)
 

@@ -79,12 +79,12 @@ def table(uri: str, options: Mapping[str, str]) -> Iterator[Check]:
     scheme = uri.partition("://")[0] if "://" in uri else "file"
     hadoop = _BY_SCHEME.get(scheme)
     if hadoop is not None and find_spec("pyspark") is not None and hadoop not in _found():
-        jar = next(jar for jar, name in _FILE_SYSTEMS.items() if name == hadoop)
         yield Check(
             "file system of Spark",
             NOTE,
-            f"Hadoop's `{hadoop}` is not among PySpark's JARs",
-            f"spark.jars.packages with {jar} in the version of its Hadoop; deltaic.Table works without it",
+            f"Hadoop's `{hadoop}` is not among PySpark's JARs: the core reads and writes the files for Spark",
+            f"nothing, or {_package(hadoop)} in spark.jars.packages, by which Spark does it itself, and checkpoints "
+            "of streams may be there, too",
         )
     try:
         opened = Table(uri, storage_options=options)
@@ -144,6 +144,16 @@ def _found() -> dict[str, str]:
     return {
         scheme: name for jar, scheme in _FILE_SYSTEMS.items() for name in names if name.startswith(f"{jar}-")
     }
+
+
+def _package(scheme: str) -> str:
+    """The package of a file system, in the version of Spark's Hadoop."""
+    jar = next(jar for jar, name in _FILE_SYSTEMS.items() if name == scheme)
+    if scheme == "gs":
+        return f"com.google.cloud.bigdataoss:{jar}"
+    client = "hadoop-client-api"
+    versions = (j.stem.removeprefix(f"{client}-") for j in _jars() if j.stem.startswith(client))
+    return f"org.apache.hadoop:{jar}:{next(versions, '<version of Hadoop>')}"
 
 
 def _file_systems() -> Check:

@@ -9,6 +9,9 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruning;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.FileSourceMetadataAttribute$;
+import org.apache.spark.sql.catalyst.expressions.InputFileBlockLength;
+import org.apache.spark.sql.catalyst.expressions.InputFileBlockStart;
+import org.apache.spark.sql.catalyst.expressions.InputFileName;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression$;
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
@@ -33,11 +36,28 @@ public final class CoreReads extends SparkStrategy {
 
   public Seq apply(LogicalPlan plan) {
     boolean begins = plan instanceof Project || plan instanceof Filter || plan instanceof LogicalRelation;
+    if (begins) checkFileNames(plan);
     Option found = begins ? PhysicalOperation$.MODULE$.unapply(plan) : Option.empty();
     if (found.isEmpty()) return Scala.none();
     Tuple3 parts = (Tuple3) found.get();
     if (!(parts._3() instanceof LogicalRelation) || !isOurs((LogicalRelation) parts._3())) return Scala.none();
     return Scala.one(planned((Seq) parts._1(), Scala.list((Seq) parts._2()), (LogicalRelation) parts._3()));
+  }
+
+  /** Refuses the functions by which Spark's own scans tell their file: here they would be empty. */
+  private static void checkFileNames(LogicalPlan plan) {
+    List expressions = Scala.list(plan.expressions());
+    for (int i = 0; i < expressions.size(); i++) {
+      Expression e = (Expression) expressions.get(i);
+      if (!has(e, InputFileName.class) && !has(e, InputFileBlockStart.class) && !has(e, InputFileBlockLength.class)) continue;
+      List leaves = Scala.list(plan.collectLeaves());
+      for (int l = 0; l < leaves.size(); l++) {
+        if (!(leaves.get(l) instanceof LogicalRelation) || !isOurs((LogicalRelation) leaves.get(l))) continue;
+        String uri = DeletionVectorRule.indexOf((LogicalRelation) leaves.get(l)).table.uri;
+        throw Refusal.of("input_file_name() where Hadoop has no file system for the table",
+            "use _metadata.file_path, or add " + HadoopFiles.needed(uri) + " to spark.jars.packages", uri);
+      }
+    }
   }
 
   private static SparkPlan planned(Seq projects, List given, LogicalRelation scan) {

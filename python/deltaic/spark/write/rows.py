@@ -80,7 +80,9 @@ def _write(
             raise InvalidArgumentError.of("deltaicRoute", reason)
         if not has_file_system(df.sparkSession, path):
             reason = without_file_system(df.sparkSession, path)
-            raise InvalidArgumentError.of("deltaicRoute", f"`direct` writes by Hadoop. {reason}, or leave it out")
+            raise InvalidArgumentError.of(
+                "deltaicRoute", f"`direct` writes by Hadoop. {reason}, or leave it out"
+            )
         tasks = task_count(df) if rules.identities else 1
         within = options.replace_where if options.check_replaced else None
         rows = table_rows(df, columns, rules, path, tasks=tasks, within=within)
