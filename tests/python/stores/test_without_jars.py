@@ -34,7 +34,11 @@ STEPS = [
 ]
 
 
-def test_all_works_as_on_a_local_table(s3: S3, tmp_path: Path) -> None:
+# executors of the second are processes of their own, which have none of the driver's classes
+@pytest.mark.parametrize(
+    "master", ["local[2]", pytest.param("local-cluster[1,2,1024]", marks=pytest.mark.long)]
+)
+def test_all_works_as_on_a_local_table(s3: S3, tmp_path: Path, master: str) -> None:
     ensure_java()
     assert s3.log is not None
     path = os.pathsep.join(filter(None, [str(PROGRAM.parents[1]), os.environ.get("PYTHONPATH")]))
@@ -47,7 +51,7 @@ def test_all_works_as_on_a_local_table(s3: S3, tmp_path: Path) -> None:
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     done = subprocess.run(
-        [sys.executable, PROGRAM, tmp_path],
+        [sys.executable, PROGRAM, master, tmp_path],
         cwd=tmp_path,
         env=environment,
         capture_output=True,

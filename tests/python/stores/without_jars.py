@@ -1,8 +1,8 @@
-"""One list of steps on a local table and on S3 in a session without any JAR: `python without_jars.py FOLDER`.
+"""One list of steps on a local table and on S3 in a session without any JAR: `python without_jars.py MASTER FOLDER`.
 
 Spark reads local tables by its own scan, and those on S3 by the core, for Hadoop has no file system for them. The
-answers must be equal. The settings come as JSON in the variable `HADOOP`, those of the server in `SERVER`. Each step prints its
-name when it has held; an exception ends the process.
+answers must be equal. The settings come as JSON in the variable `HADOOP`, and those of the server in `SERVER`. Each
+step prints its name when it has held; an exception ends the process.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ KINDS = {
 }
 
 
-def session(folder: Path) -> Any:
+def session(master: str, folder: Path) -> Any:
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
@@ -63,7 +63,7 @@ def session(folder: Path) -> Any:
         "spark.ui.showConsoleProgress": "false",
         **{f"spark.hadoop.{name}": value for name, value in HADOOP.items()},
     }
-    builder = SparkSession.builder.master("local[2]")
+    builder = SparkSession.builder.master(master)
     for name, value in settings.items():
         builder = builder.config(name, value)
     return deltaic.enable(builder.getOrCreate())
@@ -368,9 +368,9 @@ def errors_of_workers(spark: Any, folder: Path) -> None:
         spark.sparkContext.pythonExec = known
 
 
-def main(folder: Path) -> None:
+def main(master: str, folder: Path) -> None:
     folder.joinpath("events").mkdir()
-    spark = session(folder)
+    spark = session(master, folder)
     for step in COMPARED:
         begun = time.monotonic()
         here, there = (
@@ -389,4 +389,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(sys.argv[1], Path(sys.argv[2]))

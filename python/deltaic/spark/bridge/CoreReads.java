@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruning;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.FileSourceMetadataAttribute$;
+import org.apache.spark.sql.catalyst.expressions.GetStructField;
 import org.apache.spark.sql.catalyst.expressions.InputFileBlockLength;
 import org.apache.spark.sql.catalyst.expressions.InputFileBlockStart;
 import org.apache.spark.sql.catalyst.expressions.InputFileName;
@@ -24,6 +25,7 @@ import org.apache.spark.sql.execution.SparkStrategy;
 import org.apache.spark.sql.execution.datasources.DataSourceStrategy$;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.Tuple3;
 import scala.collection.immutable.Seq;
@@ -76,8 +78,13 @@ public final class CoreReads extends SparkStrategy {
     String predicate = index.table.changeType != null
         ? null : Predicates.both(Predicates.translate(exact, index.table), index.mixed);
     List all = Scala.list(scan.output());
-    List output = needed(all, Scala.list(projects), filters);
-    SparkPlan rows = new CoreScan(index, ((HadoopFsRelation) scan.relation()).sparkSession(), Scala.seq(output), predicate);
+    ArrayList expressions = new ArrayList(Scala.list(projects));
+    expressions.addAll(filters);
+    List output = needed(all, expressions);
+    HashSet facts = new HashSet();
+    for (int i = 0; i < expressions.size(); i++) collectFacts((Expression) expressions.get(i), facts);
+    SparkPlan rows = new CoreScan(
+        index, ((HadoopFsRelation) scan.relation()).sparkSession(), Scala.seq(output), facts, predicate);
     if (!filters.isEmpty()) {
       Expression condition = (Expression) filters.get(0);
       for (int i = 1; i < filters.size(); i++) condition = new And(condition, (Expression) filters.get(i));
@@ -87,10 +94,8 @@ public final class CoreReads extends SparkStrategy {
   }
 
   /** The columns of a scan that a query asks for, one at least: rows without columns cannot come from Python. */
-  private static List needed(List all, List projects, List filters) {
+  private static List needed(List all, List expressions) {
     HashSet asked = new HashSet();
-    ArrayList expressions = new ArrayList(projects);
-    expressions.addAll(filters);
     for (int i = 0; i < expressions.size(); i++) {
       List columns = Scala.list(((Expression) expressions.get(i)).references().toSeq());
       for (int c = 0; c < columns.size(); c++) asked.add(((Attribute) columns.get(c)).exprId());
@@ -106,9 +111,21 @@ public final class CoreReads extends SparkStrategy {
     return found;
   }
 
+  /** Adds the fields of `_metadata` that an expression reads. */
+  private static void collectFacts(Expression e, HashSet facts) {
+    if (e instanceof GetStructField && isMetadata(((GetStructField) e).child())) {
+      facts.add(((GetStructField) e).extractFieldName());
+      return;
+    }
+    if (isMetadata(e)) facts.addAll(java.util.Arrays.asList(((StructType) e.dataType()).fieldNames()));
+    List children = Scala.list(e.children());
+    for (int i = 0; i < children.size(); i++) collectFacts((Expression) children.get(i), facts);
+  }
+
   /** Whether a column of a scan is `_metadata`. */
-  static boolean isMetadata(AttributeReference column) {
-    return FileSourceMetadataAttribute$.MODULE$.unapply(column).isDefined();
+  static boolean isMetadata(Expression column) {
+    return column instanceof AttributeReference
+        && FileSourceMetadataAttribute$.MODULE$.unapply((AttributeReference) column).isDefined();
   }
 
   private static boolean has(Expression e, Class kind) {

@@ -3,6 +3,7 @@ package deltaic.spark;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -13,7 +14,9 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.plans.QueryPlan;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.execution.EmptyRelationExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.metric.SQLMetrics$;
 import org.apache.spark.sql.types.BinaryType$;
@@ -31,6 +34,8 @@ public final class CoreScan extends SparkPlan {
   private final LogFileIndex index;
   private final SparkSession session;
   private final Seq output;
+  /** The fields of `_metadata` that are read. */
+  private final HashSet facts;
   /** JSON, or null. */
   private final String predicate;
   /** The plan of that frame, once it is known. */
@@ -38,17 +43,18 @@ public final class CoreScan extends SparkPlan {
   private transient scala.collection.immutable.Map metrics;
 
   /** Its arguments are the product's elements: Spark copies tree nodes by reflection. */
-  public CoreScan(LogFileIndex index, SparkSession session, Seq output, String predicate) {
+  public CoreScan(LogFileIndex index, SparkSession session, Seq output, HashSet facts, String predicate) {
     this.index = index;
     this.session = session;
     this.output = output;
+    this.facts = facts;
     this.predicate = predicate;
   }
 
   private synchronized void list() {
     if (metrics != null) return;
     LogFileIndex files = index.settled();
-    List groups = files.lists.groups(predicate, asksForRowIds());
+    List groups = files.lists.groups(predicate, index.table.rowIdColumn != null && RowIdRule.tells(facts));
     HashMap known = new HashMap();
     if (groups.isEmpty()) {
       known.put(ROWS, SQLMetrics$.MODULE$.createMetric(session.sparkContext(), "number of output rows"));
@@ -76,7 +82,8 @@ public final class CoreScan extends SparkPlan {
     return ((org.apache.spark.sql.classic.Dataset) Python.call(request, files)).queryExecution().sparkPlan();
   }
 
-  /** The columns of the output: the name of one of the table, or fields of `_metadata` with columns in which files keep them. */
+  /** The columns of the output: the name of one of the table, or what is read of `_metadata`: fields, each with the column in which files
+   *  keep it. */
   private ArrayList columns(OpenTable table) {
     ArrayList out = new ArrayList();
     List attributes = Scala.list(output);
@@ -88,7 +95,9 @@ public final class CoreScan extends SparkPlan {
       }
       HashMap fields = new HashMap();
       String[] names = ((StructType) column.dataType()).fieldNames();
-      for (int f = 0; f < names.length; f++) fields.put(names[f], RowIdRule.keptIn(table, names[f]));
+      for (int f = 0; f < names.length; f++) {
+        if (facts.contains(names[f])) fields.put(names[f], RowIdRule.keptIn(table, names[f]));
+      }
       out.add(fields);
     }
     return out;
@@ -105,13 +114,6 @@ public final class CoreScan extends SparkPlan {
     return out;
   }
 
-  private boolean asksForRowIds() {
-    if (index.table.rowIdColumn == null) return false;
-    List attributes = Scala.list(output);
-    for (int i = 0; i < attributes.size(); i++) if (CoreReads.isMetadata((AttributeReference) attributes.get(i))) return true;
-    return false;
-  }
-
   public RDD doExecute() {
     list();
     if (rows != null) return rows.execute();
@@ -125,6 +127,11 @@ public final class CoreScan extends SparkPlan {
 
   public Seq output() {
     return output;
+  }
+
+  /** Operators above travel to executors with their plan, of which they need the columns: those know none of our classes. */
+  private Object writeReplace() {
+    return new EmptyRelationExec(LocalRelation.fromExternalRows(output, Scala.none()));
   }
 
   public Seq children() {
@@ -149,11 +156,11 @@ public final class CoreScan extends SparkPlan {
   }
 
   public int productArity() {
-    return 4;
+    return 5;
   }
 
   public Object productElement(int i) {
-    return new Object[] {index, session, output, predicate}[i];
+    return new Object[] {index, session, output, facts, predicate}[i];
   }
 
   public boolean canEqual(Object other) {

@@ -27,6 +27,11 @@ public final class RowIdRule extends Rule {
   private static final String OF_FILE = "default_row_commit_version";
   private static final String ROW_INDEX = "row_index";
 
+  /** Whether some of these fields of `_metadata` are of row tracking. */
+  static boolean tells(java.util.Set fields) {
+    return fields.contains(ROW_ID) || fields.contains(BASE) || fields.contains(VERSION) || fields.contains(OF_FILE);
+  }
+
   /** The column in which files keep a field of `_metadata`, or null. */
   static String keptIn(OpenTable table, String field) {
     return field.equals(ROW_ID) ? table.rowIdColumn : field.equals(VERSION) ? table.rowVersionColumn : null;

@@ -26,6 +26,7 @@ _OF_ACTION = {
     "base_row_id": "baseRowId",
     "default_row_commit_version": "defaultRowCommitVersion",
 }
+_NOTHING = {"file_path": "", "file_name": ""}
 _MICROS = 1000
 
 
@@ -34,8 +35,8 @@ class GroupReader:
 
     Args:
         schema: The JSON of the columns that the scan gives.
-        columns: For each one the name of a column of the table; or, of `_metadata`, its fields, each with the column in
-            which files keep it, or none.
+        columns: For each one the name of a column of the table; or, of `_metadata`, the fields that are read, each with
+            the column in which files keep it, or none.
     """
 
     def __init__(self, schema: str, columns: Sequence[str | Mapping[str, str | None]]) -> None:
@@ -79,13 +80,14 @@ def _metadata(
     uri = batch.column(FILE)[0].as_py() if batch.num_rows else ""
     made = []
     for field in kind:
-        if (kept := fields[field.name]) is not None:
+        if (kept := fields.get(field.name)) is not None:
             made.append(batch.column(kept))
         elif field.name == "row_index":
             made.append(batch.column(ROW))
         else:
-            value = pa.scalar(_value(field.name, uri, action), field.type)
-            made.append(pa.repeat(value, batch.num_rows))
+            # nobody reads the others
+            value = _value(field.name, uri, action) if field.name in fields else _NOTHING.get(field.name, 0)
+            made.append(pa.repeat(pa.scalar(value, field.type), batch.num_rows))
     return pa.StructArray.from_arrays(made, fields=list(kind))
 
 
