@@ -129,8 +129,9 @@ public final class CoreScan extends SparkPlan {
     return output;
   }
 
-  /** Operators above travel to executors with their plan, of which they need the columns: those know none of our classes. */
-  private Object writeReplace() {
+  /** Operators above travel to executors with their plan, of which they need the columns: those know none of our classes.
+   *  Janino makes what is private static, which serialization does not find. */
+  protected Object writeReplace() {
     return new EmptyRelationExec(LocalRelation.fromExternalRows(output, Scala.none()));
   }
 
