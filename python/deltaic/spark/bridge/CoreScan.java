@@ -1,6 +1,6 @@
 package deltaic.spark;
 
-import java.nio.ByteBuffer;
+import java.lang.reflect.Constructor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -14,14 +14,14 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.plans.QueryPlan;
-import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
-import org.apache.spark.sql.execution.EmptyRelationExec;
+import org.apache.spark.sql.execution.LocalTableScanExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.metric.SQLMetrics$;
 import org.apache.spark.sql.types.BinaryType$;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import scala.Option;
 import scala.collection.immutable.IndexedSeq;
 import scala.collection.immutable.Seq;
 
@@ -62,7 +62,7 @@ public final class CoreScan extends SparkPlan {
       rows = mapped(files.table, groups);
       // the node that takes rows from Python counts them
       for (SparkPlan at = rows; !known.containsKey(ROWS); at = (SparkPlan) at.children().head()) {
-        scala.Option received = at.metrics().get("pythonNumRowsReceived");
+        Option received = at.metrics().get("pythonNumRowsReceived");
         if (received.isDefined()) known.put(ROWS, received.get());
         else if (at.children().isEmpty()) throw new IllegalStateException("this Spark does not count rows of Python");
       }
@@ -132,7 +132,17 @@ public final class CoreScan extends SparkPlan {
   /** Operators above travel to executors with their plan, of which they need the columns: those know none of our classes.
    *  Janino makes what is private static, which serialization does not find. */
   protected Object writeReplace() {
-    return new EmptyRelationExec(LocalRelation.fromExternalRows(output, Scala.none()));
+    // newer versions of Spark have one argument more
+    Constructor made = LocalTableScanExec.class.getConstructors()[0];
+    Object[] values = new Object[made.getParameterCount()];
+    java.util.Arrays.fill(values, Option.empty());
+    values[0] = output;
+    values[1] = Scala.none();
+    try {
+      return made.newInstance(values);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   public Seq children() {
