@@ -132,10 +132,13 @@ public final class CoreScan extends SparkPlan {
   /** Operators above travel to executors with their plan, of which they need the columns: those know none of our classes.
    *  Janino makes what is private static, which serialization does not find. */
   protected Object writeReplace() {
-    // newer versions of Spark have one argument more
+    // newer versions of Spark have more arguments
     Constructor made = LocalTableScanExec.class.getConstructors()[0];
-    Object[] values = new Object[made.getParameterCount()];
-    java.util.Arrays.fill(values, Option.empty());
+    Class[] types = made.getParameterTypes();
+    Object[] values = new Object[types.length];
+    for (int i = 2; i < values.length; i++) {
+      values[i] = types[i] == boolean.class ? (Object) Boolean.FALSE : Option.empty();
+    }
     values[0] = output;
     values[1] = Scala.none();
     try {
