@@ -56,7 +56,7 @@ def test_all_works_as_on_a_local_table(s3: S3, tmp_path: Path, master: str) -> N
         env=environment,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr[-6000:]
     explained = done.stdout.splitlines()
