@@ -141,7 +141,12 @@ def statements(spark: Any, at: Place) -> Any:
             rows(spark.sql(f"SELECT id, s.b[0] FROM delta.`{place}` VERSION AS OF 1 WHERE id < 9"))
         )
         fields = "_metadata.row_index >= 0, _metadata.file_size > 0, _metadata.file_path LIKE '%.parquet'"
-        more = ", _metadata.row_id, _metadata.row_commit_version" if kind == "tracked" else ""
+        more = ""
+        if kind == "tracked":
+            # ids of rows that the merge inserts follow the order of files, which is that of tasks
+            more = ", IF(id < 290, _metadata.row_id, NULL) AS row_id, _metadata.row_commit_version"
+            ids = spark.sql(f"SELECT _metadata.row_id AS row_id FROM {name}")
+            assert ids.distinct().count() == ids.count() == table.count()
         answers.append(rows(spark.sql(f"SELECT id, {fields}{more} FROM {name}")))
         recent = "_metadata.file_modification_time > timestamp '2020-01-01'"
         answers.append(spark.sql(f"SELECT * FROM {name} WHERE {recent}").count())
