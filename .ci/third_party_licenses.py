@@ -20,7 +20,14 @@ LEGAL = re.compile(r"(un)?licen[cs]e|copying|copyright|notice", re.IGNORECASE)
 # the other of two licences, which is not the one that is taken
 NOT_TAKEN = {("zstd-sys", "zstd/COPYING")}
 # packages without the text of their licence: whose text it is
-TEXT_OF = {"alloc-stdlib": "alloc-no-stdlib", "flatbuffers": "sqlparser"}
+TEXT_OF = {
+    "alloc-stdlib": "alloc-no-stdlib",
+    "crc-catalog": "crc",
+    "flatbuffers": "sqlparser",
+    "hdfs-native": "sqlparser",
+    "objc2-core-foundation": "sqlparser",
+    "objc2-system-configuration": "sqlparser",
+}
 
 HEAD = """\
 Third-party software in the wheels of deltaic

@@ -187,6 +187,31 @@ fn sidecars_stay_for_a_day_because_a_checkpoint_in_the_making_links_them_last() 
 }
 
 #[test]
+fn hidden_files_of_killed_writers_go_after_a_day() {
+    let (table, now) = fifty_days(V1);
+    let hidden = |name: &str| format!(".{name}.0190a8e1b9f07c3c8f0b1d2e3f405162.tmp");
+    let old = [hidden("00000000000000000051.json"), hidden("_last_checkpoint")];
+    let young = hidden("00000000000000000052.json");
+    // names that no writer of the log gives
+    let others = [".00000000000000000051.json.crc".to_owned(), hidden("notes")];
+    for (name, age) in old.iter().chain(&others).map(|name| (name, DAY + 1)).chain([(&young, DAY)]) {
+        table.log_file(name, b"{}");
+        set_time(&table, name, now - age);
+    }
+    let snapshot = open(&table, At::Latest).unwrap();
+    let dry = cleanup_at(&snapshot, now, true).unwrap().deleted;
+    let done = cleanup_at(&snapshot, now, false).unwrap();
+    let left = names(&table, "");
+    for name in &old {
+        assert!(done.deleted.contains(name) && dry.contains(name) && !left.contains(name), "{name}");
+    }
+    for name in others.iter().chain([&young]) {
+        let failed = done.failed.iter().any(|(failed, _)| failed == name);
+        assert!(left.contains(name) && !done.deleted.contains(name) && !failed, "{name}");
+    }
+}
+
+#[test]
 fn a_checkpoint_with_a_classic_name_is_left_where_there_is_none_any_more() {
     let classic = "00000000000000000020.checkpoint.parquet".to_owned();
     for (version, is_made) in [(10, true), (30, false)] {

@@ -176,9 +176,11 @@ fn normal_key(mut key: String) -> String {
     key
 }
 
-/// The prefix of a store whose scheme is in lower case; the host of a local file is this one.
+/// The prefix of a store whose scheme is in lower case; the host of a local file is this one, and a NameNode has a port
+/// only where it is not the usual one.
 fn normal_prefix(prefix: &str) -> std::sync::Arc<str> {
     match prefix.split_once("://") {
+        Some(("hdfs", authority)) if authority.ends_with(":8020") => prefix.trim_end_matches(":8020").into(),
         Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => "file://".into(),
         Some((scheme, authority)) if scheme.bytes().any(|b| b.is_ascii_uppercase()) => {
             format!("{}://{authority}", scheme.to_ascii_lowercase()).into()
@@ -214,6 +216,13 @@ impl ObjectPath {
     pub fn join(&self, relative: &str) -> Self {
         let slash = if relative.starts_with('/') { "" } else { "/" };
         ObjectPath { prefix: self.prefix.clone(), key: normal_key(format!("{}{slash}{relative}", self.key)) }
+    }
+
+    /// The place of another name in the same folder.
+    #[cfg(feature = "hdfs")]
+    pub(crate) fn sibling(&self, name: &str) -> Self {
+        let folder = self.key.rsplit_once('/').map_or("", |(folder, _)| folder);
+        ObjectPath { prefix: self.prefix.clone(), key: normal_key(format!("{folder}/{name}")) }
     }
 
     /// The name of this place relative to `root`; none where it is not below it.

@@ -13,7 +13,7 @@ use crate::log::{
 };
 use crate::replay::CheckpointReader;
 use crate::snapshot::{Snapshot, monotonic};
-use crate::store::{FileMeta, Location, runtime};
+use crate::store::{FileMeta, Location, is_of_log, runtime, staged_for};
 
 /// Files that are deleted together; the oldest first, so that a log after an interrupted cleanup has no gap.
 const WAVE: usize = 256;
@@ -88,8 +88,9 @@ pub struct CleanupDone {
 /// [`Error::InvalidArgument`] for a property that cannot be read; errors of the store for the listing.
 ///
 /// # Cost
-/// One listing of the log, the footer of one checkpoint, one request a deleted file. Where checkpoints were deleted and
-/// there are sidecars: one listing of those, and the top-level file of each checkpoint that stays.
+/// One listing of the log, the footer of one checkpoint, one request a deleted file; on file systems one more listing, for
+/// what killed writers left. Where checkpoints were deleted and there are sidecars: one listing of those, and the
+/// top-level file of each checkpoint that stays.
 pub fn cleanup(snapshot: &Snapshot, dry_run: bool) -> Result<CleanupDone> {
     cleanup_at(snapshot, Utc::now().timestamp_millis(), dry_run)
 }
@@ -129,6 +130,7 @@ pub(crate) fn cleanup_before(
     }
     let names = files.iter().map(|f| f.name.clone()).collect();
     delete(location, &location.log_dir(), names, dry_run, &mut done)?;
+    delete_staged(location, now.saturating_sub(DAY), dry_run, &mut done)?;
     let had_checkpoint = files.iter().any(LogFile::is_checkpoint);
     if had_checkpoint && protocol_has_v2(snapshot) {
         delete_sidecars(location, cutoff.min(now.saturating_sub(DAY)), dry_run, &mut done)?;
@@ -189,6 +191,19 @@ fn delete(
         }
     }
     Ok(())
+}
+
+/// Deletes the hidden files that writers left when they were killed before they renamed them: those that are older than a
+/// time. Object stores have none.
+fn delete_staged(location: &Location, older_than: i64, dry_run: bool, done: &mut CleanupDone) -> Result<()> {
+    if !matches!(location.root().scheme(), "file" | "hdfs" | "viewfs") {
+        return Ok(());
+    }
+    let dir = location.log_dir();
+    let listed = location.store().list_from(&dir, ".")?;
+    let of_log = |name: &str| staged_for(name).is_some_and(is_of_log);
+    let old = listed.into_iter().filter(|f| f.modified < older_than && of_log(&f.name));
+    delete(location, &dir, old.map(|f| f.name).collect(), dry_run, done)
 }
 
 fn delete_sidecars(

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::location::parse_root;
-use super::{LocalStore, Store};
+use super::{LocalStore, StorageOptions, Store};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
@@ -29,12 +29,12 @@ pub(crate) enum AllowedLocations {
 }
 
 impl AllowedLocations {
-    /// The value of the option for the table at `root`; `None` is [`AllowedLocations::Any`].
+    /// What the option says for the table at `root`; without it, [`AllowedLocations::Any`].
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a location that cannot be parsed.
-    pub(crate) fn parse(option: Option<&str>, root: &ObjectPath) -> Result<Self> {
-        let others = match option.map(str::trim) {
+    pub(crate) fn parse(options: &StorageOptions, root: &ObjectPath) -> Result<Self> {
+        let others = match options.get(ALLOWED_LOCATIONS).map(|value| value.trim()) {
             None | Some(ANY) => return Ok(AllowedLocations::Any),
             Some(TABLE_ONLY) => "",
             Some("") => return Err(invalid("", "it is empty")),
@@ -49,7 +49,7 @@ impl AllowedLocations {
             if !other.starts_with('/') && !other.contains("://") {
                 return Err(invalid(other, "it is neither a URL nor an absolute path"));
             }
-            below.push(parse_root(other)?);
+            below.push(parse_root(other, options)?);
         }
         Ok(AllowedLocations::Below(below))
     }
@@ -93,8 +93,12 @@ fn invalid(location: &str, reason: &str) -> Error {
 mod tests {
     use super::*;
 
+    fn options(option: &str) -> StorageOptions {
+        [(ALLOWED_LOCATIONS.to_owned(), option.to_owned())].into_iter().collect()
+    }
+
     fn allowed(option: &str) -> AllowedLocations {
-        AllowedLocations::parse(Some(option), &ObjectPath::new("s3://bucket", "/t")).unwrap()
+        AllowedLocations::parse(&options(option), &ObjectPath::new("s3://bucket", "/t")).unwrap()
     }
 
     #[test]
@@ -118,7 +122,7 @@ mod tests {
     #[test]
     fn what_is_no_location_is_refused() {
         for option in ["", "tableonly", "any,table-only", "data/x"] {
-            let parsed = AllowedLocations::parse(Some(option), &ObjectPath::new("file://", "/t"));
+            let parsed = AllowedLocations::parse(&options(option), &ObjectPath::new("file://", "/t"));
             assert!(matches!(parsed, Err(Error::InvalidArgument { .. })), "{option}");
         }
     }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{AllowedLocations, FileMeta, PutOutcome, Store};
+use super::{AllowedLocations, FileMeta, PutOutcome, Store, staged_for};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
@@ -47,11 +47,14 @@ fn is_log(folder: &str) -> bool {
 }
 
 /// Whether a name below `_delta_log` is one that the log gives.
-fn is_of_log(name: &str) -> bool {
+pub(crate) fn is_of_log(name: &str) -> bool {
     match name.split_once('/') {
         Some(("_sidecars", sidecar)) => !sidecar.contains('/'),
         Some(_) => false,
-        None => name == "_last_checkpoint" || is_probe(name) || is_of_version(name),
+        None => {
+            let known = |name: &str| name == "_last_checkpoint" || is_probe(name) || is_of_version(name);
+            known(name) || staged_for(name).is_some_and(known)
+        }
     }
 }
 
@@ -192,6 +195,9 @@ mod tests {
             ("_last_checkpoint", true),
             ("_sidecars/a.parquet", true),
             ("_probe_1.tmp", true),
+            (".00000000000000000001.json.0190a8e1b9f07c3c8f0b1d2e3f405162.tmp", true),
+            (".00000000000000000001.json.tmp", false),
+            (".x.json.0190a8e1b9f07c3c8f0b1d2e3f405162.tmp", false),
             ("_sidecars/x/a.parquet", false),
             ("data/a.parquet", false),
             ("a.parquet", false),

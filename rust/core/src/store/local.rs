@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::folder::{Folder, InTheWay};
 #[cfg(all(test, unix))]
 use super::power_cut::{synced_dir, synced_file};
+use super::staged::staged_name;
 use super::{AllowedLocations, FileMeta, PutOutcome, Store, io_error, runtime};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
@@ -104,8 +105,7 @@ impl LocalStore {
         let (from, below, name) = self.way(local);
         create_dirs(from).map_err(fail)?;
         let folder = Folder::create(from, below, &sync_dir).map_err(fail)?;
-        let unique = uuid::Uuid::new_v4().simple();
-        let staged = OsString::from(format!(".{}.{unique}.tmp", name.to_string_lossy()));
+        let staged = OsString::from(staged_name(&name.to_string_lossy()));
         let mut file = folder.create_new(&staged).map_err(fail)?;
         let write = || {
             for part in parts {

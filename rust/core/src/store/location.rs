@@ -4,12 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
+#[cfg(feature = "hdfs")]
+use super::hdfs::{HdfsSettings, HdfsStore};
 use super::options::{known_url, store_options};
-use super::secrets;
-use super::{
-    ALLOWED_LOCATIONS, AllowedLocations, Contained, LocalStore, Meter, Metered, ObjectAdapter,
-    StorageOptions, Store,
-};
+use super::{AllowedLocations, Contained, LocalStore, Meter, Metered, ObjectAdapter, StorageOptions, Store};
+use super::{hadoop, secrets};
 use crate::actions::{FilePath, ObjectPath};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
@@ -33,8 +32,8 @@ impl Location {
     /// [`Error::InvalidArgument`] when the URL cannot be parsed or has credentials, a query or a fragment, an option cannot be
     /// sent, or the scheme has no store in this build.
     pub fn open(uri: &str, options: &StorageOptions) -> Result<Self> {
-        let root = parse_root(uri)?;
-        let reads = AllowedLocations::parse(options.get(ALLOWED_LOCATIONS).map(String::as_str), &root)?;
+        let root = parse_root(uri, options)?;
+        let reads = AllowedLocations::parse(options, &root)?;
         let store = open_store(&root, &root, &reads, options)?;
         let options = Arc::new(options.clone());
         Ok(Location { root, store, options, reads, others: Arc::default(), cancel: Cancel::default() })
@@ -139,14 +138,18 @@ fn invalid(uri: &str, reason: impl ToString) -> Error {
     Error::InvalidArgument { argument: secrets::without_secrets(uri), reason: reason.to_string() }
 }
 
-/// `s3a` and `s3n` are Hadoop's names of `s3`; `file:/x` is `file:///x`; what has no scheme is a local path.
-pub(super) fn parse_root(uri: &str) -> Result<ObjectPath> {
+/// `s3a` and `s3n` are Hadoop's names of `s3`; `file:/x` is `file:///x`; what has no scheme is a path of the file system
+/// that the options have as Hadoop's default, or else a local one.
+pub(super) fn parse_root(uri: &str, options: &StorageOptions) -> Result<ObjectPath> {
     let scheme = uri.split_once(':').map(|(s, _)| s).filter(|s| {
         s.len() > 1 && s.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
     });
     let Some(scheme) = scheme else {
         if uri.is_empty() {
             return Err(invalid(uri, "an empty path is not a table"));
+        }
+        if let Some(place) = in_default_fs(uri, options)? {
+            return Ok(place);
         }
         let absolute = std::path::absolute(uri).map_err(|e| invalid(uri, e))?;
         let text = absolute.to_str().ok_or_else(|| invalid(uri, "not UTF-8"))?;
@@ -161,7 +164,41 @@ pub(super) fn parse_root(uri: &str) -> Result<ObjectPath> {
     secrets::check_url(&url)?;
     let prefix = &url[..url::Position::BeforePath];
     let decoded = percent_decode_str(url.path()).decode_utf8().map_err(|e| invalid(uri, e))?;
+    #[cfg(feature = "hdfs")]
+    if matches!(url.scheme(), "hdfs" | "viewfs") && !url.has_host() {
+        // `hdfs:/x` is `hdfs:///x`
+        let place = ObjectPath::new(&format!("{}://", url.scheme()), &decoded);
+        return hdfs_settings(options)?.qualified(&place);
+    }
     Ok(ObjectPath::new(prefix, &decoded))
+}
+
+/// The place of a path without a scheme, where Hadoop's default file system is not the local one. A relative path is one of
+/// the working folder, which the setting of a session of Spark has as its path.
+fn in_default_fs(path: &str, options: &StorageOptions) -> Result<Option<ObjectPath>> {
+    let Some(default) = hadoop::default_fs(options) else { return Ok(None) };
+    let url = Url::parse(default).map_err(|e| invalid(hadoop::DEFAULT_FS, format!("`{default}`: {e}")))?;
+    if url.scheme() == "file" {
+        return Ok(None);
+    }
+    secrets::check_url(&url)?;
+    let working = percent_decode_str(url.path()).decode_utf8().map_err(|e| invalid(hadoop::DEFAULT_FS, e))?;
+    let root = ObjectPath::new(&url[..url::Position::BeforePath], &working);
+    if path.starts_with('/') {
+        return Ok(Some(ObjectPath::new(root.prefix(), path)));
+    }
+    if root.key().trim_matches('/').is_empty() {
+        let reason = format!(
+            "a relative path has no place in `{default}`, the default file system: give a whole path"
+        );
+        return Err(invalid(path, reason));
+    }
+    Ok(Some(root.join(path)))
+}
+
+#[cfg(feature = "hdfs")]
+fn hdfs_settings(options: &StorageOptions) -> Result<HdfsSettings> {
+    HdfsSettings::of(options, |name| std::env::var(name).ok())
 }
 
 /// The store of a path, for the table at `root`: it writes and deletes only there.
@@ -173,6 +210,11 @@ fn open_store(
 ) -> Result<Arc<dyn Store>> {
     let store: Arc<dyn Store> = match path.scheme() {
         "file" => Arc::new(LocalStore::of_table(path, reads)?),
+        #[cfg(feature = "hdfs")]
+        "hdfs" | "viewfs" => {
+            choose_tls();
+            Arc::new(HdfsStore::of(path, &hdfs_settings(options)?)?)
+        }
         _ => open_remote(path, options)?,
     };
     Ok(Arc::new(Contained::new(store, root.clone(), reads.clone())))
@@ -200,15 +242,50 @@ fn choose_tls() {
 mod tests {
     use super::*;
 
+    fn root(uri: &str, options: &[(&str, &str)]) -> Result<String> {
+        let options = options.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        parse_root(uri, &options).map(|root| root.to_uri())
+    }
+
     #[test]
     fn every_spelling_of_a_local_table_is_one_root() {
         for uri in ["/data/a b", "file:/data/a%20b", "file:///data/a%20b/", "/data/a b/"] {
-            assert_eq!(parse_root(uri).unwrap().to_uri(), "file:///data/a%20b", "{uri}");
+            assert_eq!(root(uri, &[]).unwrap(), "file:///data/a%20b", "{uri}");
         }
     }
 
     #[test]
     fn a_local_path_is_not_decoded() {
-        assert_eq!(parse_root("/data/a%20b").unwrap().key(), "/data/a%20b");
+        assert_eq!(root("/data/a%20b", &[]).unwrap(), "file:///data/a%2520b");
+    }
+
+    #[test]
+    fn a_path_without_a_scheme_is_one_of_the_default_file_system() {
+        for (default, uri, place) in [
+            ("hdfs://nn:9000", "/data/a%b", "hdfs://nn:9000/data/a%25b"),
+            ("hdfs://nn:8020/", "/data/t/", "hdfs://nn/data/t"),
+            ("hdfs://nn/user/me", "t", "hdfs://nn/user/me/t"),
+            ("s3a://bucket", "/t", "s3a://bucket/t"),
+            ("hdfs://nn", "file:/t", "file:///t"),
+            ("hdfs://nn", "hdfs://other/t", "hdfs://other/t"),
+            ("file:///", "/t", "file:///t"),
+        ] {
+            // options of a read are in lower case
+            for name in ["fs.defaultFS", "fs.defaultfs"] {
+                assert_eq!(root(uri, &[(name, default)]).unwrap(), place, "{default} {uri}");
+            }
+        }
+        let refused = root("t", &[("fs.defaultFS", "hdfs://nn")]).unwrap_err().to_string();
+        assert!(refused.contains("whole path"), "{refused}");
+        assert!(root("/t", &[("fs.defaultFS", "hdfs://u:secret@nn")]).is_err());
+    }
+
+    #[cfg(feature = "hdfs")]
+    #[test]
+    fn a_name_node_that_is_not_named_is_that_of_the_default_file_system() {
+        let default = [("fs.defaultFS", "hdfs://nn:9000/user/me")];
+        for uri in ["hdfs:///t", "hdfs:/t", "/t", "hdfs://nn:9000/t"] {
+            assert_eq!(root(uri, &default).unwrap(), "hdfs://nn:9000/t", "{uri}");
+        }
     }
 }

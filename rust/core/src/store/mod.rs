@@ -4,6 +4,8 @@ mod allowed;
 mod contained;
 mod folder;
 mod hadoop;
+#[cfg(feature = "hdfs")]
+mod hdfs;
 mod local;
 mod location;
 mod metered;
@@ -13,11 +15,12 @@ mod options;
 mod power_cut;
 pub mod runtime;
 mod secrets;
+mod staged;
 mod traits;
 
 pub use allowed::ALLOWED_LOCATIONS;
 pub(crate) use allowed::AllowedLocations;
-pub(crate) use contained::Contained;
+pub(crate) use contained::{Contained, is_of_log};
 pub use hadoop::hadoop_settings;
 pub use local::LocalStore;
 pub use location::Location;
@@ -26,5 +29,6 @@ pub use object::ObjectAdapter;
 #[cfg(all(test, unix))]
 pub(crate) use power_cut::{Ignore, PowerCut};
 pub use secrets::{SECRETS, StorageOptions, is_secret};
+pub(crate) use staged::staged_for;
 pub(crate) use traits::io_error;
 pub use traits::{FileMeta, PutOutcome, Store};

@@ -1,4 +1,4 @@
-//! The settings of Hadoop's file systems (`fs.s3a.*`, `fs.azure.*`, `fs.gs.*`) as options of the stores.
+//! The settings of Hadoop's file systems (`fs.s3a.*`, `fs.azure.*`, `fs.gs.*`, `dfs.*`) as options of the stores.
 
 mod azure;
 mod gcs;
@@ -10,4 +10,4 @@ pub(super) use azure::azure;
 pub(super) use gcs::gcs;
 pub use reverse::hadoop_settings;
 pub(super) use s3a::s3a;
-pub(super) use settings::{Mapped, Settings, is_setting};
+pub(super) use settings::{DEFAULT_FS, Mapped, Settings, default_fs, is_setting};

@@ -4,11 +4,22 @@ use crate::error::{Error, Result};
 use crate::store::StorageOptions;
 
 /// How the names of Hadoop's settings begin.
-const PREFIX: &str = "fs.";
+const PREFIXES: [&str; 3] = ["fs.", "dfs.", "hadoop."];
 
 /// Whether an option is a setting of Hadoop's file systems.
 pub(crate) fn is_setting(option: &str) -> bool {
-    option.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
+    let begins =
+        |prefix: &str| option.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    PREFIXES.into_iter().any(begins)
+}
+
+/// The setting that names the file system of paths without a scheme.
+pub(crate) const DEFAULT_FS: &str = "fs.defaultFS";
+
+/// The value of [`DEFAULT_FS`] among the options of a store; they may be in lower case.
+pub(crate) fn default_fs(options: &StorageOptions) -> Option<&str> {
+    let named = options.iter().find(|(name, _)| name.eq_ignore_ascii_case(DEFAULT_FS));
+    named.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
 }
 
 /// Hadoop's settings for one bucket or account. Names in any case; a value that is blank is none.
