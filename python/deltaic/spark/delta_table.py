@@ -24,6 +24,7 @@ from deltaic.spark.maintenance.optimize import DeltaOptimizeBuilder
 from deltaic.spark.read.partition_folders import table_of
 from deltaic.spark.read.rows import read
 from deltaic.spark.session.after_commit import altered, committed_at
+from deltaic.spark.session.places import placed
 from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.spark.session.settings import (
     Settings,
@@ -80,7 +81,7 @@ class DeltaTable:
         Raises:
             TableNotFoundError: when there is none.
         """
-        given = identifiers.local(path)
+        given = placed(sparkSession, path)
         options = storage(sparkSession, hadoopConf)
         table = table_of(given, options)
         ref = TableRef(sparkSession, table, None, dict(hadoopConf), folder=None if table == given else given)
@@ -112,8 +113,9 @@ class DeltaTable:
         Raises:
             StorageError: the store does not say.
         """
-        del sparkSession
-        return any(names.is_table(path) for path in names.upwards(identifiers.local(identifier)))
+        options = storage(sparkSession, {})
+        above = names.upwards(placed(sparkSession, identifier))
+        return any(names.is_table(path, options) for path in above)
 
     @classmethod
     def convertToDelta(  # noqa: N802 (the name of delta-spark)
@@ -140,13 +142,17 @@ class DeltaTable:
         if len(name) != 2 or name[0].lower() != "parquet" or not identifiers.is_absolute(name[1]):
             what = f"a conversion of {identifier}, which is not parquet.`/path`,"
             raise UnsupportedError(f"`{identifier}`: {what} is not supported", path=identifier, what=what)
-        path = identifiers.local(name[1])
+        path = placed(sparkSession, name[1])
         given = partitionSchema
         if not (given is None or isinstance(given, str)):
             given = {f.name: f.dataType.jsonValue() for f in given.fields}
         settings = Settings.of(sparkSession, "convert")
         done = maintain.convert(
-            path, given, configuration=settings.defaults, user_metadata=settings.user_metadata
+            path,
+            given,
+            configuration=settings.defaults,
+            user_metadata=settings.user_metadata,
+            storage_options=settings.store,
         )
         committed_at(sparkSession, path, done.version)
         return cls(TableRef(sparkSession, path))

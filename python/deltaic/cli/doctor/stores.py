@@ -32,6 +32,8 @@ _BY_SCHEME = {
     "wasb": "abfs",
     "wasbs": "abfs",
     "gs": "gs",
+    "hdfs": "hdfs",
+    "viewfs": "hdfs",
 }
 _VARIABLES = {
     "S3": (
@@ -57,6 +59,14 @@ _VARIABLES = {
         "AZURE_FEDERATED_TOKEN_FILE",
     ),
     "Google Cloud Storage": ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_SERVICE_ACCOUNT"),
+    "HDFS": (
+        "HADOOP_CONF_DIR",
+        "HADOOP_HOME",
+        "HADOOP_USER_NAME",
+        "HADOOP_PROXY_USER",
+        "HADOOP_TOKEN_FILE_LOCATION",
+        "KRB5CCNAME",
+    ),
 }
 # a clock further away than this makes signatures invalid on S3 in the end (15 minutes), and times of commits wrong
 _SKEW = 5_000

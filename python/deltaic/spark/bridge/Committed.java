@@ -34,7 +34,7 @@ public final class Committed {
 
   /** Percent-encoded, as Spark spells it. */
   static String uriOf(String path) {
-    java.net.URI uri = new Path(path).toUri();
+    java.net.URI uri = StoreSettings.qualified(new Path(path)).toUri();
     return uri.getScheme() == null ? "file:" + uri.getRawPath() : uri.toString();
   }
 

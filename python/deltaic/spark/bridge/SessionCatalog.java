@@ -66,9 +66,11 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     }
   }
 
-  /** The place of a table of the metastore, decoded. */
+  /** The place of a table of the metastore, decoded; a local one as a URI where paths without a scheme are not local. */
   static String location(URI uri) {
-    return uri.getScheme() == null || uri.getScheme().equals("file") ? uri.getPath() : new Path(uri).toString();
+    if (uri.getScheme() != null && !uri.getScheme().equals("file")) return new Path(uri).toString();
+    boolean local = uri.getScheme() == null || StoreSettings.defaultIsLocal();
+    return local ? uri.getPath() : "file:" + uri.getPath();
   }
 
   private static Table byPath(Identifier id, String version, Long micros) {

@@ -1,18 +1,24 @@
 package deltaic.spark;
 
+import java.net.URI;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.security.alias.CredentialProvider;
 import org.apache.hadoop.security.alias.CredentialProviderFactory;
 import org.apache.spark.sql.SparkSession;
 
 /** What Hadoop and the session say of the stores: endpoints, credentials and the like, by Hadoop's names. */
 public final class StoreSettings {
-  private static final String[] STORES = {"fs.s3a.", "fs.azure.", "fs.gs."};
-  private static final String DEFAULTS = "core-default.xml";
+  private static final String[] STORES = {"fs.s3a.", "fs.azure.", "fs.gs.", "fs.viewfs.", "dfs.",
+      "hadoop.security.authentication", "hadoop.security.key.provider.path"};
+  /** How the files with Hadoop's defaults end: `core-default.xml`, `hdfs-default.xml` … */
+  private static final String DEFAULTS = "-default.xml";
+  private static final String DEFAULT_FS = "fs.defaultFS";
   private static final String S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem";
   private static final String PROVIDERS = "hadoop.security.credential.provider.path";
 
@@ -37,15 +43,61 @@ public final class StoreSettings {
       String name = (String) setting.getKey();
       if (isOfStore(name)) found.put(name, setting.getValue());
     }
+    String working = workingFolder(session);
+    if (working != null) found.put(DEFAULT_FS, working);
     return found;
   }
 
   /** Those of the active session for a request; none where it names a local table, or there is no session. */
   static HashMap ofActive(Map request) {
-    if (isLocal(request.get("uri")) || isLocal(request.get("path"))) return new HashMap();
+    if (isLocal(request.get("uri"))) return new HashMap();
+    SparkSession active = active();
+    return active == null || isLocal(request.get("path")) ? new HashMap() : of(active);
+  }
+
+  private static SparkSession active() {
     scala.Option active = SparkSession.getActiveSession();
     if (active.isEmpty()) active = SparkSession.getDefaultSession();
-    return active.isEmpty() ? new HashMap() : of((SparkSession) active.get());
+    return active.isEmpty() ? null : (SparkSession) active.get();
+  }
+
+  /** Whether a path without a scheme is a local one in the active session. */
+  static boolean defaultIsLocal() {
+    SparkSession active = active();
+    return active == null || defaultIsLocal(active);
+  }
+
+  public static boolean defaultIsLocal(SparkSession session) {
+    String scheme = defaultFileSystem(session).getScheme();
+    return scheme == null || scheme.equals("file");
+  }
+
+  /** A path as Spark's own sources understand it: one without a scheme is of Hadoop's default file system. */
+  static Path qualified(Path path) {
+    SparkSession session = active();
+    if (session == null || path.toUri().getScheme() != null) return path;
+    String working = workingFolder(session);
+    if (working == null) return path;
+    Path folder = new Path(working);
+    return path.makeQualified(folder.toUri(), folder);
+  }
+
+  private static URI defaultFileSystem(SparkSession session) {
+    String given = session.conf().get(DEFAULT_FS, null);
+    return given != null ? URI.create(given) : FileSystem.getDefaultUri(session.sparkContext().hadoopConfiguration());
+  }
+
+  /** The folder of relative paths in Hadoop's default file system; null where that is the local one. */
+  private static String workingFolder(SparkSession session) {
+    if (defaultIsLocal(session)) return null;
+    URI uri = defaultFileSystem(session);
+    try {
+      FileSystem files = FileSystem.get(uri, session.sparkContext().hadoopConfiguration());
+      return files.getWorkingDirectory().toString();
+    } catch (Exception e) {
+      // Spark cannot read there; whole paths have a meaning nevertheless
+      return uri.toString();
+    }
   }
 
   /** As a JSON object: see `fileSystem`. */
@@ -84,7 +136,9 @@ public final class StoreSettings {
   }
 
   private static boolean isLocal(Object place) {
-    return place instanceof String && (((String) place).startsWith("/") || ((String) place).startsWith("file:"));
+    if (!(place instanceof String)) return false;
+    String text = (String) place;
+    return text.startsWith("file:") || (text.startsWith("/") && defaultIsLocal());
   }
 
   private static boolean isOfStore(String name) {

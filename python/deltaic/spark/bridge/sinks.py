@@ -11,11 +11,11 @@ from deltaic.exceptions import (
     TableNotFoundError,
     UnsupportedError,
 )
-from deltaic.identifiers import local
 from deltaic.spark.read.options import split_storage
 from deltaic.spark.save import save
 from deltaic.spark.session.hadoop_files import has_file_system, without_file_system
 from deltaic.spark.session.jvm import java_method, session_of
+from deltaic.spark.session.places import placed
 from deltaic.spark.session.settings import Settings
 from deltaic.spark.session.types import has_void
 from deltaic.spark.stream.batch import StreamBatch
@@ -125,4 +125,5 @@ def _given(asked: dict[str, Any]) -> tuple[str, dict[str, str], dict[str, str]]:
     if not path:
         reason = "a stream needs one: start(path), or toTable(name)"
         raise InvalidArgumentError.of("path", reason)
-    return local(path), {name: value for name, value in options.items() if name not in _SPARKS_OWN}, storage
+    others = {name: value for name, value in options.items() if name not in _SPARKS_OWN}
+    return placed(session_of(None), path), others, storage

@@ -8,11 +8,11 @@ from typing import Any
 
 from deltaic import _core
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
-from deltaic.identifiers import local
 from deltaic.spark.read.change_data_feed import COLUMNS
 from deltaic.spark.read.held import Held
 from deltaic.spark.read.options import split_storage
 from deltaic.spark.session.jvm import session_of
+from deltaic.spark.session.places import placed
 from deltaic.spark.session.settings import may_keep_schemas_anywhere, of_streams
 from deltaic.spark.stream.change_data_feed import open_stream
 
@@ -155,5 +155,5 @@ def _named(asked: dict[str, Any]) -> _Stream:
 def _source(asked: dict[str, Any]) -> Any:
     settings = of_streams(session_of(None))
     options, storage = split_storage(asked["options"])
-    given = (local(asked["path"]), options, asked.get("since"), storage)
+    given = (placed(session_of(None), asked["path"]), options, asked.get("since"), storage)
     return open_stream(*given, settings, asked.get("metadataPath"))

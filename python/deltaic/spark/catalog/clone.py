@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from deltaic import identifiers
 from deltaic.spark.catalog import names
 from deltaic.spark.session.after_commit import committed_at
+from deltaic.spark.session.places import placed
 from deltaic.spark.session.settings import user_metadata
 from deltaic.spark.session.table_ref import TableRef
 
@@ -24,7 +25,7 @@ def clone(
     Raises:
         DeltaError: as `Table.shallow_clone` and `catalog.names.register`.
     """
-    path, name, known = identifiers.local(target), None, None
+    path, name, known = placed(ref.spark, target), None, None
     if not identifiers.is_absolute(target):
         name = identifiers.parts(target)
         if (by_path := identifiers.path_of(name)) is not None:

@@ -18,8 +18,9 @@ from deltaic.exceptions import (
     UnsupportedError,
     UnsupportedFeatureError,
 )
-from deltaic.identifiers import FORMATS, local, path_of, quoted, sql
+from deltaic.identifiers import FORMATS, path_of, quoted, sql
 from deltaic.spark.session.enabling import format_name
+from deltaic.spark.session.places import placed
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def find(spark: Any, name: list[str]) -> Named | None:
     qualified = [facts.get("Catalog"), facts.get("Database"), facts.get("Table")]
     # PySpark 4.0 shows the whole name in one row
     whole = facts.get("Name") or ".".join(part for part in qualified if part)
-    return Named(whole, local(location))
+    return Named(whole, placed(spark, location))
 
 
 def ours(spark: Any, name: list[str]) -> Named | None:
@@ -122,7 +123,7 @@ def default_path(spark: Any, name: list[str]) -> str:
     if not location:
         reason = f"the catalog has no location for tables of{schema}; give the table a location"
         raise InvalidArgumentError.of("tableName", reason)
-    return f"{local(location).rstrip('/')}/{name[-1].lower()}"
+    return f"{placed(spark, location).rstrip('/')}/{name[-1].lower()}"
 
 
 def register(spark: Any, name: list[str], path: str) -> Named:
@@ -185,10 +186,10 @@ def upwards(path: str) -> Iterator[str]:
         yield "/".join([head, *below[:end]])
 
 
-def is_table(path: str) -> bool:
+def is_table(path: str, storage: dict[str, str]) -> bool:
     """Whether there is a table at this path itself; one that deltaic cannot read is one, too."""
     try:
-        Table(path)
+        Table(path, storage_options=storage)
     except TableNotFoundError:
         return False
     except UnsupportedFeatureError:

@@ -17,6 +17,7 @@ from deltaic.exceptions import (
 from deltaic.spark.catalog import columns, names
 from deltaic.spark.save import save
 from deltaic.spark.session.after_commit import committed_at
+from deltaic.spark.session.places import placed
 from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.spark.session.settings import Settings, storage
 from deltaic.spark.session.table_ref import TableRef
@@ -78,7 +79,7 @@ class DeltaTableBuilder(Generic[Made]):
     def location(self, location: str) -> Self:
         """Sets the location of the table, as a path or URL; without it, the catalog chooses it."""
         check_text("Location", location)
-        self._location = identifiers.local(location)
+        self._location = placed(self._spark, location)
         return self
 
     def comment(self, comment: str) -> Self:
@@ -241,7 +242,7 @@ class DeltaTableBuilder(Generic[Made]):
             self._define_as(self._rows, path, mode, managed=managed)
             return
         settings = Settings.of(self._spark, "create")
-        if not self._columns and not names.is_table(path):
+        if not self._columns and not names.is_table(path, storage(self._spark, {})):
             name = f"delta.`{path}`" if self._name is None else identifiers.sql(self._name)
             names.check_there(path, name, settings.storage(None))
         with names.location_errors(self._name, path, mode):

@@ -26,7 +26,7 @@ _STORAGE = (
     "endpoint",
     "max_page_bytes",
 )
-_HADOOP = "fs."
+_HADOOP = ("fs.", "dfs.")
 
 
 def split_storage(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -20,12 +20,12 @@ def ref_of(table: object, spark: Any = None) -> TableRef:
     Raises:
         InvalidArgumentError: it is neither.
     """
-    from deltaic import identifiers
     from deltaic.spark.delta_table import DeltaTable
+    from deltaic.spark.session.places import placed
     from deltaic.spark.session.table_ref import TableRef
 
     if isinstance(table, str):
-        return TableRef(spark, identifiers.local(table), alias=TARGET)
+        return TableRef(spark, placed(spark, table), alias=TARGET)
     if isinstance(table, DeltaTable):
         return replace(table._ref, spark=spark or table._ref.spark, alias=TARGET)
     reason = f"a {type(table).__name__} is neither a path nor a DeltaTable"

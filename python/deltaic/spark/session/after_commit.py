@@ -25,4 +25,5 @@ def committed_at(spark: Any, path: str, version: int | None) -> None:
 
 def altered(spark: Any, table: Table, version: int) -> None:
     """As `committed`, after a change of a table that stays at its version; it answers that where nothing was to do."""
-    committed_at(spark, table.uri, None if version == table.version else version)
+    place = f"file:{table.uri}" if table.uri.startswith("/") else table.uri
+    committed_at(spark, place, None if version == table.version else version)

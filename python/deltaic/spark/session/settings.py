@@ -28,7 +28,16 @@ _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _PARQUET = "parquet."
 _HADOOP = "spark.hadoop."
 _HADOOPS_PARQUET = _HADOOP + _PARQUET
-_FILE_SYSTEMS = ("fs.s3a.", "fs.azure.", "fs.gs.")
+_FILE_SYSTEMS = (
+    "fs.s3a.",
+    "fs.azure.",
+    "fs.gs.",
+    "fs.viewfs.",
+    "fs.defaultFS",
+    "dfs.",
+    "hadoop.security.authentication",
+    "hadoop.security.key.provider.path",
+)
 _ALLOW_STALE = "spark.deltaic.universalFormat.allowStale"
 _ALLOWED_LOCATIONS = "spark.deltaic.allowedLocations"
 OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"

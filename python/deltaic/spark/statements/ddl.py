@@ -86,4 +86,6 @@ def _check_defaults(spark: Any, defaults: list[str]) -> None:
 
 def _exists(spark: Any, name: list[str]) -> bool:
     path = identifiers.path_of(name)
-    return bool(spark.catalog.tableExists(identifiers.sql(name))) if path is None else names.is_table(path)
+    if path is None:
+        return bool(spark.catalog.tableExists(identifiers.sql(name)))
+    return names.is_table(path, storage(spark, {}))

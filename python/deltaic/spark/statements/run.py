@@ -17,6 +17,7 @@ from deltaic.spark.maintenance.optimize import optimized
 from deltaic.spark.read.partition_folders import table_of
 from deltaic.spark.session.after_commit import altered, committed_at
 from deltaic.spark.session.kind import is_connect
+from deltaic.spark.session.places import placed
 from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import (
     Settings,
@@ -74,7 +75,7 @@ def ref_of(spark: Any, name: list[str]) -> TableRef:
     path = identifiers.path_of(name)
     if path is None and len(name) == 2 and name[0].lower() == "delta":
         # a path in quotes may be a relative one
-        path = identifiers.local(name[1])
+        path = placed(spark, name[1])
     if path is not None:
         return TableRef(spark, path)
     known = names.known(spark, name)
@@ -155,14 +156,16 @@ def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
         what = f"a conversion of {'.'.join(name)}, which is not parquet.`/path`,"
         raise UnsupportedError(f"{what} is not supported", path=".".join(name), what=what)
     settings = Settings.of(spark, "convert")
+    path = placed(spark, name[1])
     done = maintain.convert(
-        identifiers.local(name[1]),
+        path,
         statement.partition_by,
         statistics=statement.statistics,
         configuration=settings.defaults,
         user_metadata=settings.user_metadata,
+        storage_options=settings.store,
     )
-    committed_at(spark, identifiers.local(name[1]), done.version)
+    committed_at(spark, path, done.version)
     return []
 
 
@@ -228,7 +231,7 @@ def _place_of_clone(spark: Any, name: list[str], location: str) -> str:
     Raises:
         InvalidArgumentError: the name is a path, exists, or the location is not absolute.
     """
-    place, text = identifiers.local(location), identifiers.sql(name)
+    place, text = placed(spark, location), identifiers.sql(name)
     if identifiers.path_of(name) is not None:
         error = InvalidArgumentError.of("LOCATION", f"{text} is a location already")
         raise error.named("DELTA_CLONE_AMBIGUOUS_TARGET", externalLocation=location, targetIdentifier=text)
