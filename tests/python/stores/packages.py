@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 VERSITYGW = "1.8.0"
 
 
-def _tool(name: str, what: str) -> str:
+def tool(name: str, what: str) -> str:
     found = shutil.which(name)
     if found is None:
         reason = f"STORES NOT TESTED: `{name}` is not installed, and {what}"
@@ -30,7 +30,7 @@ def versitygw() -> Path:
     with alone():
         folder = cache() / f"versitygw-{VERSITYGW}"
         if not folder.exists():
-            go = _tool("go", "versitygw comes from the Go module proxy")
+            go = tool("go", "versitygw comes from the Go module proxy")
             draft = folder.with_suffix(f".{os.getpid()}")
             module = f"github.com/versity/versitygw/cmd/versitygw@v{VERSITYGW}"
             subprocess.run(
@@ -47,7 +47,7 @@ def s3a() -> list[str]:
     with alone():
         folder = cache() / f"s3a-{version}"
         if not folder.exists():
-            maven = _tool("mvn", "Hadoop's S3A comes from Maven Central")
+            maven = tool("mvn", "Hadoop's S3A comes from Maven Central")
             draft = folder.with_suffix(f".{os.getpid()}")
             copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-Dhadoop.version={version}"]
             # Spark has these
