@@ -6,12 +6,18 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyspark
 import pytest
 from peers import alone, cache
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 HERE = Path(__file__).parent
+AZURITE = "3.35.0"
+FAKE_GCS_SERVER = "1.56.1"
 VERSITYGW = "1.8.0"
 
 
@@ -25,35 +31,64 @@ def _tool(name: str, what: str) -> str:
     return found
 
 
-def versitygw() -> Path:
-    """The S3 server versitygw, built from its Go module."""
+def _once(name: str, make: Callable[[Path], object]) -> Path:
+    """A folder of the cache that is made once a machine, in a draft that becomes it."""
     with alone():
-        folder = cache() / f"versitygw-{VERSITYGW}"
+        folder = cache() / name
         if not folder.exists():
-            go = _tool("go", "versitygw comes from the Go module proxy")
             draft = folder.with_suffix(f".{os.getpid()}")
-            module = f"github.com/versity/versitygw/cmd/versitygw@v{VERSITYGW}"
-            subprocess.run(
-                [go, "install", module], check=True, timeout=900, env={**os.environ, "GOBIN": str(draft)}
-            )
+            make(draft)
             draft.replace(folder)
-    return folder / "versitygw"
+    return folder
+
+
+def _go(program: str, module: str, version: str) -> Path:
+    """A program, built from its Go module."""
+
+    def build(draft: Path) -> None:
+        go = _tool("go", f"{program} comes from the Go module proxy")
+        environment = {**os.environ, "GOBIN": str(draft)}
+        subprocess.run([go, "install", f"{module}@v{version}"], check=True, timeout=900, env=environment)
+
+    return _once(f"{program}-{version}", build) / program
+
+
+def versitygw() -> Path:
+    """The S3 server versitygw."""
+    return _go("versitygw", "github.com/versity/versitygw/cmd/versitygw", VERSITYGW)
+
+
+def fake_gcs_server() -> Path:
+    """The server fake-gcs-server, which speaks as Google Cloud Storage does."""
+    return _go("fake-gcs-server", "github.com/fsouza/fake-gcs-server", FAKE_GCS_SERVER)
+
+
+def azurite() -> list[str]:
+    """How Azurite, Microsoft's emulator of Azure Storage, starts: its blobs alone."""
+    node = _tool("node", "Azurite runs on Node")
+
+    def install(draft: Path) -> None:
+        npm = _tool("npm", "Azurite comes from the npm registry")
+        # its dependencies have nothing to build
+        quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
+        subprocess.run(
+            [npm, "install", *quiet, "--prefix", draft, f"azurite@{AZURITE}"], check=True, timeout=900
+        )
+
+    folder = _once(f"azurite-{AZURITE}", install)
+    return [node, str(folder / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js")]
 
 
 def s3a() -> list[str]:
     """The JARs of Hadoop's file system S3A, for the Hadoop that this PySpark has."""
     (client,) = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
     version = client.stem.removeprefix("hadoop-client-api-")
-    with alone():
-        folder = cache() / f"s3a-{version}"
-        if not folder.exists():
-            maven = _tool("mvn", "Hadoop's S3A comes from Maven Central")
-            draft = folder.with_suffix(f".{os.getpid()}")
-            copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-Dhadoop.version={version}"]
-            # Spark has these
-            given = ["-DexcludeGroupIds=io.netty,org.slf4j", f"-DoutputDirectory={draft}"]
-            subprocess.run(
-                [maven, "-q", "-B", "-f", str(HERE / "pom.xml"), *copy, *given], check=True, timeout=900
-            )
-            draft.replace(folder)
-    return sorted(map(str, folder.glob("*.jar")))
+
+    def copy(draft: Path) -> None:
+        maven = _tool("mvn", "Hadoop's S3A comes from Maven Central")
+        goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-Dhadoop.version={version}"]
+        # Spark has these
+        given = ["-DexcludeGroupIds=io.netty,org.slf4j", f"-DoutputDirectory={draft}"]
+        subprocess.run([maven, "-q", "-B", "-f", str(HERE / "pom.xml"), *goal, *given], check=True, timeout=900)
+
+    return sorted(map(str, _once(f"s3a-{version}", copy).glob("*.jar")))

@@ -11,6 +11,7 @@ mod object;
 mod options;
 #[cfg(all(test, unix))]
 mod power_cut;
+mod remote;
 pub mod runtime;
 mod secrets;
 mod traits;

@@ -227,17 +227,25 @@ impl Store for ObjectAdapter {
         };
         if let Err(error) = fill(&mut upload, &mut waiting) {
             if let Some(mut open) = upload {
-                // best effort: the store forgets an upload that is never completed
+                // best effort: a store keeps, and charges for, an upload that is neither completed nor aborted
                 let _ = runtime::block_on(async move { open.abort().await });
             }
             return Err(error);
         }
         let Some(mut open) = upload else { return self.put(path, waiting.freeze()) };
         let ended = async move {
-            open.put_part(waiting.freeze().into()).await?;
-            open.complete().await
+            let last = open.put_part(waiting.freeze().into()).await;
+            let ended = match last {
+                Ok(()) => open.complete().await.map(drop),
+                Err(error) => Err(error),
+            };
+            if ended.is_err() {
+                // as above; one that was completed after all is not there to be aborted
+                let _ = open.abort().await;
+            }
+            ended
         };
-        runtime::block_on(ended)?.map(drop).map_err(|e| convert("put", path, e))
+        runtime::block_on(ended)?.map_err(|e| convert("put", path, e))
     }
 
     fn delete(&self, path: &ObjectPath) -> Result<()> {
