@@ -1,6 +1,6 @@
 """The XML API of Google Cloud Storage before a server that has the JSON API alone, which fake-gcs-server is.
 
-object_store speaks the XML API. Conditions, generations and pages are the server's own: a request here becomes requests of
+object_store speaks the XML API, and Hadoop's connector the JSON API at the same place. Conditions, generations and pages are the server's own: a request here becomes requests of
 the JSON API. Only the parts of an upload are kept here until it is complete.
 """
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _OK, _ABSENT, _DONE = 200, 404, 204
+# how paths of the JSON API begin
+_JSON = ("/storage/v1/", "/upload/", "/download/", "/batch/")
 
 
 class _Xml:
@@ -28,7 +30,9 @@ class _Xml:
         self.uploads: dict[str, dict[int, bytes]] = {}
 
     def answer(self, asked: Asked) -> Answered:
-        """The answer of the XML API."""
+        """The answer of the XML API; one of the JSON API is the server's."""
+        if asked.path.startswith(_JSON):
+            return self._upstream.ask(asked)
         bucket, _, name = asked.path.removeprefix("/").partition("/")
         query = asked.query
         if not name:

@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
@@ -217,7 +218,7 @@ def test_a_store_that_ignores_conditions_is_refused_before_a_file_is_written(uns
         with pytest.raises(UnsupportedError, match="ignores the condition of put-if-absent"):
             bad.open().delete()
         assert bad.ids() == [0]
-        put = [target for _, method, target, _ in network.requests if method == "PUT"]
+        put = [unquote(target) for _, method, target, _ in network.requests if method == "PUT"]
         assert len(put) > 0
         assert [target for target in put if "_probe_" not in target] == []
         arguments = [f"--storage-option={name}={value}" for name, value in bad.options.items()]

@@ -22,13 +22,16 @@ pub(super) fn open(
 
 #[cfg(feature = "https")]
 mod patient {
+    use std::error::Error;
+    use std::fmt;
     use std::future::Future;
     use std::pin::Pin;
     use std::time::Duration;
 
     use chrono::{DateTime, Utc};
     use object_store::client::{
-        HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+        HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+        ReqwestConnector,
     };
     use object_store::path::Path;
     use object_store::{ClientOptions, ObjectStore, ObjectStoreScheme};
@@ -109,16 +112,60 @@ mod patient {
                     // nobody is signed in
                     request.headers_mut().remove("authorization");
                 }
-                let answer = self.0.execute(request).await?;
+                let whole = !is_object(&request);
+                let answer = self.0.execute(request).await.map_err(interrupted)?;
                 let asked = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
                 if let (429 | 503, Some(asked)) = (answer.status().as_u16(), asked) {
                     // object_store tries again after a pause of its own, which is added to this one
                     tokio::time::sleep(pause(asked, Utc::now())).await;
                 }
+                if whole {
+                    // object_store asks again for an answer that does not come, but not for one that breaks off
+                    let (parts, body) = answer.into_parts();
+                    let body = body.bytes().await.map_err(interrupted)?;
+                    return Ok(HttpResponse::from_parts(parts, body.into()));
+                }
                 Ok(answer)
             })
         }
     }
+
+    /// Whether the answer is an object, of which object_store itself reads the rest where it breaks off.
+    fn is_object(request: &HttpRequest) -> bool {
+        let query = request.uri().query().unwrap_or_default();
+        let lists = ["list-type=", "comp=list"].iter().any(|listing| query.contains(listing));
+        request.method().as_str() == "GET" && !lists
+    }
+
+    /// A failure of the network, of which object_store tells some kinds only. One that it cannot name is interrupted: the
+    /// server may have done the request, and it is sent again if that does no harm.
+    fn interrupted(error: HttpError) -> HttpError {
+        match error.kind() {
+            HttpErrorKind::Unknown | HttpErrorKind::Decode => {
+                HttpError::new(HttpErrorKind::Interrupted, Broken(error))
+            }
+            _ => error,
+        }
+    }
+
+    /// The causes of a failure in one line.
+    #[derive(Debug)]
+    struct Broken(HttpError);
+
+    impl fmt::Display for Broken {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            let mut cause = self.0.source();
+            let mut between = "";
+            while let Some(error) = cause {
+                write!(f, "{between}{error}")?;
+                cause = error.source();
+                between = ": ";
+            }
+            Ok(())
+        }
+    }
+
+    impl std::error::Error for Broken {}
 
     /// How long `Retry-After` asks to wait, in seconds or until a time; at most [`LONGEST`].
     fn pause(asked: &str, now: DateTime<Utc>) -> Duration {
