@@ -112,17 +112,18 @@ mod patient {
                     // nobody is signed in
                     request.headers_mut().remove("authorization");
                 }
-                let whole = !is_object(&request);
-                let answer = self.0.execute(request).await.map_err(interrupted)?;
+                let (object, creates) = (is_object(&request), creates(&request));
+                let again = |error| sent_again(error, creates);
+                let answer = self.0.execute(request).await.map_err(again)?;
                 let asked = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
                 if let (429 | 503, Some(asked)) = (answer.status().as_u16(), asked) {
                     // object_store tries again after a pause of its own, which is added to this one
                     tokio::time::sleep(pause(asked, Utc::now())).await;
                 }
-                if whole {
+                if !object || !answer.status().is_success() {
                     // object_store asks again for an answer that does not come, but not for one that breaks off
                     let (parts, body) = answer.into_parts();
-                    let body = body.bytes().await.map_err(interrupted)?;
+                    let body = body.bytes().await.map_err(again)?;
                     return Ok(HttpResponse::from_parts(parts, body.into()));
                 }
                 Ok(answer)
@@ -137,12 +138,21 @@ mod patient {
         request.method().as_str() == "GET" && !lists
     }
 
-    /// A failure of the network, of which object_store tells some kinds only. One that it cannot name is interrupted: the
-    /// server may have done the request, and it is sent again if that does no harm.
-    fn interrupted(error: HttpError) -> HttpError {
+    /// Whether the request is a put-if-absent.
+    fn creates(request: &HttpRequest) -> bool {
+        let conditions = ["if-none-match", "x-goog-if-generation-match"];
+        request.method().as_str() == "PUT"
+            && conditions.iter().any(|name| request.headers().contains_key(*name))
+    }
+
+    /// A failure of the network such that object_store sends the request again. By itself it does not know all kinds of
+    /// them, and takes a put-if-absent for one that must not be sent twice: but that then finds its own object, which callers
+    /// are ready for.
+    fn sent_again(error: HttpError, creates: bool) -> HttpError {
         match error.kind() {
-            HttpErrorKind::Unknown | HttpErrorKind::Decode => {
-                HttpError::new(HttpErrorKind::Interrupted, Broken(error))
+            HttpErrorKind::Unknown | HttpErrorKind::Decode | HttpErrorKind::Interrupted => {
+                let kind = if creates { HttpErrorKind::Request } else { HttpErrorKind::Interrupted };
+                HttpError::new(kind, Broken(error))
             }
             _ => error,
         }
