@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 AZURITE = "3.35.0"
 FAKE_GCS_SERVER = "1.56.1"
+GCS_CONNECTOR = "4.0.4"
 VERSITYGW = "1.8.0"
 
 
@@ -92,3 +93,16 @@ def s3a() -> list[str]:
         subprocess.run([maven, "-q", "-B", "-f", str(HERE / "pom.xml"), *goal, *given], check=True, timeout=900)
 
     return sorted(map(str, _once(f"s3a-{version}", copy).glob("*.jar")))
+
+
+def gcs_connector() -> list[str]:
+    """The JAR of Google's file system for Hadoop, which has all that it needs in it."""
+
+    def copy(draft: Path) -> None:
+        maven = _tool("mvn", "Google's connector comes from Maven Central")
+        artifact = f"com.google.cloud.bigdataoss:gcs-connector:{GCS_CONNECTOR}:jar:shaded"
+        goal = ["dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={draft}"]
+        # of no project
+        subprocess.run([maven, "-q", "-B", *goal], check=True, timeout=900, cwd=draft.parent)
+
+    return sorted(map(str, _once(f"gcs-connector-{GCS_CONNECTOR}", copy).glob("*.jar")))

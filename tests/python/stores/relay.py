@@ -71,7 +71,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         try:
             if self.server.before is not None:
                 self.server.before(self.command, self.path, size, self.rfile.read)
-            body = self.rfile.read(size)
+            body = self._chunks() if "chunked" in self.headers.get("transfer-encoding", "") else self.rfile.read(size)
             asked = Asked(self.command, self.path, list(self.headers.items()), body)
             answer = self.server.answer(asked)
         except ResetError as reset:
@@ -85,6 +85,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return
         with suppress(OSError):
             self._send(answer, len(answer.body))
+
+    def _chunks(self) -> bytes:
+        """A body that comes in chunks, each after its size."""
+        body = b""
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass
+        return body
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = _do  # noqa: N815
 
@@ -178,9 +188,12 @@ class Upstream:
     @staticmethod
     def _ask(connection: http.client.HTTPConnection, asked: Asked) -> Answered:
         connection.putrequest(asked.method, asked.target, skip_host=True, skip_accept_encoding=True)
+        sized = asked.header("content-length") is not None
         for name, value in asked.headers:
             if name.lower() not in _HOPS:
                 connection.putheader(name, value)
+        if asked.body and not sized:
+            connection.putheader("Content-Length", str(len(asked.body)))
         connection.endheaders(asked.body or None)
         answer = connection.getresponse()
         found: Message = answer.headers

@@ -112,8 +112,8 @@ mod patient {
                     // nobody is signed in
                     request.headers_mut().remove("authorization");
                 }
-                let (object, creates) = (is_object(&request), creates(&request));
-                let again = |error| sent_again(error, creates);
+                let (object, repeatable) = (is_object(&request), is_repeatable(&request));
+                let again = |error| sent_again(error, repeatable);
                 let answer = self.0.execute(request).await.map_err(again)?;
                 let asked = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
                 if let (429 | 503, Some(asked)) = (answer.status().as_u16(), asked) {
@@ -138,20 +138,27 @@ mod patient {
         request.method().as_str() == "GET" && !lists
     }
 
-    /// Whether the request is a put-if-absent.
-    fn creates(request: &HttpRequest) -> bool {
-        let conditions = ["if-none-match", "x-goog-if-generation-match"];
-        request.method().as_str() == "PUT"
-            && conditions.iter().any(|name| request.headers().contains_key(*name))
+    /// Whether a request may be sent twice that object_store takes for one that may not: a put-if-absent then finds its own
+    /// object, which callers are ready for, and what is deleted stays deleted.
+    fn is_repeatable(request: &HttpRequest) -> bool {
+        let has = |name: &&str| request.headers().contains_key(*name);
+        match request.method().as_str() {
+            "PUT" => ["if-none-match", "x-goog-if-generation-match"].iter().any(has),
+            "DELETE" => true,
+            // S3's request that deletes many
+            "POST" => {
+                request.uri().query().is_some_and(|query| query.split('&').any(|q| q.starts_with("delete")))
+            }
+            _ => false,
+        }
     }
 
-    /// A failure of the network such that object_store sends the request again. By itself it does not know all kinds of
-    /// them, and takes a put-if-absent for one that must not be sent twice: but that then finds its own object, which callers
-    /// are ready for.
-    fn sent_again(error: HttpError, creates: bool) -> HttpError {
+    /// A failure of the network such that object_store sends the request again; by itself it does not know all kinds of
+    /// them.
+    fn sent_again(error: HttpError, repeatable: bool) -> HttpError {
         match error.kind() {
             HttpErrorKind::Unknown | HttpErrorKind::Decode | HttpErrorKind::Interrupted => {
-                let kind = if creates { HttpErrorKind::Request } else { HttpErrorKind::Interrupted };
+                let kind = if repeatable { HttpErrorKind::Request } else { HttpErrorKind::Interrupted };
                 HttpError::new(kind, Broken(error))
             }
             _ => error,
