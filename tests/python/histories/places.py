@@ -55,6 +55,4 @@ def faulty_store(folder: Path, seed: int) -> Iterator[Place]:
     with servers.versitygw(folder / "versitygw") as server, proxy(server.endpoint, faults) as network:
         by_network = {**replace(server, endpoint=network.endpoint).options, "timeout": PATIENCE}
         uri = f"s3://{servers.BUCKET}"
-        yield Place(
-            folder / "versitygw" / "data" / servers.BUCKET, uri, by_network, server.options, network
-        )
+        yield Place(folder / "versitygw" / "data" / servers.BUCKET, uri, by_network, server.options, network)

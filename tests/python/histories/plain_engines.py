@@ -80,7 +80,9 @@ class Deltalake:
                 self.uri, rows, mode="append", commit_properties=carries, **self.reached
             )
         elif operation.kind == "delete":
-            self.deltalake.DeltaTable(self.uri, **self.reached).delete(_where(given), commit_properties=carries)
+            self.deltalake.DeltaTable(self.uri, **self.reached).delete(
+                _where(given), commit_properties=carries
+            )
         else:
             raise NotImplementedError(operation.kind)
 

@@ -162,7 +162,16 @@ class Writers:
         journals = {name: folder / f"{name}.jsonl" for name in writing}
         shares = split(transactions, [SPEED[engine] for engine in writing.values()])
         for number, (name, engine) in enumerate(writing.items()):
-            given = (uri, str(path), self.place.options_of(engine), str(journals[name]), shares[number], SPEED[engine], seed, does[name])
+            given = (
+                uri,
+                str(path),
+                self.place.options_of(engine),
+                str(journals[name]),
+                shares[number],
+                SPEED[engine],
+                seed,
+                does[name],
+            )
             limits = (RETENTION_HOURS, seconds, TRIES, str(folder), len(writing))
             limits += (without if engine == "deltaic" else None,)
             stdin = self._processes[name].stdin
@@ -254,7 +263,9 @@ def play_all(given: argparse.Namespace, folder: Path) -> Iterator[tuple[str, His
             )
         if place is not None and place.network is not None:
             faults = place.network.faults.most_common()
-            print(f"{len(place.network.requests)} requests, faults: " + ", ".join(f"{n} {f}" for f, n in faults))
+            print(
+                f"{len(place.network.requests)} requests, faults: " + ", ".join(f"{n} {f}" for f, n in faults)
+            )
 
 
 def _place(given: argparse.Namespace, folder: Path) -> AbstractContextManager[Place | None]:

@@ -19,6 +19,7 @@ TRANSACTIONS = 60
 # fetches and builds the server, once a machine
 @pytest.mark.timeout(1200)
 @pytest.mark.interop
+@pytest.mark.long
 def test_each_version_is_one_of_a_serial_run(tmp_path: Path) -> None:
     kind = Kind("WriteSerializable", vectors=False, partitioned=False)
     with faulty_store(tmp_path, 3) as place, Writers(ON_A_STORE.split(","), tmp_path, place) as writers:

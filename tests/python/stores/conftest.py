@@ -25,7 +25,9 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.S3]:
 
 
 @pytest.fixture(scope="session", params=STORES)
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.Server]:
+def store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[servers.Server]:
     """A server of each kind."""
     if request.param == "versitygw":
         yield request.getfixturevalue("s3")

@@ -1,7 +1,8 @@
 """The XML API of Google Cloud Storage before a server that has the JSON API alone, which fake-gcs-server is.
 
-object_store speaks the XML API, and Hadoop's connector the JSON API at the same place. Conditions, generations and pages are the server's own: a request here becomes requests of
-the JSON API. Only the parts of an upload are kept here until it is complete.
+object_store speaks the XML API, and Hadoop's connector the JSON API at the same place. Conditions, generations and
+pages are the server's own: a request here becomes requests of the JSON API. Only the parts of an upload are kept here
+until it is complete.
 """
 
 from __future__ import annotations
@@ -89,14 +90,17 @@ class _Xml:
             "pageToken": query.get("continuation-token", ""),
             "maxResults": query.get("max-keys", "1000"),
         }
-        target = f"/storage/v1/b/{bucket}/o?{urlencode({n: v for n, v in given.items() if v}, quote_via=quote)}"
+        target = (
+            f"/storage/v1/b/{bucket}/o?{urlencode({n: v for n, v in given.items() if v}, quote_via=quote)}"
+        )
         answer = self._upstream.ask(Asked("GET", target, [("Host", "x")], b""))
         if answer.status != _OK:
             return answer
         found: dict[str, Any] = json.loads(answer.body)
         objects = "".join(_listed(one) for one in found.get("items", []) if one["name"] != after)
         folders = "".join(
-            f"<CommonPrefixes><Prefix>{escape(one)}</Prefix></CommonPrefixes>" for one in found.get("prefixes", [])
+            f"<CommonPrefixes><Prefix>{escape(one)}</Prefix></CommonPrefixes>"
+            for one in found.get("prefixes", [])
         )
         token = found.get("nextPageToken")
         more = f"<NextContinuationToken>{escape(token)}</NextContinuationToken>" if token else ""

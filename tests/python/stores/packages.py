@@ -90,7 +90,9 @@ def s3a() -> list[str]:
         goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-Dhadoop.version={version}"]
         # Spark has these
         given = ["-DexcludeGroupIds=io.netty,org.slf4j", f"-DoutputDirectory={draft}"]
-        subprocess.run([maven, "-q", "-B", "-f", str(HERE / "pom.xml"), *goal, *given], check=True, timeout=900)
+        subprocess.run(
+            [maven, "-q", "-B", "-f", str(HERE / "pom.xml"), *goal, *given], check=True, timeout=900
+        )
 
     return sorted(map(str, _once(f"s3a-{version}", copy).glob("*.jar")))
 

@@ -101,7 +101,7 @@ class Proxy:
             self._told.append(Told(fault, method, pattern, times))
 
     def asked(self, method: str, pattern: str) -> list[int | None]:
-        """What the server answered to requests of a method whose target has the pattern; none where it was not asked."""
+        """What the server answered to requests whose target has the pattern; none where it was not asked."""
         return [
             status for _, how, target, status in self.requests if how == method and re.search(pattern, target)
         ]

@@ -10,11 +10,11 @@ import struct
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from email.message import Message
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 if TYPE_CHECKING:
+    import email.message
     from collections.abc import Callable, Iterator
 
 # headers of one connection, which is not the next one
@@ -64,6 +64,9 @@ class ResetError(Exception):
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # else the system waits for more to send
+    disable_nagle_algorithm = True
+    wbufsize = -1
     server: _Server
 
     def _do(self) -> None:
@@ -71,7 +74,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         try:
             if self.server.before is not None:
                 self.server.before(self.command, self.path, size, self.rfile.read)
-            body = self._chunks() if "chunked" in self.headers.get("transfer-encoding", "") else self.rfile.read(size)
+            body = (
+                self._chunks()
+                if "chunked" in self.headers.get("transfer-encoding", "")
+                else self.rfile.read(size)
+            )
             asked = Asked(self.command, self.path, list(self.headers.items()), body)
             answer = self.server.answer(asked)
         except ResetError as reset:
@@ -150,7 +157,10 @@ def serving(
     answer: Callable[[Asked], Answered],
     before: Callable[[str, str, int, Callable[[int], bytes]], None] | None = None,
 ) -> Iterator[str]:
-    """The endpoint of a server with these answers. `before` gets method, target, size and what reads bytes of the body."""
+    """The endpoint of a server with these answers.
+
+    `before` gets the method, the target, the size of the body, and what reads bytes of it.
+    """
     server = _Server(("127.0.0.1", 0), _Handler)
     server.answer, server.before = answer, before
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
@@ -196,5 +206,5 @@ class Upstream:
             connection.putheader("Content-Length", str(len(asked.body)))
         connection.endheaders(asked.body or None)
         answer = connection.getresponse()
-        found: Message = answer.headers
+        found: email.message.Message = answer.headers
         return Answered(answer.status, list(found.items()), answer.read())

@@ -10,7 +10,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import packages
@@ -177,7 +177,7 @@ class Gcs:
         return {"fs.gs.auth.type": "UNAUTHENTICATED", "fs.gs.storage.root.url": self.endpoint}
 
 
-Server = Union[S3, Azure, Gcs]
+Server = S3 | Azure | Gcs
 
 
 @contextmanager

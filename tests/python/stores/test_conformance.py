@@ -8,11 +8,8 @@ import uuid
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
-from servers import Gcs
 
 import deltaic
 from deltaic.exceptions import TableAlreadyExistsError, VersionNotFoundError
@@ -89,7 +86,19 @@ def test_a_table_lives_there(store: Server, names: str) -> None:
     at.check()
 
 
-VALUES = ["a b", "a%20b", "100%", "ä/é", "日本 語", "x=y:z", "#?&+;@,'\"", "..", "~$!()*[]{}|\\^`<>", " ", None]
+VALUES = [
+    "a b",
+    "a%20b",
+    "100%",
+    "ä/é",
+    "日本 語",
+    "x=y:z",
+    "#?&+;@,'\"",
+    "..",
+    "~$!()*[]{}|\\^`<>",
+    " ",
+    None,
+]
 
 
 def test_names_are_kept(store: Server) -> None:
@@ -109,35 +118,6 @@ def test_names_are_kept(store: Server) -> None:
     at.check()
 
 
-def test_pages_and_bulk(store: Server) -> None:
-    """More objects than a page of a listing and a request that deletes have."""
-    count = 1050
-    at = Place(store)
-    at.write(rows(0, count, p=pa.array(range(count))), partition_by="p")
-    at.write(rows(0, 1, p=pa.array([0])), mode="overwrite")
-    time.sleep(1.1)
-    done = at.open().vacuum(retention_hours=0, allow_short_retention=True)
-    assert (len(done.files), done.failed) == (count, [])
-    assert at.ids() == [0]
-    at.check()
-
-
-def test_a_large_file_is_sent_in_parts(store: Server) -> None:
-    at = Place(store)
-    noise = np.random.default_rng(1)
-    for _ in range(2):
-        at.write(pa.table({"id": noise.integers(0, 2**62, 1_300_000)}))
-    total = pc.sum(pc.bit_wise_and(pa.table(at.open().to_arrow())["id"], 0xFFFF)).as_py()
-    at.open().optimize()
-    (file,) = at.open().file_list()
-    assert file["size"] > 2 * (8 << 20)
-    whole = pa.table(at.open().to_arrow())["id"]
-    assert pc.sum(pc.bit_wise_and(whole, 0xFFFF)).as_py() == total
-    assert len(whole) == 2_600_000
-    if isinstance(store, Gcs):
-        assert store.uploads == {}
-
-
 def append(uri: str, options: dict[str, str], first: int, count: int) -> None:
     for number in range(first, first + count):
         deltaic.write(uri, rows(number, 1), storage_options=options)
@@ -150,7 +130,8 @@ def test_writers_at_once_lose_and_double_nothing(
     at.write(rows(0, 1))
     each = 8
     writers = [
-        processes.submit(append, at.uri, (store.options, store.hadoop)[n % 2], 1 + n * each, each) for n in range(4)
+        processes.submit(append, at.uri, (store.options, store.hadoop)[n % 2], 1 + n * each, each)
+        for n in range(4)
     ]
     for writer in writers:
         writer.result()
