@@ -80,21 +80,33 @@ def azurite() -> list[str]:
     return [node, str(folder / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js")]
 
 
+def hadoop_version() -> str:
+    """The version of the Hadoop that this PySpark has."""
+    (client,) = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
+    return client.stem.removeprefix("hadoop-client-api-")
+
+
 def s3a() -> list[str]:
     """The JARs of Hadoop's file system S3A, for the Hadoop that this PySpark has."""
-    (client,) = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
-    version = client.stem.removeprefix("hadoop-client-api-")
+    return _jars("s3a", "pom.xml")
+
+
+def abfs() -> list[str]:
+    """As `s3a`, of ABFS."""
+    return _jars("abfs", "azure.xml")
+
+
+def _jars(name: str, pom: str) -> list[str]:
+    version = hadoop_version()
 
     def copy(draft: Path) -> None:
-        maven = _tool("mvn", "Hadoop's S3A comes from Maven Central")
+        maven = _tool("mvn", "Hadoop's file systems come from Maven Central")
         goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-Dhadoop.version={version}"]
         # Spark has these
         given = ["-DexcludeGroupIds=io.netty,org.slf4j", f"-DoutputDirectory={draft}"]
-        subprocess.run(
-            [maven, "-q", "-B", "-f", str(HERE / "pom.xml"), *goal, *given], check=True, timeout=900
-        )
+        subprocess.run([maven, "-q", "-B", "-f", str(HERE / pom), *goal, *given], check=True, timeout=900)
 
-    return sorted(map(str, _once(f"s3a-{version}", copy).glob("*.jar")))
+    return sorted(map(str, _once(f"{name}-{version}", copy).glob("*.jar")))
 
 
 def gcs_connector() -> list[str]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import packages
 import pytest
@@ -32,6 +33,18 @@ GOOGLES = {
     "fs.gs.client.type": "HTTP_API_CLIENT",
     "fs.gs.operation.move.enable": "false",
 }
+
+
+def abfs(server: servers.Azure) -> dict[str, str]:
+    """The settings of ABFS for an emulator that has the endpoint of blobs, and not that of a file system."""
+    return {
+        f"fs.azure.account.key.{server.account}.dfs.core.windows.net": server.key,
+        "fs.azure.abfs.endpoint": urlsplit(server.endpoint).netloc,
+        "fs.azure.account.hns.enabled": "false",
+        "fs.azure.always.use.https": "false",
+        "fs.azure.fns.account.service.type": "BLOB",
+        "fs.azure.networking.library": "JDK_HTTP_URL_CONNECTION",
+    }
 
 
 def run(folder: Path, jars: list[str], base: str, hadoop: dict[str, str], steps: list[str]) -> str:
@@ -73,3 +86,13 @@ def test_settings_of_googles_connector_are_enough(tmp_path: Path) -> None:
     with servers.fake_gcs_server(tmp_path / "gcs") as server:
         jars = packages.gcs_connector()
         run(tmp_path, jars, f"gs://{servers.BUCKET}", {**server.hadoop, **GOOGLES}, STEPS)
+
+
+@pytest.mark.long
+def test_settings_of_abfs_are_enough(tmp_path: Path) -> None:
+    if tuple(map(int, packages.hadoop_version().split(".")[:2])) < (3, 5):
+        pytest.skip("before Hadoop 3.5 ABFS speaks to the endpoint DFS alone, which Azurite has not got")
+    with servers.azurite(tmp_path / "azurite") as server:
+        base = server.uri("").rstrip("/").replace("abfss://", "abfs://")
+        said = run(tmp_path, packages.abfs(), base, abfs(server), STEPS)
+    assert server.key not in said
