@@ -9,6 +9,7 @@ The faults, of which each request gets at most one:
 `cut`       the connection is reset in the middle of the request's body; the server hears nothing
 `torn`      the server has done it; the connection is reset in the middle of the answer's body
 `lost`      the server has done it; the connection is reset instead of an answer
+`late`      the connection is reset at once; the server gets the request after the client's patience
 `hung`      the server has done it; the answer comes after the client's patience
 
 Besides, for all requests: latency, listings that lack the last objects, times of the server that are wrong, headers
@@ -84,7 +85,7 @@ class Proxy:
         self.faults: Counter[str] = Counter()
         """How many of each were injected."""
         self.requests: list[tuple[float, str, str, int | None]] = []
-        """Each request: when it came, the method, the target, and the server's status if it was asked."""
+        """Each request: when it was done, the method, the target, and the server's status if it was asked."""
         self._upstream = Upstream(upstream)
         self._dice = random.Random(network.seed)
         self._told: list[Told] = []
@@ -109,7 +110,7 @@ class Proxy:
     def before(self, method: str, target: str, size: int, read: Callable[[int], bytes]) -> None:
         """Before the body has come."""
         fault = self._next.fault = self._draw(method, target, size)
-        came = self._next.came = time.monotonic()
+        came = time.monotonic()
         if came < self._busy_until.pop((method, target), came):
             self.impatient.append(target)
         if fault in ("reset", "cut"):
@@ -133,19 +134,28 @@ class Proxy:
             until = time.monotonic() + float(self.network.retry_after)
             self._busy_until[asked.method, asked.target] = until
             return Answered(busy, [("Retry-After", self.network.retry_after)], body)
+        if fault == "late":
+            timer = threading.Timer(self.network.hangs, self._forward, (asked,))
+            timer.daemon = True
+            timer.start()
+            raise ResetError
+        if fault == "lost":
+            self._forward(asked)
+            raise ResetError
+        answer = self._skewed(self._lagging(asked, self._forward(asked)))
+        if fault == "torn":
+            raise ResetError(answer, len(answer.body) // 2)
+        if fault == "hung":
+            time.sleep(self.network.hangs)
+        return answer
+
+    def _forward(self, asked: Asked) -> Answered:
         given = [(name, value) for name, value in asked.headers if name.lower() not in self.network.stripped]
         answer = self._upstream.ask(Asked(asked.method, asked.target, given, asked.body))
         self._tell(asked.method, asked.target, answer.status)
         if asked.method == "PUT" and answer.status in _DONE:
             with self._lock:
                 self._put.append(asked.path)
-        if fault == "lost":
-            raise ResetError
-        answer = self._skewed(self._lagging(asked, answer))
-        if fault == "torn":
-            raise ResetError(answer, len(answer.body) // 2)
-        if fault == "hung":
-            time.sleep(self.network.hangs)
         return answer
 
     @property
@@ -155,7 +165,7 @@ class Proxy:
 
     def _tell(self, method: str, target: str, status: int | None) -> None:
         with self._lock:
-            self.requests.append((self._next.came, method, target, status))
+            self.requests.append((time.monotonic(), method, target, status))
 
     def _draw(self, method: str, target: str, size: int) -> str | None:
         with self._lock:

@@ -19,7 +19,7 @@ from proxy import Network, proxy
 from test_conformance import Place, append, rows
 
 from deltaic.cli.main import main
-from deltaic.exceptions import StorageError, UnsupportedError
+from deltaic.exceptions import CommitStateUnknownError, StorageError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def uploads(s3: S3) -> int:
     return answer.body.count("<Upload>")
 
 
-@pytest.mark.parametrize("seed", [2, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 3, 4, 5))])
+@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2, 4, 5))])
 def test_operations_survive(s3: S3, seed: int) -> None:
     with proxy(s3.endpoint, Network(seed, MIXED, latency=0.01)) as network:
         at = Place(s3, by(s3, network.endpoint))
@@ -110,6 +110,24 @@ def test_a_commit_that_another_has_made_meanwhile_is_not_taken_for_ours(s3: S3) 
     assert (other.ids(), other.open().version) == ([0, 1, 2], 2)
 
 
+def test_a_commit_that_may_still_arrive_is_not_reported_as_failed(s3: S3) -> None:
+    with proxy(s3.endpoint, Network(hangs=4.0)) as network:
+        at = Place(s3, by(s3, network.endpoint))
+        at.write(rows(0, 1))
+        # credentials that end between two tries
+        network.tell("late", "PUT", COMMIT)
+        network.tell("refused", "PUT", COMMIT, times=100)
+        with pytest.raises(CommitStateUnknownError):
+            at.write(rows(1, 1))
+        assert network.faults["late"] == 1
+        while not network.asked("PUT", COMMIT).count(200):
+            time.sleep(0.05)
+    at.options = s3.options
+    # nothing that it names was deleted
+    assert (at.ids(), at.open().version) == ([0, 1], 1)
+    at.check()
+
+
 @pytest.fixture
 def two_large_files(s3: S3) -> Place:
     """A table whose two files become one that is sent in three parts."""
@@ -166,15 +184,17 @@ def test_a_server_that_is_busy_is_asked_again_when_it_says(s3: S3, busy: str) ->
 def test_listings_that_lag_lose_nothing(s3: S3, processes: concurrent.futures.ProcessPoolExecutor) -> None:
     with proxy(s3.endpoint, Network(5, lag=6)) as network:
         at = Place(s3, by(s3, network.endpoint))
-        at.write(rows(0, 1))
+        # more puts than the lag has: that there is a table is seen
+        for number in range(3):
+            at.write(rows(number, 1))
         each = 6
-        writers = [processes.submit(append, at.uri, at.options, 1 + n * each, each) for n in range(3)]
+        writers = [processes.submit(append, at.uri, at.options, 3 + n * each, each) for n in range(3)]
         for writer in writers:
             writer.result()
         assert network.faults["lag"] > 0
     at.options = s3.options
-    assert at.ids() == list(range(1 + 3 * each))
-    assert at.open().version == 3 * each
+    assert at.ids() == list(range(3 + 3 * each))
+    assert at.open().version == 2 + 3 * each
     at.check()
 
 

@@ -27,5 +27,6 @@ pub use object::ObjectAdapter;
 #[cfg(all(test, unix))]
 pub(crate) use power_cut::{Ignore, PowerCut};
 pub use secrets::{SECRETS, StorageOptions, is_secret};
+use traits::Doubt;
 pub(crate) use traits::io_error;
 pub use traits::{FileMeta, PutOutcome, Store};

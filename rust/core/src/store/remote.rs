@@ -37,6 +37,8 @@ mod patient {
     use object_store::{ClientOptions, ObjectStore, ObjectStoreScheme};
     use url::Url;
 
+    use crate::store::Doubt;
+
     /// The longest that a server's `Retry-After` delays the next try. object_store itself stops after ten tries or three
     /// minutes.
     const LONGEST: Duration = Duration::from_secs(20);
@@ -113,8 +115,15 @@ mod patient {
                     request.headers_mut().remove("authorization");
                 }
                 let (object, repeatable) = (is_object(&request), is_repeatable(&request));
-                let again = |error| sent_again(error, repeatable);
+                let doubt = request.extensions().get::<Doubt>().cloned().unwrap_or_default();
+                let again = |error| {
+                    doubt.raise();
+                    sent_again(error, repeatable)
+                };
                 let answer = self.0.execute(request).await.map_err(again)?;
+                if answer.status().is_server_error() {
+                    doubt.raise();
+                }
                 let asked = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
                 if let (429 | 503, Some(asked)) = (answer.status().as_u16(), asked) {
                     // object_store tries again after a pause of its own, which is added to this one
