@@ -63,7 +63,7 @@ def run(folder: Path, jars: list[str], base: str, hadoop: dict[str, str], steps:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=900,
     )
     assert done.returncode == 0, done.stdout + done.stderr[-6000:]
     assert done.stdout.split() == steps
