@@ -68,6 +68,8 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
     ("test_recipes", "kind", {"rewrite", "rewrite with feed and row ids", "vectors"}),
     ("test_merge_rules", "kind", {"rewrite"}),
     ("test_connect_parity", "name", {"merge delete", "merge insert", "merge upsert", "update partitions"}),
+    # pages and parts are object_store's: one server of each kind is enough, and that in `full`
+    ("test_conformance_large", "store", {"moto", "azurite", "fake_gcs_server"}),
     # sessions of their own
     ("test_histories", "without", {"bound frames", "conditions", "matches"}),
     ("test_concurrent_jobs", "kind", {"partitions", "partitions by vectors"}),

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::file_choices::FileChoices;
 use crate::runtime;
-use crate::table::Table;
+use crate::table::{Table, uri_of};
 
 /// Deletes files that no version within the retention needs; what it did as JSON.
 #[pyfunction]
@@ -227,7 +227,7 @@ pub(crate) fn shallow_clone(
             &CloneOptions { properties, replace, user_metadata },
         )?;
         Ok(json!({
-            "uri": target.root().to_string(), "version": done.version, "source_version": done.source_version,
+            "uri": uri_of(target.root()), "version": done.version, "source_version": done.source_version,
             "files": done.files, "bytes": done.bytes, "warnings": done.warnings
         })
         .to_string())

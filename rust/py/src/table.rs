@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use deltaic_core::actions::ObjectPath;
 use deltaic_core::conflict::TransactionRecord;
 use deltaic_core::maintain::{clustering_columns, shown_clustering_columns};
 use deltaic_core::predicate::Predicate;
@@ -94,6 +95,11 @@ fn to_json(py: Python<'_>, value: &impl Serialize) -> PyResult<String> {
         .map_err(|e| to_python(py, &Error::InvalidSchema { reason: format!("no JSON: {e}") }))
 }
 
+/// A location as it can be opened again.
+pub(crate) fn uri_of(root: &ObjectPath) -> String {
+    root.to_local().map_or_else(|| root.to_uri(), |_| root.to_string())
+}
+
 #[pymethods]
 impl Table {
     #[new]
@@ -126,10 +132,10 @@ impl Table {
         self.snapshot.level().name()
     }
 
-    /// The location.
+    /// The location: a local path, or a URL with what is special in one escaped, so that it opens the same table.
     #[getter]
     fn uri(&self) -> String {
-        self.snapshot.location().root().to_string()
+        uri_of(self.snapshot.location().root())
     }
 
     /// The options that the store was opened with.

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 class Asked:
     """What a writer is asked to do to a table."""
 
+    uri: str
     path: str
+    """The folder in which its files are found."""
+    options: dict[str, str]
+    """Of its store."""
     journal: str
     transactions: int
     speed: int
@@ -74,22 +78,23 @@ def local_session() -> SparkSession:
     return deltaic.enable(builder.getOrCreate())
 
 
-def engine(name: str, given: list[str]) -> Callable[[str, float], Any]:
+def engine(name: str, given: list[str]) -> Callable[[Asked], Any]:
     """What makes the engine of a table."""
     if name in ("table", "deltalake"):
         import plain_engines
 
-        return plain_engines.Table if name == "table" else plain_engines.Deltalake
+        plain = plain_engines.Table if name == "table" else plain_engines.Deltalake
+        return lambda asked: plain(asked.uri, asked.options, asked.retention_hours)
     import spark_engine
 
     if name == "deltaic":
         spark = local_session()
-        return lambda path, hours: spark_engine.Deltaic(spark, path, hours)
+        return lambda asked: spark_engine.Deltaic(spark, asked.path, asked.retention_hours)
     from delta_spark import session
 
     theirs = session(*given)
     theirs.sparkContext.setLogLevel("OFF")
-    return lambda path, hours: spark_engine.DeltaSpark(theirs, path, hours)
+    return lambda asked: spark_engine.DeltaSpark(theirs, asked.path, asked.retention_hours)
 
 
 class Pace:
@@ -125,9 +130,9 @@ class Pace:
         self._file = file
 
 
-def write(name: str, of: str, make: Callable[[str, float], Any], asked: Asked) -> None:
+def write(name: str, of: str, make: Callable[[Asked], Any], asked: Asked) -> None:
     """Does the operations of one table."""
-    acts = make(asked.path, asked.retention_hours)
+    acts = make(asked)
     with Path(asked.journal).open("w") as file:
         _write(name, acts, Journal(file, asked.path, name, of), asked)
 

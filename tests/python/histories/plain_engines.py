@@ -23,32 +23,38 @@ def arrow(given: list[list[int]]) -> pa.Table:
 class Table:
     """`deltaic.Table` and `deltaic.write`. What reads the table before it writes needs an engine for queries."""
 
-    def __init__(self, path: str, retention_hours: float) -> None:
+    def __init__(self, uri: str, options: dict[str, str], retention_hours: float) -> None:
         import deltaic
 
-        self.deltaic, self.path, self.retention_hours = deltaic, path, retention_hours
-        self.kept = deltaic.Table(path)
+        self.deltaic, self.uri, self.retention_hours = deltaic, uri, retention_hours
+        self.reached = {"storage_options": options}
+        self.kept = self._open()
         """A table that is opened once."""
+
+    def _open(self) -> Any:
+        return self.deltaic.Table(self.uri, **self.reached)
+
+    def _write(self, given: dict[str, Any], document: str, **more: Any) -> None:
+        self.deltaic.write(self.uri, arrow(given["rows"]), user_metadata=document, **self.reached, **more)
 
     def do(self, operation: Operation, document: str) -> None:
         """Does it; the commit carries the document."""
         given = operation.given
         if operation.kind == "append":
-            self.deltaic.write(self.path, arrow(given["rows"]), user_metadata=document)
+            self._write(given, document)
         elif operation.kind == "delete":
             self.kept.delete(_where(given), user_metadata=document)
         elif operation.kind == "update":
             self.kept.update_rows({"n": f"n + {given['add']}"}, _where(given), user_metadata=document)
         elif operation.kind == "replace range":
-            options: dict[str, Any] = {"mode": "overwrite", "replace_where": _where(given)}
-            self.deltaic.write(self.path, arrow(given["rows"]), user_metadata=document, **options)
+            self._write(given, document, mode="overwrite", replace_where=_where(given))
         elif operation.kind == "optimize":
-            self.deltaic.Table(self.path).optimize(user_metadata=document)
+            self._open().optimize(user_metadata=document)
         elif operation.kind == "vacuum":
             short = {"allow_short_retention": True, "user_metadata": document}
-            self.deltaic.Table(self.path).vacuum(self.retention_hours, **short)
+            self._open().vacuum(self.retention_hours, **short)
         elif operation.kind == "checkpoint":
-            self.deltaic.Table(self.path).checkpoint()
+            self._open().checkpoint()
         else:
             raise NotImplementedError(operation.kind)
 
@@ -58,10 +64,11 @@ class Table:
 class Deltalake:
     """`deltalake`."""
 
-    def __init__(self, path: str, _: float) -> None:
+    def __init__(self, uri: str, options: dict[str, str], _: float) -> None:
         import deltalake
 
-        self.deltalake, self.path = deltalake, path
+        self.deltalake, self.uri = deltalake, uri
+        self.reached = {"storage_options": options}
 
     def do(self, operation: Operation, document: str) -> None:
         """As of `Table`."""
@@ -69,9 +76,13 @@ class Deltalake:
         given = operation.given
         if operation.kind == "append":
             rows = arrow(given["rows"])
-            self.deltalake.write_deltalake(self.path, rows, mode="append", commit_properties=carries)
+            self.deltalake.write_deltalake(
+                self.uri, rows, mode="append", commit_properties=carries, **self.reached
+            )
         elif operation.kind == "delete":
-            self.deltalake.DeltaTable(self.path).delete(_where(given), commit_properties=carries)
+            self.deltalake.DeltaTable(self.uri, **self.reached).delete(
+                _where(given), commit_properties=carries
+            )
         else:
             raise NotImplementedError(operation.kind)
 

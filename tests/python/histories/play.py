@@ -2,7 +2,10 @@
 
     python tests/python/histories/play.py [--engines deltaic,deltaic,table,delta-spark] [--transactions 2000] [--seed N]
         [--level Serializable|WriteSerializable] [--tables 8] [--kinds counter,rewrite] [--without MUTATION]
-        [--folder DIR]
+        [--folder DIR] [--store]
+
+With `--store` the tables are on versitygw, a server that speaks S3, behind a network that loses and tears requests and
+answers: for the engines that need no Spark, `table` and `deltalake`.
 
 The transactions are those that are begun, of all writers on all tables. The tables differ in isolation level, deletion
 vectors and partitioning. delta-spark comes from where the tests of `interop` have it.
@@ -21,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +35,7 @@ from history_writer import Asked
 from journal import attempts
 from mutations import MUTATIONS
 from operations import APPENDED, SHARED, WEIGHTS
+from places import Place, faulty_store
 from plain_engines import arrow
 from report import told
 
@@ -52,6 +56,9 @@ KINDS = {
     "delta-spark": [kind for kind in WEIGHTS if kind not in ("checkpoint", "counter", "delete top")],
     "deltalake": ["append", "delete"],
 }
+PLAIN = {"table", "deltalake"}
+"""Those that need no Spark."""
+ON_A_STORE = "table,table,table,deltalake"
 SPEED = {"deltaic": 4, "table": 8, "deltalake": 4, "delta-spark": 1}
 """How many transactions the writers do in the same time, so that none waits for long."""
 RETENTION_HOURS = 60 / 3600
@@ -82,9 +89,11 @@ KINDS_OF_TABLES = [
 class Writers:
     """Processes, one for each engine that is named, which write to one table after the other."""
 
-    def __init__(self, engines: Sequence[str], folder: Path) -> None:
-        ensure_java()
-        self.folder = folder
+    def __init__(self, engines: Sequence[str], folder: Path, place: Place | None = None) -> None:
+        if not set(engines) <= PLAIN:
+            assert place is None, "Spark writes to folders"
+            ensure_java()
+        self.folder, self.place = folder, place or Place(folder)
         self.engines = {f"{engine}-{number}": engine for number, engine in enumerate(engines)}
         self._processes: dict[str, subprocess.Popen[str]] = {}
         self._tables = 0
@@ -141,8 +150,8 @@ class Writers:
         self._tables += 1
         folder = self.folder / f"{self._tables}"
         folder.mkdir()
-        path = folder / "table"
-        make(path, kind, seed)
+        uri, path = self.place.table(f"{self._tables}/table")
+        make(uri, self.place.options, kind, seed)
         does = {
             name: [one for one in KINDS[engine] if one in kinds]
             for name, engine in self.engines.items()
@@ -153,7 +162,16 @@ class Writers:
         journals = {name: folder / f"{name}.jsonl" for name in writing}
         shares = split(transactions, [SPEED[engine] for engine in writing.values()])
         for number, (name, engine) in enumerate(writing.items()):
-            given = (str(path), str(journals[name]), shares[number], SPEED[engine], seed, does[name])
+            given = (
+                uri,
+                str(path),
+                self.place.options_of(engine),
+                str(journals[name]),
+                shares[number],
+                SPEED[engine],
+                seed,
+                does[name],
+            )
             limits = (RETENTION_HOURS, seconds, TRIES, str(folder), len(writing))
             limits += (without if engine == "deltaic" else None,)
             stdin = self._processes[name].stdin
@@ -169,7 +187,7 @@ class Writers:
             time.sleep(0.1)
         table.follow()
         found = [one for journal in journals.values() for one in attempts(journal)]
-        check_readers(path, table)
+        check_readers(uri, self.place.straight, table)
         return History(table.versions, found, kind.level)
 
     def _check(self, late: bool) -> None:  # noqa: FBT001
@@ -206,26 +224,28 @@ def split(whole: int, weights: Sequence[int]) -> list[int]:
     return [end - begin for begin, end in itertools.pairwise(upto)]
 
 
-def make(path: Path, kind: Kind, seed: int) -> None:
+def make(uri: str, options: dict[str, str], kind: Kind, seed: int) -> None:
     """A table with some of the ids."""
     dice = random.Random(seed)
     rows = arrow([[id_, dice.randint(0, 9)] for id_ in range(0, SHARED + APPENDED, 2)])
     properties = {"delta.isolationLevel": kind.level}
     if kind.vectors:
         properties["delta.enableDeletionVectors"] = "true"
-    deltaic.write(str(path), rows, partition_by="p" if kind.partitioned else None, configuration=properties)
+    by = "p" if kind.partitioned else None
+    deltaic.write(uri, rows, partition_by=by, configuration=properties, storage_options=options)
 
 
-def check_readers(path: Path, table: follower.Follower) -> None:
+def check_readers(uri: str, options: dict[str, str], table: follower.Follower) -> None:
     """Checks that deltaic and `deltalake` read the last version as the follower does, and that the table is whole."""
     import deltalake
     import pyarrow as pa
 
-    theirs = deltalake.QueryBuilder().register("t", deltalake.DeltaTable(str(path)))
-    for rows in (deltaic.Table(str(path)).to_arrow(), theirs.execute("SELECT p, id, n FROM t").read_all()):
+    theirs = deltalake.QueryBuilder().register("t", deltalake.DeltaTable(uri, storage_options=options))
+    ours = deltaic.Table(uri, storage_options=options).to_arrow()
+    for rows in (ours, theirs.execute("SELECT p, id, n FROM t").read_all()):
         columns = pa.table(rows).select(["p", "id", "n"]).to_pylist()
-        assert Counter(tuple(row.values()) for row in columns) == table.versions[-1].rows, path
-    report = deltaic.verify(str(path), deep=True)
+        assert Counter(tuple(row.values()) for row in columns) == table.versions[-1].rows, uri
+    report = deltaic.verify(uri, deep=True, storage_options=options)
     assert report.ok, "\n".join(map(str, report.findings))
 
 
@@ -233,7 +253,7 @@ def play_all(given: argparse.Namespace, folder: Path) -> Iterator[tuple[str, His
     """The histories, by names of their tables."""
     tables = [kind for kind in KINDS_OF_TABLES if given.level in (None, kind.level)]
     each = given.transactions // given.tables
-    with Writers(given.engines.split(","), folder) as writers:
+    with _place(given, folder) as place, Writers(given.engines.split(","), folder, place) as writers:
         for number in range(given.tables):
             kind = tables[number % len(tables)]
             seed = given.seed * 1000 + number
@@ -241,12 +261,22 @@ def play_all(given: argparse.Namespace, folder: Path) -> Iterator[tuple[str, His
                 f"{number + 1} ({kind})",
                 writers.play(kind, each, seed, kinds=given.kinds.split(","), without=given.without),
             )
+        if place is not None and place.network is not None:
+            faults = place.network.faults.most_common()
+            print(
+                f"{len(place.network.requests)} requests, faults: " + ", ".join(f"{n} {f}" for f, n in faults)
+            )
+
+
+def _place(given: argparse.Namespace, folder: Path) -> AbstractContextManager[Place | None]:
+    return faulty_store(folder, given.seed) if given.store else nullcontext()
 
 
 def main() -> int:
     """Plays and tells; 1 where there are anomalies."""
     asks = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asks.add_argument("--engines", default="deltaic,deltaic,table,delta-spark")
+    asks.add_argument("--engines")
+    asks.add_argument("--store", action="store_true")
     asks.add_argument("--transactions", type=int, default=2000)
     asks.add_argument("--tables", type=int, default=len(KINDS_OF_TABLES))
     asks.add_argument("--seed", type=int, default=random.randrange(10**6))
@@ -255,6 +285,7 @@ def main() -> int:
     asks.add_argument("--without", choices=MUTATIONS)
     asks.add_argument("--folder", type=Path)
     given = asks.parse_args()
+    given.engines = given.engines or (ON_A_STORE if given.store else "deltaic,deltaic,table,delta-spark")
     # whoever ends this ends the writers
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
     print(f"seed {given.seed}", flush=True)

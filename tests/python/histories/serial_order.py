@@ -5,7 +5,8 @@ rows of version v are what the operation of v leaves of the rows of version v - 
 
 **WriteSerializable.** There is a serial order of the committed transactions in which
 
-1. transactions that are not blind appends stand in the order of the log,
+1. transactions that are not blind appends stand in the order of the log, except that one may come before another that
+   precedes it there if it makes no difference to the rows which of the two is first,
 2. a blind append (an operation that reads nothing of the table) stands where the log has it, or later: a transaction
    that follows it in the log may come before it, as one that has read the table without it,
 3. a transaction that was acknowledged before another one began comes before it, which holds for each writer's own,
@@ -157,9 +158,38 @@ def _rows(history: History, by_txn: dict[str, Attempt]) -> Iterator[Anomaly]:
                 unseen += held[number] - held[number - 1]
             if _fits(operation, before.rows, version.rows, unseen):
                 chosen.append(some)
-        if not chosen:
+        if not chosen and not _commutes_back(history, version, since):
             yield _explained(history, version, before, by_txn)
         later.choose(chosen)
+
+
+def _commutes_back(history: History, version: Version, since: int) -> bool:
+    """Whether the version's operation may have come before some of those before it that it ran beside.
+
+    Blind appends it may pass over. Any other it passes over where the two commute. Those that it has passed over,
+    played after it, must leave the rows of the version.
+    """
+    operation = version.document
+    assert operation is not None
+    passed: list[Operation] = []
+    for other in reversed(history.versions[since + 1 : version.number]):
+        if other.document is None:
+            return False
+        start = _before(history, other)
+        try:
+            if not other.document.blind and operation.of(other.document.of(start)) != other.document.of(
+                operation.of(start)
+            ):
+                return False
+            passed.insert(0, other.document)
+            rows = operation.of(start)
+            for one in passed:
+                rows = one.of(rows)
+        except ImpossibleError:
+            return False
+        if rows == version.rows:
+            return True
+    return False
 
 
 def _fits(operation: Operation, before: Rows, after: Rows, unseen: Rows) -> bool:

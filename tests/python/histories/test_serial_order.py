@@ -146,6 +146,24 @@ def test_an_append_that_one_has_seen_is_seen_by_those_after_it() -> None:
     assert made.found() == [("rows", 3)]
 
 
+def test_an_append_may_be_missed_with_what_makes_no_difference_after_it() -> None:
+    for level, found in zip(LEVELS, ([("rows", 3)], []), strict=True):
+        made = Made(level)
+        made.commit("append", rows=[[30, 7]], writer="b")
+        made.commit("delete", low=2, high=3, writer="b")
+        # it comes before both: the delete is of other rows
+        made.commit("update", read=0, low=30, high=31, add=1)
+        assert made.found() == found
+
+
+def test_an_append_may_not_be_missed_where_that_was_acknowledged_before() -> None:
+    made = Made("WriteSerializable")
+    made.commit("append", rows=[[30, 7]], writer="b")
+    made.commit("delete", low=2, high=3, writer="b")
+    made.commit("update", read=0, begun=1, low=30, high=31, add=1)
+    assert made.found() == [("rows", 3)]
+
+
 @pytest.mark.parametrize("missed", [1, 2])
 def test_of_two_appends_of_a_writer_the_later_one_may_be_missed_alone(missed: int) -> None:
     made = Made("WriteSerializable")

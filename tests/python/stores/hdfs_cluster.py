@@ -73,18 +73,15 @@ def site(folder: Path, name: str, settings: dict[str, str]) -> None:
 
 def jar() -> Path:
     """The JAR of a whole HDFS, fetched by Maven once a machine, for the Hadoop that this PySpark has."""
-    (client,) = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
-    version = client.stem.removeprefix("hadoop-client-api-")
-    with alone():
-        folder = cache() / f"hdfs-{version}"
-        if not folder.exists():
-            maven = packages.tool("mvn", "HDFS comes from Maven Central")
-            draft = folder.with_suffix(f".{os.getpid()}")
-            copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-Dhadoop.version={version}"]
-            command = [maven, "-q", "-B", "-f", str(HERE / "hdfs.xml"), *copy, f"-DoutputDirectory={draft}"]
-            subprocess.run(command, check=True, timeout=900)
-            draft.replace(folder)
-    return folder
+    version = packages.hadoop_version()
+
+    def copy(draft: Path) -> None:
+        maven = packages.tool("mvn", "HDFS comes from Maven Central")
+        goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-Dhadoop.version={version}"]
+        command = [maven, "-q", "-B", "-f", str(HERE / "hdfs.xml"), *goal, f"-DoutputDirectory={draft}"]
+        subprocess.run(command, check=True, timeout=900)
+
+    return packages.once(f"hdfs-{version}", copy)
 
 
 @contextmanager

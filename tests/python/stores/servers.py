@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import packages
+import signed
+from gcs_xml import xml_api
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +52,26 @@ class S3:
                 found.append((method, ""))
         return found
 
+    def ask(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, str] | None = None,
+        headers: dict[str, str] | None = None,
+        body: bytes = b"",
+    ) -> signed.Answer:
+        """A request of its own; the path begins with the bucket."""
+        credentials = (self.key, self.secret, self.region)
+        return signed.s3(self.endpoint, credentials, method, path, query, headers, body)
+
+    def put_if_absent(self, name: str, body: bytes) -> int:
+        """The status that a put of an object gets that must not be there yet."""
+        return self.ask("PUT", f"/{BUCKET}/{name}", None, {"if-none-match": "*"}, body).status
+
+    def uri(self, name: str) -> str:
+        """The URI of a table."""
+        return f"s3://{BUCKET}/{name}"
+
     @property
     def options(self) -> dict[str, str]:
         """Its `storage_options`."""
@@ -70,33 +95,166 @@ class S3:
         }
 
 
+@dataclass(frozen=True)
+class Azure:
+    """A server that speaks as Azure Blob Storage does, with one container."""
+
+    endpoint: str
+    account: str = "devstoreaccount1"
+    # the key that is public: Azurite's own
+    key: str = field(
+        default="Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
+        repr=False,
+    )
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, str] | None = None,
+        headers: dict[str, str] | None = None,
+        body: bytes = b"",
+    ) -> signed.Answer:
+        """As of `S3`; the path begins with the container."""
+        return signed.azure(self.endpoint, (self.account, self.key), method, path, query, headers, body)
+
+    def put_if_absent(self, name: str, body: bytes) -> int:
+        """As of `S3`."""
+        headers = {"if-none-match": "*", "x-ms-blob-type": "BlockBlob"}
+        return self.ask("PUT", f"/{BUCKET}/{name}", None, headers, body).status
+
+    def uri(self, name: str) -> str:
+        """The URI of a table."""
+        return f"abfss://{BUCKET}@{self.account}.dfs.core.windows.net/{name}"
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Its `storage_options`."""
+        return {"azure_storage_account_key": self.key, **self._place}
+
+    @property
+    def hadoop(self) -> dict[str, str]:
+        """The settings of Hadoop's ABFS. None of them names another server than that of the URI."""
+        return {f"fs.azure.account.key.{self.account}.dfs.core.windows.net": self.key, **self._place}
+
+    @property
+    def _place(self) -> dict[str, str]:
+        return {"azure_storage_endpoint": self.endpoint, "azure_allow_http": "true"}
+
+
+@dataclass(frozen=True)
+class Gcs:
+    """A server that speaks as Google Cloud Storage does, with one bucket, for everybody."""
+
+    endpoint: str
+    """Of the XML API."""
+    json: str
+    """Of the JSON API."""
+    uploads: dict[str, Any] = field(default_factory=dict)
+    """Uploads in parts that are neither complete nor aborted."""
+
+    def put_if_absent(self, name: str, body: bytes) -> int:
+        """As of `S3`, by the XML API, as object_store puts."""
+        headers = {"x-goog-if-generation-match": "0"}
+        return signed.send(self.endpoint, "PUT", f"/{BUCKET}/{quote(name, safe='')}", headers, body).status
+
+    def uri(self, name: str) -> str:
+        """The URI of a table."""
+        return f"gs://{BUCKET}/{name}"
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Its `storage_options`."""
+        return {
+            "google_base_url": self.endpoint,
+            "google_skip_signature": "true",
+            "google_allow_http": "true",
+        }
+
+    @property
+    def hadoop(self) -> dict[str, str]:
+        """The settings of Hadoop's connector for Google Cloud Storage."""
+        return {"fs.gs.auth.type": "UNAUTHENTICATED", "fs.gs.storage.root.url": self.endpoint}
+
+
+Server = S3 | Azure | Gcs
+
+
 @contextmanager
 def versitygw(folder: Path) -> Iterator[S3]:
     """versitygw over a folder."""
-    program = packages.versitygw()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = S3(f"http://127.0.0.1:{port}", log=folder / "log")
     (folder / "data" / BUCKET).mkdir(parents=True)
     # metadata beside the files: not every file system has extended attributes
     sidecar = folder / "metadata"
     sidecar.mkdir()
-    environment = {**os.environ, "ROOT_ACCESS_KEY": server.key, "ROOT_SECRET_KEY": server.secret}
-    command = [
-        program,
-        "--port",
-        f"127.0.0.1:{port}",
-        "posix",
-        "--sidecar",
-        sidecar,
-        folder / "data",
-    ]
+    given = {"ROOT_ACCESS_KEY": server.key, "ROOT_SECRET_KEY": server.secret}
+    stored = ["posix", "--sidecar", sidecar, folder / "data"]
+    with _running([packages.versitygw(), "--port", f"127.0.0.1:{port}", *stored], port, folder, given):
+        yield server
+
+
+@contextmanager
+def moto(folder: Path) -> Iterator[S3]:
+    """moto, which keeps its buckets in memory and takes every signature."""
+    port = free_port()
+    server = S3(f"http://127.0.0.1:{port}")
+    with _running([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], port, folder):
+        made = server.ask("PUT", f"/{BUCKET}")
+        assert made.status == 200, made
+        yield server
+
+
+@contextmanager
+def azurite(folder: Path) -> Iterator[Azure]:
+    """Azurite over a folder."""
+    port = free_port()
+    server = Azure(f"http://127.0.0.1:{port}/{Azure.account}")
+    place = ["--blobHost", "127.0.0.1", "--blobPort", str(port), "--location", folder / "data"]
+    # it need not know the newest version of the protocol, and reports nothing
+    quiet = ["--silent", "--skipApiVersionCheck", "--disableTelemetry"]
+    with _running([*packages.azurite(), *place, *quiet], port, folder):
+        made = server.ask("PUT", f"/{BUCKET}", {"restype": "container"})
+        assert made.status == 201, made
+        yield server
+
+
+@contextmanager
+def fake_gcs_server(folder: Path) -> Iterator[Gcs]:
+    """fake-gcs-server, which keeps its buckets in memory."""
+    port = free_port()
+    json_api = f"http://127.0.0.1:{port}"
+    place = ["-scheme", "http", "-host", "127.0.0.1", "-port", str(port), "-backend", "memory"]
+    names = ["-public-host", f"127.0.0.1:{port}", "-external-url", json_api, "-log-level", "error"]
+    with _running([packages.fake_gcs_server(), *place, *names], port, folder):
+        body = json.dumps({"name": BUCKET}).encode()
+        made = signed.send(json_api, "POST", "/storage/v1/b", {"content-type": "application/json"}, body)
+        assert made.status == 200, made
+        with xml_api(json_api) as (endpoint, uploads):
+            yield Gcs(endpoint, json_api, uploads)
+
+
+def free_port() -> int:
+    """A port that nobody has."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+@contextmanager
+def _running(
+    command: list[str | Path], port: int, folder: Path, given: dict[str, str] | None = None
+) -> Iterator[None]:
+    """A server while it runs; what it says is in the file `log` of the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
     with (folder / "log").open("wb") as log:
+        environment = {**os.environ, **(given or {})}
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
     try:
         _wait(process, port, folder / "log")
-        yield server
+        yield
     finally:
         process.terminate()
         process.wait(timeout=30)

@@ -10,6 +10,7 @@ mod write;
 pub use attempt::{CommitAttempt, Step};
 pub use outcome::CommitOutcome;
 pub use probe::{StoreProbe, probe_store};
+pub(crate) use probe::{check_store, is_trusted, trust_store};
 pub use retry::Backoff;
 pub use run::{Landed, Proposal, run};
 pub use write::write_commit;

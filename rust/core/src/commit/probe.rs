@@ -1,5 +1,5 @@
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -10,29 +10,45 @@ use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 use crate::store::{Location, PutOutcome};
 
-/// Stores (scheme and authority) that have shown that they keep the condition of put-if-absent.
-static TRUSTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+/// Stores (scheme, authority and server) that have shown that they keep the condition of put-if-absent.
+static TRUSTED: Mutex<BTreeSet<(String, String)>> = Mutex::new(BTreeSet::new());
+
+fn trusted() -> MutexGuard<'static, BTreeSet<(String, String)>> {
+    TRUSTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn key(location: &Location) -> (String, String) {
+    (location.root().prefix().to_owned(), location.served_by().to_owned())
+}
+
+/// Whether this process need not try a store.
+pub(crate) fn is_trusted(location: &Location) -> bool {
+    matches!(location.root().scheme(), "file" | "memory") || trusted().contains(&key(location))
+}
+
+/// Takes a store as one that another process has tried: that which planned this process's part of a write.
+pub(crate) fn trust_store(location: &Location) {
+    trusted().insert(key(location));
+}
 
 /// Makes sure, once for each remote store in the life of the process, that put-if-absent is one: two writes of one small
 /// object, of which the second must be refused. A store that ignores the condition would let two writers commit the
-/// same version, and the rows of one would be lost without an error.
+/// same version, and the rows of one would be lost without an error. It is asked before a write uploads its first file.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for such a store. A store that gives no clear answer here is not judged: the commit itself will
 /// meet the same trouble and report it.
-pub(super) fn check_store(location: &Location) -> Result<()> {
-    let root = location.root();
-    let key = root.prefix().to_owned();
-    let trusted = || TRUSTED.lock().unwrap_or_else(PoisonError::into_inner);
-    if matches!(root.scheme(), "file" | "memory") || trusted().contains(&key) {
+pub(crate) fn check_store(location: &Location) -> Result<()> {
+    if is_trusted(location) {
         return Ok(());
     }
+    let root = location.root();
     let object = object(location);
     let answer = put_twice(location, &object);
     remove(location, &object);
     match answer {
         Ok(PutOutcome::AlreadyExists) => {
-            trusted().insert(key);
+            trusted().insert(key(location));
             Ok(())
         }
         Ok(PutOutcome::Created) => Err(Error::Unsupported {

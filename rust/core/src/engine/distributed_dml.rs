@@ -375,7 +375,7 @@ impl DistributedDml {
     fn plan(&self, changed: bool, columns: Vec<StructField>) -> Result<DistributedWrite> {
         let DmlAttempt { plan, write, .. } = &self.job.attempt;
         let rules = if changed { RowRules::of_table(plan)? } else { RowRules::default() };
-        Ok(DistributedWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, columns))
+        DistributedWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, columns)
     }
 
     /// A plan by which the engine writes new rows of these columns into data files; the rules of the table fill the others.
@@ -391,7 +391,7 @@ impl DistributedDml {
                 self.identities.push(identity.column.clone());
             }
         }
-        Ok(DistributedWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, Vec::new()))
+        DistributedWrite::of_rows(plan, self.storage.clone(), write.clone(), rules, Vec::new())
     }
 
     /// A folder of the table for files of this operation only. It is deleted if nothing is committed.

@@ -7,6 +7,7 @@ use arrow::array::RecordBatchReader;
 use serde::{Deserialize, Serialize};
 
 use crate::actions::{Add, Cdc, FilePath, Metadata, ObjectPath, Protocol};
+use crate::commit::{check_store, is_trusted, trust_store};
 use crate::error::{Error, Result};
 use crate::operations::{commit_made, fill, make_durable, operation};
 use crate::predicate::Predicate;
@@ -42,6 +43,8 @@ struct Packed {
     storage: StorageOptions,
     version: Option<u64>,
     skip: bool,
+    /// Whether the process that planned has tried the store.
+    tried: bool,
     protocol: Protocol,
     metadata: Metadata,
     rules: RowRules,
@@ -79,22 +82,27 @@ impl DistributedWrite {
             let what = format!("making values of the identity column `{}` in many tasks", first.column);
             return Err(Error::Unsupported { path: uri.to_owned(), what });
         }
+        check_store(&location)?;
         Ok(DistributedWrite { plan, rules, storage, options, more: Vec::new(), written: Arc::default() })
     }
 
     /// A write of rows that an engine derived from those of the table, or new ones, with `more` columns after those of the
     /// table, which have neither statistics nor rules. The engine checks them against the rules.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a store that cannot hold a log.
     pub(crate) fn of_rows(
         plan: &WritePlan,
         storage: StorageOptions,
         options: WriteOptions,
         rules: RowRules,
         more: Vec<StructField>,
-    ) -> Self {
+    ) -> Result<Self> {
+        check_store(&plan.location)?;
         let options = WriteOptions { rules_held: true, ..options };
         let mut plan = plan.with_columns(more.clone());
         plan.rules_held = true;
-        DistributedWrite { plan, rules, storage, options, more, written: Arc::default() }
+        Ok(DistributedWrite { plan, rules, storage, options, more, written: Arc::default() })
     }
 
     /// What an engine needs that commits the write by other means: the plan, the options, how the location was opened, and
@@ -150,6 +158,7 @@ impl DistributedWrite {
                 Target::Existing(version) | Target::Skip(version) => Some(version),
             },
             skip: self.is_skipped(),
+            tried: is_trusted(&plan.location),
             protocol: plan.protocol.clone(),
             metadata: plan.metadata.clone(),
             rules: self.rules.clone(),
@@ -166,6 +175,9 @@ impl DistributedWrite {
     pub fn from_json(text: &str) -> Result<Self> {
         let packed: Packed = serde_json::from_str(text).map_err(|e| invalid(&e.to_string()))?;
         let location = Location::open(&packed.root, &packed.storage)?;
+        if packed.tried {
+            trust_store(&location);
+        }
         let target = match (packed.version, packed.skip) {
             (None, _) => Target::New,
             (Some(version), false) => Target::Existing(version),

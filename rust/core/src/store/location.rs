@@ -6,9 +6,9 @@ use url::Url;
 
 #[cfg(feature = "hdfs")]
 use super::hdfs::{HdfsSettings, HdfsStore};
-use super::options::{known_url, store_options};
+use super::options::{known_url, served_by, store_options};
 use super::{AllowedLocations, Contained, LocalStore, Meter, Metered, ObjectAdapter, StorageOptions, Store};
-use super::{hadoop, secrets};
+use super::{hadoop, remote, secrets};
 use crate::actions::{FilePath, ObjectPath};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
@@ -22,6 +22,8 @@ pub struct Location {
     reads: AllowedLocations,
     /// Stores of other prefixes that absolute paths in the log lead to.
     others: Arc<Mutex<BTreeMap<String, Arc<dyn Store>>>>,
+    /// See [`Location::served_by`].
+    server: Arc<str>,
     cancel: Cancel,
 }
 
@@ -34,17 +36,18 @@ impl Location {
     pub fn open(uri: &str, options: &StorageOptions) -> Result<Self> {
         let root = parse_root(uri, options)?;
         let reads = AllowedLocations::parse(options, &root)?;
-        let store = open_store(&root, &root, &reads, options)?;
+        let (store, server) = open_store(&root, &root, &reads, options)?;
         let options = Arc::new(options.clone());
-        Ok(Location { root, store, options, reads, others: Arc::default(), cancel: Cancel::default() })
+        let (others, cancel) = (Arc::default(), Cancel::default());
+        Ok(Location { root, store, options, reads, others, server: server.into(), cancel })
     }
 
     /// A place in a store that is already open.
     pub fn with_store(root: ObjectPath, store: Arc<dyn Store>) -> Self {
         let reads = AllowedLocations::Any;
         let store = Arc::new(Contained::new(store, root.clone(), reads.clone()));
-        let (options, others) = (Arc::default(), Arc::default());
-        Location { root, store, options, reads, others, cancel: Cancel::default() }
+        let (options, others, server) = (Arc::default(), Arc::default(), Arc::from(""));
+        Location { root, store, options, reads, others, server, cancel: Cancel::default() }
     }
 
     /// The same place, for operations that this can stop.
@@ -110,6 +113,11 @@ impl Location {
         self.root.join("_delta_log")
     }
 
+    /// Which server holds the root, as far as options say it: two buckets of one name at two endpoints are two stores.
+    pub(crate) fn served_by(&self) -> &str {
+        &self.server
+    }
+
     /// The store of the root.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
@@ -128,7 +136,7 @@ impl Location {
         if let Some(store) = others.get(path.prefix()) {
             return Ok(store.clone());
         }
-        let store = open_store(path, &self.root, &self.reads, &self.options)?;
+        let (store, _) = open_store(path, &self.root, &self.reads, &self.options)?;
         others.insert(path.prefix().to_owned(), store.clone());
         Ok(store)
     }
@@ -201,35 +209,36 @@ fn hdfs_settings(options: &StorageOptions) -> Result<HdfsSettings> {
     HdfsSettings::of(options, |name| std::env::var(name).ok())
 }
 
-/// The store of a path, for the table at `root`: it writes and deletes only there.
+/// The store of a path, for the table at `root`, and its server: it writes and deletes only there.
 fn open_store(
     path: &ObjectPath,
     root: &ObjectPath,
     reads: &AllowedLocations,
     options: &StorageOptions,
-) -> Result<Arc<dyn Store>> {
-    let store: Arc<dyn Store> = match path.scheme() {
-        "file" => Arc::new(LocalStore::of_table(path, reads)?),
+) -> Result<(Arc<dyn Store>, String)> {
+    let (store, server): (Arc<dyn Store>, String) = match path.scheme() {
+        "file" => (Arc::new(LocalStore::of_table(path, reads)?), String::new()),
         #[cfg(feature = "hdfs")]
         "hdfs" | "viewfs" => {
             choose_tls();
-            Arc::new(HdfsStore::of(path, &hdfs_settings(options)?)?)
+            (Arc::new(HdfsStore::of(path, &hdfs_settings(options)?)?), String::new())
         }
         _ => open_remote(path, options)?,
     };
-    Ok(Arc::new(Contained::new(store, root.clone(), reads.clone())))
+    Ok((Arc::new(Contained::new(store, root.clone(), reads.clone())), server))
 }
 
-fn open_remote(path: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn Store>> {
+fn open_remote(path: &ObjectPath, options: &StorageOptions) -> Result<(Arc<dyn Store>, String)> {
     let uri = path.to_uri();
     let url = Url::parse(&uri).map_err(|e| invalid(&uri, e))?;
     secrets::check_url(&url)?;
     let options = store_options(&url, options, std::env::vars())?;
     let url = known_url(&url).ok_or_else(|| invalid(&uri, "not a URL of a store"))?;
     choose_tls();
-    let (store, key) = object_store::parse_url_opts(&url, options).map_err(|e| invalid(&uri, e))?;
+    let server = served_by(&options);
+    let (store, key) = remote::open(&url, options).map_err(|e| invalid(&uri, e))?;
     let skip = path.key().len().saturating_sub(key.as_ref().len() + 1);
-    Ok(Arc::new(ObjectAdapter::new(Arc::from(store), skip)))
+    Ok((Arc::new(ObjectAdapter::new(Arc::from(store), skip)), server))
 }
 
 /// The TLS of the HTTP clients, where the process has not chosen one. Losing that race is as good as winning it.

@@ -13,6 +13,7 @@ mod object;
 mod options;
 #[cfg(all(test, unix))]
 mod power_cut;
+mod remote;
 pub mod runtime;
 mod secrets;
 mod staged;
@@ -30,5 +31,6 @@ pub use object::ObjectAdapter;
 pub(crate) use power_cut::{Ignore, PowerCut};
 pub use secrets::{SECRETS, StorageOptions, is_secret};
 pub(crate) use staged::staged_for;
+use traits::Doubt;
 pub(crate) use traits::io_error;
 pub use traits::{FileMeta, PutOutcome, Store};

@@ -9,7 +9,7 @@ use object_store::{
     Error as Refused, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
 };
 
-use super::{FileMeta, PutOutcome, Store, runtime};
+use super::{Doubt, FileMeta, PutOutcome, Store, runtime};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
@@ -187,13 +187,19 @@ impl Store for ObjectAdapter {
     }
 
     fn put_if_absent(&self, path: &ObjectPath, body: Bytes) -> Result<PutOutcome> {
-        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        let doubt = Doubt::default();
+        let mut options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        options.extensions.insert(doubt.clone());
         let at = self.path(path)?;
         let store = self.store.clone();
         match runtime::block_on(async move { store.put_opts(&at, body.into(), options).await })? {
             Ok(_) => Ok(PutOutcome::Created),
             Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
                 Ok(PutOutcome::AlreadyExists)
+            }
+            // no refusal of the last try is one of the put
+            Err(e) if doubt.is_there() => {
+                Err(Error::storage("put", path.to_string(), format!("{e}; an earlier try may have arrived")))
             }
             Err(e) => Err(convert("put", path, e)),
         }
@@ -227,17 +233,25 @@ impl Store for ObjectAdapter {
         };
         if let Err(error) = fill(&mut upload, &mut waiting) {
             if let Some(mut open) = upload {
-                // best effort: the store forgets an upload that is never completed
+                // best effort: a store keeps, and charges for, an upload that is neither completed nor aborted
                 let _ = runtime::block_on(async move { open.abort().await });
             }
             return Err(error);
         }
         let Some(mut open) = upload else { return self.put(path, waiting.freeze()) };
         let ended = async move {
-            open.put_part(waiting.freeze().into()).await?;
-            open.complete().await
+            let last = open.put_part(waiting.freeze().into()).await;
+            let ended = match last {
+                Ok(()) => open.complete().await.map(drop),
+                Err(error) => Err(error),
+            };
+            if ended.is_err() {
+                // as above; one that was completed after all is not there to be aborted
+                let _ = open.abort().await;
+            }
+            ended
         };
-        runtime::block_on(ended)?.map(drop).map_err(|e| convert("put", path, e))
+        runtime::block_on(ended)?.map_err(|e| convert("put", path, e))
     }
 
     fn delete(&self, path: &ObjectPath) -> Result<()> {

@@ -154,6 +154,33 @@ fn put_above(all: &mut Vec<(String, String)>, said: StorageOptions, groups: &[Gr
     all.extend(said);
 }
 
+/// Names of options, without the prefix of the store, that decide which server answers and how it is asked to write.
+const SERVER: [&str; 12] = [
+    "account_name",
+    "base_url",
+    "bucket_name",
+    "conditional_put",
+    "container_name",
+    "default_region",
+    "endpoint",
+    "endpoint_url",
+    "endpoint_url_s3",
+    "proxy_url",
+    "region",
+    "use_emulator",
+];
+
+/// Which server answers, as far as options of the crate `object_store` say it.
+pub(super) fn served_by(options: &[(String, String)]) -> String {
+    let mut found: Vec<String> = options
+        .iter()
+        .filter(|(name, _)| SERVER.contains(&plain(name)))
+        .map(|(name, value)| format!("{}={value}", plain(name)))
+        .collect();
+    found.sort();
+    found.join(" ")
+}
+
 /// The URL as the crate `object_store` knows it: `s3n` is `s3`, and WASB is ABFS.
 pub(super) fn known_url(url: &Url) -> Option<Url> {
     let text = match url.scheme() {
@@ -199,6 +226,20 @@ mod tests {
         assert_eq!(texts(&of("s3a://b/t", &hadoops, &environment)), expected);
         let both = [hadoops[0], hadoops[1], own[0], own[1]];
         assert_eq!(of("s3n://b/t", &both, &environment), of("s3n://b/t", &own, &environment));
+    }
+
+    #[test]
+    fn a_server_is_told_from_another_of_the_same_bucket() {
+        let at = |endpoint| {
+            let given =
+                [("aws_endpoint", endpoint), ("aws_secret_access_key", "s"), ("aws_access_key_id", "k")];
+            served_by(&of("s3://b/t", &given, &[]))
+        };
+        assert_eq!(at("http://one"), "endpoint=http://one");
+        assert_ne!(at("http://one"), at("http://two"));
+        // by Hadoop's name, too
+        let hadoops = of("s3a://b/t", &[("fs.s3a.endpoint", "http://one")], &[]);
+        assert_eq!(served_by(&hadoops), at("http://one"));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 
@@ -16,6 +18,22 @@ pub struct FileMeta {
     pub size: u64,
     /// Modification time, in milliseconds since the Unix epoch.
     pub modified: i64,
+}
+
+/// Whether some try of a request may have arrived at the server, or may still do so, without an answer that says what became
+/// of it. It goes with the request to the client, which tries again by itself.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Doubt(Arc<AtomicBool>);
+
+impl Doubt {
+    #[cfg_attr(not(feature = "https"), expect(dead_code))]
+    pub(super) fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_there(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// The answer of [`Store::put_if_absent`].

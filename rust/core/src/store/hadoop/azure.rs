@@ -46,7 +46,21 @@ pub(crate) fn azure(settings: &Settings, url: &Url) -> Result<Mapped> {
             return Err(invalid("fs.azure.account.auth.type", reason));
         }
     }
+    endpoint(&azure, url, &mut mapped);
     Ok(mapped)
+}
+
+/// Another server than that of the URI, by address and port: it has the account in its path, as emulators do.
+fn endpoint(azure: &Azure<'_>, url: &Url, mapped: &mut Mapped) {
+    let Some(address) = azure.get("abfs.endpoint").filter(|address| address.contains(':')) else { return };
+    let account = url.host_str().unwrap_or_default().split('.').next().unwrap_or_default();
+    let plain = azure.get("always.use.https").is_some_and(|always| always.eq_ignore_ascii_case("false"))
+        && matches!(url.scheme(), "abfs" | "wasb");
+    let scheme = if plain { "http" } else { "https" };
+    mapped.set("azure_storage_endpoint", format!("{scheme}://{address}/{account}"));
+    if plain {
+        mapped.set("allow_http", "true");
+    }
 }
 
 /// The host of an account as ABFS and as WASB name it.
@@ -155,6 +169,22 @@ mod tests {
         let found = of([("fs.azure.account.key.a.blob.core.windows.net", "own")]).unwrap();
         assert_eq!(found.options["azure_storage_account_key"], "own");
         assert!(of([]).unwrap().credentials.is_none());
+    }
+
+    #[test]
+    fn an_emulator() {
+        let at = ("fs.azure.abfs.endpoint", "127.0.0.1:10000");
+        let given = [at, ("fs.azure.always.use.https", "false")];
+        let found =
+            azure(&settings(given), &Url::parse("abfs://c@a.dfs.core.windows.net/t").unwrap()).unwrap();
+        assert_eq!(found.options["azure_storage_endpoint"], "http://127.0.0.1:10000/a");
+        assert_eq!(found.options["allow_http"], "true");
+        assert!(found.credentials.is_none());
+        // abfss is never plain
+        let found = of(given).unwrap();
+        assert_eq!(found.options["azure_storage_endpoint"], "https://127.0.0.1:10000/a");
+        assert!(!found.options.contains_key("allow_http"));
+        assert!(of([("fs.azure.abfs.endpoint", "host")]).unwrap().options.is_empty());
     }
 
     #[test]

@@ -1,4 +1,6 @@
-"""What the README shows, and SQL and streams, on S3A with Hadoop's settings alone: `python s3a.py JARS`.
+"""What the README shows, and SQL and streams, on a file system of Hadoop with its settings alone.
+
+    python hadoop.py JARS BASE STEP...
 
 The settings come as JSON in the variable `HADOOP`. Each step prints its name when it has held; an exception ends the
 process.
@@ -20,17 +22,17 @@ import deltaic
 from deltaic.exceptions import StorageError
 from deltaic.tables import DeltaTable, IdentityGenerator
 
-BASE = f"s3a://{servers.BUCKET}"
+_, JARS, BASE, *STEPS = sys.argv
 HADOOP: dict[str, str] = json.loads(os.environ["HADOOP"])
 
 
-def session(jars: str) -> Any:
+def session() -> Any:
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
-        "spark.jars": jars,
+        "spark.jars": JARS,
         "spark.log.level": "ERROR",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
@@ -173,21 +175,13 @@ def other_names(spark: Any) -> None:
     assert session.read.format("delta").load(place).count() == 8
 
 
-def main(jars: str) -> None:
-    spark = session(jars)
-    for step in (
-        the_tour,
-        statements,
-        tables_of_the_warehouse,
-        streams,
-        every_route,
-        every_scheme,
-        other_names,
-    ):
-        step(spark)
-        print(step.__name__, flush=True)
+def main() -> None:
+    spark = session()
+    for name in STEPS:
+        globals()[name](spark)
+        print(name, flush=True)
     spark.stop()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()
