@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import identifiers
 from deltaic.columns import check
+from deltaic.credentials import with_credentials
 from deltaic.exceptions import (
     InvalidArgumentError,
     UnsupportedError,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from deltaic.credentials import Credentials
     from deltaic.table.maintain import RestoreResult
 
 
@@ -65,6 +67,8 @@ class DeltaTable:
         sparkSession: SparkSession,  # noqa: N803
         path: str,
         hadoopConf: dict[str, str] = dict(),  # noqa: B006, C408, N803 (the default of delta-spark)
+        *,
+        credentials: Credentials | None = None,
     ) -> DeltaTable:
         """The table at a path.
 
@@ -76,14 +80,16 @@ class DeltaTable:
             path: A path or URL.
             hadoopConf: Credentials, region, endpoint … of the store, by Hadoop's names (`fs.s3a.access.key`) or the
                 keys of `deltaic.Table`. Other keys come from the session.
+            credentials: A function that gives the credentials of the store, as in `deltaic.Table`.
 
         Raises:
             TableNotFoundError: when there is none.
         """
         given = identifiers.local(path)
-        options = storage(sparkSession, hadoopConf)
+        own = with_credentials(hadoopConf, credentials)
+        options = storage(sparkSession, own)
         table = table_of(given, options)
-        ref = TableRef(sparkSession, table, None, dict(hadoopConf), folder=None if table == given else given)
+        ref = TableRef(sparkSession, table, None, own, folder=None if table == given else given)
         Table(ref.path, storage_options=options)
         return cls(ref)
 

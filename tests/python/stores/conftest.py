@@ -19,6 +19,13 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.S3]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def s3_of_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.S3]:
+    """A server that speaks S3 and has users."""
+    with servers.versitygw(tmp_path_factory.mktemp("versitygw-users"), users=True) as server:
+        yield server
+
+
 @pytest.fixture
 def uri() -> str:
     """The place of a table of its own."""

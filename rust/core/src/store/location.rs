@@ -4,11 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::options::{known_url, store_options};
+use super::opened::open_remote;
 use super::secrets;
 use super::{
-    ALLOWED_LOCATIONS, AllowedLocations, Contained, LocalStore, Meter, Metered, ObjectAdapter,
-    StorageOptions, Store,
+    ALLOWED_LOCATIONS, AllowedLocations, Contained, LocalStore, Meter, Metered, StorageOptions, Store,
 };
 use crate::actions::{FilePath, ObjectPath};
 use crate::cancel::Cancel;
@@ -70,7 +69,10 @@ impl Location {
     }
 
     /// Hadoop's settings for what the options say of this place; see [`hadoop_settings`](super::hadoop_settings).
-    pub fn hadoop_settings(&self) -> StorageOptions {
+    ///
+    /// # Errors
+    /// [`Error::Credentials`].
+    pub fn hadoop_settings(&self) -> Result<StorageOptions> {
         super::hadoop_settings(&self.root.to_uri(), &self.options)
     }
 
@@ -135,7 +137,7 @@ impl Location {
     }
 }
 
-fn invalid(uri: &str, reason: impl ToString) -> Error {
+pub(super) fn invalid(uri: &str, reason: impl ToString) -> Error {
     Error::InvalidArgument { argument: secrets::without_secrets(uri), reason: reason.to_string() }
 }
 
@@ -173,27 +175,9 @@ fn open_store(
 ) -> Result<Arc<dyn Store>> {
     let store: Arc<dyn Store> = match path.scheme() {
         "file" => Arc::new(LocalStore::of_table(path, reads)?),
-        _ => open_remote(path, options)?,
+        _ => Arc::new(open_remote(path, options)?),
     };
     Ok(Arc::new(Contained::new(store, root.clone(), reads.clone())))
-}
-
-fn open_remote(path: &ObjectPath, options: &StorageOptions) -> Result<Arc<dyn Store>> {
-    let uri = path.to_uri();
-    let url = Url::parse(&uri).map_err(|e| invalid(&uri, e))?;
-    secrets::check_url(&url)?;
-    let options = store_options(&url, options, std::env::vars())?;
-    let url = known_url(&url).ok_or_else(|| invalid(&uri, "not a URL of a store"))?;
-    choose_tls();
-    let (store, key) = object_store::parse_url_opts(&url, options).map_err(|e| invalid(&uri, e))?;
-    let skip = path.key().len().saturating_sub(key.as_ref().len() + 1);
-    Ok(Arc::new(ObjectAdapter::new(Arc::from(store), skip)))
-}
-
-/// The TLS of the HTTP clients, where the process has not chosen one. Losing that race is as good as winning it.
-fn choose_tls() {
-    #[cfg(feature = "https")]
-    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 #[cfg(test)]

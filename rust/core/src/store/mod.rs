@@ -2,12 +2,16 @@
 
 mod allowed;
 mod contained;
+mod credentials;
 mod folder;
 mod hadoop;
+mod kept;
 mod local;
 mod location;
 mod metered;
+mod names;
 mod object;
+mod opened;
 mod options;
 #[cfg(all(test, unix))]
 mod power_cut;
@@ -18,11 +22,15 @@ mod traits;
 pub use allowed::ALLOWED_LOCATIONS;
 pub(crate) use allowed::AllowedLocations;
 pub(crate) use contained::Contained;
+pub use credentials::{
+    Asked, CREDENTIALS, CredentialSource, GivenCredentials, JVM_CREDENTIALS, register_credentials,
+};
 pub use hadoop::hadoop_settings;
 pub use local::LocalStore;
 pub use location::Location;
 pub(crate) use metered::{Meter, Metered};
 pub use object::ObjectAdapter;
+pub use opened::options_to_send;
 #[cfg(all(test, unix))]
 pub(crate) use power_cut::{Ignore, PowerCut};
 pub use secrets::{SECRETS, StorageOptions, is_secret};

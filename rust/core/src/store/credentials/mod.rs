@@ -1,0 +1,15 @@
+//! Credentials that somebody gives when they are asked for, and that are renewed before they expire: a function of
+//! Python, or a class of Hadoop in the JVM.
+
+mod fresh;
+#[cfg(feature = "cloud")]
+mod providers;
+mod source;
+
+pub(super) use fresh::Fresh;
+#[cfg(feature = "cloud")]
+pub(super) use providers::{aws, azure, gcp};
+pub use source::{
+    Asked, CREDENTIALS, CredentialSource, GivenCredentials, JVM_CREDENTIALS, register_credentials,
+};
+pub(super) use source::{is_registered, of_source};
