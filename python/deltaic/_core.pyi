@@ -5,6 +5,7 @@ __all__ = [
     "CREDENTIALS",
     "JVM_CREDENTIALS",
     "SECRETS",
+    "SESSION_CREDENTIALS",
     "ArrowStream",
     "Changes",
     "Dml",
@@ -60,6 +61,7 @@ __all__ = [
 CREDENTIALS: Final[str]
 JVM_CREDENTIALS: Final[str]
 SECRETS: Final[str]
+SESSION_CREDENTIALS: Final[str]
 __version__: Final[str]
 
 def error_kinds() -> list[tuple[str, list[str]]]: ...

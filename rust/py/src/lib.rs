@@ -84,6 +84,10 @@ mod _core {
     #[pymodule_export]
     const CREDENTIALS: &str = deltaic_core::store::CREDENTIALS;
 
+    /// The same of a session.
+    #[pymodule_export]
+    const SESSION_CREDENTIALS: &str = deltaic_core::store::SESSION_CREDENTIALS;
+
     /// The name of the source that asks the JVM.
     #[pymodule_export]
     const JVM_CREDENTIALS: &str = deltaic_core::store::JVM_CREDENTIALS;

@@ -1,4 +1,4 @@
-"""A relay before a server of HTTP that holds each request for a while, and tells which requests were under way at once."""
+"""A relay before a server of HTTP that holds each request for a while, and tells which were under way at once."""
 
 from __future__ import annotations
 

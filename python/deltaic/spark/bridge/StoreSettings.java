@@ -16,7 +16,7 @@ public final class StoreSettings {
   private static final String S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem";
   /** The function that gives credentials, as the session names it and as the core does. */
   private static final String CREDENTIALS = "spark.deltaic.credentials";
-  private static final String CREDENTIALS_OPTION = "credentials_source";
+  private static final String CREDENTIALS_OPTION = "session_credentials_source";
   private static final String PROVIDERS = "hadoop.security.credential.provider.path";
 
   private StoreSettings() {}

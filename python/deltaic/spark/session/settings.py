@@ -186,7 +186,7 @@ def of_store(given: Mapping[str, str]) -> dict[str, str]:
     if _ALLOWED_LOCATIONS in given:
         said[allowed_locations.OPTION] = given[_ALLOWED_LOCATIONS]
     if CREDENTIALS in given:
-        said[_core.CREDENTIALS] = given[CREDENTIALS]
+        said[_core.SESSION_CREDENTIALS] = given[CREDENTIALS]
     for name, value in given.items():
         hadoops = name.removeprefix(_HADOOP)
         if hadoops.startswith(_FILE_SYSTEMS):

@@ -23,7 +23,8 @@ pub use allowed::ALLOWED_LOCATIONS;
 pub(crate) use allowed::AllowedLocations;
 pub(crate) use contained::Contained;
 pub use credentials::{
-    Asked, CREDENTIALS, CredentialSource, GivenCredentials, JVM_CREDENTIALS, register_credentials,
+    Asked, CREDENTIALS, CredentialSource, GivenCredentials, JVM_CREDENTIALS, SESSION_CREDENTIALS,
+    register_credentials,
 };
 pub use hadoop::hadoop_settings;
 pub use local::LocalStore;

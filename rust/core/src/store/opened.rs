@@ -5,7 +5,7 @@ use std::sync::Arc;
 use object_store::ObjectStore;
 use url::Url;
 
-use super::credentials::{self, Asked, CREDENTIALS, Fresh, JVM_CREDENTIALS};
+use super::credentials::{self, Asked, CREDENTIALS, Fresh, JVM_CREDENTIALS, SESSION_CREDENTIALS};
 use super::kept::Kept;
 use super::location::{invalid, parse_root};
 use super::options::{Chosen, Origin, known_url, store_options};
@@ -45,8 +45,9 @@ pub fn options_to_send(uri: &str, options: &StorageOptions) -> Result<StorageOpt
     let Chosen { credentials, .. } = store_options(&url, options, std::iter::empty())?;
     let Some(fresh) = fresh(&path, &credentials, options)? else { return Ok(options.clone()) };
     let given = runtime::block_on(async move { fresh.get().await })??;
-    let mut sent: StorageOptions =
-        options.iter().filter(|(n, _)| *n != CREDENTIALS).map(|(n, v)| (n.clone(), v.clone())).collect();
+    let others =
+        options.iter().filter(|(name, _)| ![CREDENTIALS, SESSION_CREDENTIALS].contains(&name.as_str()));
+    let mut sent: StorageOptions = others.map(|(name, value)| (name.clone(), value.clone())).collect();
     sent.extend(given.options.clone());
     Ok(sent)
 }
@@ -56,6 +57,7 @@ fn fresh(path: &ObjectPath, origin: &Origin, options: &StorageOptions) -> Result
     let mut asked = Asked { store: path.prefix().to_owned(), settings: Default::default() };
     let name = match origin {
         Origin::Options => return Ok(None),
+        Origin::Profile(profile) => return credentials::of_profile(profile.as_deref(), asked),
         Origin::Source(name) => name.as_str(),
         Origin::Jvm(error) if !credentials::is_registered(JVM_CREDENTIALS) => return Err(error.clone()),
         Origin::Jvm(_) => {

@@ -2,9 +2,9 @@
 
 use url::Url;
 
-use super::credentials::CREDENTIALS;
+use super::credentials::{CREDENTIALS, SESSION_CREDENTIALS};
 use super::hadoop::{self, Mapped, Settings};
-use super::names::Options;
+use super::names::{Options, S3};
 use super::secrets::check_options;
 use super::{ALLOWED_LOCATIONS, StorageOptions};
 use crate::error::{Error, Result};
@@ -22,6 +22,8 @@ pub(super) enum Origin {
     Options,
     /// The source that is registered under this name.
     Source(String),
+    /// A profile of AWS's files by its name, or the one that they have for all, if it has any.
+    Profile(Option<String>),
     /// A class that only a JVM can call. The error is for a process without one.
     Jvm(Error),
 }
@@ -58,26 +60,37 @@ pub(super) fn store_options(
     if let Some(kept) = mapped.credentials {
         all.retain(|(name, _)| kept.contains(&name.as_str()) || !is_credential(name));
     }
-    let jvm = mapped.jvm;
+    let (jvm, may_be_profile) = (mapped.jvm, mapped.credentials.is_none_or(hadoop::is_default_chain));
     let mapped: StorageOptions =
         mapped.options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     check_options(mapped.iter())?;
     let others: StorageOptions = given
         .iter()
-        .filter(|(name, _)| ![ALLOWED_LOCATIONS, CREDENTIALS].contains(&name.as_str()))
+        .filter(|(name, _)| ![ALLOWED_LOCATIONS, CREDENTIALS, SESSION_CREDENTIALS].contains(&name.as_str()))
         .filter(|(name, _)| !hadoop::is_setting(name))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
         .collect();
     check_options(others.iter())?;
-    let credentials = match (given.get(CREDENTIALS), jvm) {
+    let has_keys = others.keys().any(|name| is_credential(name));
+    let of_session = given.get(SESSION_CREDENTIALS).filter(|_| !has_keys);
+    let credentials = match (given.get(CREDENTIALS).or(of_session), jvm) {
         (Some(source), _) => Origin::Source(source.clone()),
-        (None, Some(error)) if !others.keys().any(|name| is_credential(name)) => Origin::Jvm(error),
+        (None, Some(error)) if !has_keys => Origin::Jvm(error),
         _ => Origin::Options,
     };
     for said in [mapped, others] {
         put_above(&mut all, said, store);
     }
-    if !matches!(credentials, Origin::Options) {
+    let of_s3 = store.is_some_and(|store| std::ptr::eq(store, S3));
+    let has_keys = all.iter().any(|(name, _)| store.is_some_and(|s| s.decides(&s.credentials, name)));
+    let profile = all.iter().rfind(|(name, _)| ["aws_profile", "profile"].contains(&name.as_str()));
+    let credentials = match (credentials, profile) {
+        (Origin::Options, profile) if of_s3 && may_be_profile && !has_keys => {
+            Origin::Profile(profile.map(|(_, name)| name.clone()))
+        }
+        (origin, _) => origin,
+    };
+    if !matches!(credentials, Origin::Options | Origin::Profile(_)) {
         all.retain(|(name, _)| !is_credential(name));
     }
     Ok(Chosen { options: all, credentials })
@@ -180,6 +193,19 @@ mod tests {
         let found = store_options(&url, &given, environment.into_iter()).unwrap();
         assert_eq!(texts(&found.options), [("aws_region", "eu")]);
         assert!(matches!(found.credentials, Origin::Source(name) if name == "f"));
+    }
+
+    #[test]
+    fn keys_that_are_given_go_before_a_source_of_the_session() {
+        let of = |given: &[(&str, &str)]| {
+            let given = given.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+            store_options(&Url::parse("s3://b/t").unwrap(), &given, std::iter::empty()).unwrap()
+        };
+        let (session, hadoops) = ((SESSION_CREDENTIALS, "f"), ("fs.s3a.access.key", "h"));
+        assert!(matches!(of(&[session, hadoops]).credentials, Origin::Source(name) if name == "f"));
+        let keys = of(&[session, ("access_key_id", "own"), ("secret_access_key", "own")]);
+        assert!(matches!(keys.credentials, Origin::Options));
+        assert_eq!(texts(&keys.options), [("access_key_id", "own"), ("secret_access_key", "own")]);
     }
 
     #[test]

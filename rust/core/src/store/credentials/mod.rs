@@ -2,14 +2,17 @@
 //! Python, or a class of Hadoop in the JVM.
 
 mod fresh;
+mod profile;
 #[cfg(feature = "cloud")]
 mod providers;
 mod source;
 
 pub(super) use fresh::Fresh;
+pub(super) use profile::of_profile;
 #[cfg(feature = "cloud")]
 pub(super) use providers::{aws, azure, gcp};
 pub use source::{
-    Asked, CREDENTIALS, CredentialSource, GivenCredentials, JVM_CREDENTIALS, register_credentials,
+    Asked, CREDENTIALS, CredentialSource, GivenCredentials, JVM_CREDENTIALS, SESSION_CREDENTIALS,
+    register_credentials,
 };
-pub(super) use source::{is_registered, of_source};
+pub(super) use source::{fresh_of, is_registered, of_source};

@@ -9,6 +9,9 @@ use crate::store::StorageOptions;
 /// The storage option that names a source of credentials: see [`register_credentials`].
 pub const CREDENTIALS: &str = "credentials_source";
 
+/// The same of a session: keys that an operation is given by the names of the crate `object_store` go before it.
+pub const SESSION_CREDENTIALS: &str = "session_credentials_source";
+
 /// The name of the source that is asked where Hadoop's settings name a class that only a JVM can call.
 pub const JVM_CREDENTIALS: &str = "jvm";
 
@@ -71,10 +74,15 @@ pub(crate) fn of_source(name: &str, asked: Asked) -> Result<Arc<Fresh>> {
             "the function that gives them is one of another process: give it here, too, as `credentials`";
         return Err(Error::Credentials { store: asked.store, reason: reason.into() });
     };
+    Ok(fresh_of(name, source, asked))
+}
+
+/// As [`of_source`], for a source that has no name of its own.
+pub(crate) fn fresh_of(name: &str, source: Arc<dyn CredentialSource>, asked: Asked) -> Arc<Fresh> {
     let mut fresh = FRESH.lock().unwrap_or_else(PoisonError::into_inner);
     if fresh.len() >= KEPT {
         fresh.clear();
     }
     let key = (std::process::id(), name.to_owned(), asked.clone());
-    Ok(fresh.entry(key).or_insert_with(|| Arc::new(Fresh::new(name, source, asked))).clone())
+    fresh.entry(key).or_insert_with(|| Arc::new(Fresh::new(name, source, asked))).clone()
 }

@@ -3,7 +3,7 @@ use url::Url;
 use super::settings::is_setting;
 use crate::error::Result;
 use crate::store::StorageOptions;
-use crate::store::credentials::CREDENTIALS;
+use crate::store::credentials::{CREDENTIALS, SESSION_CREDENTIALS};
 use crate::store::names::{self, AZURE, GCS, Given, S3};
 use crate::store::opened::options_to_send;
 
@@ -19,7 +19,7 @@ const ABFS: &str = "org.apache.hadoop.fs.azurebfs.oauth2.";
 pub fn hadoop_settings(uri: &str, options: &StorageOptions) -> Result<StorageOptions> {
     let own = || options.iter().filter(|(n, _)| is_setting(n)).map(|(n, v)| (n.clone(), v.clone())).collect();
     let Ok(url) = Url::parse(uri) else { return Ok(own()) };
-    if !options.contains_key(CREDENTIALS) {
+    if ![CREDENTIALS, SESSION_CREDENTIALS].iter().any(|name| options.contains_key(*name)) {
         return Ok(of_url(&url, options));
     }
     let mut said = of_url(&url, &options_to_send(uri, options)?);

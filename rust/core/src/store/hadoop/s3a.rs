@@ -24,6 +24,11 @@ const DEFAULT_CHAIN: &[&str] = &[
     "aws_container_authorization_token_file",
 ];
 
+/// Whether credentials may be of anything that the environment says.
+pub(crate) fn is_default_chain(kept: &'static [&'static str]) -> bool {
+    kept == DEFAULT_CHAIN
+}
+
 /// `fs.s3a.*` for a bucket: `fs.s3a.bucket.<bucket>.*` takes precedence, as in Hadoop.
 struct S3a<'a> {
     settings: &'a Settings,
