@@ -3,8 +3,8 @@
 
     python benches/peers/latency.py [--delay 0.03] [--files 100000] [--commits 20] [--writers 16] [--appends 5]
 
-The server is versitygw, as the tests of stores build it, behind a relay. Each measure is a process of its own, except that
-the second of a pair shows what a process has kept. See benches/README.md.
+The server is versitygw, as the tests of stores build it, behind a relay. Each measure is a process of its own, except
+that the second of a pair shows what a process has kept. See benches/README.md.
 """
 
 from __future__ import annotations

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
+import os
 import pickle
+import re
 import threading
 import time
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 
 # the first test fetches and builds the server, once a machine
 pytestmark = pytest.mark.timeout(1200)
+ROOT = Path(__file__).parents[3]
 ROWS = pa.table({"id": pa.array(range(10), pa.int64())})
 _numbers = itertools.count()
 
@@ -143,6 +148,86 @@ def test_a_pickled_table_has_the_keys_of_the_moment(s3_of_users: S3, uri: str) -
     with pytest.raises(StorageError):
         pickle.loads(pickle.dumps(sent))
     assert "user" not in repr(table)
+
+
+@pytest.fixture
+def aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with AWS's files."""
+    for name in os.environ:
+        if name.startswith("AWS_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    # nobody answers there
+    monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:9")
+    return tmp_path
+
+
+def _section(name: str, keys: dict[str, str]) -> str:
+    return f"[{name}]\n" + "".join(f"{name} = {value}\n" for name, value in keys.items())
+
+
+def test_profiles_of_aws(s3_of_users: S3, uri: str, aws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, team = (s3_of_users.user(f"profile{next(_numbers)}") for _ in range(2))
+    (aws / "credentials").write_text(_section("default", mine) + _section("team", team))
+    (aws / "config").write_text("[profile signed-in]\nsso_session = corporate\n")
+    deltaic.write(uri, ROWS, storage_options=s3_of_users.place)
+    s3_of_users.revoke(mine["aws_access_key_id"])
+    with pytest.raises(StorageError, match="InvalidAccessKeyId"):
+        deltaic.Table(uri, storage_options=s3_of_users.place)
+    monkeypatch.setenv("AWS_PROFILE", "team")
+    assert deltaic.Table(uri, storage_options=s3_of_users.place).version == 0
+    # an option before the environment
+    for profile, reason in (("signed-in", "SSO.*`credentials`"), ("nobody", "no profile `nobody`")):
+        with pytest.raises(CredentialsError, match=reason):
+            deltaic.Table(uri, storage_options={**s3_of_users.place, "aws_profile": profile})
+    # keys before a profile
+    assert deltaic.Table(uri, storage_options={**s3_of_users.place, **team}).version == 0
+
+
+def test_a_program_of_a_profile_gives_credentials(
+    s3_of_users: S3, uri: str, aws: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = Vault(s3_of_users)
+
+    def put() -> None:
+        vault.replace()
+        printed = {
+            "Version": 1,
+            "AccessKeyId": vault.keys["aws_access_key_id"],
+            "SecretAccessKey": vault.keys["aws_secret_access_key"],
+        }
+        (aws / "printed").write_text(json.dumps(printed))
+
+    put()
+    (aws / "config").write_text(f"[profile tool]\ncredential_process = cat '{aws / 'printed'}'\n")
+    monkeypatch.setenv("AWS_PROFILE", "tool")
+    deltaic.write(uri, ROWS, storage_options=s3_of_users.place)
+    table = deltaic.Table(uri, storage_options=s3_of_users.place)
+    put()
+    assert pa.table(table.to_arrow()).num_rows == 10
+    (aws / "printed").write_text("PLANTED")
+    s3_of_users.revoke(vault.key or "")
+    with pytest.raises(StorageError) as raised:
+        table.update()
+    assert "PLANTED" not in str(raised.value)
+
+
+def test_the_example_with_botocore(
+    s3_of_users: S3, uri: str, aws: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "docs" / "storage.md").read_text(encoding="utf-8")
+    (example,) = (
+        block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "botocore" in block
+    )
+    (aws / "credentials").write_text(_section("analytics", s3_of_users.user(f"botocore{next(_numbers)}")))
+    monkeypatch.setattr(deltaic, "Table", lambda place, credentials: (place, credentials))
+    names: dict[str, Any] = {}
+    exec(example, names)
+    monkeypatch.undo()
+    _, function = names["table"]
+    deltaic.write(uri, ROWS, storage_options=s3_of_users.place, credentials=function)
+    assert deltaic.Table(uri, storage_options=s3_of_users.place, credentials=function).version == 0
 
 
 def test_what_is_no_function_is_refused(s3: S3, uri: str) -> None:
