@@ -37,7 +37,7 @@ def with_credentials(
     return options
 
 
-def _name_of(credentials: Credentials) -> str:
+def _name_of(credentials: object) -> str:
     """The name by which the core knows the function."""
     if not callable(credentials):
         reason = f"a {type(credentials).__name__} is no function: give one without arguments, which returns a mapping"
