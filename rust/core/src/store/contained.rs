@@ -101,6 +101,11 @@ impl Store for Contained {
         self.inner.kept(path, range)
     }
 
+    fn afresh(&self) -> Option<Arc<dyn Store>> {
+        let inner = self.inner.afresh()?;
+        Some(Arc::new(Contained { inner, root: self.root.clone(), reads: self.reads.clone() }))
+    }
+
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         self.reads.check(path)?;
         self.inner.head(path)

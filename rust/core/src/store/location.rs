@@ -52,6 +52,14 @@ impl Location {
         Location { cancel: cancel.clone(), ..self.clone() }
     }
 
+    /// The same place, read from the store alone: nothing that this process has kept is trusted.
+    pub(crate) fn afresh(&self) -> Self {
+        match self.store.afresh() {
+            Some(store) => Location { store, ..self.clone() },
+            None => self.clone(),
+        }
+    }
+
     /// What stops the operations at this place.
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel

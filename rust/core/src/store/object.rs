@@ -277,6 +277,10 @@ impl Store for ObjectAdapter {
         self.find(path, range)
     }
 
+    fn afresh(&self) -> Option<Arc<dyn Store>> {
+        self.kept.is_some().then(|| Arc::new(ObjectAdapter { kept: None, ..self.clone() }) as Arc<dyn Store>)
+    }
+
     fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>> {
         let prefix = self.path(dir)?;
         let found: Vec<ObjectMeta> =

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -74,6 +75,11 @@ pub trait Store: Debug + Send + Sync {
         None
     }
 
+    /// The same store, of which nothing is kept; `None` where nothing is.
+    fn afresh(&self) -> Option<Arc<dyn Store>> {
+        None
+    }
+
     /// Size and modification time of an object.
     fn head(&self, path: &ObjectPath) -> Result<FileMeta>;
 
@@ -129,7 +135,7 @@ pub trait Store: Debug + Send + Sync {
     }
 }
 
-impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
+impl<S: Store + ?Sized> Store for Arc<S> {
     fn list_from(&self, dir: &ObjectPath, from: &str) -> Result<Vec<FileMeta>> {
         (**self).list_from(dir, from)
     }
@@ -153,6 +159,9 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
     fn kept(&self, path: &ObjectPath, range: Option<&Range<u64>>) -> Option<Bytes> {
         (**self).kept(path, range)
+    }
+    fn afresh(&self) -> Option<Arc<dyn Store>> {
+        (**self).afresh()
     }
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         (**self).head(path)
