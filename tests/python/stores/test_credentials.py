@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import json
 import os
@@ -101,6 +102,34 @@ def test_many_threads_ask_once(s3_of_users: S3, uri: str) -> None:
     for thread in threads:
         thread.join()
     assert found == [10] * 8
+    assert vault.calls == before + 1
+
+
+class _CStream(ctypes.Structure):
+    """`ArrowArrayStream` of the Arrow C data interface."""
+
+    _fields_ = (
+        ("get_schema", ctypes.c_void_p),
+        # a function that keeps the GIL
+        ("get_next", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)),
+        ("get_last_error", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    )
+
+
+def test_a_peer_that_keeps_the_gil_does_not_wait_for_ever(s3_of_users: S3, uri: str) -> None:
+    vault = Vault(s3_of_users)
+    deltaic.write(uri, ROWS, storage_options=s3_of_users.place, credentials=vault)
+    table = deltaic.Table(uri, storage_options=s3_of_users.place, credentials=vault)
+    capsule = table.to_arrow().__arrow_c_stream__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.argtypes, pointer.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_void_p
+    address = pointer(capsule, b"arrow_array_stream")
+    vault.replace()
+    before = vault.calls
+    batch = (ctypes.c_char * 256)()
+    assert _CStream.from_address(address).get_next(address, ctypes.addressof(batch)) == 0
     assert vault.calls == before + 1
 
 
