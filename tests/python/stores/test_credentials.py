@@ -105,6 +105,17 @@ def test_many_threads_ask_once(s3_of_users: S3, uri: str) -> None:
     assert vault.calls == before + 1
 
 
+class _CArray(ctypes.Structure):
+    """`ArrowArray` of the Arrow C data interface."""
+
+    _fields_ = (
+        ("numbers", ctypes.c_int64 * 5),
+        ("parts", ctypes.c_void_p * 3),
+        ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+        ("private_data", ctypes.c_void_p),
+    )
+
+
 class _CStream(ctypes.Structure):
     """`ArrowArrayStream` of the Arrow C data interface."""
 
@@ -120,16 +131,24 @@ class _CStream(ctypes.Structure):
 
 def test_a_peer_that_keeps_the_gil_does_not_wait_for_ever(s3_of_users: S3, uri: str) -> None:
     vault = Vault(s3_of_users)
-    deltaic.write(uri, ROWS, storage_options=s3_of_users.place, credentials=vault)
+    # more files than a stream reads ahead
+    for _ in range(40):
+        deltaic.write(uri, ROWS, storage_options=s3_of_users.place, credentials=vault)
     table = deltaic.Table(uri, storage_options=s3_of_users.place, credentials=vault)
     capsule = table.to_arrow().__arrow_c_stream__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.argtypes, pointer.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_void_p
     address = pointer(capsule, b"arrow_array_stream")
     vault.replace()
-    before = vault.calls
-    batch = (ctypes.c_char * 256)()
-    assert _CStream.from_address(address).get_next(address, ctypes.addressof(batch)) == 0
+    before, batches = vault.calls, 0
+    while True:
+        batch = _CArray()
+        assert _CStream.from_address(address).get_next(address, ctypes.addressof(batch)) == 0
+        if not batch.release:
+            break
+        batches += 1
+        batch.release(ctypes.addressof(batch))
+    assert batches > 0
     assert vault.calls == before + 1
 
 

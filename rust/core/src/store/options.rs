@@ -4,7 +4,7 @@ use url::Url;
 
 use super::credentials::{CREDENTIALS, SESSION_CREDENTIALS};
 use super::hadoop::{self, Mapped, Settings};
-use super::names::{Options, S3};
+use super::names::Options;
 use super::secrets::check_options;
 use super::{ALLOWED_LOCATIONS, StorageOptions};
 use crate::error::{Error, Result};
@@ -81,7 +81,7 @@ pub(super) fn store_options(
     for said in [mapped, others] {
         put_above(&mut all, said, store);
     }
-    let of_s3 = store.is_some_and(|store| std::ptr::eq(store, S3));
+    let of_s3 = matches!(url.scheme(), "s3" | "s3a" | "s3n");
     let has_keys = all.iter().any(|(name, _)| store.is_some_and(|s| s.decides(&s.credentials, name)));
     let profile = all.iter().rfind(|(name, _)| ["aws_profile", "profile"].contains(&name.as_str()));
     let credentials = match (credentials, profile) {
@@ -206,6 +206,28 @@ mod tests {
         let keys = of(&[session, ("access_key_id", "own"), ("secret_access_key", "own")]);
         assert!(matches!(keys.credentials, Origin::Options));
         assert_eq!(texts(&keys.options), [("access_key_id", "own"), ("secret_access_key", "own")]);
+    }
+
+    #[test]
+    fn a_profile_is_asked_where_there_are_no_keys() {
+        let of = |url: &str, given: &[(&str, &str)], environment: &[(&str, &str)]| {
+            let given = given.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+            let environment = environment.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
+            store_options(&Url::parse(url).unwrap(), &given, environment).unwrap().credentials
+        };
+        let named = [("AWS_PROFILE", "env")];
+        assert!(matches!(of("s3://b/t", &[], &[]), Origin::Profile(None)));
+        assert!(matches!(of("s3a://b/t", &[], &named), Origin::Profile(Some(name)) if name == "env"));
+        let own = of("s3://b/t", &[("aws_profile", "own")], &named);
+        assert!(matches!(own, Origin::Profile(Some(name)) if name == "own"));
+        let keys = [("AWS_ACCESS_KEY_ID", "env"), ("AWS_SECRET_ACCESS_KEY", "env"), named[0]];
+        assert!(matches!(of("s3://b/t", &[], &keys), Origin::Options));
+        // Hadoop's settings name another source
+        let instance = [("fs.s3a.aws.credentials.provider", "IAMInstanceCredentialsProvider")];
+        assert!(matches!(of("s3://b/t", &instance, &named), Origin::Options));
+        let chain = [("fs.s3a.aws.credentials.provider", "DefaultCredentialsProvider")];
+        assert!(matches!(of("s3://b/t", &chain, &named), Origin::Profile(Some(_))));
+        assert!(matches!(of("gs://b/t", &[], &named), Origin::Options));
     }
 
     #[test]
