@@ -17,6 +17,7 @@ import pytest
 import waves
 
 import deltaic
+from deltaic import _core
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -216,11 +217,23 @@ def test_history_and_details(counted: Counted) -> None:
     table = counted.open()
     with counted.waves(["LIST _delta_log"], ["GET commit", "GET commit"]):
         assert len(table.history()) == 2
-    with counted.waves(["GET commit", "GET commit"]):
+    with counted.waves(["GET commit", "GET commit"], ["LIST _delta_log"], ["GET commit"]):
         table.detail()
-    # a batch of a stream: where it begins, and the files of the new commits
-    with counted.waves():
-        list(table.changes(0))
+
+
+def test_batches_of_a_stream(counted: Counted) -> None:
+    counted.create()
+    with counted.waves(*OPEN):
+        source = _core.StreamSource(counted.uri, {}, None, counted.options)
+    first = source.latest()
+    counted.append(2)
+    with counted.waves(["LIST _delta_log"], ["GET commit", "GET commit"]):
+        second = source.latest(first)
+    assert second is not None
+    with counted.waves(["LIST _delta_log"]):
+        assert len(source.batch(first, second)) == 1
+    with counted.waves(["LIST _delta_log"]):
+        assert source.latest(second) is None
 
 
 def test_what_never_changes_is_read_once(counted: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
