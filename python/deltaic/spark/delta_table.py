@@ -188,7 +188,8 @@ class DeltaTable:
 
     def toDF(self) -> DataFrame:  # noqa: N802 (the name of delta-spark)
         """The rows of the newest version."""
-        df = self._ref.frames.frame(read(self._ref.spark, self._ref.folder or self._ref.path))
+        path, options = self._ref.folder or self._ref.path, self._ref.storage_options
+        df = self._ref.frames.frame(read(self._ref.spark, path, storage_options=options))
         return df if self._ref.alias is None else df.alias(self._ref.alias)
 
     def alias(self, aliasName: str) -> DeltaTable:  # noqa: N803 (the name of delta-spark)

@@ -37,9 +37,11 @@ class Vault:
         self.s3, self.lives = s3, lives
         self.key: str | None = None
         self.calls = 0
+        self.takes = 0.0
 
     def __call__(self) -> dict[str, Any]:
         self.calls += 1
+        time.sleep(self.takes)
         if self.key is None or self.lives is not None:
             self.replace()
         assert self.key is not None
@@ -131,16 +133,16 @@ class _CStream(ctypes.Structure):
 
 def test_a_peer_that_keeps_the_gil_does_not_wait_for_ever(s3_of_users: S3, uri: str) -> None:
     vault = Vault(s3_of_users)
-    # more files than a stream reads ahead
-    for _ in range(40):
-        deltaic.write(uri, ROWS, storage_options=s3_of_users.place, credentials=vault)
+    deltaic.write(uri, ROWS, storage_options=s3_of_users.place, credentials=vault)
     table = deltaic.Table(uri, storage_options=s3_of_users.place, credentials=vault)
+    table.totals()
+    vault.replace()
+    # it is not back before the peer asks, and needs the GIL to go on
+    vault.takes, before, batches = 0.5, vault.calls, 0
     capsule = table.to_arrow().__arrow_c_stream__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.argtypes, pointer.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_void_p
     address = pointer(capsule, b"arrow_array_stream")
-    vault.replace()
-    before, batches = vault.calls, 0
     while True:
         batch = _CArray()
         assert _CStream.from_address(address).get_next(address, ctypes.addressof(batch)) == 0
