@@ -189,6 +189,13 @@ impl Kind {
 mod tests {
     use super::*;
 
+    /// One test at a time: what another thread uses is not found.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    fn alone() -> MutexGuard<'static, ()> {
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn path(key: &str) -> ObjectPath {
         ObjectPath::new("s3://bucket", key)
     }
@@ -201,6 +208,7 @@ mod tests {
 
     #[test]
     fn a_file_of_the_log_is_found_while_the_store_has_the_same() {
+        let _alone = alone();
         let (kept, commit) = (kept("same", 1 << 20), path("/t/_delta_log/00000000000000000001.json"));
         kept.keep(&commit, None, Some("a"), &Bytes::from_static(b"one"));
         assert_eq!(kept.find(&commit, None).unwrap(), "one");
@@ -213,6 +221,7 @@ mod tests {
 
     #[test]
     fn what_was_not_listed_by_this_store_is_not_found() {
+        let _alone = alone();
         let commit = path("/t/_delta_log/00000000000000000001.json");
         kept("listed", 1 << 20).keep(&commit, None, Some("a"), &Bytes::from_static(b"one"));
         let other = kept("listed", 1 << 20);
@@ -227,6 +236,7 @@ mod tests {
 
     #[test]
     fn only_what_never_changes_is_kept() {
+        let _alone = alone();
         let kept = kept("never", 1 << 20);
         for (key, is_kept) in [
             ("/t/_delta_log/_last_checkpoint", false),
@@ -242,6 +252,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_goes_first_and_what_is_large_is_not_kept() {
+        let _alone = alone();
         let mut all = All::default();
         let key = |n: u64| Key { store: 0, path: n.to_string(), range: None };
         for n in 0..4 {
