@@ -114,6 +114,7 @@ impl Fresh {
     }
 
     /// The error of credentials that lack something.
+    #[cfg(feature = "cloud")]
     pub(super) fn lacks(&self, missing: &str) -> Error {
         Error::Credentials {
             store: self.asked.store.clone(),
