@@ -1,8 +1,11 @@
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Literal, TypedDict, final
 
 __all__ = [
+    "CREDENTIALS",
+    "JVM_CREDENTIALS",
     "SECRETS",
+    "SESSION_CREDENTIALS",
     "ArrowStream",
     "Changes",
     "Dml",
@@ -35,8 +38,10 @@ __all__ = [
     "hadoop_settings",
     "known_properties",
     "optimize",
+    "options_to_send",
     "probe_store",
     "read_split",
+    "register_credentials",
     "rename_column",
     "replace_columns",
     "reset_application",
@@ -53,7 +58,10 @@ __all__ = [
     "write",
 ]
 
+CREDENTIALS: Final[str]
+JVM_CREDENTIALS: Final[str]
 SECRETS: Final[str]
+SESSION_CREDENTIALS: Final[str]
 __version__: Final[str]
 
 def error_kinds() -> list[tuple[str, list[str]]]: ...
@@ -78,6 +86,10 @@ def create(
 ) -> tuple[int, bool, bool]: ...
 def check_place(uri: str, storage_options: dict[str, str]) -> None: ...
 def hadoop_settings(uri: str, storage_options: dict[str, str]) -> dict[str, str]: ...
+def options_to_send(uri: str, storage_options: dict[str, str]) -> dict[str, str]: ...
+def register_credentials(
+    name: str, function: Callable[[str, dict[str, str]], tuple[dict[str, str], float | None]]
+) -> None: ...
 def time_in_path(uri: str, storage_options: dict[str, str]) -> tuple[str, int] | None: ...
 def create_like(
     table: Table,

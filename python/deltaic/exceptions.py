@@ -450,6 +450,13 @@ class CommitStateUnknownError(DeltaError):
     reason: str
 
 
+class CredentialsError(DeltaError, PermissionError):
+    """Who gives the credentials of a store, a function or a class of Hadoop, gave none."""
+
+    store: str
+    reason: str
+
+
 class StorageError(DeltaError, OSError):
     """The store refused or failed."""
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from deltaic import _core
+from deltaic.credentials import with_credentials
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.session.enabling import enabled_by
 
@@ -17,10 +19,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from deltaic.credentials import Credentials
+
 Session = TypeVar("Session")
 
 
-def enable(spark: Session) -> Session:
+def enable(spark: Session, *, credentials: Credentials | None = None) -> Session:
     """Makes `format("delta")` and Delta tables in SQL work in this session, and returns the session.
 
     A classic session gets the bridge, and so does every session that it makes later (`newSession`); a Spark
@@ -30,6 +34,11 @@ def enable(spark: Session) -> Session:
     what replaces it.
 
     The first call in a JVM compiles a few small classes, which takes about two seconds.
+
+    Args:
+        spark: The session.
+        credentials: A function that gives the credentials of the stores of this session's tables, as in
+            `deltaic.Table`; docs/storage.md says what Spark itself gets of them. Without one, what was set stays.
 
     Raises:
         InvalidArgumentError: when `spark` is not a Spark session.
@@ -46,6 +55,11 @@ def enable(spark: Session) -> Session:
     else:
         reason = f"a {type(spark).__name__} is not a Spark session"
         raise InvalidArgumentError.of("spark", reason)
+    if credentials is not None:
+        from deltaic.spark.session.settings import CREDENTIALS
+
+        given: Any = spark
+        given.conf.set(CREDENTIALS, with_credentials(None, credentials)[_core.CREDENTIALS])
     return spark
 
 
@@ -181,15 +195,18 @@ def save(
     mode: str = "errorifexists",
     partition_by: Sequence[str] | str | None = None,
     storage_options: Mapping[str, str] | None = None,
+    credentials: Credentials | None = None,
     **options: str,
 ) -> int | None:
     """Creates the table at `path` from the rows of `df`, or appends them, on both kinds of session.
 
     The same as `df.write.format("delta").mode(mode).partitionBy(…).options(…).save(path)`, which Spark
     Connect offers for `append` and `overwrite` without `partitionBy` only. Returns the new version, or `None` where
-    there was nothing to do. All or nothing: see `deltaic.spark.save.save` for what is raised.
+    there was nothing to do. `credentials` is a function as in `deltaic.Table`. All or nothing: see
+    `deltaic.spark.save.save` for what is raised.
     """
     from deltaic.spark.save import save as save_rows
 
     columns = [partition_by] if isinstance(partition_by, str) else partition_by
-    return save_rows(df.sparkSession, df, path, mode, columns, options, storage_options)
+    given = with_credentials(storage_options, credentials)
+    return save_rows(df.sparkSession, df, path, mode, columns, options, given)

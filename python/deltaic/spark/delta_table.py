@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import identifiers
 from deltaic.columns import check
+from deltaic.credentials import with_credentials
 from deltaic.exceptions import (
     InvalidArgumentError,
     UnsupportedError,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from deltaic.credentials import Credentials
     from deltaic.table.maintain import RestoreResult
 
 
@@ -66,6 +68,8 @@ class DeltaTable:
         sparkSession: SparkSession,  # noqa: N803
         path: str,
         hadoopConf: dict[str, str] = dict(),  # noqa: B006, C408, N803 (the default of delta-spark)
+        *,
+        credentials: Credentials | None = None,
     ) -> DeltaTable:
         """The table at a path.
 
@@ -77,14 +81,16 @@ class DeltaTable:
             path: A path or URL.
             hadoopConf: Credentials, region, endpoint … of the store, by Hadoop's names (`fs.s3a.access.key`) or the
                 keys of `deltaic.Table`. Other keys come from the session.
+            credentials: A function that gives the credentials of the store, as in `deltaic.Table`.
 
         Raises:
             TableNotFoundError: when there is none.
         """
         given = placed(sparkSession, path)
-        options = storage(sparkSession, hadoopConf)
+        own = with_credentials(hadoopConf, credentials)
+        options = storage(sparkSession, own)
         table = table_of(given, options)
-        ref = TableRef(sparkSession, table, None, dict(hadoopConf), folder=None if table == given else given)
+        ref = TableRef(sparkSession, table, None, own, folder=None if table == given else given)
         Table(ref.path, storage_options=options)
         return cls(ref)
 
@@ -188,7 +194,8 @@ class DeltaTable:
 
     def toDF(self) -> DataFrame:  # noqa: N802 (the name of delta-spark)
         """The rows of the newest version."""
-        df = self._ref.frames.frame(read(self._ref.spark, self._ref.folder or self._ref.path))
+        path, options = self._ref.folder or self._ref.path, self._ref.storage_options
+        df = self._ref.frames.frame(read(self._ref.spark, path, storage_options=options))
         return df if self._ref.alias is None else df.alias(self._ref.alias)
 
     def alias(self, aliasName: str) -> DeltaTable:  # noqa: N803 (the name of delta-spark)

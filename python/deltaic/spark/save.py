@@ -83,8 +83,8 @@ def _save(
     whole_partitions: bool,
 ) -> int | None:
     settings = Settings.of(session)
-    storage_options = settings.storage(storage_options)
     asked = WriteOptions.parse(path, options or {})
+    storage_options = settings.storage({**asked.of_store, **(storage_options or {})})
     given = asked.in_session(settings)
     if given.replace_where is not None:
         sensitive = str(session.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core, time_travel, times
+from deltaic.credentials import with_credentials
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.schema import columns_json
 from deltaic.table.handle import Handle
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
     from datetime import date, datetime
+
+    from deltaic.credentials import Credentials
 
 # hours that the core can count in milliseconds
 _MOST_HOURS = 2**40
@@ -404,6 +407,7 @@ def convert(
     configuration: Mapping[str, str] | None = None,
     user_metadata: str | None = None,
     storage_options: Mapping[str, str] | None = None,
+    credentials: Credentials | None = None,
 ) -> ConvertResult:
     """Makes a table of the Parquet files of a folder, in one commit; no data is read or copied.
 
@@ -421,6 +425,7 @@ def convert(
         configuration: Table properties.
         user_metadata: Text that the history shows with the commit.
         storage_options: Credentials, region, endpoint … of the store.
+        credentials: A function that gives the credentials of the store, instead of options: see `deltaic.Table`.
 
     Raises:
         InvalidArgumentError: there are no files, or folders name other partition columns than are given.
@@ -430,7 +435,7 @@ def convert(
         TableAlreadyExistsError: another writer made a table meanwhile.
     """
     given = columns_json({} if partition_by is None else partition_by)
-    options, properties = dict(storage_options or {}), dict(configuration or {})
+    options, properties = with_credentials(storage_options, credentials), dict(configuration or {})
     schema = None if infer_partitions and not partition_by else given
     document = _core.convert(place(uri), options, schema, statistics, properties, user_metadata)
     found: dict[str, Any] = json.loads(document)

@@ -9,6 +9,7 @@ from typing import Protocol as Interface
 
 from deltaic import _core, time_travel, times
 from deltaic.allowed_locations import with_allowed
+from deltaic.credentials import with_credentials
 from deltaic.predicates import from_sql
 from deltaic.schema import Schema
 from deltaic.table.alter import Alterations
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date, datetime
+
+    from deltaic.credentials import Credentials
 
 
 class ArrowStream(Interface):
@@ -51,6 +54,10 @@ class Table(RowChanges, Alterations, Maintenance):
             datetime, or a date (its midnight). Without a time zone, all of them are UTC.
         storage_options: Credentials, region, endpoint … of the store, by the keys of the Rust crate `object_store` or
             the names of Hadoop's settings (`fs.s3a.access.key`); docs/storage.md has them.
+        credentials: A function without arguments that gives the credentials of the store: a mapping of options, such as
+            `aws_access_key_id`, `aws_secret_access_key` and `aws_session_token`, and `expires_at`, a datetime or
+            seconds since the Unix epoch. It is called when there are none, and again before they expire, once at a
+            time. Tables that get the same function share what it gives.
         allowed_locations: Where the log may name files that are read. `"any"`, the default: anywhere, as the protocol
             allows. `"table-only"`: below the table, for a table of an untrusted writer. Or locations beside the table:
             absolute paths and URLs, as a list or with commas between them. Except with `"any"`, no link of a local
@@ -71,6 +78,7 @@ class Table(RowChanges, Alterations, Maintenance):
         LogGapError, LogCorruptError, MissingActionError: the log is broken; the error names the file and the version.
         InvalidArgumentError: `verify` is no level, or what is in `allowed_locations` is no location.
         OutsideTableError: the log names a file that `allowed_locations` does not allow. Reading raises it, too.
+        CredentialsError: `credentials` raised, or gave none of the store. Everything that asks the store raises it.
     """
 
     __slots__ = ()
@@ -83,9 +91,11 @@ class Table(RowChanges, Alterations, Maintenance):
         storage_options: Mapping[str, str] | None = None,
         *,
         allowed_locations: str | Iterable[str | os.PathLike[str]] | None = None,
+        credentials: Credentials | None = None,
         verify: VerifyLevel | bool = "checked",
     ) -> None:
-        path, options = place(uri), with_allowed(storage_options, allowed_locations)
+        path = place(uri)
+        options = with_credentials(with_allowed(storage_options, allowed_locations), credentials)
         time_travel.check_version(path, version)
         at = time_travel.millis(path, timestamp)
         level = verify if isinstance(verify, str) else LEVELS[verify]
@@ -427,7 +437,8 @@ class Table(RowChanges, Alterations, Maintenance):
         return f"<deltaic.Table {self.uri} version {self.version}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.uri, self.version, self._core.storage_options, self._core.verify_level)
+        options = _core.options_to_send(self.uri, self._core.storage_options)
+        return _reopen, (self.uri, self.version, options, self._core.verify_level)
 
 
 def _reopen(uri: str, version: int, storage_options: dict[str, str], verify: VerifyLevel) -> Table:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from deltaic import _core
+from deltaic.credentials import with_credentials
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.table.uri import place
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
+
+    from deltaic.credentials import Credentials
 
 VerifyLevel = Literal["fast", "checked", "full"]
 """How much of the redundant information of a log a read compares."""
@@ -80,6 +83,7 @@ def verify(
     version: int | None = None,
     deep: bool = False,
     storage_options: Mapping[str, str] | None = None,
+    credentials: Credentials | None = None,
 ) -> VerifyReport:
     """Compares a table's log with its files and with itself; finds nothing if the table is intact.
 
@@ -92,6 +96,7 @@ def verify(
         version: Version to verify, instead of the newest.
         deep: Opens data files and deletion vectors too: rows, types, nulls and bounds against the statistics.
         storage_options: Options of the store.
+        credentials: A function that gives the credentials of the store, instead of options: see `deltaic.Table`.
 
     Raises:
         TableNotFoundError, VersionNotFoundError: there is nothing to verify.
@@ -101,6 +106,8 @@ def verify(
         raise InvalidArgumentError(
             f"version {version} is below 0", argument="version", reason=f"{version} is below 0"
         )
-    report = json.loads(_core.verify(place(uri), dict(storage_options or {}), version, deep))
+    report = json.loads(
+        _core.verify(place(uri), with_credentials(storage_options, credentials), version, deep)
+    )
     findings = [Finding(**finding) for finding in report.pop("findings")]
     return VerifyReport(findings=findings, **report)

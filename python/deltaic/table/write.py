@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core, ddl
+from deltaic.credentials import with_credentials
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.schema import Schema
 from deltaic.table.uri import place
@@ -14,6 +15,8 @@ from deltaic.table.uri import place
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
+
+    from deltaic.credentials import Credentials
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ def create(
     name: str | None = None,
     description: str | None = None,
     storage_options: Mapping[str, str] | None = None,
+    credentials: Credentials | None = None,
 ) -> CreateResult:
     """Creates a table without rows, or replaces one: in one commit, or nothing.
 
@@ -80,6 +84,7 @@ def create(
         name: Name of the table.
         description: Description of the table.
         storage_options: Credentials, region, endpoint … of the store.
+        credentials: A function that gives the credentials of the store, instead of options: see `deltaic.Table`.
 
     Raises:
         TableAlreadyExistsError: there is a table, unless `if_not_exists` or `or_replace`.
@@ -95,7 +100,7 @@ def create(
     done = _core.create(
         place(uri),
         _schema_json(schema),
-        dict(storage_options or {}),
+        with_credentials(storage_options, credentials),
         mode=mode,
         partition_by=list(partition_by or ()),
         cluster_by=[[column] if isinstance(column, str) else list(column) for column in cluster_by],
@@ -134,6 +139,7 @@ def write(
     user_metadata: str | None = None,
     app_transaction: tuple[str, int] | None = None,
     storage_options: Mapping[str, str] | None = None,
+    credentials: Credentials | None = None,
 ) -> WriteResult:
     """Appends the data to a table, overwrites it, or creates it: all of it in one version, or nothing.
 
@@ -157,6 +163,7 @@ def write(
         user_metadata: Text that the history shows with the commit.
         app_transaction: Application id and its version. A version that the table has recorded is not written again.
         storage_options: Credentials, region, endpoint … of the store.
+        credentials: A function that gives the credentials of the store, instead of options: see `deltaic.Table`.
 
     Raises:
         TableAlreadyExistsError: the mode is `errorifexists`, and there is a table.
@@ -172,7 +179,7 @@ def write(
     written = _core.write(
         place(uri),
         data,
-        dict(storage_options or {}),
+        with_credentials(storage_options, credentials),
         mode=mode,
         replace_where=replace_where,
         dynamic_partitions=_is_dynamic(partition_overwrite),

@@ -8,6 +8,7 @@
 //! | `deltaic::commit` | debug | a put without a clear answer is repeated |
 //! | `deltaic::commit` | warn | it is unknown whether a commit landed |
 //! | `deltaic::retry` | info | a commit or an operation lost a race and is retried |
+//! | `deltaic::credentials` | warn | who gives the credentials failed; those that are there are used until they expire |
 //! | `deltaic::after_commit` | debug | a checksum, checkpoint, manifest or cleanup after a commit |
 //! | `deltaic::after_commit` | warn | one of these failed; the commit stands |
 //!
@@ -47,6 +48,11 @@ pub(crate) fn landed(table: &str, version: u64, operation: &str, attempts: u32) 
 /// Nothing was committed, because an earlier commit recorded the application transaction.
 pub(crate) fn already_recorded(table: &str, version: u64) {
     info!(target: "deltaic::commit", table, version, "nothing committed: the application transaction is recorded");
+}
+
+/// Credentials could not be renewed.
+pub(crate) fn not_renewed(store: &str, error: &Error) {
+    warn!(target: "deltaic::credentials", store, %error, "the credentials are not renewed");
 }
 
 /// A put without a clear answer is repeated.

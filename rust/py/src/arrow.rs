@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::errors::to_python;
-use crate::runtime::interrupted;
+use crate::runtime::{interrupted, released};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -38,7 +38,8 @@ pub(crate) fn stream_capsule<'py>(
             return Some(Err(stream_error(Error::Interrupted)));
         }
         // a panic must not reach the peer, whose code is not Rust; what it left is not asked again
-        let next = caught(|| "read of a stream".into(), || Ok(if over { None } else { batches.next() }));
+        let mut pulled = || released(|| if over { None } else { batches.next() }).flatten();
+        let next = caught(|| "read of a stream".into(), || Ok(pulled()));
         over = next.is_err();
         next.unwrap_or_else(|error| Some(Err(stream_error(error))))
     });

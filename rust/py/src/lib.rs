@@ -5,6 +5,7 @@ mod alter;
 mod arrow;
 mod changes;
 mod commits;
+mod credentials;
 mod dml;
 mod errors;
 mod file_choices;
@@ -33,6 +34,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::changes::Changes;
+    #[pymodule_export]
+    use crate::credentials::{options_to_send, register};
     #[pymodule_export]
     use crate::dml::{delete_rows, update_rows};
     #[pymodule_export]
@@ -76,4 +79,16 @@ mod _core {
     /// What names of options have whose values are secrets.
     #[pymodule_export]
     const SECRETS: &str = deltaic_core::store::SECRETS;
+
+    /// The storage option that names a source of credentials.
+    #[pymodule_export]
+    const CREDENTIALS: &str = deltaic_core::store::CREDENTIALS;
+
+    /// The same of a session.
+    #[pymodule_export]
+    const SESSION_CREDENTIALS: &str = deltaic_core::store::SESSION_CREDENTIALS;
+
+    /// The name of the source that asks the JVM.
+    #[pymodule_export]
+    const JVM_CREDENTIALS: &str = deltaic_core::store::JVM_CREDENTIALS;
 }

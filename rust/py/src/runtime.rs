@@ -167,6 +167,17 @@ fn note_thread(py: Python<'_>) -> PyResult<bool> {
     Ok(is_main)
 }
 
+/// Runs work of a stream that a peer pulls: on the main thread without the GIL, which the peer may keep, and which a function
+/// that gives credentials needs. Off it, as [`interrupted`], the GIL is not asked for.
+pub(crate) fn released<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    let mut work = Some(work);
+    let mut done = None;
+    if MAIN_OF.get() == std::process::id() {
+        done = Python::try_attach(|py| work.take().map(|work| py.detach(work))).flatten();
+    }
+    done.or_else(|| work.map(|work| work()))
+}
+
 /// Whether Ctrl-C waits, for a stream that a peer pulls. Off the main thread it is never asked, because the GIL may be
 /// held by whoever waits for this very batch. The interrupt is set again, so that Python raises KeyboardInterrupt as soon
 /// as the peer has returned.

@@ -155,10 +155,11 @@ impl SparkTable {
 /// Hadoop's settings for what a store's options say of a place; see `store::hadoop_settings`.
 #[pyfunction]
 pub(crate) fn hadoop_settings(
-    uri: &str,
+    py: Python<'_>,
+    uri: String,
     storage_options: BTreeMap<String, String>,
-) -> BTreeMap<String, String> {
-    store::hadoop_settings(uri, &storage_options.into()).into_iter().collect()
+) -> PyResult<BTreeMap<String, String>> {
+    read(py, move || Ok(store::hadoop_settings(&uri, &storage_options.into())?.into_iter().collect()))
 }
 
 /// The path and the time of `path@20260101000000000`, in milliseconds as if the digits were UTC; none for any other path, and

@@ -134,7 +134,8 @@ impl WritePlan {
 
     /// For tasks in other processes. It holds the storage options.
     fn to_bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        self.inner.to_json().map(String::into_bytes).map_err(|e| to_python(py, &e))
+        let inner = self.inner.clone();
+        read(py, move || inner.to_json().map(String::into_bytes))
     }
 
     /// Whether there is nothing to write.
@@ -208,8 +209,9 @@ impl WritePlan {
 
     /// What the options of the store say of this place, by Hadoop's names.
     #[getter]
-    fn hadoop_settings(&self) -> BTreeMap<String, String> {
-        self.inner.plan.location.hadoop_settings().into_iter().collect()
+    fn hadoop_settings(&self, py: Python<'_>) -> PyResult<BTreeMap<String, String>> {
+        let location = self.inner.plan.location.clone();
+        read(py, move || Ok(location.hadoop_settings()?.into_iter().collect()))
     }
 
     /// The location of the table as Spark spells it.

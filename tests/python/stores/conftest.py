@@ -43,6 +43,13 @@ def processes() -> Iterator[concurrent.futures.ProcessPoolExecutor]:
         yield pool
 
 
+@pytest.fixture(scope="session")
+def s3_of_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.S3]:
+    """A server that speaks S3 and has users."""
+    with servers.versitygw(tmp_path_factory.mktemp("versitygw-users"), users=True) as server:
+        yield server
+
+
 @pytest.fixture
 def uri() -> str:
     """The place of a table of its own."""

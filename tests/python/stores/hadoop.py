@@ -168,6 +168,11 @@ def other_names(spark: Any) -> None:
         stream = stream.trigger(availableNow=True).format("memory").queryName("read")
         stream.start().awaitTermination()
         assert spark.table("read").count() == read.count()
+    # options of a write that Hadoop names reach the log, too
+    for route in ("direct", "arrow", "driver"):
+        given = {"fs.s3a.secret.key": secret, "deltaicRoute": route}
+        deltaic.save(spark.range(5), f"{BASE}/saved", mode="append", **given)
+    assert spark.read.format("delta").options(**own).load(f"{BASE}/saved").count() == 15
     # another session's setting goes before Hadoop's
     hadoop.set("fs.s3a.secret.key", "wrong")
     session = spark.newSession()

@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING
 
 import packages
 import pyspark
-from peers import alone, cache
 
 from deltaic.spark.java import ensure_java
 

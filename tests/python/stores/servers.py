@@ -27,13 +27,35 @@ _PARTS = 9
 
 @dataclass(frozen=True)
 class S3:
-    """A server that speaks S3, with one bucket."""
+    """A server that speaks S3, with one bucket. `program` is set where it has users."""
 
     endpoint: str
     key: str = "testkey"
     secret: str = field(default="testsecret", repr=False)
     region: str = "us-east-1"
     log: Path | None = None
+    program: Path | None = None
+
+    def user(self, key: str) -> dict[str, str]:
+        """Makes a user who may do anything; his credentials."""
+        secret = f"secret-of-{key}"
+        self._admin("create-user", "--access", key, "--secret", secret, "--role", "admin")
+        return {"aws_access_key_id": key, "aws_secret_access_key": secret}
+
+    def revoke(self, key: str) -> None:
+        """Takes a user away: his keys are refused from now on."""
+        self._admin("delete-user", "--access", key)
+
+    @property
+    def place(self) -> dict[str, str]:
+        """Its `storage_options` without credentials."""
+        return {name: value for name, value in self.options.items() if "access_key" not in name}
+
+    def _admin(self, *command: str) -> None:
+        access = ["--access", self.key, "--secret", self.secret, "--endpoint-url", self.endpoint]
+        subprocess.run(
+            [str(self.program), "admin", *access, *command], check=True, capture_output=True, timeout=60
+        )
 
     def requests(self, table: str) -> list[tuple[str, str]]:
         """The requests so far for a table of the bucket: the method, and the object below the table or none."""
@@ -181,17 +203,22 @@ Server = S3 | Azure | Gcs
 
 
 @contextmanager
-def versitygw(folder: Path) -> Iterator[S3]:
-    """versitygw over a folder."""
+def versitygw(folder: Path, *, users: bool = False) -> Iterator[S3]:
+    """versitygw over a folder; with `users` they can be made and taken away."""
     port = free_port()
-    server = S3(f"http://127.0.0.1:{port}", log=folder / "log")
+    program = packages.versitygw()
+    server = S3(f"http://127.0.0.1:{port}", log=folder / "log", program=program if users else None)
     (folder / "data" / BUCKET).mkdir(parents=True)
     # metadata beside the files: not every file system has extended attributes
     sidecar = folder / "metadata"
     sidecar.mkdir()
     given = {"ROOT_ACCESS_KEY": server.key, "ROOT_SECRET_KEY": server.secret}
     stored = ["posix", "--sidecar", sidecar, folder / "data"]
-    with _running([packages.versitygw(), "--port", f"127.0.0.1:{port}", *stored], port, folder, given):
+    accounts: list[str] = []
+    if users:
+        (folder / "accounts").mkdir()
+        accounts = ["--iam-dir", str(folder / "accounts"), "--iam-cache-disable"]
+    with _running([program, "--port", f"127.0.0.1:{port}", *accounts, *stored], port, folder, given):
         yield server
 
 

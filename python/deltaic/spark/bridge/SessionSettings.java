@@ -12,7 +12,8 @@ public final class SessionSettings {
   };
   private static final String HADOOP = "parquet.";
   private static final String ALLOWED = "spark.deltaic.allowedLocations";
-  private static final String[] OF_STORES = {ALLOWED, "spark.deltaic.universalFormat.allowStale"};
+  private static final String[] OF_STORES =
+      {ALLOWED, "spark.deltaic.universalFormat.allowStale", "spark.deltaic.credentials"};
 
   private SessionSettings() {}
 
@@ -27,7 +28,8 @@ public final class SessionSettings {
   /** As a JSON object. */
   public static String of(SparkSession session) {
     HashMap found = new HashMap();
-    for (Iterator i = Scala.map(session.conf().getAll()).entrySet().iterator(); i.hasNext(); ) {
+    Map set = Scala.map(session.conf().getAll());
+    for (Iterator i = set.entrySet().iterator(); i.hasNext(); ) {
       Map.Entry setting = (Map.Entry) i.next();
       String name = (String) setting.getKey();
       for (int k = 0; k < SAID.length; k++) {
@@ -39,7 +41,7 @@ public final class SessionSettings {
       Map.Entry setting = (Map.Entry) i.next();
       found.put("spark.hadoop." + HADOOP + setting.getKey(), setting.getValue());
     }
-    found.putAll(StoreSettings.of(session));
+    found.putAll(StoreSettings.of(session, set));
     return Python.write(found);
   }
 

@@ -20,6 +20,9 @@ public final class StoreSettings {
   private static final String DEFAULTS = "-default.xml";
   private static final String DEFAULT_FS = "fs.defaultFS";
   private static final String S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem";
+  /** The function that gives credentials, as the session names it and as the core does. */
+  private static final String CREDENTIALS = "spark.deltaic.credentials";
+  private static final String CREDENTIALS_OPTION = "session_credentials_source";
   private static final String PROVIDERS = "hadoop.security.credential.provider.path";
 
   private StoreSettings() {}
@@ -29,6 +32,11 @@ public final class StoreSettings {
    * one. Defaults of Hadoop are left out.
    */
   static HashMap of(SparkSession session) {
+    return of(session, Scala.map(session.conf().getAll()));
+  }
+
+  /** As `of`, with the settings that the session has. */
+  static HashMap of(SparkSession session, Map set) {
     HashMap found = new HashMap();
     Configuration hadoop = session.sparkContext().hadoopConfiguration();
     for (Iterator i = hadoop.iterator(); i.hasNext(); ) {
@@ -38,13 +46,14 @@ public final class StoreSettings {
       if (value != null) found.put(name, value);
     }
     if (hadoop.get(PROVIDERS) != null) found.putAll(kept(hadoop));
-    for (Iterator i = Scala.map(session.conf().getAll()).entrySet().iterator(); i.hasNext(); ) {
+    for (Iterator i = set.entrySet().iterator(); i.hasNext(); ) {
       Map.Entry setting = (Map.Entry) i.next();
       String name = (String) setting.getKey();
       if (isOfStore(name)) found.put(name, setting.getValue());
     }
     String working = workingFolder(session);
     if (working != null) found.put(DEFAULT_FS, working);
+    if (set.get(CREDENTIALS) != null) found.put(CREDENTIALS_OPTION, set.get(CREDENTIALS));
     return found;
   }
 

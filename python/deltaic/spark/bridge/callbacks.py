@@ -7,6 +7,7 @@ import hmac
 import json
 from typing import TYPE_CHECKING, Any
 
+from deltaic._core import SESSION_CREDENTIALS
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError, UnsupportedError
 from deltaic.spark.bridge import (
     core_reads,
@@ -70,6 +71,9 @@ def _with_store(asked: dict[str, Any]) -> dict[str, Any]:
     if store and "options" in asked:
         named = {name.lower() for name in asked["options"]}
         asked["options"] |= {name: value for name, value in store.items() if name.lower() not in named}
+    if store and "given" in asked and SESSION_CREDENTIALS in store:
+        # Spark has the session's settings, and not what its function gives
+        asked["given"].setdefault(SESSION_CREDENTIALS, store[SESSION_CREDENTIALS])
     return asked
 
 

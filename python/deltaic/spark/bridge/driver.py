@@ -29,7 +29,7 @@ def connect(gateway: Any, format_name: str) -> None:
     """
     _serve(gateway)
     secret = secrets.token_hex(32)
-    with _unlogged():
+    with unlogged():
         static_method(gateway, f"{PACKAGE}.Python", "connect")(callback(secret), secret, format_name)
 
 
@@ -43,7 +43,7 @@ def _serve(gateway: Any) -> None:
     server.auth_token = secrets.token_hex(32)
     ensure_callback_server_started(gateway)
     try:
-        with _unlogged():
+        with unlogged():
             java = JavaObject(_GATEWAY_SERVER, gateway._gateway_client)
             static_method(gateway, f"{PACKAGE}.CallbackClients", "authenticate")(java, server.auth_token)
     except Py4JError:
@@ -52,7 +52,7 @@ def _serve(gateway: Any) -> None:
 
 
 @contextlib.contextmanager
-def _unlogged() -> Iterator[None]:
+def unlogged() -> Iterator[None]:
     """py4j logs what it sends at the level DEBUG."""
     thread = threading.get_ident()
 

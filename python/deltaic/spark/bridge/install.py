@@ -9,7 +9,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 
 from deltaic import _core
-from deltaic.spark.bridge import compiler, driver, errors
+from deltaic.spark.bridge import compiler, credentials, driver, errors
 from deltaic.spark.session import jvm
 from deltaic.spark.session.jvm import is_loaded, java_class, java_method
 
@@ -57,6 +57,7 @@ def _install(spark: Any) -> list[str]:
         ]
     errors.convert_from(gateway)
     driver.connect(gateway, name)
+    credentials.give_from(gateway)
     java_method(spark, "HideOptions", "hide")(spark._jsparkSession, _core.SECRETS)
     said = []
     if name == "deltaic":

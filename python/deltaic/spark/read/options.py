@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from deltaic._core import CREDENTIALS, SESSION_CREDENTIALS
 from deltaic.allowed_locations import OPTION as ALLOWED_LOCATIONS
 from deltaic.table.verify import LEVELS
 from deltaic.time_travel import invalid_timestamp, refusal, version_of
@@ -36,7 +37,7 @@ def split_storage(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, s
         lower = name.lower()
         if lower == _ALLOWED:
             storage[ALLOWED_LOCATIONS] = value
-        elif lower.startswith(_HADOOP):
+        elif lower.startswith(_HADOOP) or lower in (CREDENTIALS, SESSION_CREDENTIALS):
             storage[name] = value
         elif lower.startswith(_STORAGE):
             storage[lower] = value

@@ -17,7 +17,7 @@ from deltaic.spark.session.time_zone import TIME_ZONE, is_utc, pruning
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _FIELDS = ("row_id", "row_commit_version")
 """Fields of `_metadata`, and the columns of a read that they become."""
@@ -32,12 +32,14 @@ def read(
     where: str | None = None,
     *,
     row_ids: bool = False,
+    storage_options: Mapping[str, str] | None = None,
 ) -> Any:
-    """See `deltaic.read`."""
+    """See `deltaic.read`; `storage_options` go before what the session says of the store."""
+    given = dict(storage_options or {})
     rows = (
-        _connect_rows(spark, path, version, timestamp, where, row_ids=row_ids)
+        _connect_rows(spark, path, version, timestamp, where, storage(spark, given), row_ids=row_ids)
         if is_connect(spark)
-        else _classic_rows(spark, path, version, timestamp, row_ids=row_ids)
+        else _classic_rows(spark, path, version, timestamp, given, row_ids=row_ids)
     )
     return rows if where is None else rows.where(where)
 
@@ -56,10 +58,16 @@ def changes(
 
 
 def _classic_rows(
-    spark: Any, path: str, version: int | None, timestamp: str | dt.datetime | None, *, row_ids: bool
+    spark: Any,
+    path: str,
+    version: int | None,
+    timestamp: str | dt.datetime | None,
+    given: dict[str, str],
+    *,
+    row_ids: bool,
 ) -> Any:
 
-    reader = spark.read.format(format_name(spark))
+    reader = spark.read.format(format_name(spark)).options(**given)
     if version is not None:
         reader = reader.option("versionAsOf", version)
     if timestamp is not None:
@@ -85,6 +93,7 @@ def _connect_rows(
     version: int | None,
     timestamp: str | dt.datetime | None,
     where: str | None,
+    options: dict[str, str],
     *,
     row_ids: bool,
 ) -> Any:
@@ -92,11 +101,10 @@ def _connect_rows(
     list_quickly(spark)
     zone = spark.conf.get(TIME_ZONE)
     if where is not None and not is_utc(zone):
-        where = pruning(
-            zone, where, plan_scan(path, version, timestamp, None, zone, storage(spark, {})).schema, path
-        )
+        schema = plan_scan(path, version, timestamp, None, zone, options).schema
+        where = pruning(zone, where, schema, path)
     predicate = None if where is None else from_sql(where)
-    scan = plan_scan(path, version, timestamp, predicate, zone, storage(spark, {}), row_ids=row_ids)
+    scan = plan_scan(path, version, timestamp, predicate, zone, options, row_ids=row_ids)
     if not row_ids:
         return planned_rows(spark, scan)
     kept = scan.row_id_columns

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from deltaic import allowed_locations, time_travel, times
+from deltaic import _core, allowed_locations, time_travel, times
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 from deltaic.spark.session.jvm import java_method
 from deltaic.spark.session.kind import is_connect
@@ -40,6 +40,8 @@ _FILE_SYSTEMS = (
 )
 _ALLOW_STALE = "spark.deltaic.universalFormat.allowStale"
 _ALLOWED_LOCATIONS = "spark.deltaic.allowedLocations"
+CREDENTIALS = "spark.deltaic.credentials"
+"""The name of the function that gives the credentials of stores: `enable` sets it."""
 OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
 """Whether changes of versions and times after the newest are none, instead of an error."""
 
@@ -192,6 +194,8 @@ def of_store(given: Mapping[str, str]) -> dict[str, str]:
         said["allow_stale_universal_format"] = "true"
     if _ALLOWED_LOCATIONS in given:
         said[allowed_locations.OPTION] = given[_ALLOWED_LOCATIONS]
+    if CREDENTIALS in given:
+        said[_core.SESSION_CREDENTIALS] = given[CREDENTIALS]
     for name, value in given.items():
         hadoops = name.removeprefix(_HADOOP)
         if hadoops.startswith(_FILE_SYSTEMS):

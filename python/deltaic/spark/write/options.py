@@ -141,6 +141,11 @@ class WriteOptions:
             configuration=configuration,
         )
 
+    @property
+    def of_store(self) -> dict[str, str]:
+        """Those of `hadoop` that are settings of its file systems: they apply to the log, too."""
+        return {name: value for name, value in self.hadoop.items() if name.lower().startswith("fs.")}
+
     def defining(self, definition: Definition) -> WriteOptions:
         """Of a write that makes or replaces the table."""
         return replace(self, configuration=definition.properties, dynamic_partitions=False)

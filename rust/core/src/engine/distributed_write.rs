@@ -13,7 +13,7 @@ use crate::operations::{commit_made, fill, make_durable, operation};
 use crate::predicate::Predicate;
 use crate::properties::TableProperty;
 use crate::schema::{StructField, StructType, from_arrow};
-use crate::store::{Location, StorageOptions};
+use crate::store::{Location, StorageOptions, options_to_send};
 use crate::txn::Operation;
 use crate::write::{
     FrameColumns, RowRules, Rules, Target, Uploads, WriteOptions, WritePlan, WriteResult,
@@ -144,15 +144,15 @@ impl DistributedWrite {
         columns
     }
 
-    /// The form that is sent to the tasks, as JSON. It contains the storage options.
+    /// The form that is sent to the tasks, as JSON. It contains the storage options, with credentials that are valid now.
     ///
     /// # Errors
-    /// None that is known: every part has a JSON form.
+    /// [`Error::Credentials`].
     pub fn to_json(&self) -> Result<String> {
         let (plan, options) = (&self.plan, &self.options);
         let packed = Packed {
             root: plan.location.root().to_uri(),
-            storage: self.storage.clone(),
+            storage: options_to_send(&plan.location.root().to_uri(), &self.storage)?,
             version: match plan.target {
                 Target::New => None,
                 Target::Existing(version) | Target::Skip(version) => Some(version),

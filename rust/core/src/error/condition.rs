@@ -365,6 +365,7 @@ pub const OF_KINDS: &[(&str, Option<&Condition>)] = &[
     ("SourceReplaced", Some(&DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE)),
     ("InvalidOffset", Some(&INVALID_SOURCE_OFFSET_FORMAT)),
     ("CommitStateUnknown", None),
+    ("Credentials", None),
     ("Storage", None),
     ("NotFound", None),
     ("Arrow", None),

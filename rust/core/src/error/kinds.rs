@@ -405,6 +405,14 @@ pub enum Error {
         /// Answer of the store.
         reason: String,
     },
+    /// Who gives the credentials of a store, a function or a class of Hadoop, gave none.
+    #[error("no credentials for `{store}`: {reason}")]
+    Credentials {
+        /// The store: `s3://bucket`.
+        store: String,
+        /// What was raised, or what is missing.
+        reason: String,
+    },
     /// The store refused or failed.
     #[error("{operation} `{path}`: {source}")]
     Storage {
@@ -530,6 +538,7 @@ kinds! {
         SourceReplaced { path, expected, found },
         InvalidOffset { offset, reason },
         CommitStateUnknown { path, version, reason },
+        Credentials { store, reason },
         Storage { operation, path, source },
         NotFound { path },
         Arrow { context, source },

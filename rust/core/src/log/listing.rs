@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::{LogFile, LogFileKind, commit_name};
 use crate::error::{Error, Result};
-use crate::store::Location;
+use crate::store::{FileMeta, Location};
 
 /// More missing commits than this are no race, but a broken log.
 const MOST_OVERLOOKED: u64 = 32;
@@ -16,6 +16,12 @@ pub struct Listing {
     pub from: u64,
 }
 
+/// The first name of a version.
+fn start(from: u64) -> String {
+    // every name of the protocol starts with a digit: from version 0 on, start at the first digit
+    if from == 0 { "0".to_owned() } else { format!("{from:020}.") }
+}
+
 impl Listing {
     /// Lists the log from a version on. A commit that existed before a later, listed one is listed too.
     ///
@@ -25,9 +31,19 @@ impl Listing {
     /// # Cost
     /// One listing request. Only where a commit is missing between others, it is asked for by its name.
     pub fn read(location: &Location, from: u64) -> Result<Self> {
-        // every name of the protocol starts with a digit: from version 0 on, start at the first digit
-        let start = if from == 0 { "0".to_owned() } else { format!("{from:020}.") };
-        let listed = location.store().list_from(&location.log_dir(), &start)?;
+        Self::of(location, location.store().list_from(&location.log_dir(), &start(from))?, from)
+    }
+
+    /// The first page of [`Listing::read`]; `None` where it is not all.
+    ///
+    /// # Errors
+    /// As [`Listing::read`].
+    pub(crate) fn first(location: &Location, from: u64) -> Result<Option<Self>> {
+        let (listed, all) = location.store().list_first(&location.log_dir(), &start(from))?;
+        if all { Self::of(location, listed, from).map(Some) } else { Ok(None) }
+    }
+
+    fn of(location: &Location, listed: Vec<FileMeta>, from: u64) -> Result<Self> {
         let files = listed.into_iter().filter_map(LogFile::classify).collect();
         let mut listing = Listing { files, from };
         let overlooked = listing.overlooked(location)?;
@@ -36,6 +52,12 @@ impl Listing {
             listing.files.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         }
         Ok(listing)
+    }
+
+    /// The listing from a later version on.
+    pub(crate) fn later(mut self, from: u64) -> Self {
+        self.files.retain(|file| file.version >= from);
+        Listing { files: self.files, from }
     }
 
     /// Commits after the newest checkpoint that exist, although the listing lacks them: a listing may pass the name of

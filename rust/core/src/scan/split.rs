@@ -15,7 +15,7 @@ use crate::predicate::Predicate;
 use crate::replay::FilesRequest;
 use crate::schema::{ColumnMappingMode, StructField, StructType};
 use crate::snapshot::Snapshot;
-use crate::store::{Location, StorageOptions};
+use crate::store::{Location, StorageOptions, options_to_send};
 use crate::sums::SaturatingSum;
 
 /// No split is smaller than this, where there is enough: opening a file costs about as much as reading so many bytes.
@@ -112,12 +112,13 @@ impl Split {
         Split { predicate, ..self }
     }
 
-    /// The JSON form.
+    /// The JSON form, with credentials that are valid now.
     ///
     /// # Errors
-    /// None that is known: every part has a JSON form.
+    /// [`Error::Credentials`].
     pub fn to_json(&self) -> Result<String> {
-        serde_json::to_string(self).map_err(|e| invalid(&e.to_string()))
+        let sent = Split { options: options_to_send(&self.root, &self.options)?, ..self.clone() };
+        serde_json::to_string(&sent).map_err(|e| invalid(&e.to_string()))
     }
 
     /// From [`Split::to_json`].

@@ -1,7 +1,7 @@
 //! Opening: listing, segment, protocol and metadata. No file action is read.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
 use super::at::At;
 use super::level::Checks;
@@ -13,6 +13,11 @@ use crate::log::{Checkpoint, LastCheckpoint, Listing, LogFile, LogFileKind, LogS
 use crate::replay::{CheckpointReader, Totals, scan_for_protocol_and_metadata};
 use crate::report::Counters;
 use crate::store::Location;
+
+/// The newest checkpoints that this process has seen, by the root of the table.
+static CHECKPOINTS: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+/// Tables among them.
+const MOST_SEEN: usize = 1024;
 
 /// A version whose protocol and metadata are known.
 pub(super) struct Opened {
@@ -109,13 +114,19 @@ pub(super) fn open(location: &Location, at: At, counters: &Counters) -> Result<O
         At::Version(version) => Some(version),
         At::Timestamp(millis) => return at_time(location, millis, counters),
     };
-    let hint = hint(location, counters).filter(|h| version.is_none_or(|v| h.version <= v));
+    let (hint, early) = hint_and_listing(location, counters);
+    let hint = hint.filter(|h| version.is_none_or(|v| h.version <= v));
+    // a listing that was made at the same time, if it goes far enough back
+    let listed = |from: u64| match early {
+        Some(early) if early.from <= from => Ok(early.later(from)),
+        _ => Listing::read(location, from),
+    };
     let Some(hint) = hint else {
-        return open_listed(location, &Listing::read(location, 0)?, version, counters);
+        return open_listed(location, &listed(0)?, version, counters);
     };
     let adds = hint.num_of_add_files.and_then(|adds| u64::try_from(adds).ok());
     let hinted = adds.map(|adds| (hint.version, adds));
-    let listing = Listing::read(location, hint.version)?;
+    let listing = listed(hint.version)?;
     match LogSegment::select(&location.root().to_string(), &listing, version, &BTreeSet::new()) {
         Ok(Some(segment)) if segment.checkpoint.is_some() => {
             match finish(location, segment, BTreeSet::new(), hinted, counters) {
@@ -141,6 +152,31 @@ pub(super) fn open(location: &Location, at: At, counters: &Counters) -> Result<O
             open_listed(location, &listing, version, counters)
         }
     }
+}
+
+/// The hint, and at the same time the first page of a listing where the store is a server: that is all of most logs, and
+/// one wait less. It begins at the checkpoint that this process saw last. Of a longer log it is one request too many, the
+/// first time.
+fn hint_and_listing(location: &Location, counters: &Counters) -> (Option<LastCheckpoint>, Option<Listing>) {
+    if !location.store().is_far() {
+        return (hint(location, counters), None);
+    }
+    let root = location.root().to_string();
+    let from = CHECKPOINTS.try_lock().ok().and_then(|seen| seen.get(&root).copied()).unwrap_or(0);
+    let (hint, early) = std::thread::scope(|scope| {
+        // a listing that fails is made again, and reports it
+        let listing =
+            std::thread::Builder::new().spawn_scoped(scope, || Listing::first(location, from).ok().flatten());
+        let hint = hint(location, counters);
+        (hint, listing.ok().and_then(|listing| listing.join().ok()).flatten())
+    });
+    if let (Some(hint), Ok(mut seen)) = (&hint, CHECKPOINTS.try_lock()) {
+        if seen.len() >= MOST_SEEN {
+            seen.clear();
+        }
+        seen.insert(root, hint.version);
+    }
+    (hint, early)
 }
 
 fn hint(location: &Location, counters: &Counters) -> Option<LastCheckpoint> {

@@ -91,6 +91,24 @@ impl Store for Contained {
         self.inner.real_path(path)
     }
 
+    fn list_first(&self, dir: &ObjectPath, from: &str) -> Result<(Vec<FileMeta>, bool)> {
+        self.inner.list_first(dir, from)
+    }
+
+    fn is_far(&self) -> bool {
+        self.inner.is_far()
+    }
+
+    fn kept(&self, path: &ObjectPath, range: Option<&Range<u64>>) -> Option<Bytes> {
+        self.reads.check(path).ok()?;
+        self.inner.kept(path, range)
+    }
+
+    fn afresh(&self) -> Option<Arc<dyn Store>> {
+        let inner = self.inner.afresh()?;
+        Some(Arc::new(Contained { inner, root: self.root.clone(), reads: self.reads.clone() }))
+    }
+
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         self.reads.check(path)?;
         self.inner.head(path)

@@ -6,9 +6,9 @@ use url::Url;
 
 #[cfg(feature = "hdfs")]
 use super::hdfs::{HdfsSettings, HdfsStore};
-use super::options::{known_url, served_by, store_options};
-use super::{AllowedLocations, Contained, LocalStore, Meter, Metered, ObjectAdapter, StorageOptions, Store};
-use super::{hadoop, remote, secrets};
+use super::opened::open_remote;
+use super::{AllowedLocations, Contained, LocalStore, Meter, Metered, StorageOptions, Store};
+use super::{hadoop, secrets};
 use crate::actions::{FilePath, ObjectPath};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
@@ -55,6 +55,14 @@ impl Location {
         Location { cancel: cancel.clone(), ..self.clone() }
     }
 
+    /// The same place, read from the store alone: nothing that this process has kept is trusted.
+    pub(crate) fn afresh(&self) -> Self {
+        match self.store.afresh() {
+            Some(store) => Location { store, ..self.clone() },
+            None => self.clone(),
+        }
+    }
+
     /// What stops the operations at this place.
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel
@@ -72,7 +80,10 @@ impl Location {
     }
 
     /// Hadoop's settings for what the options say of this place; see [`hadoop_settings`](super::hadoop_settings).
-    pub fn hadoop_settings(&self) -> StorageOptions {
+    ///
+    /// # Errors
+    /// [`Error::Credentials`].
+    pub fn hadoop_settings(&self) -> Result<StorageOptions> {
         super::hadoop_settings(&self.root.to_uri(), &self.options)
     }
 
@@ -142,7 +153,7 @@ impl Location {
     }
 }
 
-fn invalid(uri: &str, reason: impl ToString) -> Error {
+pub(super) fn invalid(uri: &str, reason: impl ToString) -> Error {
     Error::InvalidArgument { argument: secrets::without_secrets(uri), reason: reason.to_string() }
 }
 
@@ -220,31 +231,15 @@ fn open_store(
         "file" => (Arc::new(LocalStore::of_table(path, reads)?), String::new()),
         #[cfg(feature = "hdfs")]
         "hdfs" | "viewfs" => {
-            choose_tls();
+            super::opened::choose_tls();
             (Arc::new(HdfsStore::of(path, &hdfs_settings(options)?)?), String::new())
         }
-        _ => open_remote(path, options)?,
+        _ => {
+            let (store, server) = open_remote(path, options)?;
+            (Arc::new(store), server)
+        }
     };
     Ok((Arc::new(Contained::new(store, root.clone(), reads.clone())), server))
-}
-
-fn open_remote(path: &ObjectPath, options: &StorageOptions) -> Result<(Arc<dyn Store>, String)> {
-    let uri = path.to_uri();
-    let url = Url::parse(&uri).map_err(|e| invalid(&uri, e))?;
-    secrets::check_url(&url)?;
-    let options = store_options(&url, options, std::env::vars())?;
-    let url = known_url(&url).ok_or_else(|| invalid(&uri, "not a URL of a store"))?;
-    choose_tls();
-    let server = served_by(&options);
-    let (store, key) = remote::open(&url, options).map_err(|e| invalid(&uri, e))?;
-    let skip = path.key().len().saturating_sub(key.as_ref().len() + 1);
-    Ok((Arc::new(ObjectAdapter::new(Arc::from(store), skip)), server))
-}
-
-/// The TLS of the HTTP clients, where the process has not chosen one. Losing that race is as good as winning it.
-fn choose_tls() {
-    #[cfg(feature = "https")]
-    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 #[cfg(test)]

@@ -63,12 +63,28 @@ impl Store for Metered {
         self.inner.real_path(path)
     }
 
+    fn list_first(&self, dir: &ObjectPath, from: &str) -> Result<(Vec<FileMeta>, bool)> {
+        let (files, all) = self.inner.list_first(dir, from)?;
+        Ok((self.listed(Ok(files))?, all))
+    }
+
+    fn is_far(&self) -> bool {
+        self.inner.is_far()
+    }
+
+    fn kept(&self, path: &ObjectPath, range: Option<&Range<u64>>) -> Option<Bytes> {
+        self.inner.kept(path, range)
+    }
+
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         self.meter.gets.fetch_add(1, Relaxed);
         self.inner.head(path)
     }
 
     fn get(&self, path: &ObjectPath) -> Result<Bytes> {
+        if let Some(kept) = self.inner.kept(path, None) {
+            return Ok(kept);
+        }
         self.meter.gets.fetch_add(1, Relaxed);
         self.inner.get(path).inspect(|b| self.got(b))
     }
@@ -79,14 +95,23 @@ impl Store for Metered {
     }
 
     fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
-        self.meter.gets.fetch_add(paths.len() as u64, Relaxed);
-        let got = self.inner.get_many(paths);
+        let mut all: Vec<Option<Result<Bytes>>> =
+            paths.iter().map(|path| self.inner.kept(path, None).map(Ok)).collect();
+        let asked: Vec<ObjectPath> =
+            paths.iter().zip(&all).filter(|(_, kept)| kept.is_none()).map(|(path, _)| path.clone()).collect();
+        self.meter.gets.fetch_add(asked.len() as u64, Relaxed);
+        let got = self.inner.get_many(&asked);
         got.iter().flatten().for_each(|b| self.got(b));
-        got
+        for (place, got) in all.iter_mut().filter(|place| place.is_none()).zip(got) {
+            *place = Some(got);
+        }
+        all.into_iter().flatten().collect()
     }
 
     fn get_ranges(&self, path: &ObjectPath, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.meter.gets.fetch_add(1, Relaxed);
+        if ranges.iter().any(|range| self.inner.kept(path, Some(range)).is_none()) {
+            self.meter.gets.fetch_add(1, Relaxed);
+        }
         self.inner.get_ranges(path, ranges).inspect(|all| all.iter().for_each(|b| self.got(b)))
     }
 

@@ -2,14 +2,18 @@
 
 mod allowed;
 mod contained;
+mod credentials;
 mod folder;
 mod hadoop;
 #[cfg(feature = "hdfs")]
 mod hdfs;
+mod kept;
 mod local;
 mod location;
 mod metered;
+mod names;
 mod object;
+mod opened;
 mod options;
 #[cfg(all(test, unix))]
 mod power_cut;
@@ -22,11 +26,16 @@ mod traits;
 pub use allowed::ALLOWED_LOCATIONS;
 pub(crate) use allowed::AllowedLocations;
 pub(crate) use contained::{Contained, is_of_log};
+pub use credentials::{
+    Asked, CREDENTIALS, CredentialSource, GivenCredentials, JVM_CREDENTIALS, SESSION_CREDENTIALS,
+    register_credentials,
+};
 pub use hadoop::hadoop_settings;
 pub use local::LocalStore;
 pub use location::Location;
 pub(crate) use metered::{Meter, Metered};
 pub use object::ObjectAdapter;
+pub use opened::options_to_send;
 #[cfg(all(test, unix))]
 pub(crate) use power_cut::{Ignore, PowerCut};
 pub use secrets::{SECRETS, StorageOptions, is_secret};

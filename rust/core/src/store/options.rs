@@ -2,154 +2,107 @@
 
 use url::Url;
 
+use super::credentials::{CREDENTIALS, SESSION_CREDENTIALS};
 use super::hadoop::{self, Mapped, Settings};
+use super::names::Options;
 use super::secrets::check_options;
 use super::{ALLOWED_LOCATIONS, StorageOptions};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-/// Options that belong together: if one of the first list is given, other sources of both lists are ignored.
-struct Group {
-    /// Names that decide, without the prefix of the store.
-    decide: &'static [&'static str],
-    /// Names that only add to those.
-    add: &'static [&'static str],
+/// Options by the names of the crate `object_store`, a later one before an earlier one of the same name, and who gives
+/// the credentials.
+pub(super) struct Chosen {
+    pub(super) options: Vec<(String, String)>,
+    pub(super) credentials: Origin,
 }
 
-const S3: &[Group] = &[
-    Group {
-        decide: &[
-            "access_key_id",
-            "secret_access_key",
-            "skip_signature",
-            "web_identity_token_file",
-            "container_credentials_relative_uri",
-            "container_credentials_full_uri",
-        ],
-        add: &[
-            "session_token",
-            "token",
-            "role_arn",
-            "role_session_name",
-            "endpoint_url_sts",
-            "container_authorization_token_file",
-        ],
-    },
-    Group {
-        decide: &["endpoint", "endpoint_url", "endpoint_url_s3"],
-        add: &["virtual_hosted_style_request", "allow_http"],
-    },
-];
-const AZURE: &[Group] = &[
-    Group {
-        decide: &[
-            "account_key",
-            "access_key",
-            "master_key",
-            "client_secret",
-            "sas_key",
-            "sas_token",
-            "token",
-            "bearer_token",
-            "federated_token_file",
-            "skip_signature",
-            "use_azure_cli",
-            "credential_type",
-        ],
-        add: &[
-            "client_id",
-            "tenant_id",
-            "authority_id",
-            "authority_host",
-            "msi_endpoint",
-            "object_id",
-            "msi_resource_id",
-        ],
-    },
-    Group { decide: &["endpoint", "use_emulator"], add: &["allow_http"] },
-];
-const GCS: &[Group] = &[
-    Group {
-        decide: &[
-            "service_account",
-            "service_account_path",
-            "service_account_key",
-            "application_credentials",
-            "bearer_token",
-            "skip_signature",
-        ],
-        add: &[],
-    },
-    Group { decide: &["base_url"], add: &["allow_http"] },
-];
-const PREFIXES: [&str; 4] = ["azure_storage_", "azure_", "aws_", "google_"];
-
-impl Group {
-    fn decides(&self, name: &str) -> bool {
-        self.decide.contains(&plain(name))
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.decides(name) || self.add.contains(&plain(name))
-    }
+/// Who gives the credentials of a store.
+pub(super) enum Origin {
+    /// The options, or what they tell `object_store` to ask.
+    Options,
+    /// The source that is registered under this name.
+    Source(String),
+    /// A profile of AWS's files by its name, or the one that they have for all, if it has any.
+    Profile(Option<String>),
+    /// A class that only a JVM can call. The error is for a process without one.
+    Jvm(Error),
 }
 
-/// The name of an option without the prefix of its store.
-fn plain(name: &str) -> &str {
-    PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
-}
-
-/// The options by the names of the crate `object_store`, a later one before an earlier one of the same name: the
-/// environment, then Hadoop's settings among those given, then the others that are given. Credentials are of one of the
-/// three, and so is an endpoint: a key that is given is not sent with a token of the environment.
+/// The options of a store: the environment, then Hadoop's settings among those given, then the others that are given.
+/// Credentials are of one of the three, and so is an endpoint: a key that is given is not sent with a token of the
+/// environment. A source of credentials goes before all keys.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) by the name of a setting of Hadoop that cannot be
-/// followed, or of an option whose value cannot be sent.
+/// [`Error::InvalidArgument`] by the name of a setting of Hadoop that cannot be followed, or of an option whose value
+/// cannot be sent.
 pub(super) fn store_options(
     url: &Url,
     given: &StorageOptions,
     environment: impl Iterator<Item = (String, String)>,
-) -> Result<Vec<(String, String)>> {
+) -> Result<Chosen> {
+    let store = Options::of_scheme(url.scheme());
     let mut all: Vec<(String, String)> = environment
         .map(|(name, value)| (name.to_ascii_lowercase(), value))
-        .filter(|(name, _)| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+        .filter(|(name, _)| store.is_some_and(|store| store.is_variable(name)))
         .collect();
     let settings = Settings::among(given);
-    let (groups, mapped) = match url.scheme() {
+    let mapped = match url.scheme() {
         "s3" | "s3a" | "s3n" => {
             let set = |name: &str| all.iter().any(|(n, _)| n == name);
-            (S3, hadoop::s3a(&settings, url.host_str().unwrap_or_default(), set)?)
+            hadoop::s3a(&settings, url.host_str().unwrap_or_default(), set)?
         }
-        "abfs" | "abfss" | "wasb" | "wasbs" | "az" | "adl" | "azure" => {
-            (AZURE, hadoop::azure(&settings, url)?)
-        }
-        "gs" => (GCS, hadoop::gcs(&settings)?),
-        _ => (&[][..], Mapped::default()),
+        "gs" => hadoop::gcs(&settings)?,
+        _ if store.is_some() => hadoop::azure(&settings, url)?,
+        _ => Mapped::default(),
     };
+    let is_credential =
+        |name: &str| store.is_some_and(|store| store.has(&store.credentials, &name.to_ascii_lowercase()));
     if let Some(kept) = mapped.credentials {
-        let credentials = groups.first();
-        all.retain(|(name, _)| {
-            kept.contains(&name.as_str()) || credentials.is_none_or(|group| !group.has(name))
-        });
+        all.retain(|(name, _)| kept.contains(&name.as_str()) || !is_credential(name));
     }
+    let (jvm, may_be_profile) = (mapped.jvm, mapped.credentials.is_none_or(hadoop::is_default_chain));
     let mapped: StorageOptions =
         mapped.options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     check_options(mapped.iter())?;
     let others: StorageOptions = given
         .iter()
-        .filter(|(name, _)| *name != ALLOWED_LOCATIONS && !hadoop::is_setting(name))
+        .filter(|(name, _)| ![ALLOWED_LOCATIONS, CREDENTIALS, SESSION_CREDENTIALS].contains(&name.as_str()))
+        .filter(|(name, _)| !hadoop::is_setting(name))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
         .collect();
     check_options(others.iter())?;
+    let has_keys = others.keys().any(|name| is_credential(name));
+    let of_session = given.get(SESSION_CREDENTIALS).filter(|_| !has_keys);
+    let credentials = match (given.get(CREDENTIALS).or(of_session), jvm) {
+        (Some(source), _) => Origin::Source(source.clone()),
+        (None, Some(error)) if !has_keys => Origin::Jvm(error),
+        _ => Origin::Options,
+    };
     for said in [mapped, others] {
-        put_above(&mut all, said, groups);
+        put_above(&mut all, said, store);
     }
-    Ok(all)
+    let of_s3 = matches!(url.scheme(), "s3" | "s3a" | "s3n");
+    let has_keys = all.iter().any(|(name, _)| store.is_some_and(|s| s.decides(&s.credentials, name)));
+    let profile = all.iter().rfind(|(name, _)| ["aws_profile", "profile"].contains(&name.as_str()));
+    let credentials = match (credentials, profile) {
+        (Origin::Options, profile) if of_s3 && may_be_profile && !has_keys => {
+            Origin::Profile(profile.map(|(_, name)| name.clone()))
+        }
+        (origin, _) => origin,
+    };
+    if !matches!(credentials, Origin::Options | Origin::Profile(_)) {
+        all.retain(|(name, _)| !is_credential(name));
+    }
+    Ok(Chosen { options: all, credentials })
 }
 
-fn put_above(all: &mut Vec<(String, String)>, said: StorageOptions, groups: &[Group]) {
-    for group in groups.iter().filter(|group| said.keys().any(|name| group.decides(name))) {
-        all.retain(|(name, _)| !group.has(name));
+fn put_above(all: &mut Vec<(String, String)>, said: StorageOptions, store: Option<&Options>) {
+    if let Some(store) = store {
+        for group in [&store.credentials, &store.endpoint] {
+            if said.keys().any(|name| store.decides(group, name)) {
+                all.retain(|(name, _)| !store.has(group, name));
+            }
+        }
     }
     all.extend(said);
 }
@@ -170,12 +123,14 @@ const SERVER: [&str; 12] = [
     "use_emulator",
 ];
 
-/// Which server answers, as far as options of the crate `object_store` say it.
-pub(super) fn served_by(options: &[(String, String)]) -> String {
+/// Which server of a scheme answers, as far as options of the crate `object_store` say it.
+pub(super) fn served_by(scheme: &str, options: &[(String, String)]) -> String {
+    let Some(store) = Options::of_scheme(scheme) else { return String::new() };
     let mut found: Vec<String> = options
         .iter()
-        .filter(|(name, _)| SERVER.contains(&plain(name)))
-        .map(|(name, value)| format!("{}={value}", plain(name)))
+        .map(|(name, value)| (store.plain(name), value))
+        .filter(|(name, _)| SERVER.contains(name))
+        .map(|(name, value)| format!("{name}={value}"))
         .collect();
     found.sort();
     found.join(" ")
@@ -202,7 +157,7 @@ mod tests {
     fn of(url: &str, given: &[(&str, &str)], environment: &[(&str, &str)]) -> Vec<(String, String)> {
         let given = given.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
         let environment = environment.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
-        store_options(&Url::parse(url).unwrap(), &given, environment).unwrap()
+        store_options(&Url::parse(url).unwrap(), &given, environment).unwrap().options
     }
 
     fn texts(found: &[(String, String)]) -> Vec<(&str, &str)> {
@@ -233,13 +188,13 @@ mod tests {
         let at = |endpoint| {
             let given =
                 [("aws_endpoint", endpoint), ("aws_secret_access_key", "s"), ("aws_access_key_id", "k")];
-            served_by(&of("s3://b/t", &given, &[]))
+            served_by("s3", &of("s3://b/t", &given, &[]))
         };
         assert_eq!(at("http://one"), "endpoint=http://one");
         assert_ne!(at("http://one"), at("http://two"));
         // by Hadoop's name, too
         let hadoops = of("s3a://b/t", &[("fs.s3a.endpoint", "http://one")], &[]);
-        assert_eq!(served_by(&hadoops), at("http://one"));
+        assert_eq!(served_by("s3a", &hadoops), at("http://one"));
     }
 
     #[test]
@@ -250,6 +205,85 @@ mod tests {
         assert_eq!(texts(&of("s3://b/t", &hadoops, &environment)), expected);
         let found = of("s3://b/t", &[hadoops[0], ("endpoint", "https://own")], &environment);
         assert_eq!(texts(&found), [("endpoint", "https://own")]);
+    }
+
+    #[test]
+    fn options_of_another_store_decide_nothing() {
+        let environment =
+            [("AWS_ENDPOINT", "http://env"), ("AWS_ACCESS_KEY_ID", "env"), ("AZURE_REGION", "x")];
+        let found = of(
+            "s3://b/t",
+            &[("azure_endpoint", "http://azure"), ("google_skip_signature", "true")],
+            &environment,
+        );
+        let expected = [
+            ("aws_endpoint", "http://env"),
+            ("aws_access_key_id", "env"),
+            ("azure_endpoint", "http://azure"),
+            ("google_skip_signature", "true"),
+        ];
+        assert_eq!(texts(&found), expected);
+    }
+
+    #[test]
+    fn a_source_of_credentials_goes_before_all_keys() {
+        let environment =
+            [("AWS_ACCESS_KEY_ID", "env"), ("AWS_REGION", "eu")].map(|(n, v)| (n.to_owned(), v.to_owned()));
+        let given =
+            [("fs.s3a.access.key", "h"), ("fs.s3a.secret.key", "h"), ("token", "own"), (CREDENTIALS, "f")];
+        let given = given.map(|(n, v)| (n.to_owned(), v.to_owned())).into_iter().collect();
+        let url = Url::parse("s3://b/t").unwrap();
+        let found = store_options(&url, &given, environment.into_iter()).unwrap();
+        assert_eq!(texts(&found.options), [("aws_region", "eu")]);
+        assert!(matches!(found.credentials, Origin::Source(name) if name == "f"));
+    }
+
+    #[test]
+    fn keys_that_are_given_go_before_a_source_of_the_session() {
+        let of = |given: &[(&str, &str)]| {
+            let given = given.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+            store_options(&Url::parse("s3://b/t").unwrap(), &given, std::iter::empty()).unwrap()
+        };
+        let (session, hadoops) = ((SESSION_CREDENTIALS, "f"), ("fs.s3a.access.key", "h"));
+        assert!(matches!(of(&[session, hadoops]).credentials, Origin::Source(name) if name == "f"));
+        let keys = of(&[session, ("access_key_id", "own"), ("secret_access_key", "own")]);
+        assert!(matches!(keys.credentials, Origin::Options));
+        assert_eq!(texts(&keys.options), [("access_key_id", "own"), ("secret_access_key", "own")]);
+    }
+
+    #[test]
+    fn a_profile_is_asked_where_there_are_no_keys() {
+        let of = |url: &str, given: &[(&str, &str)], environment: &[(&str, &str)]| {
+            let given = given.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+            let environment = environment.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
+            store_options(&Url::parse(url).unwrap(), &given, environment).unwrap().credentials
+        };
+        let named = [("AWS_PROFILE", "env")];
+        assert!(matches!(of("s3://b/t", &[], &[]), Origin::Profile(None)));
+        assert!(matches!(of("s3a://b/t", &[], &named), Origin::Profile(Some(name)) if name == "env"));
+        let own = of("s3://b/t", &[("aws_profile", "own")], &named);
+        assert!(matches!(own, Origin::Profile(Some(name)) if name == "own"));
+        let keys = [("AWS_ACCESS_KEY_ID", "env"), ("AWS_SECRET_ACCESS_KEY", "env"), named[0]];
+        assert!(matches!(of("s3://b/t", &[], &keys), Origin::Options));
+        // Hadoop's settings name another source
+        let instance = [("fs.s3a.aws.credentials.provider", "IAMInstanceCredentialsProvider")];
+        assert!(matches!(of("s3://b/t", &instance, &named), Origin::Options));
+        let chain = [("fs.s3a.aws.credentials.provider", "DefaultCredentialsProvider")];
+        assert!(matches!(of("s3://b/t", &chain, &named), Origin::Profile(Some(_))));
+        assert!(matches!(of("gs://b/t", &[], &named), Origin::Options));
+    }
+
+    #[test]
+    fn keys_that_are_given_go_before_a_class_of_java() {
+        let class = ("fs.s3a.aws.credentials.provider", "com.example.Vault");
+        let of = |given: &[(&str, &str)]| {
+            let given = given.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+            store_options(&Url::parse("s3://b/t").unwrap(), &given, std::iter::empty()).unwrap()
+        };
+        let Origin::Jvm(error) = of(&[class]).credentials else { panic!("not of the JVM") };
+        assert!(error.to_string().contains("com.example.Vault"), "{error}");
+        let keys = [class, ("access_key_id", "own"), ("secret_access_key", "own")];
+        assert!(matches!(of(&keys).credentials, Origin::Options));
     }
 
     #[test]

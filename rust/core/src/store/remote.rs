@@ -1,10 +1,15 @@
 //! How the stores of object_store are opened, and how long their requests wait when a server asks for it.
 
+use std::sync::Arc;
+
 use object_store::path::Path;
 use object_store::{ObjectStore, parse_url_opts};
 use url::Url;
 
-/// The store of a URL and the path in it, by the options of the crate `object_store`.
+use super::credentials::Fresh;
+
+/// The store of a URL and the path in it, by the options of the crate `object_store`, with credentials that are renewed
+/// if some are given.
 ///
 /// # Errors
 /// Those of the builders of object_store: an option with a wrong value, a URL without its bucket, a store that is not in
@@ -12,11 +17,14 @@ use url::Url;
 pub(super) fn open(
     url: &Url,
     options: Vec<(String, String)>,
+    fresh: Option<&Arc<Fresh>>,
 ) -> object_store::Result<(Box<dyn ObjectStore>, Path)> {
     #[cfg(feature = "https")]
-    if let Some(opened) = patient::open(url, &options)? {
+    if let Some(opened) = patient::open(url, &options, fresh)? {
         return Ok(opened);
     }
+    #[cfg(not(feature = "https"))]
+    let _ = fresh;
     parse_url_opts(url, options)
 }
 
@@ -26,6 +34,7 @@ mod patient {
     use std::fmt;
     use std::future::Future;
     use std::pin::Pin;
+    use std::sync::Arc;
     use std::time::Duration;
 
     use chrono::{DateTime, Utc};
@@ -38,52 +47,72 @@ mod patient {
     use url::Url;
 
     use crate::store::Doubt;
+    #[cfg(feature = "cloud")]
+    use crate::store::credentials;
+    use crate::store::credentials::Fresh;
 
     /// The longest that a server's `Retry-After` delays the next try. object_store itself stops after ten tries or three
     /// minutes.
     const LONGEST: Duration = Duration::from_secs(20);
 
     /// As [`parse_url_opts`](object_store::parse_url_opts), for the stores that are reached by HTTP with credentials.
-    macro_rules! built {
+    macro_rules! builder {
         ($builder:ty, $url:expr, $options:expr) => {
             $options.iter().fold(
                 <$builder>::new().with_url($url.to_string()).with_http_connector(Patient),
                 |builder, (name, value)| match name.parse() {
                     Ok(name) => builder.with_config(name, value),
+                    // options of other stores are ignored
                     Err(_) => builder,
                 },
             )
         };
     }
 
+    /// The store of a builder, with its own provider of credentials if there is one.
+    macro_rules! built {
+        ($builder:expr, $fresh:expr, $provider:ident) => {{
+            let builder = $builder;
+            #[cfg(feature = "cloud")]
+            let builder = match $fresh {
+                Some(fresh) => builder.with_credentials(credentials::$provider(fresh.clone())),
+                None => builder,
+            };
+            Box::new(builder.build()?)
+        }};
+    }
+
     pub(super) fn open(
         url: &Url,
         options: &[(String, String)],
+        fresh: Option<&Arc<Fresh>>,
     ) -> object_store::Result<Option<(Box<dyn ObjectStore>, Path)>> {
         let (scheme, path) = ObjectStoreScheme::parse(url)?;
         let store: Box<dyn ObjectStore> = match scheme {
             #[cfg(feature = "aws")]
             ObjectStoreScheme::AmazonS3 => {
-                Box::new(built!(object_store::aws::AmazonS3Builder, url, options).build()?)
+                built!(builder!(object_store::aws::AmazonS3Builder, url, options), fresh, aws)
             }
             #[cfg(feature = "azure")]
             ObjectStoreScheme::MicrosoftAzure => {
-                Box::new(built!(object_store::azure::MicrosoftAzureBuilder, url, options).build()?)
+                built!(builder!(object_store::azure::MicrosoftAzureBuilder, url, options), fresh, azure)
             }
             #[cfg(feature = "gcp")]
             ObjectStoreScheme::GoogleCloudStorage => {
                 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
-                let mut builder = built!(GoogleCloudStorageBuilder, url, options);
+                let mut builder = builder!(GoogleCloudStorageBuilder, url, options);
                 let value = |key| builder.get_config_value(&key);
                 let unsigned = value(GoogleConfigKey::SkipSignature).as_deref() == Some("true");
-                if unsigned && value(GoogleConfigKey::BearerToken).is_none() {
+                if unsigned && fresh.is_none() && value(GoogleConfigKey::BearerToken).is_none() {
                     // object_store signs writes in any case: without this it asks for a token of the machine
                     builder = builder.with_bearer_token("");
                 }
-                Box::new(builder.build()?)
+                built!(builder, fresh, gcp)
             }
             _ => return Ok(None),
         };
+        #[cfg(not(feature = "cloud"))]
+        let _ = fresh;
         Ok(Some((store, path)))
     }
 

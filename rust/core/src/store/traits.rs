@@ -76,6 +76,27 @@ pub trait Store: Debug + Send + Sync {
         Ok(first.collect::<BTreeSet<String>>().into_iter().collect())
     }
 
+    /// The first objects of [`Store::list_from`], by one request where the store has pages, and whether they are all.
+    fn list_first(&self, dir: &ObjectPath, from: &str) -> Result<(Vec<FileMeta>, bool)> {
+        Ok((self.list_from(dir, from)?, true))
+    }
+
+    /// Whether requests take long enough that two are better made at once.
+    fn is_far(&self) -> bool {
+        false
+    }
+
+    /// An object, or a part of it, that this process has and that costs no request.
+    fn kept(&self, path: &ObjectPath, range: Option<&Range<u64>>) -> Option<Bytes> {
+        let _ = (path, range);
+        None
+    }
+
+    /// The same store, of which nothing is kept; `None` where nothing is.
+    fn afresh(&self) -> Option<Arc<dyn Store>> {
+        None
+    }
+
     /// Size and modification time of an object.
     fn head(&self, path: &ObjectPath) -> Result<FileMeta>;
 
@@ -131,7 +152,7 @@ pub trait Store: Debug + Send + Sync {
     }
 }
 
-impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
+impl<S: Store + ?Sized> Store for Arc<S> {
     fn list_from(&self, dir: &ObjectPath, from: &str) -> Result<Vec<FileMeta>> {
         (**self).list_from(dir, from)
     }
@@ -146,6 +167,18 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
     fn entries(&self, dir: &ObjectPath) -> Result<Vec<String>> {
         (**self).entries(dir)
+    }
+    fn list_first(&self, dir: &ObjectPath, from: &str) -> Result<(Vec<FileMeta>, bool)> {
+        (**self).list_first(dir, from)
+    }
+    fn is_far(&self) -> bool {
+        (**self).is_far()
+    }
+    fn kept(&self, path: &ObjectPath, range: Option<&Range<u64>>) -> Option<Bytes> {
+        (**self).kept(path, range)
+    }
+    fn afresh(&self) -> Option<Arc<dyn Store>> {
+        (**self).afresh()
     }
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         (**self).head(path)

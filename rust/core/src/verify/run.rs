@@ -24,6 +24,7 @@ use crate::store::Location;
 /// The whole log and all checkpoints are read once, and a HEAD is made for each data file (or one listing, where that is
 /// cheaper). Memory: about 150 bytes a live file, 60 a tombstone, and the commits that are parsed at once.
 pub fn verify(location: &Location, options: &VerifyOptions) -> Result<VerifyReport> {
+    let location = &location.afresh();
     let mut report = VerifyReport::default();
     let hint = hint::read(location, &mut report)?;
     let listing = Listing::read(location, 0)?;

@@ -19,19 +19,18 @@ impl Azure<'_> {
 /// The options of Azure that the settings of ABFS and WASB ask for.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) by the name of the setting, for providers of tokens that
-/// only Hadoop can call.
+/// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) by the name of the setting, for a value that makes no
+/// sense.
 pub(crate) fn azure(settings: &Settings, url: &Url) -> Result<Mapped> {
     let container = url.username();
     let azure = Azure { settings, hosts: hosts(url.host_str().unwrap_or_default()) };
     let mut mapped = Mapped::default();
     match azure.get("account.auth.type").map(str::to_ascii_lowercase).as_deref() {
         Some("oauth") => oauth(&azure, &mut mapped)?,
-        Some("sas") => sas(&azure, container, &mut mapped)?,
+        Some("sas") => sas(&azure, container, &mut mapped),
         Some("custom") => {
-            let reason = "a custom token provider runs in Java, and the log is read and written without Java: \
-                          give the option `azure_storage_token`, or another type";
-            return Err(invalid("fs.azure.account.auth.type", reason));
+            let class = azure.get("account.oauth.provider.type").unwrap_or("a custom token provider");
+            mapped.ask_jvm("fs.azure.account.auth.type", in_java(class, "the option `azure_storage_token`"));
         }
         None | Some("sharedkey") => {
             mapped.copy("azure_storage_account_key", azure.get("account.key"));
@@ -77,19 +76,25 @@ fn signature<'a>(azure: &'a Azure<'_>, container: &str) -> Option<&'a str> {
     azure.get("sas.fixed.token").or_else(|| azure.get(&format!("sas.{container}")))
 }
 
-fn sas(azure: &Azure<'_>, container: &str, mapped: &mut Mapped) -> Result<()> {
+fn sas(azure: &Azure<'_>, container: &str, mapped: &mut Mapped) {
     match signature(azure, container) {
         Some(signature) => {
             mapped.set("azure_storage_sas_key", signature);
             mapped.credentials = Some(&[]);
-            Ok(())
         }
         None => {
-            let reason = "a signature provider runs in Java, and the log is read and written without Java: give \
-                          `fs.azure.sas.fixed.token`, or the option `azure_storage_sas_key`";
-            Err(invalid("fs.azure.sas.token.provider.type", reason))
+            let class = azure.get("sas.token.provider.type").unwrap_or("a signature provider");
+            let instead = "`fs.azure.sas.fixed.token`, or the option `azure_storage_sas_key`";
+            mapped.ask_jvm("fs.azure.sas.token.provider.type", in_java(class, instead));
         }
     }
+}
+
+fn in_java(class: &str, instead: &str) -> String {
+    format!(
+        "`{class}` gets its tokens in Java, and this process has no JVM of Spark to ask: give {instead}, or a function \
+         as `credentials`"
+    )
 }
 
 fn oauth(azure: &Azure<'_>, mapped: &mut Mapped) -> Result<()> {
@@ -123,12 +128,9 @@ fn oauth(azure: &Azure<'_>, mapped: &mut Mapped) -> Result<()> {
             return Ok(());
         }
         _ => {
-            let reason = format!(
-                "`{provider}` gets its tokens in Java, and the log is read and written without Java: use \
-                 ClientCredsTokenProvider, MsiTokenProvider or WorkloadIdentityTokenProvider, or give the option \
-                 `azure_storage_token`"
-            );
-            return Err(invalid("fs.azure.account.oauth.provider.type", reason));
+            let instead = "ClientCredsTokenProvider, MsiTokenProvider or WorkloadIdentityTokenProvider, or the option \
+                           `azure_storage_token`";
+            mapped.ask_jvm("fs.azure.account.oauth.provider.type", in_java(provider, instead));
         }
     }
     mapped.credentials = Some(&[]);
@@ -193,7 +195,7 @@ mod tests {
         assert_eq!(found.options["azure_storage_sas_key"], "s");
         let found = of([("fs.azure.sas.c.a.blob.core.windows.net", "s")]).unwrap();
         assert_eq!(found.options["azure_storage_sas_key"], "s");
-        let error = of([("fs.azure.account.auth.type", "SAS")]).err().unwrap().to_string();
+        let error = of([("fs.azure.account.auth.type", "SAS")]).unwrap().jvm.unwrap().to_string();
         assert!(error.contains("fs.azure.sas.fixed.token"), "{error}");
     }
 
@@ -223,9 +225,9 @@ mod tests {
         let found = of([kind, provider("org.apache.hadoop.fs.azurebfs.oauth2.MsiTokenProvider")]).unwrap();
         assert_eq!((found.options.len(), found.credentials), (0, Some(&[][..])));
         let class = "org.apache.hadoop.fs.azurebfs.oauth2.UserPasswordTokenProvider";
-        let error = of([kind, provider(class)]).err().unwrap().to_string();
+        let error = of([kind, provider(class)]).unwrap().jvm.unwrap().to_string();
         assert!(error.contains(class), "{error}");
-        let error = of([("fs.azure.account.auth.type", "Custom")]).err().unwrap().to_string();
+        let error = of([("fs.azure.account.auth.type", "Custom")]).unwrap().jvm.unwrap().to_string();
         assert!(error.contains("azure_storage_token"), "{error}");
     }
 }

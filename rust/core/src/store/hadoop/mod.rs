@@ -9,5 +9,5 @@ mod settings;
 pub(super) use azure::azure;
 pub(super) use gcs::gcs;
 pub use reverse::hadoop_settings;
-pub(super) use s3a::s3a;
+pub(super) use s3a::{is_default_chain, s3a};
 pub(super) use settings::{DEFAULT_FS, Mapped, Settings, default_fs, is_setting};

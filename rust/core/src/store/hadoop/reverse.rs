@@ -1,61 +1,53 @@
-use std::collections::BTreeMap;
-
 use url::Url;
 
 use super::settings::is_setting;
+use crate::error::Result;
 use crate::store::StorageOptions;
+use crate::store::credentials::{CREDENTIALS, SESSION_CREDENTIALS};
+use crate::store::names::{self, AZURE, GCS, Given, S3};
+use crate::store::opened::options_to_send;
 
 const PROVIDERS: &str = "org.apache.hadoop.fs.s3a.";
 const ABFS: &str = "org.apache.hadoop.fs.azurebfs.oauth2.";
 
 /// Hadoop's settings that say of a place what the options of a store say: for Spark, which reads and writes data files by
-/// Hadoop's file systems. Settings of Hadoop among the options stay; what has no name in Hadoop is left out.
-pub fn hadoop_settings(uri: &str, options: &StorageOptions) -> StorageOptions {
+/// Hadoop's file systems. Settings of Hadoop among the options stay; what has no name in Hadoop is left out. A source of
+/// credentials gives those that are valid now, for a client of this one read or write: Hadoop would keep it, with them.
+///
+/// # Errors
+/// [`Error::Credentials`](crate::error::Error::Credentials).
+pub fn hadoop_settings(uri: &str, options: &StorageOptions) -> Result<StorageOptions> {
     let own = || options.iter().filter(|(n, _)| is_setting(n)).map(|(n, v)| (n.clone(), v.clone())).collect();
-    Url::parse(uri).map_or_else(|_| own(), |url| of_url(&url, options))
+    let Ok(url) = Url::parse(uri) else { return Ok(own()) };
+    if ![CREDENTIALS, SESSION_CREDENTIALS].iter().any(|name| options.contains_key(*name)) {
+        return Ok(of_url(&url, options));
+    }
+    let mut said = of_url(&url, &options_to_send(uri, options)?);
+    said.insert(format!("fs.{}.impl.disable.cache", url.scheme()), "true");
+    Ok(said)
 }
 
 fn of_url(url: &Url, options: &StorageOptions) -> StorageOptions {
-    let given =
-        Given { options: options.iter().map(|(n, v)| (n.to_ascii_lowercase(), v.as_str())).collect() };
+    let given = |store| Given::new(store, options);
     let mut said = match url.scheme() {
-        "s3" | "s3a" | "s3n" => s3a(&given, url.host_str().unwrap_or_default()),
-        "abfs" | "abfss" | "wasb" | "wasbs" => azure(&given, url),
-        "gs" => gcs(&given),
+        "s3" | "s3a" | "s3n" => s3a(&given(S3), url.host_str().unwrap_or_default()),
+        "abfs" | "abfss" | "wasb" | "wasbs" => azure(&given(AZURE), url),
+        "gs" => gcs(&given(GCS)),
         _ => StorageOptions::new(),
     };
     said.extend(options.iter().filter(|(n, _)| is_setting(n)).map(|(n, v)| (n.clone(), v.clone())));
     said
 }
 
-struct Given<'a> {
-    options: BTreeMap<String, &'a str>,
-}
-
-impl<'a> Given<'a> {
-    /// The value of an option that has several names.
-    fn first(&self, names: &[&str]) -> Option<&'a str> {
-        names.iter().find_map(|name| self.options.get(*name).copied())
-    }
-
-    fn is_true(&self, names: &[&str]) -> bool {
-        self.first(names)
-            .is_some_and(|value| matches!(value.to_ascii_lowercase().as_str(), "true" | "1" | "yes" | "on"))
-    }
-}
-
 /// Settings of one bucket go before those of all: so these do.
 fn s3a(given: &Given<'_>, bucket: &str) -> StorageOptions {
+    use names::s3::{ENDPOINT, HOSTED, KEY_ID, PAYER, REGION, SECRET, TOKEN, UNSIGNED};
     let mut said = StorageOptions::new();
-    let mut set = |name: &str, value: &str| {
-        said.insert(format!("fs.s3a.bucket.{bucket}.{name}"), value.to_owned());
-    };
-    let id = given.first(&["aws_access_key_id", "access_key_id"]);
-    let secret = given.first(&["aws_secret_access_key", "secret_access_key"]);
-    if let (Some(id), Some(secret)) = (id, secret) {
+    let mut set = |name: &str, value: &str| said.insert(format!("fs.s3a.bucket.{bucket}.{name}"), value);
+    if let (Some(id), Some(secret)) = (given.first(KEY_ID), given.first(SECRET)) {
         set("access.key", id);
         set("secret.key", secret);
-        let provider = match given.first(&["aws_session_token", "aws_token", "session_token", "token"]) {
+        let provider = match given.first(TOKEN) {
             Some(token) => {
                 set("session.token", token);
                 "TemporaryAWSCredentialsProvider"
@@ -63,12 +55,11 @@ fn s3a(given: &Given<'_>, bucket: &str) -> StorageOptions {
             None => "SimpleAWSCredentialsProvider",
         };
         set("aws.credentials.provider", &format!("{PROVIDERS}{provider}"));
-    } else if given.is_true(&["aws_skip_signature", "skip_signature"]) {
+    } else if given.is_true(UNSIGNED) {
         set("aws.credentials.provider", &format!("{PROVIDERS}AnonymousAWSCredentialsProvider"));
     }
-    let endpoints = ["aws_endpoint_url_s3", "aws_endpoint_url", "aws_endpoint", "endpoint_url", "endpoint"];
-    if let Some(endpoint) = given.first(&endpoints) {
-        let hosted = given.is_true(&["aws_virtual_hosted_style_request", "virtual_hosted_style_request"]);
+    if let Some(endpoint) = given.first(ENDPOINT) {
+        let hosted = given.is_true(HOSTED);
         // there it has the bucket, which Hadoop puts before it
         let plain =
             if hosted { endpoint.replacen(&format!("://{bucket}."), "://", 1) } else { endpoint.to_owned() };
@@ -76,52 +67,32 @@ fn s3a(given: &Given<'_>, bucket: &str) -> StorageOptions {
         set("path.style.access", if hosted { "false" } else { "true" });
         set("connection.ssl.enabled", if endpoint.starts_with("http:") { "false" } else { "true" });
     }
-    if let Some(region) = given.first(&["aws_region", "region", "aws_default_region", "default_region"]) {
+    if let Some(region) = given.first(REGION) {
         set("endpoint.region", region);
     }
-    if given.is_true(&["aws_request_payer", "request_payer"]) {
+    if given.is_true(PAYER) {
         set("requester.pays.enabled", "true");
     }
     said
 }
 
 fn azure(given: &Given<'_>, url: &Url) -> StorageOptions {
+    use names::azure::{AUTHORITY, CLIENT, KEY, SECRET, SIGNATURE, TENANT};
     let mut said = StorageOptions::new();
     let host = url.host_str().unwrap_or_default();
-    let mut set = |name: &str, value: &str| {
-        said.insert(format!("fs.azure.{name}.{host}"), value.to_owned());
-    };
-    let key = given.first(&[
-        "azure_storage_account_key",
-        "azure_storage_access_key",
-        "azure_storage_master_key",
-        "account_key",
-        "access_key",
-        "master_key",
-    ]);
-    let signature =
-        given.first(&["azure_storage_sas_key", "azure_storage_sas_token", "sas_key", "sas_token"]);
-    let secret = given.first(&["azure_storage_client_secret", "azure_client_secret", "client_secret"]);
-    let tenant = given.first(&[
-        "azure_storage_tenant_id",
-        "azure_storage_authority_id",
-        "azure_tenant_id",
-        "azure_authority_id",
-        "tenant_id",
-        "authority_id",
-    ]);
-    if let Some(key) = key {
+    let mut set = |name: &str, value: &str| said.insert(format!("fs.azure.{name}.{host}"), value);
+    if let Some(key) = given.first(KEY) {
         set("account.auth.type", "SharedKey");
         set("account.key", key);
-    } else if let Some(signature) = signature {
+    } else if let Some(signature) = given.first(SIGNATURE) {
         set("account.auth.type", "SAS");
         set("sas.fixed.token", signature);
-    } else if let (Some(secret), Some(tenant)) = (secret, tenant) {
-        let host = given.first(&["azure_storage_authority_host", "azure_authority_host", "authority_host"]);
-        let host = host.unwrap_or("https://login.microsoftonline.com").trim_end_matches('/');
+    } else if let (Some(secret), Some(tenant)) = (given.first(SECRET), given.first(TENANT)) {
+        let host =
+            given.first(AUTHORITY).unwrap_or("https://login.microsoftonline.com").trim_end_matches('/');
         set("account.auth.type", "OAuth");
         set("account.oauth.provider.type", &format!("{ABFS}ClientCredsTokenProvider"));
-        if let Some(id) = given.first(&["azure_storage_client_id", "azure_client_id", "client_id"]) {
+        if let Some(id) = given.first(CLIENT) {
             set("account.oauth2.client.id", id);
         }
         set("account.oauth2.client.secret", secret);
@@ -131,19 +102,16 @@ fn azure(given: &Given<'_>, url: &Url) -> StorageOptions {
 }
 
 fn gcs(given: &Given<'_>) -> StorageOptions {
+    use names::gcs::{FILE, ROOT, UNSIGNED};
     let mut said = StorageOptions::new();
-    let mut set = |name: &str, value: &str| {
-        said.insert(format!("fs.gs.{name}"), value.to_owned());
-    };
-    let files =
-        ["google_service_account", "google_service_account_path", "service_account", "service_account_path"];
-    if let Some(file) = given.first(&files) {
+    let mut set = |name: &str, value: &str| said.insert(format!("fs.gs.{name}"), value);
+    if let Some(file) = given.first(FILE) {
         set("auth.type", "SERVICE_ACCOUNT_JSON_KEYFILE");
         set("auth.service.account.json.keyfile", file);
-    } else if given.is_true(&["google_skip_signature", "skip_signature"]) {
+    } else if given.is_true(UNSIGNED) {
         set("auth.type", "UNAUTHENTICATED");
     }
-    if let Some(root) = given.first(&["google_base_url", "base_url"]) {
+    if let Some(root) = given.first(ROOT) {
         set("storage.root.url", &format!("{}/", root.trim_end_matches('/')));
     }
     said
@@ -162,7 +130,7 @@ mod tests {
     /// The settings that Hadoop would get, translated back into ours.
     fn there_and_back(url: &str, given: &[(&str, &str)]) -> StorageOptions {
         let url = Url::parse(url).unwrap();
-        let settings = Settings::among(&hadoop_settings(url.as_str(), &options(given)));
+        let settings = Settings::among(&hadoop_settings(url.as_str(), &options(given)).unwrap());
         let mapped = match url.scheme() {
             "s3a" => from_s3a(&settings, url.host_str().unwrap(), |_| false),
             "gs" => from_gcs(&settings),
@@ -220,11 +188,19 @@ mod tests {
     #[test]
     fn settings_of_hadoop_stay() {
         let given = [("fs.s3a.fast.upload.buffer", "bytebuffer"), ("aws_region", "eu")];
-        let said = hadoop_settings("s3a://b/t", &options(&given));
+        let said = hadoop_settings("s3a://b/t", &options(&given)).unwrap();
         let expected =
             [("fs.s3a.bucket.b.endpoint.region", "eu"), ("fs.s3a.fast.upload.buffer", "bytebuffer")];
         assert_eq!(said, options(&expected));
-        let said = hadoop_settings("/t", &options(&given));
+        let said = hadoop_settings("/t", &options(&given)).unwrap();
         assert_eq!(said, options(&given[..1]));
+    }
+
+    #[test]
+    fn names_of_another_store_say_nothing() {
+        let given =
+            [("azure_endpoint", "http://azure"), ("google_skip_signature", "true"), ("aws_region", "eu")];
+        let said = hadoop_settings("s3a://b/t", &options(&given)).unwrap();
+        assert_eq!(said, options(&[("fs.s3a.bucket.b.endpoint.region", "eu")]));
     }
 }

@@ -24,6 +24,11 @@ const DEFAULT_CHAIN: &[&str] = &[
     "aws_container_authorization_token_file",
 ];
 
+/// Whether credentials may be of anything that the environment says.
+pub(crate) fn is_default_chain(kept: &'static [&'static str]) -> bool {
+    kept == DEFAULT_CHAIN
+}
+
 /// `fs.s3a.*` for a bucket: `fs.s3a.bucket.<bucket>.*` takes precedence, as in Hadoop.
 struct S3a<'a> {
     settings: &'a Settings,
@@ -46,7 +51,7 @@ impl S3a<'_> {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) by the name of the setting, for a value that makes no
-/// sense, and for what only Hadoop can do: its own providers of credentials, and encryption by the client.
+/// sense, and for what only Hadoop can do, encryption by the client.
 pub(crate) fn s3a(settings: &Settings, bucket: &str, environment: impl Fn(&str) -> bool) -> Result<Mapped> {
     let s3a = S3a { settings, bucket };
     let mut mapped = Mapped::default();
@@ -172,11 +177,12 @@ fn credentials(s3a: &S3a<'_>, environment: impl Fn(&str) -> bool, mapped: &mut M
             }
             _ => {
                 let reason = format!(
-                    "`{class}` gets its credentials in Java, and the log is read and written without Java: give \
+                    "`{class}` gets its credentials in Java, and this process has no JVM of Spark to ask: give \
                      `fs.s3a.access.key`, `fs.s3a.secret.key` and `fs.s3a.session.token`, or the options \
-                     `aws_access_key_id`, `aws_secret_access_key` and `aws_session_token`"
+                     `aws_access_key_id`, `aws_secret_access_key` and `aws_session_token`, or a function as \
+                     `credentials`"
                 );
-                return Err(invalid(&format!("fs.s3a.{PROVIDER}"), reason));
+                mapped.ask_jvm(&format!("fs.s3a.{PROVIDER}"), reason);
             }
         }
         if mapped.credentials.is_some() {
@@ -370,7 +376,9 @@ mod tests {
     #[test]
     fn a_provider_that_only_java_has_is_named() {
         let class = "com.example.Vault";
-        let error = of([("fs.s3a.aws.credentials.provider", class)], &[]).err().unwrap().to_string();
+        let found = of([("fs.s3a.aws.credentials.provider", class)], &["aws_access_key_id"]).unwrap();
+        assert_eq!(found.credentials, Some(&[][..]));
+        let error = found.jvm.unwrap().to_string();
         assert!(error.contains(class) && error.contains("fs.s3a.aws.credentials.provider"), "{error}");
         let simple = "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider";
         let error = of([("fs.s3a.aws.credentials.provider", simple)], &[]).err().unwrap().to_string();

@@ -64,11 +64,19 @@ pub(crate) struct Mapped {
     pub(crate) options: BTreeMap<&'static str, String>,
     /// Whether they name the credentials to use, so that those of the environment are ignored, except these.
     pub(crate) credentials: Option<&'static [&'static str]>,
+    /// Whether a class of Java gives the credentials: the error where there is no JVM that can ask it.
+    pub(crate) jvm: Option<Error>,
 }
 
 impl Mapped {
     pub(super) fn set(&mut self, name: &'static str, value: impl Into<String>) {
         self.options.insert(name, value.into());
+    }
+
+    /// Leaves the credentials to a class of Java.
+    pub(super) fn ask_jvm(&mut self, setting: &str, reason: impl Into<String>) {
+        self.credentials = Some(&[]);
+        self.jvm = Some(invalid(setting, reason));
     }
 
     /// Sets an option to the value of a setting, if it has one.
