@@ -11,6 +11,7 @@ mod file_choices;
 mod files;
 mod logs;
 mod maintain;
+mod optimize;
 mod runtime;
 mod spark;
 mod spark_dml;
@@ -41,8 +42,10 @@ mod _core {
     use crate::files::FileLines;
     #[pymodule_export]
     use crate::maintain::{
-        convert, fsck, generate_manifest, optimize, reset_application, restore, shallow_clone, vacuum,
+        convert, fsck, generate_manifest, reset_application, restore, shallow_clone, vacuum,
     };
+    #[pymodule_export]
+    use crate::optimize::{Optimize, OptimizeGather, OptimizeSpread, OptimizeTask};
     #[pymodule_export]
     use crate::spark::{SparkTable, hadoop_settings, time_in_path};
     #[pymodule_export]

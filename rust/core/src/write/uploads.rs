@@ -12,6 +12,8 @@ use crate::store::{Location, Store};
 #[derive(Debug)]
 pub(crate) struct Uploads {
     store: Arc<dyn Store>,
+    /// Folder of the table that new files are below.
+    folder: Option<String>,
     created: Mutex<Vec<ObjectPath>>,
     cancel: Cancel,
 }
@@ -20,7 +22,26 @@ impl Uploads {
     /// Those of an operation at a place, which what stops it there stops.
     pub(crate) fn new(location: &Location) -> Self {
         let (store, cancel) = (location.store().clone(), location.cancel().clone());
-        Uploads { store, created: Mutex::default(), cancel }
+        Uploads { store, folder: None, created: Mutex::default(), cancel }
+    }
+
+    /// The same, of files below a folder of the table.
+    pub(crate) fn below(location: &Location, folder: &str) -> Self {
+        let mut own = Uploads::new(location);
+        own.folder = Some(folder.to_owned());
+        own
+    }
+
+    /// Those that others created for the operation, which are its own from now on.
+    pub(crate) fn taken_over(location: &Location, created: Vec<ObjectPath>) -> Self {
+        let mut own = Uploads::new(location);
+        own.created = Mutex::new(created);
+        own
+    }
+
+    /// The folder that new files are below; none is the table's own.
+    pub(super) fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
     }
 
     /// The writers of files ask this one whether to continue.
