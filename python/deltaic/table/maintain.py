@@ -15,7 +15,7 @@ from deltaic.table.verify import VerifyReport, verify
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date, datetime
 
 # hours that the core can count in milliseconds
@@ -277,6 +277,7 @@ class Maintenance(Handle):
         check_statistics: bool = True,
         full: bool = False,
         _files: str | None = None,
+        _run: Callable[[_core.Optimize], str] | None = None,
     ) -> OptimizeResult:
         """Compacts small files of a partition and leaves deleted rows out, and moves to the newest version.
 
@@ -313,23 +314,21 @@ class Maintenance(Handle):
                 a partition column or has no statistics, or the table is clustered and one of the two is given.
             CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
         """
-        options = self._core.storage_options
-        found = json.loads(
-            _core.optimize(
-                self._core.uri,
-                options,
-                where,
-                target_size,
-                min_size,
-                max_deleted_ratio,
-                purge,
-                user_metadata,
-                list(zorder_by),
-                check_statistics,
-                full,
-                _files,
-            )
+        optimize = _core.Optimize(
+            self._core.uri,
+            self._core.storage_options,
+            where,
+            target_size,
+            min_size,
+            max_deleted_ratio,
+            purge,
+            user_metadata,
+            list(zorder_by),
+            check_statistics,
+            full,
+            _files,
         )
+        found = json.loads(optimize.run() if _run is None else _run(optimize))
         self._advance()
         for key in ("zorder", "clustering"):
             found[key] = found[key] and CurveStats(**found[key])

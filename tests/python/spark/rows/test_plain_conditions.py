@@ -104,7 +104,7 @@ def test_the_core_finds_the_rows_that_spark_finds(spark: Any, table: str) -> Non
         with Operation(TableRef(spark, table), "DELETE", {}) as op:
             sql = plain(op, condition)
             assert sql is not None, condition
-            op.dml.take_where(sql)
+            assert op.dml.take_where(sql, 1 << 30)
             found = pa.table(pa.RecordBatchReader.from_stream(op.dml.matched_rows()))
         wanted = [row["id"] for row in rows if row[f"c{n}"]]
         assert sorted(found["id"].to_pylist()) == wanted, (condition, sql)
