@@ -206,6 +206,7 @@ class Maintenance(Handle):
         allow_short_retention: bool = False,
         inventory: Sequence[tuple[str, int]] | None = None,
         user_metadata: str | None = None,
+        _run: Callable[[_core.Vacuum], str] | None = None,
     ) -> VacuumResult:
         """Deletes the files that no version within the retention needs, and moves to the newest version.
 
@@ -228,9 +229,10 @@ class Maintenance(Handle):
             reason = f"{retention_hours} is not a number of hours"
             raise InvalidArgumentError.of("retention_hours", reason)
         millis = None if retention_hours is None else round(retention_hours * 3_600_000)
-        found = json.loads(
-            _core.vacuum(self._core, mode, millis, allow_short_retention, dry_run, files, user_metadata)
+        vacuum = _core.Vacuum(
+            self._core, mode, millis, allow_short_retention, dry_run, files, user_metadata
         )
+        found = json.loads(vacuum.run() if _run is None else _run(vacuum))
         self._advance()
         found["cutoff"] = times.from_millis(found["cutoff"])
         found["failed"] = [(path, reason) for path, reason in found["failed"]]

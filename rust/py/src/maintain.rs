@@ -1,12 +1,9 @@
 //! `deltaic._core`: operations on whole tables. Results cross as JSON.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use deltaic_core::alter::columns_from_json;
-use deltaic_core::maintain::{
-    self, CloneOptions, ConvertOptions, Inventoried, Partitioning, RestoreOptions, VacuumMode, VacuumOptions,
-};
+use deltaic_core::maintain::{self, CloneOptions, ConvertOptions, Partitioning, RestoreOptions};
 use deltaic_core::schema::StructType;
 use deltaic_core::snapshot::At;
 use deltaic_core::store::Location;
@@ -15,39 +12,6 @@ use serde_json::json;
 
 use crate::runtime;
 use crate::table::Table;
-
-/// Deletes files that no version within the retention needs; what it did as JSON.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn vacuum(
-    py: Python<'_>,
-    table: &Table,
-    mode: &str,
-    retention_millis: Option<u64>,
-    allow_short_retention: bool,
-    dry_run: bool,
-    inventory: Option<Vec<(String, i64)>>,
-    user_metadata: Option<String>,
-) -> PyResult<String> {
-    runtime::stoppable(py, |cancel| {
-        let inventoried = |(name, modified)| Inventoried { name, modified };
-        let options = VacuumOptions {
-            mode: VacuumMode::parse(mode)?,
-            inventory: inventory.map(|files| files.into_iter().map(inventoried).collect()),
-            retention: retention_millis.map(Duration::from_millis),
-            allow_short_retention,
-            dry_run,
-            user_metadata,
-        };
-        let done = maintain::vacuum(&table.location().stopped_by(cancel), &options)?;
-        let failed: Vec<_> = done.failed.iter().map(|(path, reason)| json!([path, reason])).collect();
-        Ok(json!({
-            "files": done.files, "bytes": done.bytes, "failed": failed, "cutoff": done.cutoff,
-            "version": done.version, "warnings": done.warnings
-        })
-        .to_string())
-    })
-}
 
 /// Makes the table what it was at a version or time (one of them is given); what it did as JSON.
 #[pyfunction]

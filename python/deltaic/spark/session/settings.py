@@ -34,6 +34,7 @@ _ALLOW_STALE = "spark.deltaic.universalFormat.allowStale"
 _ALLOWED_LOCATIONS = "spark.deltaic.allowedLocations"
 _CLUSTER_BYTES = "spark.deltaic.optimize.clusterBytes"
 _DML_CLUSTER_BYTES = "spark.deltaic.dml.clusterBytes"
+_VACUUM_CLUSTER_FILES = "spark.deltaic.vacuum.clusterFiles"
 _TASK_MEMORY = "spark.deltaic.optimize.taskMemory"
 _SIZE = re.compile(r"(?P<number>\d+)(?P<unit>[kmgt])?i?b?")
 OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
@@ -335,6 +336,15 @@ def dml_cluster_bytes(spark: Any) -> int:
     return 64 << 30 if not is_connect(spark) and is_local(spark) else 256 << 20
 
 
+def vacuum_cluster_files(spark: Any) -> int:
+    """`spark.deltaic.vacuum.clusterFiles`: files from which a vacuum works in Spark's tasks.
+
+    Raises:
+        InvalidArgumentError: for a value that makes no sense.
+    """
+    return _size(_VACUUM_CLUSTER_FILES, spark.conf.get(_VACUUM_CLUSTER_FILES, "100000"))
+
+
 def task_memory(spark: Any) -> int:
     """`spark.deltaic.optimize.taskMemory`: bytes of memory of one task that sorts rows.
 
@@ -347,7 +357,7 @@ def task_memory(spark: Any) -> int:
 def _size(name: str, text: str) -> int:
     found = _SIZE.fullmatch(text.strip().lower())
     if found is None:
-        raise InvalidArgumentError.of(name, f"`{text}` is not a number of bytes, such as 1073741824 or 1g")
+        raise InvalidArgumentError.of(name, f"`{text}` is not a number such as 1073741824 or 1g")
     return int(found["number"]) << (10 * " kmgt".index(found["unit"] or " "))
 
 

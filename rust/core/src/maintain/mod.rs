@@ -51,5 +51,7 @@ pub use optimize::{OptimizeDone, OptimizeOptions, optimize};
 pub(crate) use optimize_plan::OptimizePlan;
 pub use reset_application::reset_application;
 pub use restore::{RestoreDone, RestoreOptions, restore};
+pub(crate) use vacuum::{Deletion, VacuumWork, delete_files};
 pub use vacuum::{VacuumDone, VacuumOptions, vacuum};
+pub(crate) use vacuum_plan::ListedTree;
 pub use vacuum_plan::{Inventoried, VacuumMode};

@@ -84,6 +84,10 @@ impl Store for Contained {
         self.inner.entries(dir)
     }
 
+    fn one_level(&self, dir: &ObjectPath) -> Result<Option<(Vec<FileMeta>, Vec<String>)>> {
+        self.inner.one_level(dir)
+    }
+
     fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
         self.inner.real_path(path)
     }

@@ -59,6 +59,10 @@ impl Store for Metered {
         self.inner.entries(dir)
     }
 
+    fn one_level(&self, dir: &ObjectPath) -> Result<Option<(Vec<FileMeta>, Vec<String>)>> {
+        self.inner.one_level(dir)
+    }
+
     fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
         self.inner.real_path(path)
     }

@@ -160,6 +160,15 @@ impl Store for ObjectAdapter {
         Ok(all.filter_map(|path| path.filename().map(str::to_owned)).collect())
     }
 
+    fn one_level(&self, dir: &ObjectPath) -> Result<Option<(Vec<FileMeta>, Vec<String>)>> {
+        let prefix = self.path(dir)?;
+        let found =
+            self.run("list", dir, |store, root| async move { store.list_with_delimiter(Some(&root)).await })?;
+        let folders = found.common_prefixes.iter().filter_map(|path| path.filename().map(str::to_owned));
+        let folders = folders.collect();
+        Ok(Some((found.objects.into_iter().map(|m| meta(&prefix, m)).collect(), folders)))
+    }
+
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         let found = self.run("head", path, |store, at| async move { store.head(&at).await })?;
         Ok(FileMeta {

@@ -58,6 +58,12 @@ pub trait Store: Debug + Send + Sync {
         Ok(first.collect::<BTreeSet<String>>().into_iter().collect())
     }
 
+    /// The objects directly in `dir`, and the names of the folders there, which others may list at the same time. `None`
+    /// where one listing of all is as good.
+    fn one_level(&self, _dir: &ObjectPath) -> Result<Option<(Vec<FileMeta>, Vec<String>)>> {
+        Ok(None)
+    }
+
     /// Size and modification time of an object.
     fn head(&self, path: &ObjectPath) -> Result<FileMeta>;
 
@@ -128,6 +134,9 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
     fn entries(&self, dir: &ObjectPath) -> Result<Vec<String>> {
         (**self).entries(dir)
+    }
+    fn one_level(&self, dir: &ObjectPath) -> Result<Option<(Vec<FileMeta>, Vec<String>)>> {
+        (**self).one_level(dir)
     }
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         (**self).head(path)
