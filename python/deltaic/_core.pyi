@@ -7,11 +7,17 @@ __all__ = [
     "Changes",
     "Dml",
     "FileLines",
+    "Optimize",
+    "OptimizeGather",
+    "OptimizeSpread",
+    "OptimizeTask",
     "ScanPlan",
     "SparkTable",
     "StreamPart",
     "StreamSource",
     "Table",
+    "Vacuum",
+    "VacuumTask",
     "WritePlan",
     "__version__",
     "add_columns",
@@ -34,7 +40,6 @@ __all__ = [
     "generate_manifest",
     "hadoop_settings",
     "known_properties",
-    "optimize",
     "probe_store",
     "read_split",
     "rename_column",
@@ -48,7 +53,6 @@ __all__ = [
     "time_in_path",
     "unset_properties",
     "update_rows",
-    "vacuum",
     "verify",
     "write",
 ]
@@ -382,7 +386,7 @@ class OptimizeTask:
     def run(self, work: str) -> str: ...
     def sample(self, work: str) -> tuple[int, int, bytes | None]: ...
     def spread(self, work: str) -> OptimizeSpread: ...
-    def gather(self, range: int) -> OptimizeGather: ...
+    def gather(self, number: int) -> OptimizeGather: ...
 
 @final
 class OptimizeSpread:

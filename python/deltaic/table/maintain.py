@@ -229,9 +229,7 @@ class Maintenance(Handle):
             reason = f"{retention_hours} is not a number of hours"
             raise InvalidArgumentError.of("retention_hours", reason)
         millis = None if retention_hours is None else round(retention_hours * 3_600_000)
-        vacuum = _core.Vacuum(
-            self._core, mode, millis, allow_short_retention, dry_run, files, user_metadata
-        )
+        vacuum = _core.Vacuum(self._core, mode, millis, allow_short_retention, dry_run, files, user_metadata)
         found = json.loads(vacuum.run() if _run is None else _run(vacuum))
         self._advance()
         found["cutoff"] = times.from_millis(found["cutoff"])

@@ -164,8 +164,8 @@ impl OptimizeTask {
     }
 
     /// Takes the rows of a range.
-    fn gather(&self, py: Python<'_>, range: usize) -> PyResult<OptimizeGather> {
-        runtime::write(py, || self.inner.gather(range))
+    fn gather(&self, py: Python<'_>, number: usize) -> PyResult<OptimizeGather> {
+        runtime::write(py, || self.inner.gather(number))
             .map(|inner| OptimizeGather { inner: Mutex::new(Some(inner)) })
     }
 }

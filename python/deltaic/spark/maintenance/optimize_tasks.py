@@ -1,8 +1,8 @@
 """OPTIMIZE of much: the core plans and commits here, and Spark's tasks rewrite the files.
 
 A bin is rewritten by one task. Rows along a curve that are more than the limit are divided: tasks choose rows of the
-files, the core divides the curve into a range for each new file, tasks read the files and hand the rows of each range to
-one task, through Spark's shuffle and in Arrow's own form, and this task sorts and writes them. Memory of a task is
+files, the core divides the curve into a range for each new file, tasks read the files and hand the rows of each range
+to one task, through Spark's shuffle and in Arrow's own form, and this task sorts and writes them. Memory of a task is
 bounded, however many rows there are.
 """
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 import warnings
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
 
 from deltaic.exceptions import DeltaError, DeltaWarning
 from deltaic.spark.session import python_workers
@@ -23,6 +21,8 @@ from deltaic.spark.session.worker_errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import pyarrow as pa
 
 _LOG = logging.getLogger("deltaic.route")
 # tasks of one job; where there are more works, a task does several
@@ -47,18 +47,18 @@ class Works:
                     yield from self.do(self.works[number])
 
 
-class facts_in_errors:  # noqa: N801 (a context manager that is used as a function)
+@contextmanager
+def facts_in_errors() -> Iterator[None]:
     """Within it, an error of deltaic is raised with its facts in its text, for the driver."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, DeltaError):
-            raise with_facts_in_text(error) from None
+    try:
+        yield
+    except DeltaError as error:
+        raise with_facts_in_text(error) from None
 
 
-def frame(session: Any, works: Sequence[str], do: Callable[[str], Iterator[pa.RecordBatch]], schema: str) -> Any:
+def frame(
+    session: Any, works: Sequence[str], do: Callable[[str], Iterator[pa.RecordBatch]], schema: str
+) -> Any:
     """A DataFrame of the answers, one task a work."""
     tasks = max(1, min(len(works), _MOST_TASKS))
     return session.range(0, len(works), 1, tasks).mapInArrow(Works(works, do), schema)
@@ -91,7 +91,9 @@ def are_possible(spark: Any) -> bool:
 def told_lacking(spark: Any, what: str, error: PackageNotOnServerError) -> None:
     """Warns, once an application, that a command works in this process because workers lack deltaic."""
     _LACKING.add(_application(spark))
-    warnings.warn(f"{what} works in this process instead of Spark's tasks: {error}", DeltaWarning, stacklevel=2)
+    warnings.warn(
+        f"{what} works in this process instead of Spark's tasks: {error}", DeltaWarning, stacklevel=2
+    )
 
 
 def tell_route(what: str, route: str) -> None:

@@ -321,3 +321,180 @@ pub(super) fn wrong(reason: &str) -> Error {
 fn lost(reason: &str) -> Error {
     Error::Internal { operation: "optimize".into(), reason: reason.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchIterator};
+    use arrow::datatypes::Int64Type;
+
+    use super::*;
+    use crate::operations::{delete, write};
+    use crate::scan::{ReadRequest, read};
+    use crate::snapshot::{At, Snapshot};
+    use crate::write::{WriteMode, WriteOptions};
+
+    const FILES: i64 = 6;
+    const ROWS: i64 = 500;
+
+    /// Rows of which many have the same value of `b`.
+    fn table() -> (tempfile::TempDir, Location) {
+        let dir = tempfile::tempdir().unwrap();
+        let location = Location::open(dir.path().to_str().unwrap(), &StorageOptions::new()).unwrap();
+        for file in 0..FILES {
+            let numbers = file * ROWS..(file + 1) * ROWS;
+            let a: ArrayRef =
+                Arc::new(Int64Array::from_iter_values(numbers.clone().map(|n| n * 7919 % 4001)));
+            let b: ArrayRef = Arc::new(Int64Array::from_iter_values(numbers.map(|n| n % 3)));
+            let rows = RecordBatch::try_from_iter_with_nullable([("a", a, true), ("b", b, true)]).unwrap();
+            let options = WriteOptions { mode: WriteMode::Append, ..Default::default() };
+            let schema = rows.schema();
+            write(&location, RecordBatchIterator::new([Ok(rows)], schema), &options).unwrap();
+        }
+        (dir, location)
+    }
+
+    fn optimize(location: &Location, zorder_by: &[&str], parts: u64) -> DistributedOptimize {
+        let bytes = files(location).iter().map(|add| add.size.unsigned_abs()).saturating_sum();
+        let zorder_by = zorder_by.iter().map(|name| (*name).to_owned()).collect();
+        let options =
+            OptimizeOptions { zorder_by, target_size: Some(bytes / parts + 1), ..Default::default() };
+        DistributedOptimize::new(&location.root().to_uri(), StorageOptions::new(), options).unwrap()
+    }
+
+    fn files(location: &Location) -> Vec<Add> {
+        Snapshot::open(location.clone(), At::Latest).unwrap().adds(None).unwrap()
+    }
+
+    fn rows(location: &Location) -> Vec<(i64, i64)> {
+        let snapshot = Snapshot::open(location.clone(), At::Latest).unwrap();
+        let mut out = Vec::new();
+        for batch in read(&snapshot, ReadRequest::default()).unwrap() {
+            let batch = batch.unwrap();
+            let column = |at: usize| batch.column(at).as_primitive::<Int64Type>().values().to_vec();
+            out.extend(column(0).into_iter().zip(column(1)));
+        }
+        out.sort_unstable();
+        out
+    }
+
+    /// All works, each by a task that travelled.
+    fn answers(optimize: &mut DistributedOptimize, divided_from: Option<u64>) -> Vec<String> {
+        let cancel = Cancel::default();
+        optimize.plan(&cancel).unwrap();
+        let task = OptimizeTask::from_json(&optimize.task(4 << 10).unwrap()).unwrap();
+        let works = optimize.works(divided_from).unwrap();
+        let mut out: Vec<String> = works.whole.iter().map(|work| task.run(work, &cancel).unwrap()).collect();
+        let sample = |work: &String| {
+            let (bin, rows, chosen) = task.sample(work, &cancel).unwrap();
+            OptimizeSample { bin, rows, chosen }
+        };
+        let ranges = optimize.divide(works.samples.iter().map(sample).collect()).unwrap();
+        if ranges.count == 0 {
+            return out;
+        }
+        let task = task.with_ranges(&ranges.document).unwrap();
+        let mut gathers: BTreeMap<usize, _> = BTreeMap::new();
+        for part in &ranges.parts {
+            let mut spread = task.spread(part).unwrap();
+            while let Some((range, rows)) = spread.next().unwrap() {
+                gathers.entry(range).or_insert_with(|| task.gather(range).unwrap()).push(&rows).unwrap();
+            }
+        }
+        out.extend(gathers.into_values().map(|gather| gather.finish().unwrap()));
+        out
+    }
+
+    fn data_files(dir: &std::path::Path) -> usize {
+        std::fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| match entry.unwrap().path() {
+                path if path.is_dir() && !path.ends_with("_delta_log") => data_files(&path),
+                path => usize::from(path.extension().is_some_and(|e| e == "parquet")),
+            })
+            .sum()
+    }
+
+    #[test]
+    fn a_curve_that_is_divided_among_tasks_is_that_of_one_process() {
+        for columns in [&["a"][..], &["b", "a"]] {
+            let (_one, here) = table();
+            let (_two, there) = table();
+            let before = rows(&here);
+            optimize(&here, columns, 5).run(&Cancel::default()).unwrap();
+            let mut tasks = optimize(&there, columns, 5);
+            let answered = answers(&mut tasks, Some(1));
+            assert!(answered.len() >= 4, "{}", answered.len());
+            let done = tasks.commit(&answered).unwrap().unwrap();
+            assert_eq!((rows(&here), rows(&there)), (before.clone(), before));
+            assert_eq!(done.zorder.unwrap().new_cubes, 1);
+            // no file is much larger, and a condition on the first column reads as few
+            let counts = |location: &Location| {
+                let mut counts: Vec<i64> = files(location).iter().filter_map(num_records).collect();
+                counts.sort_unstable();
+                counts
+            };
+            let (one, many) = (counts(&here), counts(&there));
+            assert_eq!(one.iter().sum::<i64>(), many.iter().sum::<i64>());
+            assert_eq!((one.len(), many.len()), (5, 5));
+            assert!(many[4] <= one[4] * 11 / 10, "{many:?}");
+        }
+    }
+
+    #[test]
+    fn one_value_that_is_most_of_the_rows_is_more_than_one_file() {
+        let (_dir, location) = table();
+        let before = rows(&location);
+        let mut tasks = optimize(&location, &["b"], 12);
+        let answered = answers(&mut tasks, Some(1));
+        tasks.commit(&answered).unwrap().unwrap();
+        assert_eq!(rows(&location), before);
+        let largest = files(&location).iter().filter_map(num_records).max().unwrap();
+        assert!(largest <= FILES * ROWS / 12 * 2, "{largest}");
+    }
+
+    #[test]
+    fn an_answer_that_is_missing_or_twice_commits_nothing_and_leaves_nothing() {
+        let (dir, location) = table();
+        let lose: [fn(&mut Vec<String>); 2] = [|a| drop(a.pop()), |a| a.extend(a.clone())];
+        for change in lose {
+            for (columns, divided_from) in [(&[][..], None), (&["a"][..], Some(1))] {
+                let mut tasks = optimize(&location, columns, 3);
+                let mut answered = answers(&mut tasks, divided_from);
+                assert!(answered.len() > 1);
+                change(&mut answered);
+                let error = tasks.commit(&answered).unwrap_err();
+                assert!(matches!(error, Error::Internal { .. }), "{error}");
+                assert_eq!((data_files(dir.path()), files(&location).len()), (6, 6));
+            }
+        }
+    }
+
+    #[test]
+    fn files_of_lost_attempts_are_deleted_with_the_commit() {
+        let (dir, location) = table();
+        let mut tasks = optimize(&location, &[], 1);
+        let answered = answers(&mut tasks, None);
+        // the same work by another attempt that nobody hears of
+        let again = OptimizeTask::from_json(&tasks.task(4 << 10).unwrap()).unwrap();
+        again.run(&tasks.works(None).unwrap().whole[0], &Cancel::default()).unwrap();
+        assert_eq!(data_files(dir.path()), 8);
+        assert_eq!(tasks.commit(&answered).unwrap().unwrap().added.len(), 1);
+        assert_eq!((data_files(dir.path()), files(&location).len()), (7, 1));
+    }
+
+    #[test]
+    fn a_lost_race_asks_for_another_plan() {
+        let (dir, location) = table();
+        let mut tasks = optimize(&location, &[], 1);
+        let answered = answers(&mut tasks, None);
+        delete(&location, Some("a = 5"), &Default::default()).unwrap();
+        let left = data_files(dir.path()) - 1;
+        assert!(tasks.commit(&answered).unwrap().is_none());
+        assert_eq!(data_files(dir.path()), left);
+        let answered = answers(&mut tasks, None);
+        assert_eq!(tasks.commit(&answered).unwrap().unwrap().added.len(), 1);
+        assert_eq!(rows(&location).len() as i64, FILES * ROWS - 1);
+    }
+}

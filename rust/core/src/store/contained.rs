@@ -97,6 +97,17 @@ impl Store for Contained {
         self.inner.head(path)
     }
 
+    fn head_many(&self, paths: &[ObjectPath]) -> Vec<Result<FileMeta>> {
+        let refusals: Vec<Option<Error>> = paths.iter().map(|p| self.reads.check(p).err()).collect();
+        if refusals.iter().all(Option::is_none) {
+            return self.inner.head_many(paths);
+        }
+        let head = |(path, refusal): (&ObjectPath, Option<Error>)| {
+            refusal.map_or_else(|| self.inner.head(path), Err)
+        };
+        paths.iter().zip(refusals).map(head).collect()
+    }
+
     fn get(&self, path: &ObjectPath) -> Result<Bytes> {
         self.reads.check(path)?;
         self.inner.get(path)

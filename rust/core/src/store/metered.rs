@@ -72,6 +72,11 @@ impl Store for Metered {
         self.inner.head(path)
     }
 
+    fn head_many(&self, paths: &[ObjectPath]) -> Vec<Result<FileMeta>> {
+        self.meter.gets.fetch_add(paths.len() as u64, Relaxed);
+        self.inner.head_many(paths)
+    }
+
     fn get(&self, path: &ObjectPath) -> Result<Bytes> {
         self.meter.gets.fetch_add(1, Relaxed);
         self.inner.get(path).inspect(|b| self.got(b))

@@ -67,6 +67,11 @@ pub trait Store: Debug + Send + Sync {
     /// Size and modification time of an object.
     fn head(&self, path: &ObjectPath) -> Result<FileMeta>;
 
+    /// That of several objects, in order. Stores with latency overlap the requests.
+    fn head_many(&self, paths: &[ObjectPath]) -> Vec<Result<FileMeta>> {
+        paths.iter().map(|path| self.head(path)).collect()
+    }
+
     /// The whole object.
     fn get(&self, path: &ObjectPath) -> Result<Bytes>;
 
@@ -146,6 +151,9 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
     fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
         (**self).get_range(path, range)
+    }
+    fn head_many(&self, paths: &[ObjectPath]) -> Vec<Result<FileMeta>> {
+        (**self).head_many(paths)
     }
     fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
         (**self).get_many(paths)

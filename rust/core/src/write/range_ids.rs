@@ -268,7 +268,7 @@ mod tests {
 
     fn numbers(ranges: &RangeIds, column: &ArrayRef) -> Vec<u32> {
         let values = ordered(&ranges.converters, std::slice::from_ref(column)).unwrap();
-        (0..column.len()).map(|row| number(&ranges.cuts[0], prefix(&values[0], row))).collect()
+        (0..column.len()).map(|row| number(&ranges.cuts.0[0], prefix(&values[0], row))).collect()
     }
 
     #[test]

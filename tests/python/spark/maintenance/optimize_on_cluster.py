@@ -38,7 +38,9 @@ class DiesOnce:
 
 def _rows(first: int, count: int) -> pa.Table:
     numbers = range(first, first + count)
-    return pa.table({"n": numbers, "a": [n * 7919 % 10007 for n in numbers], "p": ["xy"[n % 2] for n in numbers]})
+    return pa.table(
+        {"n": numbers, "a": [n * 7919 % 10007 for n in numbers], "p": ["xy"[n % 2] for n in numbers]}
+    )
 
 
 def _content(spark: Any, path: Path) -> list[str]:
@@ -47,24 +49,34 @@ def _content(spark: Any, path: Path) -> list[str]:
 
 
 def main(url: str, folder: Path) -> None:
-    spark = cluster.session(url, **{"spark.deltaic.optimize.clusterBytes": "1", "spark.sql.shuffle.partitions": "2"})
+    spark = cluster.session(
+        url, **{"spark.deltaic.optimize.clusterBytes": "1", "spark.sql.shuffle.partitions": "2"}
+    )
     told = {}
     for kind in ("none", "Rewrite", "Sample", "Spread", "Gather"):
         path, mark = folder / kind, folder / f"{kind} died"
         for part in range(4):
             tracked = {"delta.enableRowTracking": "true"} if part == 0 else None
-            deltaic.write(path, _rows(part * 500, 500), mode="append", partition_by="p", configuration=tracked)
+            deltaic.write(
+                path, _rows(part * 500, 500), mode="append", partition_by="p", configuration=tracked
+            )
         before, size = _content(spark, path), deltaic.Table(path).totals().bytes
         original = getattr(optimize_tasks, kind, None)
         if original is not None:
             setattr(optimize_tasks, kind, lambda *given, of=original, at=mark: DiesOnce(of(*given), str(at)))
         spark.conf.set("spark.databricks.delta.optimize.maxFileSize", str(size // 6))
         optimize = DeltaTable.forPath(spark, str(path)).optimize()
-        done = (optimize.executeCompaction() if kind in ("none", "Rewrite") else optimize.executeZOrderBy("a", "n")).first()
+        done = (
+            optimize.executeCompaction()
+            if kind in ("none", "Rewrite")
+            else optimize.executeZOrderBy("a", "n")
+        ).first()
         if original is not None:
             setattr(optimize_tasks, kind, original)
         named = pa.table(deltaic.Table(path).files())["path"].to_pylist()
-        written = {str(file.relative_to(path)) for file in path.rglob("*.parquet") if "_delta_log" not in file.parts}
+        written = {
+            str(file.relative_to(path)) for file in path.rglob("*.parquet") if "_delta_log" not in file.parts
+        }
         told[kind] = {
             "died": mark.exists(),
             "same": _content(spark, path) == before,

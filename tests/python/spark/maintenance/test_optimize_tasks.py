@@ -39,7 +39,9 @@ def _rows(first: int, count: int) -> pa.Table:
     )
 
 
-def _table(path: Path, properties: dict[str, str], by: str | None, cluster_by: list[str] | None = None) -> None:
+def _table(
+    path: Path, properties: dict[str, str], by: str | None, cluster_by: list[str] | None = None
+) -> None:
     for part in range(4):
         deltaic.write(
             path,
@@ -76,7 +78,7 @@ def _shown(path: Path) -> dict[str, Any]:
     return {"operation": newest["operation"], "parameters": newest["operationParameters"], "metrics": metrics}
 
 
-def _content(spark: SparkSession, path: Path, row_ids: bool) -> list[str]:
+def _content(spark: SparkSession, path: Path, *, row_ids: bool) -> list[str]:
     df = spark.read.format("delta").load(str(path))
     columns = ["*", "_metadata.row_id", "_metadata.row_commit_version"] if row_ids else ["*"]
     return sorted(map(str, df.select(*columns).collect()))
@@ -127,27 +129,30 @@ def _metrics(row: Any) -> dict[str, Any]:
             lambda t: t.optimize().executeZOrderBy("a", "s.day"),
             id="Z-order",
         ),
-        pytest.param(ROW_TRACKING, None, ["a", "s.day"], lambda t: t.optimize().executeCompaction(), id="clustered"),
+        pytest.param(
+            ROW_TRACKING, None, ["a", "s.day"], lambda t: t.optimize().executeCompaction(), id="clustered"
+        ),
     ],
 )
 def test_tasks_leave_the_same_table(
     spark: SparkSession, both: Any, tmp_path: Path, properties: Any, by: Any, cluster_by: Any, optimize: Any
 ) -> None:
     _table(tmp_path / "t", properties, by, cluster_by)
-    before = _content(spark, tmp_path / "t", ROW_TRACKING.items() <= properties.items())
+    before = _content(spark, tmp_path / "t", row_ids=ROW_TRACKING.items() <= properties.items())
     here, tasks, first, second = both(tmp_path / "t", optimize)
     assert _adds(here) == _adds(tasks) != []
     assert _shown(here) == _shown(tasks)
     assert _metrics(first) == _metrics(second)
     for path in (here, tasks):
-        assert _content(spark, path, ROW_TRACKING.items() <= properties.items()) == before
+        assert _content(spark, path, row_ids=ROW_TRACKING.items() <= properties.items()) == before
         assert deltaic.Table(path).verify(deep=True).findings == []
 
 
 def test_a_purge_by_tasks(spark: SparkSession, both: Any, tmp_path: Path) -> None:
     _table(tmp_path / "t", VECTORS, "p")
     here, tasks, first, second = both(
-        tmp_path / "t", lambda t: spark.sql(f"REORG TABLE delta.`{t.detail().first().location}` APPLY (PURGE)")
+        tmp_path / "t",
+        lambda t: spark.sql(f"REORG TABLE delta.`{t.detail().first().location}` APPLY (PURGE)"),
     )
     assert (_adds(here), _shown(here), _metrics(first)) == (_adds(tasks), _shown(tasks), _metrics(second))
     assert second.deletionVectorStats.numDeletionVectorsRemoved > 0
@@ -155,9 +160,14 @@ def test_a_purge_by_tasks(spark: SparkSession, both: Any, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("clustered", [False, True], ids=["Z-order", "clustered"])
 def test_a_curve_is_divided_among_tasks(
-    spark: SparkSession, setting: Callable[[str, str], None], both: Any, tmp_path: Path, clustered: bool
+    spark: SparkSession, setting: Callable[[str, str], None], both: Any, tmp_path: Path, clustered: Any
 ) -> None:
-    _table(tmp_path / "t", VECTORS | ROW_TRACKING, None if clustered else "p", ["a", "s.n"] if clustered else None)
+    _table(
+        tmp_path / "t",
+        VECTORS | ROW_TRACKING,
+        None if clustered else "p",
+        ["a", "s.n"] if clustered else None,
+    )
     before = _content(spark, tmp_path / "t", row_ids=True)
     # files of about a third of a partition; what a task sorts at once are some rows
     size = deltaic.Table(tmp_path / "t").totals().bytes
@@ -165,7 +175,11 @@ def test_a_curve_is_divided_among_tasks(
     setting("spark.deltaic.optimize.taskMemory", "64k")
 
     def optimize(table: DeltaTable) -> Any:
-        return table.optimize().executeCompaction() if clustered else table.optimize().executeZOrderBy("a", "s.n")
+        return (
+            table.optimize().executeCompaction()
+            if clustered
+            else table.optimize().executeZOrderBy("a", "s.n")
+        )
 
     here, tasks, first, second = both(tmp_path / "t", optimize)
     assert _content(spark, here, row_ids=True) == _content(spark, tasks, row_ids=True) == before
@@ -179,7 +193,10 @@ def test_a_curve_is_divided_among_tasks(
     # and each has a part of the curve: a condition reads as few of them
     for column in ("a",):
         found = [
-            sum(add["stats"]["minValues"][column] <= 5000 <= add["stats"]["maxValues"][column] for add in _adds(path))
+            sum(
+                add["stats"]["minValues"][column] <= 5000 <= add["stats"]["maxValues"][column]
+                for add in _adds(path)
+            )
             for path in (here, tasks)
         ]
         assert found[1] <= found[0] + 1

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def _files(path: Path) -> set[str]:
-    return {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file() and "_delta_log" not in file.parts}
+    return {
+        str(file.relative_to(path))
+        for file in path.rglob("*")
+        if file.is_file() and "_delta_log" not in file.parts
+    }
 
 
 def _history(path: Path) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
@@ -34,7 +38,7 @@ def test_tasks_delete_the_same_files(
     setting: Callable[[str, str], None],
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
-    dry: bool,
+    dry: Any,
 ) -> None:
     here, tasks = tmp_path / "here", tmp_path / "tasks"
     for n in range(5):

@@ -14,8 +14,8 @@ from deltaic import _core
 from deltaic.exceptions import DeltaError
 from deltaic.spark.session.kind import is_connect
 from deltaic.spark.session.python_workers import python_of
-from deltaic.spark.session.worker_errors import explain_missing_import, with_facts_in_text
 from deltaic.spark.session.task_ends import ended_after_failure
+from deltaic.spark.session.worker_errors import explain_missing_import, with_facts_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
