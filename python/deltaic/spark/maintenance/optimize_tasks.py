@@ -119,7 +119,7 @@ class OptimizeRun:
                 tasks.told_lacking(self.spark, "OPTIMIZE", error)
                 return optimize.run()
             except BaseException:
-                optimize.discard()
+                tasks.swept(optimize.discard)
                 raise
             tasks.tell_route("OPTIMIZE", f"{found} bytes in {self.tasks} tasks")
             done = optimize.commit(answers)

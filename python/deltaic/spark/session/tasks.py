@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import warnings
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+_SWEEPS, _BETWEEN_SWEEPS = 3, 0.5
 _LOG = logging.getLogger("deltaic.route")
 # tasks of one job; where there are more works, a task does several
 _MOST_TASKS = 10_000
@@ -79,6 +81,17 @@ def answers(df: Any, tag: str) -> pa.Table:
             raise of_worker from error
         explain_missing_import(error, None if is_connect(df) else python_workers.python_of(df))
         raise
+
+
+def swept(delete: Callable[[], None]) -> None:
+    """Deletes what a failed job wrote, again and again for a while.
+
+    The Python worker of a task that was stopped may be closing its file still.
+    """
+    delete()
+    for _ in range(_SWEEPS):
+        time.sleep(_BETWEEN_SWEEPS)
+        delete()
 
 
 def are_possible(spark: Any) -> bool:

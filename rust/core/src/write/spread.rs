@@ -4,7 +4,7 @@
 //! [`sampled`] chooses rows of a part of the files, [`Ranges`] divides the curve by all that was chosen, [`Spread`] reads
 //! a part of the files and gives its rows by range, and [`Gather`] takes the rows of one range.
 
-use arrow::array::{Array, RecordBatch};
+use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::concat_batches;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
@@ -22,6 +22,9 @@ use super::uploads::Uploads;
 use crate::actions::{Add, PartitionValues};
 use crate::error::{Error, Result};
 use crate::scan::RowIds;
+
+/// Bytes of rows that are handed on at once, about.
+const PIECE: usize = 8 << 20;
 
 /// Rows that were chosen of a part of the files, in the form in which they travel.
 #[derive(Debug)]
@@ -155,7 +158,6 @@ impl Spread {
                     None => self.ids.insert(RangeIds::with_cuts(self.ranges.cuts.clone(), &columns)?),
                 };
                 let keyed = keyed(&batch, ids.keys(self.ranges.curve, &columns)?)?;
-                let size = |c: &std::sync::Arc<dyn Array>| c.to_data().get_slice_memory_size().unwrap_or(0);
                 bytes += keyed.columns().iter().map(size).sum::<usize>();
                 self.waiting.push(keyed);
                 if bytes >= self.run_bytes {
@@ -172,19 +174,26 @@ impl Spread {
     fn divide(&mut self, rows: &RecordBatch) -> Result<()> {
         let Some(sorted) = in_order(rows)? else { return Ok(()) };
         let Some(keys) = keys_of(&sorted) else { return Ok(()) };
+        let bytes = sorted.columns().iter().map(size).sum::<usize>().max(1);
+        let step = (sorted.num_rows() as u128 * PIECE as u128 / bytes as u128).max(1) as usize;
         let mut from = 0;
         for range in 0..self.ranges.count() {
             let to = match self.ranges.bounds.get(range) {
                 Some(bound) => first_at_least(keys, bound),
                 None => sorted.num_rows(),
             };
-            if to > from {
-                self.ready.push((range, to_stream(&sorted.slice(from, to - from))?));
-                from = to;
+            while from < to {
+                let rows = step.min(to - from);
+                self.ready.push((range, to_stream(&sorted.slice(from, rows))?));
+                from += rows;
             }
         }
         Ok(())
     }
+}
+
+fn size(column: &ArrayRef) -> usize {
+    column.to_data().get_slice_memory_size().unwrap_or(0)
 }
 
 /// The first of sorted keys that is not below this one.
