@@ -115,7 +115,8 @@ class OptimizeRun:
                 # two calls: the files of a failed job are deleted, those of a commit are the core's
                 answers = self._answers(optimize, limit)
             except PackageNotOnServerError as error:
-                optimize.discard()
+                self.tasks = 0
+                tasks.swept(optimize.discard)
                 tasks.told_lacking(self.spark, "OPTIMIZE", error)
                 return optimize.run()
             except BaseException:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
+import warnings
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -271,3 +274,28 @@ def test_what_a_failed_job_wrote_is_deleted(
     with pytest.raises(deltaic.exceptions.DataFileError, match="part-"):
         DeltaTable.forPath(spark, str(path)).optimize().executeCompaction()
     assert _files(path) == before
+
+
+def test_where_workers_lack_deltaic_this_process_does_the_work_and_warns_once(
+    spark: SparkSession, setting: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    absent = ModuleType("deltaic_absent")
+    absent.Rewrite = type("Rewrite", (optimize_tasks.Rewrite,), {"__module__": absent.__name__})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, absent.__name__, absent)
+    monkeypatch.setattr(optimize_tasks, "Rewrite", absent.Rewrite)
+    monkeypatch.setattr(optimize_tasks.tasks, "_LACKING", set())
+    setting(LIMIT, "1")
+    for path, expected in ((tmp_path / "first", 1), (tmp_path / "second", 0)):
+        _table(path, {}, None)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            done = DeltaTable.forPath(spark, str(path)).optimize().executeCompaction().first().metrics
+        found = [
+            str(warning.message)
+            for warning in told
+            if "OPTIMIZE works in this process" in str(warning.message)
+        ]
+        assert len(found) == expected
+        assert all("deltaic_absent" in text for text in found)
+        assert (done.totalScheduledTasks, deltaic.Table(path).totals().files) == (0, 1)
+        assert len(_files(path)) == 5
