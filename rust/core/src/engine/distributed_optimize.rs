@@ -460,7 +460,7 @@ mod tests {
         let lose: [fn(&mut Vec<String>); 2] = [|a| drop(a.pop()), |a| a.extend(a.clone())];
         for change in lose {
             for (columns, divided_from) in [(&[][..], None), (&["a"][..], Some(1))] {
-                let mut tasks = optimize(&location, columns, 3);
+                let mut tasks = optimize(&location, columns, 2);
                 let mut answered = answers(&mut tasks, divided_from);
                 assert!(answered.len() > 1);
                 change(&mut answered);
