@@ -156,7 +156,7 @@ impl DistributedOptimize {
                 let whole = TaskWork {
                     bin: number,
                     kind: WorkKind::Whole,
-                    files: bin.files.clone(),
+                    files: bin.files.iter().map(bare).collect(),
                     before: 0,
                     total: 0,
                 };
@@ -282,6 +282,11 @@ fn sweep(location: &Location, folder: &str, but: &HashSet<ObjectPath>) {
     }
 }
 
+/// What a task needs to know of a file.
+fn bare(add: &Add) -> Add {
+    Add { stats: None, tags: None, ..add.clone() }
+}
+
 /// The files of a bin in parts for tasks.
 fn parts(bin: usize, files: &[Add], kind: WorkKind) -> Vec<TaskWork> {
     let left = |add: &Add| {
@@ -294,10 +299,10 @@ fn parts(bin: usize, files: &[Add], kind: WorkKind) -> Vec<TaskWork> {
     let (mut before, mut bytes) = (0_u64, 0_u64);
     for file in files {
         match out.last_mut().filter(|_| bytes.saturating_add(file.size.unsigned_abs()) <= PART_BYTES) {
-            Some(part) => part.files.push(file.clone()),
+            Some(part) => part.files.push(bare(file)),
             None => {
                 bytes = 0;
-                out.push(TaskWork { bin, kind, files: vec![file.clone()], before, total });
+                out.push(TaskWork { bin, kind, files: vec![bare(file)], before, total });
             }
         }
         bytes = bytes.saturating_add(file.size.unsigned_abs());
