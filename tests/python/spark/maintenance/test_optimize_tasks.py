@@ -43,7 +43,7 @@ def _rows(first: int, count: int) -> pa.Table:
 
 
 def _table(
-    path: Path, properties: dict[str, str], by: str | None, cluster_by: list[str] | None = None
+    path: Path, properties: dict[str, str], by: str | None, cluster_by: list[str | list[str]] | None = None
 ) -> None:
     for part in range(4):
         deltaic.write(
@@ -133,7 +133,7 @@ def _metrics(row: Any) -> dict[str, Any]:
             id="Z-order",
         ),
         pytest.param(
-            ROW_TRACKING, None, ["a", "s.day"], lambda t: t.optimize().executeCompaction(), id="clustered"
+            ROW_TRACKING, None, ["a", ["s", "day"]], lambda t: t.optimize().executeCompaction(), id="clustered"
         ),
     ],
 )
@@ -169,7 +169,7 @@ def test_a_curve_is_divided_among_tasks(
         tmp_path / "t",
         VECTORS | ROW_TRACKING,
         None if clustered else "p",
-        ["a", "s.n"] if clustered else None,
+        ["a", ["s", "n"]] if clustered else None,
     )
     before = _content(spark, tmp_path / "t", row_ids=True)
     # files of about a third of a partition; what a task sorts at once are some rows

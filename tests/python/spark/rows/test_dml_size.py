@@ -23,9 +23,9 @@ CHANGES: dict[str, Callable[[SparkSession, DeltaTable], Any]] = {
     "update": lambda spark, table: table.update("n % 5 = 1", {"s": "concat(s, '!')"}),
     "merge": lambda spark, table: (
         table.alias("t")
-        .merge(spark.range(90, 110).toDF("n"), "t.n = n")
+        .merge(spark.range(90, 110).alias("u"), "t.n = u.id")
         .whenMatchedUpdate(set={"s": "'merged'"})
-        .whenNotMatchedInsert(values={"n": "n", "s": "'new'"})
+        .whenNotMatchedInsert(values={"n": "u.id", "s": "'new'"})
         .execute()
     ),
 }
