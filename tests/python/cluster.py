@@ -59,7 +59,7 @@ def cluster(folder: Path, workers: int = 2, **more: str) -> Iterator[str]:
 
     def start(name: str, main: str, *arguments: str) -> None:
         home = Path(pyspark.__file__).parent
-        settings = {"SPARK_HOME": str(home), "SPARK_DAEMON_MEMORY": "256m", "SPARK_NO_DAEMONIZE": "1", **more}
+        settings = {"SPARK_HOME": str(home), "SPARK_DAEMON_MEMORY": "256m", **more}
         with (folder / f"{name}.log").open("wb") as log:
             command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{main}", *arguments]
             started.append(
