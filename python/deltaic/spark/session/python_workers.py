@@ -25,7 +25,10 @@ def fit(of: Any) -> bool:
 
 
 def python_of(of: Any) -> str:
-    """What starts the workers of a classic session, or of a DataFrame of one: `PYSPARK_PYTHON`, or `python3` where it is not set."""
+    """What starts the workers of a classic session, or of a DataFrame of one.
+
+    `PYSPARK_PYTHON`, or `python3` where it is not set.
+    """
     started: str = getattr(of, "sparkSession", of).sparkContext.pythonExec
     return started
 

@@ -133,7 +133,11 @@ def _metrics(row: Any) -> dict[str, Any]:
             id="Z-order",
         ),
         pytest.param(
-            ROW_TRACKING, None, ["a", ["s", "day"]], lambda t: t.optimize().executeCompaction(), id="clustered"
+            ROW_TRACKING,
+            None,
+            ["a", ["s", "day"]],
+            lambda t: t.optimize().executeCompaction(),
+            id="clustered",
         ),
     ],
 )
