@@ -64,7 +64,8 @@ def main(url: str, folder: Path) -> None:
         original = getattr(optimize_tasks, kind, None)
         if original is not None:
             setattr(optimize_tasks, kind, lambda *given, of=original, at=mark: DiesOnce(of(*given), str(at)))
-        spark.conf.set("spark.databricks.delta.optimize.maxFileSize", str(size // 6))
+        compacts = kind in ("none", "Rewrite")
+        spark.conf.set("spark.databricks.delta.optimize.maxFileSize", str(size if compacts else size // 6))
         optimize = DeltaTable.forPath(spark, str(path)).optimize()
         done = (
             optimize.executeCompaction()
