@@ -67,11 +67,7 @@ def main(url: str, folder: Path) -> None:
         compacts = kind in ("none", "Rewrite")
         spark.conf.set("spark.databricks.delta.optimize.maxFileSize", str(size if compacts else size // 6))
         optimize = DeltaTable.forPath(spark, str(path)).optimize()
-        done = (
-            optimize.executeCompaction()
-            if kind in ("none", "Rewrite")
-            else optimize.executeZOrderBy("a", "n")
-        ).first()
+        done = (optimize.executeCompaction() if compacts else optimize.executeZOrderBy("a", "n")).first()
         if original is not None:
             setattr(optimize_tasks, kind, original)
         named = pa.table(deltaic.Table(path).files())["path"].to_pylist()
