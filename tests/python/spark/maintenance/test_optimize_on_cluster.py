@@ -12,7 +12,8 @@ PROGRAM = Path(__file__).parent / "optimize_on_cluster.py"
 
 
 @pytest.mark.spark
-@pytest.mark.long  # processes of their own; `files_of_lost_attempts…` of the core and `test_optimize_tasks` show most of it
+# processes of their own; tests of the core and `test_optimize_tasks` show most of it
+@pytest.mark.long
 def test_a_task_that_dies_loses_and_doubles_nothing(tmp_path: Path) -> None:
     with cluster.cluster(tmp_path / "cluster") as url:
         told = json.loads(cluster.run(url, PROGRAM, str(tmp_path)).splitlines()[-1])
