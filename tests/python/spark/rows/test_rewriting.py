@@ -10,6 +10,7 @@ from dml_tables import KINDS, ROW_TRACKING, actions, last_commit, live, make, me
 
 import deltaic
 from deltaic.exceptions import InvariantViolationError
+from deltaic.spark.dml import operation
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
