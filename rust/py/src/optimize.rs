@@ -183,7 +183,8 @@ impl OptimizeSpread {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(usize, Bound<'py, PyBytes>)>> {
-        let next = runtime::write(py, || self.inner.lock().unwrap_or_else(PoisonError::into_inner).next())?;
+        let next =
+            runtime::write(py, || self.inner.lock().unwrap_or_else(PoisonError::into_inner).next_rows())?;
         Ok(next.map(|(range, rows)| (range, PyBytes::new(py, &rows))))
     }
 }

@@ -403,7 +403,7 @@ mod tests {
         let mut gathers: BTreeMap<usize, _> = BTreeMap::new();
         for part in &ranges.parts {
             let mut spread = task.spread(part).unwrap();
-            while let Some((range, rows)) = spread.next().unwrap() {
+            while let Some((range, rows)) = spread.next_rows().unwrap() {
                 gathers.entry(range).or_insert_with(|| task.gather(range).unwrap()).push(&rows).unwrap();
             }
         }

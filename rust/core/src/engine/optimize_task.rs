@@ -196,8 +196,8 @@ impl OptimizeSpread {
     ///
     /// # Errors
     /// Those of the files.
-    pub fn next(&mut self) -> Result<Option<(usize, Vec<u8>)>> {
-        let next = self.rows.next()?;
+    pub fn next_rows(&mut self) -> Result<Option<(usize, Vec<u8>)>> {
+        let next = self.rows.next_rows()?;
         Ok(next.map(|(range, rows)| (self.first + range, rows)))
     }
 }

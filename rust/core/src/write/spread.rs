@@ -143,7 +143,7 @@ impl Spread {
     ///
     /// # Errors
     /// Those of the files.
-    pub(crate) fn next(&mut self) -> Result<Option<(usize, Vec<u8>)>> {
+    pub(crate) fn next_rows(&mut self) -> Result<Option<(usize, Vec<u8>)>> {
         loop {
             if let Some(part) = self.ready.pop() {
                 return Ok(Some(part));
