@@ -10,11 +10,17 @@ __all__ = [
     "Changes",
     "Dml",
     "FileLines",
+    "Optimize",
+    "OptimizeGather",
+    "OptimizeSpread",
+    "OptimizeTask",
     "ScanPlan",
     "SparkTable",
     "StreamPart",
     "StreamSource",
     "Table",
+    "Vacuum",
+    "VacuumTask",
     "WritePlan",
     "__version__",
     "add_columns",
@@ -37,7 +43,6 @@ __all__ = [
     "generate_manifest",
     "hadoop_settings",
     "known_properties",
-    "optimize",
     "options_to_send",
     "probe_store",
     "read_split",
@@ -53,7 +58,6 @@ __all__ = [
     "time_in_path",
     "unset_properties",
     "update_rows",
-    "vacuum",
     "verify",
     "write",
 ]
@@ -138,15 +142,6 @@ def update_rows(
     user_metadata: str | None,
     app_transaction: tuple[str, int] | None,
 ) -> str: ...
-def vacuum(
-    table: Table,
-    mode: str,
-    retention_millis: int | None,
-    allow_short_retention: bool,
-    dry_run: bool,
-    inventory: list[tuple[str, int]] | None,
-    user_metadata: str | None,
-) -> str: ...
 def restore(
     table: Table,
     version: int | None,
@@ -156,20 +151,6 @@ def restore(
 ) -> str: ...
 def rule_functions(kind: str) -> list[str]: ...
 def reset_application(table: Table, app_id: str) -> int | None: ...
-def optimize(
-    uri: str,
-    storage_options: dict[str, str],
-    predicate: str | None,
-    target_size: int | None,
-    min_size: int | None,
-    max_deleted_ratio: float | None,
-    purge: bool,
-    user_metadata: str | None,
-    zorder_by: list[str],
-    check_statistics: bool,
-    full: bool,
-    files: str | None = None,
-) -> str: ...
 def fsck(uri: str, storage_options: dict[str, str], dry_run: bool) -> str: ...
 def convert(
     uri: str,
@@ -390,6 +371,75 @@ class WritePlan:
     def discard(self, folder: str, adds: Sequence[str]) -> None: ...
 
 @final
+class Optimize:
+    def __new__(
+        cls,
+        uri: str,
+        storage_options: dict[str, str],
+        predicate: str | None,
+        target_size: int | None,
+        min_size: int | None,
+        max_deleted_ratio: float | None,
+        purge: bool,
+        user_metadata: str | None,
+        zorder_by: list[str],
+        check_statistics: bool,
+        full: bool,
+        files: str | None = None,
+    ) -> Optimize: ...
+    def plan(self) -> int: ...
+    def run(self) -> str: ...
+    def task(self, run_bytes: int) -> str: ...
+    def works(self, divided_from: int | None) -> tuple[list[str], list[str]]: ...
+    def divide(self, samples: Sequence[tuple[int, int, bytes | None]]) -> tuple[str, int, list[str]]: ...
+    def commit(self, answers: Sequence[str]) -> str | None: ...
+    def discard(self) -> None: ...
+
+@final
+class OptimizeTask:
+    def __new__(cls, document: str, ranges: str | None = None) -> OptimizeTask: ...
+    def run(self, work: str) -> str: ...
+    def sample(self, work: str) -> tuple[int, int, bytes | None]: ...
+    def spread(self, work: str) -> OptimizeSpread: ...
+    def gather(self, number: int) -> OptimizeGather: ...
+
+@final
+class OptimizeSpread:
+    def __iter__(self) -> OptimizeSpread: ...
+    def __next__(self) -> tuple[int, bytes]: ...
+
+@final
+class OptimizeGather:
+    def push(self, rows: bytes) -> None: ...
+    def finish(self) -> str: ...
+
+@final
+class Vacuum:
+    def __new__(
+        cls,
+        table: Table,
+        mode: str,
+        retention_millis: int | None,
+        allow_short_retention: bool,
+        dry_run: bool,
+        inventory: list[tuple[str, int]] | None,
+        user_metadata: str | None,
+    ) -> Vacuum: ...
+    def run(self) -> str: ...
+    def expected_files(self) -> int: ...
+    def task(self) -> str: ...
+    def folders(self) -> list[str]: ...
+    def take_listing(self, answers: Sequence[str]) -> None: ...
+    def plan(self) -> int: ...
+    def begin(self) -> list[str]: ...
+    def finish(self, answers: Sequence[str]) -> str: ...
+
+@final
+class VacuumTask:
+    def __new__(cls, document: str) -> VacuumTask: ...
+    def run(self, work: str) -> str: ...
+
+@final
 class ScanPlan:
     def __new__(
         cls,
@@ -506,7 +556,7 @@ class Dml:
     def partitions(self, number: str) -> ArrowStream: ...
     def take_all(self) -> None: ...
     def take_partitions(self, numbers: Sequence[int]) -> None: ...
-    def take_where(self, condition: str) -> None: ...
+    def take_where(self, condition: str, most_bytes: int) -> bool: ...
     def take_rows(self, table: object) -> tuple[int, int]: ...
     def counts(self) -> str: ...
     def describe(self, part: str, identity: str, row_ids: bool) -> str: ...

@@ -1,6 +1,7 @@
 """What the core reports of its work, by Python's `logging`.
 
-The loggers are `deltaic.open`, `deltaic.fallback`, `deltaic.commit`, `deltaic.retry` and `deltaic.after_commit`.
+The loggers are `deltaic.open`, `deltaic.fallback`, `deltaic.commit`, `deltaic.retry`, `deltaic.route` and
+`deltaic.after_commit`.
 Without a handler nothing is shown. The environment variable `DELTAIC_LOG` (`debug`, `info`, `warning` or `error`) shows
 them on standard error, from the import of deltaic on. No record has a value of a row, a credential or an option of a
 store.

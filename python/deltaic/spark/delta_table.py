@@ -22,6 +22,7 @@ from deltaic.spark.dml.update import update
 from deltaic.spark.maintenance import result_frames, result_rows
 from deltaic.spark.maintenance.manifest import generate
 from deltaic.spark.maintenance.optimize import DeltaOptimizeBuilder
+from deltaic.spark.maintenance.vacuum_tasks import VacuumRun
 from deltaic.spark.read.partition_folders import table_of
 from deltaic.spark.read.rows import read
 from deltaic.spark.session.after_commit import altered, committed_at
@@ -297,6 +298,7 @@ class DeltaTable:
             mode=vacuum_mode(spark),
             allow_short_retention=not checks_retention(spark),
             user_metadata=user_metadata(spark, "vacuum"),
+            _run=VacuumRun(spark),
         )
         committed_at(spark, table.uri, table.version)
         return self._frame(result_frames.NOTHING, [])

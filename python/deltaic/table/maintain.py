@@ -16,7 +16,7 @@ from deltaic.table.verify import VerifyReport, verify
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date, datetime
 
     from deltaic.credentials import Credentials
@@ -209,6 +209,7 @@ class Maintenance(Handle):
         allow_short_retention: bool = False,
         inventory: Sequence[tuple[str, int]] | None = None,
         user_metadata: str | None = None,
+        _run: Callable[[_core.Vacuum], str] | None = None,
     ) -> VacuumResult:
         """Deletes the files that no version within the retention needs, and moves to the newest version.
 
@@ -231,9 +232,8 @@ class Maintenance(Handle):
             reason = f"{retention_hours} is not a number of hours"
             raise InvalidArgumentError.of("retention_hours", reason)
         millis = None if retention_hours is None else round(retention_hours * 3_600_000)
-        found = json.loads(
-            _core.vacuum(self._core, mode, millis, allow_short_retention, dry_run, files, user_metadata)
-        )
+        vacuum = _core.Vacuum(self._core, mode, millis, allow_short_retention, dry_run, files, user_metadata)
+        found = json.loads(vacuum.run() if _run is None else _run(vacuum))
         self._advance()
         found["cutoff"] = times.from_millis(found["cutoff"])
         found["failed"] = [(path, reason) for path, reason in found["failed"]]
@@ -280,6 +280,7 @@ class Maintenance(Handle):
         check_statistics: bool = True,
         full: bool = False,
         _files: str | None = None,
+        _run: Callable[[_core.Optimize], str] | None = None,
     ) -> OptimizeResult:
         """Compacts small files of a partition and leaves deleted rows out, and moves to the newest version.
 
@@ -316,23 +317,21 @@ class Maintenance(Handle):
                 a partition column or has no statistics, or the table is clustered and one of the two is given.
             CommitConflictError: other writers rewrote the files again and again. Nothing was changed.
         """
-        options = self._core.storage_options
-        found = json.loads(
-            _core.optimize(
-                self._core.uri,
-                options,
-                where,
-                target_size,
-                min_size,
-                max_deleted_ratio,
-                purge,
-                user_metadata,
-                list(zorder_by),
-                check_statistics,
-                full,
-                _files,
-            )
+        optimize = _core.Optimize(
+            self._core.uri,
+            self._core.storage_options,
+            where,
+            target_size,
+            min_size,
+            max_deleted_ratio,
+            purge,
+            user_metadata,
+            list(zorder_by),
+            check_statistics,
+            full,
+            _files,
         )
+        found = json.loads(optimize.run() if _run is None else _run(optimize))
         self._advance()
         for key in ("zorder", "clustering"):
             found[key] = found[key] and CurveStats(**found[key])

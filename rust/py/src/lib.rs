@@ -12,6 +12,7 @@ mod file_choices;
 mod files;
 mod logs;
 mod maintain;
+mod optimize;
 mod runtime;
 mod spark;
 mod spark_dml;
@@ -20,6 +21,7 @@ mod spark_stream;
 mod spark_write;
 mod stream;
 mod table;
+mod vacuum;
 mod verify;
 mod write;
 
@@ -43,9 +45,9 @@ mod _core {
     #[pymodule_export]
     use crate::files::FileLines;
     #[pymodule_export]
-    use crate::maintain::{
-        convert, fsck, generate_manifest, optimize, reset_application, restore, shallow_clone, vacuum,
-    };
+    use crate::maintain::{convert, fsck, generate_manifest, reset_application, restore, shallow_clone};
+    #[pymodule_export]
+    use crate::optimize::{Optimize, OptimizeGather, OptimizeSpread, OptimizeTask};
     #[pymodule_export]
     use crate::spark::{SparkTable, hadoop_settings, time_in_path};
     #[pymodule_export]
@@ -60,6 +62,8 @@ mod _core {
     use crate::stream::Stream;
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::vacuum::{Vacuum, VacuumTask};
     #[pymodule_export]
     use crate::verify::{probe_store, verify};
     #[pymodule_export]

@@ -1,55 +1,17 @@
 //! `deltaic._core`: operations on whole tables. Results cross as JSON.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use deltaic_core::alter::columns_from_json;
-use deltaic_core::maintain::{
-    self, CloneOptions, ConvertOptions, CurveStats, Inventoried, OptimizeOptions, Partitioning,
-    RestoreOptions, VacuumMode, VacuumOptions,
-};
+use deltaic_core::maintain::{self, CloneOptions, ConvertOptions, Partitioning, RestoreOptions};
 use deltaic_core::schema::StructType;
 use deltaic_core::snapshot::At;
 use deltaic_core::store::Location;
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::file_choices::FileChoices;
 use crate::runtime;
 use crate::table::{Table, uri_of};
-
-/// Deletes files that no version within the retention needs; what it did as JSON.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn vacuum(
-    py: Python<'_>,
-    table: &Table,
-    mode: &str,
-    retention_millis: Option<u64>,
-    allow_short_retention: bool,
-    dry_run: bool,
-    inventory: Option<Vec<(String, i64)>>,
-    user_metadata: Option<String>,
-) -> PyResult<String> {
-    runtime::stoppable(py, |cancel| {
-        let inventoried = |(name, modified)| Inventoried { name, modified };
-        let options = VacuumOptions {
-            mode: VacuumMode::parse(mode)?,
-            inventory: inventory.map(|files| files.into_iter().map(inventoried).collect()),
-            retention: retention_millis.map(Duration::from_millis),
-            allow_short_retention,
-            dry_run,
-            user_metadata,
-        };
-        let done = maintain::vacuum(&table.location().stopped_by(cancel), &options)?;
-        let failed: Vec<_> = done.failed.iter().map(|(path, reason)| json!([path, reason])).collect();
-        Ok(json!({
-            "files": done.files, "bytes": done.bytes, "failed": failed, "cutoff": done.cutoff,
-            "version": done.version, "warnings": done.warnings
-        })
-        .to_string())
-    })
-}
 
 /// Makes the table what it was at a version or time (one of them is given); what it did as JSON.
 #[pyfunction]
@@ -79,71 +41,6 @@ pub(crate) fn restore(
 #[pyfunction]
 pub(crate) fn reset_application(py: Python<'_>, table: &Table, app_id: &str) -> PyResult<Option<u64>> {
     runtime::write(py, || maintain::reset_application(table.location(), app_id))
-}
-
-/// Joins small files of the partitions that match, or lays their rows out along a curve; what it did as JSON.
-#[pyfunction]
-#[pyo3(signature = (
-    uri, storage_options, predicate, target_size, min_size, max_deleted_ratio, purge, user_metadata, zorder_by, check_statistics,
-    full, files=None
-))]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn optimize(
-    py: Python<'_>,
-    uri: &str,
-    storage_options: BTreeMap<String, String>,
-    predicate: Option<String>,
-    target_size: Option<u64>,
-    min_size: Option<u64>,
-    max_deleted_ratio: Option<f64>,
-    purge: bool,
-    user_metadata: Option<String>,
-    zorder_by: Vec<String>,
-    check_statistics: bool,
-    full: bool,
-    files: Option<String>,
-) -> PyResult<String> {
-    runtime::stoppable(py, |cancel| {
-        let defaults = OptimizeOptions::default();
-        let files = FileChoices::parse(files.as_deref())?;
-        let options = OptimizeOptions {
-            predicate,
-            target_size,
-            min_size,
-            max_deleted_ratio: max_deleted_ratio.unwrap_or(defaults.max_deleted_ratio),
-            purge,
-            user_metadata,
-            zorder_by,
-            check_statistics,
-            full,
-            compression: files.compression.clone(),
-            parquet: files.parquet(),
-            ..defaults
-        };
-        let location = Location::open(uri, &storage_options.into())?.stopped_by(cancel);
-        let done = maintain::optimize(&location, &options)?;
-        let [min, p25, p50, p75, max] = done.quartiles();
-        Ok(json!({
-            "version": done.version, "considered_files": done.considered, "partitions": done.partitions,
-            "added_files": done.added.len(), "added_bytes": done.added.iter().sum::<u64>(),
-            "removed_files": done.removed.len(), "removed_bytes": done.removed.iter().sum::<u64>(),
-            "removed_vectors": done.vectors, "deleted_rows": done.deleted_rows,
-            "min_file_size": min, "p25_file_size": p25, "p50_file_size": p50, "p75_file_size": p75,
-            "max_file_size": max, "min_removed_size": done.removed.first().copied().unwrap_or_default(),
-            "max_removed_size": done.removed.last().copied().unwrap_or_default(),
-            "warnings": done.warnings,
-            "zorder": done.zorder.as_ref().map(curve_stats), "clustering": done.clustering.as_ref().map(curve_stats)
-        })
-        .to_string())
-    })
-}
-
-fn curve_stats(stats: &CurveStats) -> serde_json::Value {
-    json!({
-        "cube_files": stats.cube_files.files, "cube_bytes": stats.cube_files.bytes, "cubes": stats.cubes,
-        "other_files": stats.other_files.files, "other_bytes": stats.other_files.bytes,
-        "merged_files": stats.merged.files, "merged_bytes": stats.merged.bytes, "new_cubes": stats.new_cubes
-    })
 }
 
 /// Takes files out of the log that are not in the store; what it did as JSON.

@@ -197,9 +197,10 @@ impl Dml {
         self.with(py, |dml| dml.take_partitions(&numbers))
     }
 
-    /// Selects the rows that match a condition, which this process reads.
-    fn take_where(&self, py: Python<'_>, condition: &str) -> PyResult<()> {
-        self.with(py, |dml| dml.take_where(condition))
+    /// Selects the rows that match a condition, which this process reads if their files are of at most so many bytes; whether
+    /// they are.
+    fn take_where(&self, py: Python<'_>, condition: &str, most_bytes: u64) -> PyResult<bool> {
+        self.with(py, |dml| dml.take_where(condition, most_bytes))
     }
 
     /// Selects the rows of a table of bitmaps. Returns their number, and the number of matches.

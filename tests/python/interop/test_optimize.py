@@ -6,6 +6,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute
 
 import deltaic
 
@@ -105,3 +106,25 @@ def test_a_clustered_table(delta_spark: Any, same: Any, tmp_path: Path) -> None:
 
 def _all(path: Path) -> pa.Table:
     return pa.table(deltaic.Table(path).to_arrow())
+
+
+def test_delta_spark_reads_what_tasks_rewrote(
+    spark: Any, delta_spark: Any, same: Any, every_type: pa.Table, tmp_path: Path
+) -> None:
+    path = tmp_path / "t"
+    properties = {"delta.enableDeletionVectors": "true", "delta.columnMapping.mode": "name"}
+    for part in range(4):
+        deltaic.write(path, every_type, mode="append", configuration=None if part else properties)
+    deltaic.Table(path).delete("id = 2")
+    before = _all(path)
+    spark.conf.set("spark.deltaic.optimize.clusterBytes", "1")
+    try:
+        done = spark.sql(f"OPTIMIZE delta.`{path}` ZORDER BY (id, text)").first().metrics
+    finally:
+        spark.conf.unset("spark.deltaic.optimize.clusterBytes")
+    assert done.totalScheduledTasks > 0
+    same(delta_spark.read(path), before)
+    assert _files(path) == 1
+    # and goes on from there
+    delta_spark.sql(f"DELETE FROM delta.`{path}` WHERE id = 1")
+    same(deltaic.Table(path).to_arrow(), before.filter(pa.compute.field("id") != 1))

@@ -55,11 +55,8 @@ def _analyzed(op: Operation, condition: Any) -> Any:
 
 
 def plain(op: Operation, condition: Any) -> str | None:
-    """SQL of a condition that the core and Spark take for the same, where the core may look for its rows.
-
-    That is where tasks run in this process: elsewhere they look faster than the driver.
-    """
-    if not op.in_process:
+    """SQL of a condition that the core and Spark take for the same, so that the core may look for its rows."""
+    if op.connect:
         return None
     sql = java_method(op.spark, "PlainConditions", "sql")(_analyzed(op, condition), op.schema.json())
     return None if sql is None else str(sql)

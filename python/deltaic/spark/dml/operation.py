@@ -23,8 +23,9 @@ from deltaic.spark.session.call_sites import without_call_sites
 from deltaic.spark.session.enabling import format_name
 from deltaic.spark.session.file_listing import list_quickly
 from deltaic.spark.session.jvm import java_method
-from deltaic.spark.session.kind import functions, is_connect, is_local
-from deltaic.spark.session.settings import Settings
+from deltaic.spark.session.kind import functions, is_connect
+from deltaic.spark.session.settings import Settings, dml_cluster_bytes
+from deltaic.spark.session.tasks import tell_route
 from deltaic.spark.session.types import arrow_takes
 from deltaic.spark.write.options import WriteOptions
 from deltaic.spark.write.row_rules import RowRules
@@ -67,14 +68,15 @@ class Operation:
         self.spark = ref.spark
         self.connect = is_connect(ref.spark)
         self.functions = functions(ref.spark)
-        self.in_process = not self.connect and is_local(ref.spark)
-        """Whether tasks run in this process."""
+        self.most_bytes = dml_cluster_bytes(ref.spark)
+        """Bytes of files that the core reads in this process; what is more Spark's tasks read."""
         if self.connect:
             list_quickly(self.spark)
         else:
             format_name(self.spark)
         self.started = time.monotonic()
         self._instant = time.time_ns() // 1000
+        self._name = name
         self.settings = Settings.of(self.spark, _KINDS[name])
         self._txn_of_session = app_transaction is None and write is None
         self._timed = write is None
@@ -139,6 +141,10 @@ class Operation:
             return
         self.dml.evolve(schema.json())
         self.written = StructType.fromJson(json.loads(self.dml.new_schema))
+
+    def tell_route(self, what: str, *, here: bool) -> None:
+        """Says by `logging` whether the core reads and writes in this process, or Spark's tasks do."""
+        tell_route(self._name, f"{what}: {'in this process' if here else 'in tasks'}")
 
     def millis(self, since: float | None = None) -> int:
         """Milliseconds since then, or since the operation began."""
@@ -238,7 +244,7 @@ class Operation:
 
         In its place may be what picks them from the rows of the files that have some.
 
-        A session whose tasks run in its own process reads few rows without a job: it decodes the pages that have them.
+        A classic session reads few rows without a job: the core decodes the pages that have them.
         """
         if not self._holds_matched():
             rows = self.rows("touched", row_ids=True)
@@ -251,7 +257,7 @@ class Operation:
         return df if self.ref.alias is None else df.alias(self.ref.alias)
 
     def _holds_matched(self) -> bool:
-        if not self.in_process or not arrow_takes(self.schema):
+        if self.connect or not arrow_takes(self.schema):
             return False
         return self.holds(self.counts()["matchedRows"] or 0)
 

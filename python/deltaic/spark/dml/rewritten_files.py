@@ -18,12 +18,14 @@ _TASK = 128 << 20
 def rewrite(op: Operation, new: Any = None, number: int = 0) -> None:
     """Writes the rows that are left of the touched files into as few files, and `number` `new` rows with them.
 
-    New rows have the columns `op.changed_columns()`. A session whose tasks run in its own process leaves files to the
-    core, which reads and writes several times as fast as Spark with the same cores.
+    New rows have the columns `op.changed_columns()`. Files that are not too much for this process are left to the core,
+    which reads and writes several times as fast as Spark with the same cores.
     """
     counts = op.counts()
     left = (counts["touchedFiles"] or 0) - (counts["emptiedFiles"] or 0)
-    if op.in_process and left:
+    here = not op.connect and (counts["touchedBytes"] or 0) <= op.most_bytes
+    op.tell_route("the rows that stay", here=here)
+    if here and left:
         few = None
         if new is not None and op.holds(number):
             plan = op.dml.data_plan(new.schema.json(), True, str(uuid.uuid4()))

@@ -33,9 +33,10 @@ def take_matches(op: Operation, condition: Any) -> bool:
         return False
     if take_partitions(op, condition):
         return False
-    if (sql := plain(op, condition)) is not None:
-        op.dml.take_where(sql)
+    if (sql := plain(op, condition)) is not None and op.dml.take_where(sql, op.most_bytes):
+        op.tell_route("the rows that match", here=True)
     else:
+        op.tell_route("the rows that match", here=False)
         find_touched(op, condition)
     return True
 

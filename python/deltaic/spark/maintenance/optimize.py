@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import columns
 from deltaic.spark.maintenance import result_frames
+from deltaic.spark.maintenance.optimize_tasks import OptimizeRun
 from deltaic.spark.maintenance.result_rows import hadoop_path
 from deltaic.spark.session.after_commit import committed_at
 from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
@@ -34,7 +35,8 @@ _INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 class DeltaOptimizeBuilder:
     """Which files are rewritten, and how. Nothing happens before a method that begins with `execute`.
 
-    Made by `DeltaTable.optimize`. The core reads and writes the files in this process, without a Spark job.
+    Made by `DeltaTable.optimize`. The core reads and writes the files in this process, without a Spark job, or in
+    Spark's tasks where they are more than `spark.deltaic.optimize.clusterBytes`.
 
     Example:
         >>> table.optimize().where("day = '2026-11-18'").executeCompaction().show()  # doctest: +SKIP
@@ -107,23 +109,25 @@ def optimized(ref: TableRef, where: list[str], **how: Any) -> dict[str, Any]:
     table = Table(ref.path, storage_options=storage(ref.spark, ref.storage_options))
     started = time.time_ns()
     zone = ref.spark.conf.get(TIME_ZONE)
+    run = OptimizeRun(ref.spark)
     where = [in_utc(zone, text, ref.path, ref.storage_options) for text in where]
     done = table.optimize(
         " AND ".join(f"({text})" for text in where) or None,
         user_metadata=said,
         _files=Settings.of(ref.spark, "optimize").files(),
+        _run=run,
         **{**optimize_rules(ref.spark), **how},
     )
     committed_at(ref.spark, table.uri, done.version)
     metrics = {
-        **_metrics(done, table),
+        **_metrics(done, table, run.tasks),
         "startTimeMs": started // 1_000_000,
         "endTimeMs": time.time_ns() // 1_000_000,
     }
     return {"path": hadoop_path(table.uri), "metrics": metrics}
 
 
-def _metrics(done: OptimizeResult, table: Table) -> dict[str, Any]:
+def _metrics(done: OptimizeResult, table: Table, tasks: int) -> dict[str, Any]:
     number = len(table.schema)
     curve = done.zorder or done.clustering
     vectors = {
@@ -148,7 +152,7 @@ def _metrics(done: OptimizeResult, table: Table) -> dict[str, Any]:
         "numFilesSkippedToReduceWriteAmplification": 0,
         "numBytesSkippedToReduceWriteAmplification": 0,
         "totalClusterParallelism": os.cpu_count() or 1,
-        "totalScheduledTasks": 0,
+        "totalScheduledTasks": tasks,
         "autoCompactParallelismStats": None,
         "deletionVectorStats": vectors if done.removed_vectors else None,
         "numTableColumns": number,

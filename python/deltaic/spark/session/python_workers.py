@@ -16,17 +16,20 @@ _PROBE = (
 _PATIENCE = 60.0
 
 
-def fit(df: Any) -> bool:
-    """Whether the workers of a local session can run what this process gives them.
+def fit(of: Any) -> bool:
+    """Whether the workers of a local session, or of a DataFrame of one, can run what this process gives them.
 
     Costs nothing where they run the Python of this process. Another one is asked, once a process, without a job.
     """
-    return _fits(python_of(df))
+    return _fits(python_of(of))
 
 
-def python_of(df: Any) -> str:
-    """What starts the workers of a classic session: `PYSPARK_PYTHON`, or `python3` where it is not set."""
-    started: str = df.sparkSession.sparkContext.pythonExec
+def python_of(of: Any) -> str:
+    """What starts the workers of a classic session, or of a DataFrame of one.
+
+    `PYSPARK_PYTHON`, or `python3` where it is not set.
+    """
+    started: str = getattr(of, "sparkSession", of).sparkContext.pythonExec
     return started
 
 

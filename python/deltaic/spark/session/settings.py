@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core, allowed_locations, time_travel, times
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 from deltaic.spark.session.jvm import java_method
-from deltaic.spark.session.kind import is_connect
+from deltaic.spark.session.kind import is_connect, is_local
 from deltaic.spark.session.known_settings import refused_of
 from deltaic.spark.session.time_zone import TIME_ZONE
 
@@ -42,6 +43,11 @@ _ALLOW_STALE = "spark.deltaic.universalFormat.allowStale"
 _ALLOWED_LOCATIONS = "spark.deltaic.allowedLocations"
 CREDENTIALS = "spark.deltaic.credentials"
 """The name of the function that gives the credentials of stores: `enable` sets it."""
+_CLUSTER_BYTES = "spark.deltaic.optimize.clusterBytes"
+_DML_CLUSTER_BYTES = "spark.deltaic.dml.clusterBytes"
+_VACUUM_CLUSTER_FILES = "spark.deltaic.vacuum.clusterFiles"
+_TASK_MEMORY = "spark.deltaic.optimize.taskMemory"
+_SIZE = re.compile(r"(?P<number>\d+)(?P<unit>[kmgt])?i?b?")
 OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
 """Whether changes of versions and times after the newest are none, instead of an error."""
 
@@ -315,6 +321,57 @@ def optimize_rules(spark: Any) -> dict[str, Any]:
         "max_deleted_ratio": None if ratio is None else float(ratio),
     }
     return {name: value for name, value in said.items() if value is not None}
+
+
+def cluster_bytes(spark: Any) -> int:
+    """`spark.deltaic.optimize.clusterBytes`: bytes of files from which an optimize works in Spark's tasks.
+
+    Raises:
+        InvalidArgumentError: for a value that makes no sense.
+    """
+    text = spark.conf.get(_CLUSTER_BYTES, None)
+    if text is not None:
+        return _size(_CLUSTER_BYTES, text)
+    # tasks of a local session share this machine with this process, which uses all cores, too
+    return 4 << 30 if not is_connect(spark) and is_local(spark) else 1 << 30
+
+
+def dml_cluster_bytes(spark: Any) -> int:
+    """`spark.deltaic.dml.clusterBytes`: bytes of files above which rows are changed in Spark's tasks.
+
+    Raises:
+        InvalidArgumentError: for a value that makes no sense.
+    """
+    text = spark.conf.get(_DML_CLUSTER_BYTES, None)
+    if text is not None:
+        return _size(_DML_CLUSTER_BYTES, text)
+    # the core has the cores of a local session, too, and needs fewer of them; a cluster has more
+    return 64 << 30 if not is_connect(spark) and is_local(spark) else 256 << 20
+
+
+def vacuum_cluster_files(spark: Any) -> int:
+    """`spark.deltaic.vacuum.clusterFiles`: files from which a vacuum works in Spark's tasks.
+
+    Raises:
+        InvalidArgumentError: for a value that makes no sense.
+    """
+    return _size(_VACUUM_CLUSTER_FILES, spark.conf.get(_VACUUM_CLUSTER_FILES, "100000"))
+
+
+def task_memory(spark: Any) -> int:
+    """`spark.deltaic.optimize.taskMemory`: bytes of memory of one task that sorts rows.
+
+    Raises:
+        InvalidArgumentError: for a value that makes no sense.
+    """
+    return _size(_TASK_MEMORY, spark.conf.get(_TASK_MEMORY, "1g"))
+
+
+def _size(name: str, text: str) -> int:
+    found = _SIZE.fullmatch(text.strip().lower())
+    if found is None:
+        raise InvalidArgumentError.of(name, f"`{text}` is not a number such as 1073741824 or 1g")
+    return int(found["number"]) << (10 * " kmgt".index(found["unit"] or " "))
 
 
 def _compaction(given: Mapping[str, str]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from deltaic.spark.maintenance import result_frames, result_rows
 from deltaic.spark.maintenance.inventory import inventory_files
 from deltaic.spark.maintenance.manifest import generate
 from deltaic.spark.maintenance.optimize import optimized
+from deltaic.spark.maintenance.vacuum_tasks import VacuumRun
 from deltaic.spark.read.partition_folders import table_of
 from deltaic.spark.session.after_commit import altered, committed_at
 from deltaic.spark.session.kind import is_connect
@@ -116,6 +117,7 @@ def _vacuum(spark: Any, statement: S.Vacuum) -> list[dict[str, Any]]:
         allow_short_retention=not checks_retention(spark),
         inventory=None if statement.inventory is None else _inventory(spark, statement.inventory, table.uri),
         user_metadata=user_metadata(spark, "vacuum"),
+        _run=VacuumRun(spark, dry_run=statement.dry_run),
     )
     base = result_rows.hadoop_path(table.uri)
     if not statement.dry_run:

@@ -294,8 +294,8 @@ impl DistributedDml {
         Ok(())
     }
 
-    /// Selects the rows that match a condition. This process reads the files that may have them; the condition takes
-    /// the place of [`DistributedDml::set_predicate`].
+    /// Selects the rows that match a condition, if the files that may have them are of at most so many bytes: this process
+    /// reads them. Returns whether they are. The condition takes the place of [`DistributedDml::set_predicate`].
     ///
     /// # Errors
     /// [`Error::InvalidExpression`] for what is not a condition on this table, and for a row that it cannot be computed for;
@@ -303,16 +303,19 @@ impl DistributedDml {
     ///
     /// # Cost
     /// The columns of the condition, in the row groups and pages that may match.
-    pub fn take_where(&mut self, condition: &str) -> Result<()> {
+    pub fn take_where(&mut self, condition: &str, most_bytes: u64) -> Result<bool> {
         let attempt = &self.job.attempt;
         let condition = RowCondition::new(Some(condition), &attempt.plan)?;
         let files = candidates(attempt, &self.job.snapshot, condition.predicate())?;
-        match condition.is_by_partitions() {
-            true => self.whole = condition.whole_files(files)?,
-            false => self.touched = find(attempt, &condition, files)?,
+        if condition.is_by_partitions() {
+            self.whole = condition.whole_files(files)?;
+        } else if files.iter().map(|add| add.size.unsigned_abs()).saturating_sum() > most_bytes {
+            return Ok(false);
+        } else {
+            self.touched = find(attempt, &condition, files)?;
         }
         self.predicate = condition.predicate().cloned();
-        Ok(())
+        Ok(true)
     }
 
     /// Selects the rows of a table of bitmaps: file (a URI as Spark spells it), bucket, bitmap and number of matches,

@@ -5,16 +5,24 @@
 //! | `file_list`, `change_list` | reads: the files of a version, and those of the change data feed |
 //! | `distributed_write` | writes: checked before the tasks, committed with the files that they made |
 //! | `distributed_dml` | deletes, updates and merges, over a `file_subset` of the table, of rows that come in `bitmaps` |
+//! | `distributed_optimize`, `optimize_task` | optimizes: planned and committed here, rewritten by tasks |
+//! | `distributed_vacuum` | vacuums: tasks list and delete |
 //! | `spark_schema` | the schema as Spark reads it |
 
 mod bitmaps;
 pub mod change_list;
 mod distributed_dml;
+mod distributed_optimize;
+mod distributed_vacuum;
 mod distributed_write;
 pub mod file_list;
 mod file_subset;
+mod optimize_task;
 mod spark_schema;
 
 pub use distributed_dml::{DistributedDml, DmlCounts, TakenRows};
+pub use distributed_optimize::{DistributedOptimize, OptimizeRanges, OptimizeSample, OptimizeWorks};
+pub use distributed_vacuum::{DistributedVacuum, VacuumTask};
 pub use distributed_write::DistributedWrite;
 pub use file_subset::FileSubset;
+pub use optimize_task::{OptimizeGather, OptimizeSpread, OptimizeTask};

@@ -2,16 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use super::optimize::deleted_ratio;
-use crate::actions::Add;
+use serde::{Deserialize, Serialize};
 
-/// Files of one partition that become one.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Bin {
+use super::optimize_plan::deleted_ratio;
+use crate::actions::Add;
+use crate::sums::SaturatingSum;
+
+/// Files of one partition that become one, or of a cube.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Bin {
     /// Partition values in one spelling.
-    pub(super) partition: Vec<Option<String>>,
+    pub(crate) partition: Vec<Option<String>>,
     /// The files, in the order in which their rows are to be.
-    pub(super) files: Vec<Add>,
+    pub(crate) files: Vec<Add>,
+}
+
+impl Bin {
+    /// Bytes of its files.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(|add| add.size.unsigned_abs()).saturating_sum()
+    }
 }
 
 /// The files that are worth it, in groups of at most `target` bytes: those below `min` bytes, and those of which more than

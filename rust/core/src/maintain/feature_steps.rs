@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::bins::Bin;
 use super::feature_traces::{has_row_ids, unkept_vectors};
-use super::optimize::reorg;
+use super::optimize_plan::reorg;
 use super::rewrite_files::{note, write_all};
 use crate::actions::{Add, DomainMetadata, OperationName, Remove};
 use crate::alter::drop_feature::{Step, clean_properties, unmapped, without_recorded_changes};
@@ -130,7 +130,7 @@ impl StepJob<'_> {
         let written = write_all((&from, to.as_ref().unwrap_or(&from)), &bins, &uploads)?;
         let (mut adds, mut moves) = (Vec::new(), RowRelocations::default());
         for (bin, new) in bins.iter().zip(written) {
-            note(location, bin, &new, &mut moves)?;
+            note(location, bin, (new.add.as_ref(), &new.sources), &mut moves)?;
             adds.extend(new.add);
         }
         let mut txn = self.begin(operation);

@@ -17,25 +17,41 @@ pub(crate) fn needs(
     Ok((path.resolve(root)?, vector))
 }
 
+/// Files that one thread asks the store for at a time.
+const CHUNK: usize = 256;
+
 /// Checks each of these: `None` for a missing one.
 ///
 /// # Errors
 /// Errors of the store, except "not there".
 ///
 /// # Cost
-/// One HEAD each, several at a time.
+/// One HEAD each, several at a time; a store with latency has many under way in each thread.
 pub(crate) fn look(location: &Location, paths: &[ObjectPath]) -> Result<Vec<Option<FileMeta>>> {
-    let head = |path: &ObjectPath| {
+    let heads = |paths: &[ObjectPath]| {
         location.cancel().check()?;
-        head(location, path)
+        heads(location, paths)
     };
-    runtime::pool()?.install(|| paths.par_iter().map(head).collect())
+    let found: Vec<Vec<_>> =
+        runtime::pool()?.install(|| paths.par_chunks(CHUNK).map(heads).collect::<Result<_>>())?;
+    Ok(found.into_iter().flatten().collect())
 }
 
-fn head(location: &Location, path: &ObjectPath) -> Result<Option<FileMeta>> {
-    match location.store_for(path)?.head(path) {
-        Ok(meta) => Ok(Some(meta)),
-        Err(Error::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error),
+fn heads(location: &Location, paths: &[ObjectPath]) -> Result<Vec<Option<FileMeta>>> {
+    let mut out = Vec::with_capacity(paths.len());
+    // those of one store after the other
+    for paths in paths.chunk_by(|one, next| one.prefix() == next.prefix()) {
+        let Some(first) = paths.first() else { continue };
+        for path in paths {
+            location.store_for(path)?;
+        }
+        for found in location.store_for(first)?.head_many(paths) {
+            out.push(match found {
+                Ok(meta) => Some(meta),
+                Err(Error::NotFound { .. }) => None,
+                Err(error) => return Err(error),
+            });
+        }
     }
+    Ok(out)
 }

@@ -1,5 +1,7 @@
 //! How an optimize arranges rows: files are only compacted, or their rows are sorted along a curve.
 
+use serde::{Deserialize, Serialize};
+
 use super::detail::clustering_columns;
 use super::optimize::OptimizeOptions;
 use crate::alter::{physical_path, resolve_path};
@@ -10,8 +12,8 @@ use crate::snapshot::Snapshot;
 use crate::write::{Curve, WritePlan};
 
 /// What an optimize makes of files.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Layout {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Layout {
     /// Larger files, with their rows in the order in which they were.
     Joined,
     /// All files of a partition along the Z-order of these columns.
@@ -21,12 +23,12 @@ pub(super) enum Layout {
 }
 
 /// Columns to lay rows out by.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Columns {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Columns {
     /// As the history names them.
-    pub(super) names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Paths as the schema spells them.
-    pub(super) paths: Vec<Vec<String>>,
+    pub(crate) paths: Vec<Vec<String>>,
 }
 
 impl Columns {
@@ -82,7 +84,7 @@ impl Layout {
     }
 
     /// The curve, and its columns.
-    pub(super) fn curve(&self) -> Option<(Curve, &Columns)> {
+    pub(crate) fn curve(&self) -> Option<(Curve, &Columns)> {
         match self {
             Layout::Joined => None,
             Layout::ZOrdered(columns) => Some((Curve::ZOrder, columns)),

@@ -1,28 +1,17 @@
 //! Fewer and larger files: small ones are joined, or rows are laid out along a curve, and rows that deletion vectors hide
 //! are left out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::bins::{Bin, bins, groups, whole_partitions};
-use super::cubes::{CubeRules, CurveStats, FileCount};
-use super::layout::{Columns, Layout};
-use super::purge::to_be_purged;
-use super::rewrite_files::{cluster_all, note, write_all};
-use crate::actions::{Add, OperationName};
-use crate::conflict::{Changes, RowRelocations};
-use crate::error::{Error, Result, condition};
-use crate::expr::has_subquery;
-use crate::features::check_writer;
-use crate::properties::{TableProperty, parse_byte_size};
-use crate::snapshot::{At, Snapshot};
-use crate::stats::num_records;
+use super::bin_work::run_all;
+use super::cubes::CurveStats;
+use super::optimize_plan::OptimizePlan;
+use crate::conflict::Changes;
+use crate::error::Result;
 use crate::store::Location;
-use crate::txn::{Operation, Transaction, quartiles, retried, rewrite_metrics};
-use crate::write::{
-    ParquetOptions, RowCondition, SourceRows, Uploads, WriteOptions, WritePlan, canonical, plan_snapshot,
-    rows_of_partitions,
-};
+use crate::txn::{quartiles, retried};
+use crate::write::{ParquetOptions, Uploads};
 
 /// How to optimize.
 #[derive(Debug, Clone)]
@@ -137,7 +126,9 @@ pub struct OptimizeDone {
 /// group of each. Along a curve the columns of the curve are read once more, before; rows of a partition or cube that are more
 /// than 128 MiB go through a temporary file of the system, and memory is about 400 MiB.
 pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<OptimizeDone> {
-    retried(options.commit_budget, |budget| attempt(location, options, None, budget))
+    retried(options.commit_budget, |budget| {
+        attempt(&OptimizePlan::of(location, options, None)?, location, budget)
+    })
 }
 
 /// Partitions by one spelling of their values.
@@ -149,155 +140,24 @@ pub(super) fn optimize_partitions(
     options: &OptimizeOptions,
     these: &Partitions,
 ) -> Result<OptimizeDone> {
-    retried(options.commit_budget, |budget| attempt(location, options, Some(these), budget))
+    retried(options.commit_budget, |budget| {
+        attempt(&OptimizePlan::of(location, options, Some(these))?, location, budget)
+    })
 }
 
-fn attempt(
-    location: &Location,
-    options: &OptimizeOptions,
-    these: Option<&Partitions>,
-    budget: Duration,
-) -> Result<OptimizeDone> {
-    let snapshot = Snapshot::open(location.clone(), At::Latest)?;
-    check_writer(&location.root().to_string(), snapshot.protocol())?;
-    let files = WriteOptions {
-        compression: options.compression.clone(),
-        parquet: options.parquet.clone(),
-        ..Default::default()
-    };
-    let plan = plan_snapshot(&snapshot, &files)?;
-    let layout = Layout::of(&snapshot, &plan, options)?;
-    let wanted = Wanted::of(&plan, options, these)?;
-    let files = wanted.files(&snapshot)?;
-    let considered = files.values().map(Vec::len).sum::<usize>() as u64;
-    let mut done = OptimizeDone { considered, ..Default::default() };
-    let own = snapshot
-        .metadata()
-        .property(TableProperty::TargetFileSize)
-        .and_then(|text| parse_byte_size(text).ok());
-    let target_size = options.target_size.or(own).unwrap_or(1 << 30);
-    let bins = match &layout {
-        Layout::Joined if options.purge => groups(to_be_purged(&plan, files)?, target_size, &|_| true),
-        Layout::Joined => {
-            let min_size = options.min_size.unwrap_or(target_size);
-            bins(files, target_size, min_size, options.max_deleted_ratio)
-        }
-        Layout::ZOrdered(_) => whole_partitions(files),
-        Layout::Clustered(columns) => {
-            let (bins, stats) =
-                cube_rules(columns, target_size, options).choose(files.into_values().flatten().collect());
-            done.clustering = Some(stats);
-            bins
-        }
-    };
-    if bins.is_empty() {
-        return Ok(done);
-    }
+/// What was planned, in this process.
+///
+/// # Errors
+/// As [`optimize`].
+pub(crate) fn attempt(plan: &OptimizePlan, location: &Location, budget: Duration) -> Result<OptimizeDone> {
     let uploads = Uploads::new(location);
-    let (mut adds, mut moves) = (Vec::new(), RowRelocations::default());
-    if let Some((curve, columns)) = layout.curve() {
-        for mut new in cluster_all(&plan, &bins, (curve, columns), target_size, &uploads)? {
-            if done.clustering.is_some() {
-                cube_rules(columns, target_size, options).mark(&mut new.adds);
-            }
-            done.deleted_rows += deleted(&new.sources);
-            adds.append(&mut new.adds);
-        }
-    } else {
-        for (bin, new) in bins.iter().zip(write_all((&plan, &plan), &bins, &uploads)?) {
-            note(location, bin, &new, &mut moves)?;
-            done.deleted_rows += deleted(&new.sources);
-            adds.extend(new.add);
-        }
-    }
-    done.partitions = bins.iter().map(|bin| &bin.partition).collect::<BTreeSet<_>>().len() as u64;
-    if let Layout::ZOrdered(_) = layout {
-        done.zorder = Some(zorder_stats(&bins, done.partitions));
-    }
-    let mut txn = Transaction::begin(&snapshot, operation(options, &layout, wanted.predicates()));
-    txn.rewrite(bins.iter().flat_map(|bin| &bin.files), adds, moves);
-    let metrics = rewrite_metrics(txn.changes());
-    txn.operation_mut().set_metrics(metrics);
-    txn.set_user_metadata(options.user_metadata.clone());
-    txn.set_row_ids_preserved(true);
-    txn.set_budget(budget);
-    uploads.check()?;
-    let landed = txn.commit_changes();
-    if matches!(&landed, Ok(_) | Err(Error::CommitStateUnknown { .. })) {
-        uploads.keep();
-    }
-    let (committed, changes) = landed?;
-    done.version = Some(committed.version);
-    done.warnings = committed.warnings;
-    done.tell(&changes);
-    Ok(done)
-}
-
-/// The partitions that are looked at.
-struct Wanted<'a> {
-    plan: &'a WritePlan,
-    condition: RowCondition<'a>,
-    these: Option<&'a Partitions>,
-}
-
-impl<'a> Wanted<'a> {
-    fn of(plan: &'a WritePlan, options: &OptimizeOptions, these: Option<&'a Partitions>) -> Result<Self> {
-        let partitioning = || plan.partition_columns.join(", ");
-        let refusal = |column: &str| {
-            let partitioning = partitioning();
-            let reason = format!(
-                "Predicate references non-partition column '{column}'. Only the partition columns may be \
-                 referenced: [{partitioning}]"
-            );
-            let parameters = [("columnName", column.to_string()), ("columnList", partitioning)];
-            Error::InvalidArgument { argument: "where".into(), reason }
-                .named(&condition::NON_PARTITION_COLUMN_REFERENCE, parameters)
-        };
-        let condition = RowCondition::new(options.predicate.as_deref(), plan).map_err(|error| {
-            if options.predicate.as_deref().is_some_and(has_subquery) {
-                return error.of_condition(&condition::UNSUPPORTED_SUBQUERY_IN_PARTITION_PREDICATES);
-            }
-            let unknown = error.message_parameters().into_iter().find(|(name, _)| *name == "objectName");
-            match unknown {
-                None => error,
-                Some((_, name)) => {
-                    let parameters = [("columnName", name), ("columnList", partitioning())];
-                    error.named(&condition::NON_PARTITION_COLUMN_REFERENCE, parameters)
-                }
-            }
-        })?;
-        match condition.other_column() {
-            None => Ok(Wanted { plan, condition, these }),
-            Some(column) => Err(refusal(column)),
-        }
-    }
-
-    /// Their files, by partition.
-    fn files(&self, snapshot: &Snapshot) -> Result<BTreeMap<Vec<Option<String>>, Vec<Add>>> {
-        let these = self.these.map(|these| rows_of_partitions(self.plan, these));
-        let files = snapshot.adds(these.as_ref().or(self.condition.predicate()))?;
-        let mut out: BTreeMap<_, Vec<Add>> = BTreeMap::new();
-        for add in self.condition.whole_files(files)? {
-            let partition = canonical(self.plan, &add.partition_values)?;
-            if self.these.is_none_or(|these| these.contains(&partition)) {
-                out.entry(partition).or_default().push(add);
-            }
-        }
-        Ok(out)
-    }
-
-    /// What the history shows.
-    fn predicates(&self) -> Vec<String> {
-        let partitioned = !self.plan.partition_columns.is_empty();
-        let these = self.these.filter(|_| partitioned);
-        let these = these.map(|these| rows_of_partitions(self.plan, these).to_string());
-        these.or(self.condition.text().map(str::to_owned)).into_iter().collect()
-    }
+    let made = run_all(&plan.work, &plan.bins, &uploads)?;
+    plan.commit(made, budget, &uploads)
 }
 
 impl OptimizeDone {
     /// Takes the files from the commit.
-    fn tell(&mut self, changes: &Changes) {
+    pub(super) fn tell(&mut self, changes: &Changes) {
         let sizes = |sizes: &mut dyn Iterator<Item = i64>| {
             let mut sizes: Vec<u64> = sizes.map(i64::unsigned_abs).collect();
             sizes.sort_unstable();
@@ -315,57 +175,4 @@ impl OptimizeDone {
     pub fn quartiles(&self) -> [u64; 5] {
         quartiles(&self.added)
     }
-}
-
-/// The operation with delta-spark's parameters.
-fn operation(options: &OptimizeOptions, layout: &Layout, predicates: Vec<String>) -> Operation {
-    if options.purge {
-        return reorg(predicates);
-    }
-    let (zorder_by, cluster_by) = match layout {
-        Layout::Joined => (Vec::new(), Vec::new()),
-        Layout::ZOrdered(columns) => (columns.names.clone(), Vec::new()),
-        Layout::Clustered(columns) => (Vec::new(), columns.names.clone()),
-    };
-    let operation = Operation::new(OperationName::Optimize)
-        .with_encoded("predicate", predicates)
-        .with_encoded("zOrderBy", zorder_by)
-        .with_encoded("clusterBy", cluster_by)
-        .with_json("auto", options.auto);
-    match layout {
-        Layout::Clustered(_) => operation.with_json("isFull", options.full),
-        _ => operation,
-    }
-}
-
-/// What rewrites files for something that they should not have, with delta-spark's parameters.
-pub(super) fn reorg(predicates: Vec<String>) -> Operation {
-    Operation::new(OperationName::Reorg).with_encoded("predicate", predicates).with_json("applyPurge", true)
-}
-
-/// A cube is full from 100 files of the target size on, and a new one is half as large again, as those of delta-spark are.
-fn cube_rules<'a>(columns: &'a Columns, target_size: u64, options: &OptimizeOptions) -> CubeRules<'a> {
-    CubeRules {
-        columns: &columns.names,
-        full_size: target_size.saturating_mul(100),
-        new_size: target_size.saturating_mul(150),
-        all: options.full,
-    }
-}
-
-/// All files count as files of no cube, and what became of each partition as one.
-fn zorder_stats(bins: &[Bin], partitions: u64) -> CurveStats {
-    let files = FileCount::of(bins.iter().flat_map(|bin| &bin.files));
-    CurveStats { other_files: files, merged: files, new_cubes: partitions, ..Default::default() }
-}
-
-fn deleted(sources: &[SourceRows]) -> u64 {
-    sources.iter().map(|source| source.deleted.cardinality()).sum()
-}
-
-/// The share of the rows of a file that are deleted; `None` where it has a vector and lacks its number of rows.
-pub(super) fn deleted_ratio(add: &Add) -> Option<f64> {
-    let Some(vector) = &add.deletion_vector else { return Some(0.0) };
-    let rows = num_records(add).filter(|rows| *rows > 0)?;
-    Some(vector.cardinality as f64 / rows as f64)
 }

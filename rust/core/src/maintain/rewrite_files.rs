@@ -4,17 +4,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::bins::Bin;
-use super::layout::Columns;
-use crate::actions::ObjectPath;
+use crate::actions::{Add, ObjectPath};
 use crate::conflict::RowRelocations;
 use crate::error::{Error, Result};
 use crate::store::Location;
-use crate::write::{Clustered, Clustering, Compacted, Curve, Uploads, WritePlan, cluster, compact};
+use crate::write::{Compacted, SourceRows, Uploads, WritePlan, compact};
 
 /// Files that are written at once.
 const WORKERS: usize = 8;
-/// Bytes of rows that are sorted in memory, for all bins that are written at once.
-const RUN_BYTES: usize = 128 << 20;
 
 /// Writes the new file of each bin: its rows are read by the first plan and written by the second.
 ///
@@ -29,12 +26,15 @@ pub(super) fn write_all(
 }
 
 /// How many works are done at a time, of so many.
-fn workers(count: usize) -> usize {
+pub(super) fn workers(count: usize) -> usize {
     std::thread::available_parallelism().map_or(2, usize::from).min(WORKERS).min(count)
 }
 
 /// Does a work for each number below `count`, several at a time.
-fn several_at_once<T: Send>(count: usize, work: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+pub(super) fn several_at_once<T: Send>(
+    count: usize,
+    work: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<Result<T>>>> = (0..count).map(|_| Mutex::new(None)).collect();
     let work = || {
@@ -69,22 +69,6 @@ fn several_at_once<T: Send>(count: usize, work: impl Fn(usize) -> Result<T> + Sy
     }
 }
 
-/// Writes the rows of each bin into new files along a curve, several bins at a time.
-///
-/// # Errors
-/// As [`cluster`].
-pub(super) fn cluster_all(
-    plan: &WritePlan,
-    bins: &[Bin],
-    (curve, columns): (Curve, &Columns),
-    target_size: u64,
-    uploads: &Uploads,
-) -> Result<Vec<Clustered>> {
-    let run_bytes = RUN_BYTES / workers(bins.len()).max(1);
-    let clustering = Clustering { curve, columns: columns.paths.clone(), target_size, run_bytes };
-    several_at_once(bins.len(), |at| cluster(plan, &bins[at].files, &clustering, at, uploads))
-}
-
 /// Notes where the rows of a bin went: its files one after the other, without the rows that were deleted.
 ///
 /// # Errors
@@ -92,12 +76,12 @@ pub(super) fn cluster_all(
 pub(super) fn note(
     location: &Location,
     bin: &Bin,
-    new: &Compacted,
+    (add, sources): (Option<&Add>, &[SourceRows]),
     moves: &mut RowRelocations,
 ) -> Result<()> {
     let root: &ObjectPath = location.root();
-    let target = new.add.as_ref().map(|add| add.path.identity(root)).transpose()?;
-    for (file, source) in bin.files.iter().zip(&new.sources) {
+    let target = add.map(|add| add.path.identity(root)).transpose()?;
+    for (file, source) in bin.files.iter().zip(sources) {
         let name = file.path.identity(root)?;
         moves.empty_source(&name);
         let Some(target) = &target else { continue };

@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use chrono::Utc;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use super::vacuum_plan::{Inventoried, VacuumMode, plan};
+use super::vacuum_plan::{Inventoried, ListedTree, VacuumMode, VacuumPlan, plan};
 use crate::actions::{ObjectPath, OperationName};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result, condition};
 use crate::features::check_writer;
 use crate::log::LogSettings;
 use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, runtime};
+use crate::sums::SaturatingSum;
 use crate::txn::warnings::warn;
-use crate::txn::{Operation, Transaction};
+use crate::txn::{Committed, Operation, Transaction};
 
 /// Files that one thread deletes in one call.
 const CHUNK: usize = 1000;
@@ -72,85 +75,177 @@ pub struct VacuumDone {
 /// With an inventory a HEAD for each file of it to delete and a listing of the log of another table in each of their folders.
 /// Lite: the commits of the log, and a HEAD for each file that they name as removed.
 pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone> {
-    let snapshot = Snapshot::open(location.clone(), At::Latest)?;
-    let path = location.root().to_string();
-    if options.inventory.is_some() && options.mode == VacuumMode::Lite {
-        let reason = "a lite vacuum reads the log only: leave one of them out".into();
-        return Err(Error::InvalidArgument { argument: "inventory".into(), reason });
-    }
-    check_writer(&path, snapshot.protocol())?;
-    let settings = LogSettings::of(snapshot.protocol(), snapshot.metadata())?;
-    let default = settings.tombstone_retention;
-    let asked = options.retention.map(|r| i64::try_from(r.as_millis()).unwrap_or(i64::MAX));
-    let retention = asked.unwrap_or(default);
-    if retention < default && !options.allow_short_retention {
-        return Err(Error::InvalidArgument {
-            argument: "retention".into(),
-            reason: format!(
-                "{} h is less than the {} h of `delta.deletedFileRetentionDuration`: readers and writers that take longer \
-                 would lose their files; allow it only when there are none",
-                retention / 3_600_000,
-                default / 3_600_000
-            ),
+    VacuumWork::of(location, options, None)?.run(location.cancel())
+}
+
+/// A vacuum that knows which files it deletes.
+#[derive(Debug)]
+pub(crate) struct VacuumWork {
+    snapshot: Snapshot,
+    options: VacuumOptions,
+    /// Milliseconds: the retention that is asked for, and that of the table.
+    asked: Option<i64>,
+    default: i64,
+    cutoff: i64,
+    plan: VacuumPlan,
+}
+
+/// What became of a file that was to be deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Deletion {
+    Done,
+    /// Another vacuum was faster.
+    Missing,
+    Failed(String),
+}
+
+impl VacuumWork {
+    /// Of the newest version. Where the store was listed before, with what it has.
+    ///
+    /// # Errors
+    /// As [`vacuum`] before the first file is deleted.
+    pub(crate) fn of(
+        location: &Location,
+        options: &VacuumOptions,
+        listed: Option<ListedTree>,
+    ) -> Result<Self> {
+        let snapshot = Snapshot::open(location.clone(), At::Latest)?;
+        let path = location.root().to_string();
+        if options.inventory.is_some() && options.mode == VacuumMode::Lite {
+            let reason = "a lite vacuum reads the log only: leave one of them out".into();
+            return Err(Error::InvalidArgument { argument: "inventory".into(), reason });
         }
-        .of_condition(&condition::VACUUM_RETENTION_PERIOD_TOO_SHORT));
-    }
-    let cutoff = Utc::now().timestamp_millis().saturating_sub(retention);
-    let plan = plan(&snapshot, options.mode, options.inventory.as_deref(), cutoff)?;
-    let bytes = |files: &[(ObjectPath, u64)]| files.iter().map(|f| f.1).sum();
-    let mut done = VacuumDone { cutoff, ..Default::default() };
-    if options.dry_run {
-        done.bytes = bytes(&plan.files);
-        done.files = plan.files.iter().map(|(p, _)| p.to_string()).collect();
-        return Ok(done);
-    }
-    let mut start = Operation::new(OperationName::VacuumStart)
-        .with_json("retentionCheckEnabled", !options.allow_short_retention)
-        .with_json("defaultRetentionMillis", default)
-        .metric("numFilesToDelete", plan.files.len() as u64)
-        .metric("sizeOfDataToDelete", bytes(&plan.files));
-    if let Some(asked) = asked {
-        start = start.with_json("specifiedRetentionMillis", asked);
-    }
-    let commit = |snapshot: &Snapshot, operation| {
-        let mut txn = Transaction::begin(snapshot, operation);
-        txn.set_user_metadata(options.user_metadata.clone());
-        txn.commit()
-    };
-    done.warnings.extend(commit(&snapshot, start)?.warnings);
-    let delete = |chunk: &[(ObjectPath, u64)]| {
-        location.cancel().check()?;
-        let paths: Vec<ObjectPath> = chunk.iter().map(|f| f.0.clone()).collect();
-        Ok(location.store().delete_many(&paths))
-    };
-    let outcomes: Vec<Vec<Result<()>>> =
-        runtime::pool()?.install(|| plan.files.par_chunks(CHUNK).map(delete).collect::<Result<_>>())?;
-    for ((path, size), outcome) in plan.files.iter().zip(outcomes.into_iter().flatten()) {
-        match outcome {
-            Ok(()) => {
-                done.bytes += size;
-                done.files.push(path.to_string());
+        check_writer(&path, snapshot.protocol())?;
+        let settings = LogSettings::of(snapshot.protocol(), snapshot.metadata())?;
+        let default = settings.tombstone_retention;
+        let asked = options.retention.map(|r| i64::try_from(r.as_millis()).unwrap_or(i64::MAX));
+        let retention = asked.unwrap_or(default);
+        if retention < default && !options.allow_short_retention {
+            return Err(Error::InvalidArgument {
+                argument: "retention".into(),
+                reason: format!(
+                    "{} h is less than the {} h of `delta.deletedFileRetentionDuration`: readers and writers that take longer \
+                     would lose their files; allow it only when there are none",
+                    retention / 3_600_000,
+                    default / 3_600_000
+                ),
             }
-            // another vacuum was faster: this one did not delete it
-            Err(Error::NotFound { .. }) => {}
-            Err(error) => done.failed.push((path.to_string(), error.to_string())),
+            .of_condition(&condition::VACUUM_RETENTION_PERIOD_TOO_SHORT));
+        }
+        let cutoff = Utc::now().timestamp_millis().saturating_sub(retention);
+        let plan = plan(&snapshot, options.mode, options.inventory.as_deref(), cutoff, listed)?;
+        Ok(VacuumWork { snapshot, options: options.clone(), asked, default, cutoff, plan })
+    }
+
+    /// Does it in this process.
+    ///
+    /// # Errors
+    /// As [`vacuum`].
+    pub(crate) fn run(&self, cancel: &Cancel) -> Result<VacuumDone> {
+        if self.options.dry_run {
+            return Ok(self.not_done());
+        }
+        let warnings = self.begin()?;
+        let outcomes = self.delete(cancel)?;
+        Ok(self.finish(outcomes, warnings))
+    }
+
+    /// The files to delete.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &ObjectPath> {
+        self.plan.files.iter().map(|(path, _)| path)
+    }
+
+    /// What a dry run says.
+    fn not_done(&self) -> VacuumDone {
+        VacuumDone {
+            cutoff: self.cutoff,
+            bytes: self.bytes(),
+            files: self.files().map(ToString::to_string).collect(),
+            ..Default::default()
         }
     }
-    let end = Operation::new(OperationName::VacuumEnd)
-        .with("status", if done.failed.is_empty() { "COMPLETED" } else { "FAILED" })
-        .metric("numDeletedFiles", done.files.len() as u64)
-        .metric("numVacuumedDirectories", plan.folders);
-    let landed = snapshot.update().and_then(|newest| commit(&newest, end));
-    match landed {
-        Ok(landed) => {
-            done.version = Some(landed.version);
-            done.warnings.extend(landed.warnings);
-        }
-        Err(error) => {
-            let warning = format!("`VACUUM END` was not committed: {error}");
-            warn(std::slice::from_ref(&warning));
-            done.warnings.push(warning);
-        }
+
+    fn bytes(&self) -> u64 {
+        self.plan.files.iter().map(|(_, size)| *size).saturating_sum()
     }
-    Ok(done)
+
+    fn commit(&self, snapshot: &Snapshot, operation: Operation) -> Result<Committed> {
+        let mut txn = Transaction::begin(snapshot, operation);
+        txn.set_user_metadata(self.options.user_metadata.clone());
+        txn.commit()
+    }
+
+    /// Commits `VACUUM START`, and returns its warnings.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    pub(crate) fn begin(&self) -> Result<Vec<String>> {
+        let mut start = Operation::new(OperationName::VacuumStart)
+            .with_json("retentionCheckEnabled", !self.options.allow_short_retention)
+            .with_json("defaultRetentionMillis", self.default)
+            .metric("numFilesToDelete", self.plan.files.len() as u64)
+            .metric("sizeOfDataToDelete", self.bytes());
+        if let Some(asked) = self.asked {
+            start = start.with_json("specifiedRetentionMillis", asked);
+        }
+        Ok(self.commit(&self.snapshot, start)?.warnings)
+    }
+
+    /// Deletes the files in this process.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] where it was asked to stop.
+    pub(crate) fn delete(&self, cancel: &Cancel) -> Result<Vec<Deletion>> {
+        let paths: Vec<ObjectPath> = self.files().cloned().collect();
+        let location = self.snapshot.location();
+        let delete = |chunk: &[ObjectPath]| {
+            cancel.check()?;
+            Ok(delete_files(location, chunk))
+        };
+        let outcomes: Vec<Vec<Deletion>> =
+            runtime::pool()?.install(|| paths.par_chunks(CHUNK).map(delete).collect::<Result<_>>())?;
+        Ok(outcomes.concat())
+    }
+
+    /// Commits `VACUUM END` after the files were deleted; what became of each, in their order.
+    pub(crate) fn finish(&self, outcomes: Vec<Deletion>, warnings: Vec<String>) -> VacuumDone {
+        let mut done = VacuumDone { cutoff: self.cutoff, warnings, ..Default::default() };
+        for ((path, size), outcome) in self.plan.files.iter().zip(outcomes) {
+            match outcome {
+                Deletion::Done => {
+                    done.bytes += size;
+                    done.files.push(path.to_string());
+                }
+                Deletion::Missing => {}
+                Deletion::Failed(reason) => done.failed.push((path.to_string(), reason)),
+            }
+        }
+        let end = Operation::new(OperationName::VacuumEnd)
+            .with("status", if done.failed.is_empty() { "COMPLETED" } else { "FAILED" })
+            .metric("numDeletedFiles", done.files.len() as u64)
+            .metric("numVacuumedDirectories", self.plan.folders);
+        let landed = self.snapshot.update().and_then(|newest| self.commit(&newest, end));
+        match landed {
+            Ok(landed) => {
+                done.version = Some(landed.version);
+                done.warnings.extend(landed.warnings);
+            }
+            Err(error) => {
+                let warning = format!("`VACUUM END` was not committed: {error}");
+                warn(std::slice::from_ref(&warning));
+                done.warnings.push(warning);
+            }
+        }
+        done
+    }
+}
+
+/// Deletes files; what became of each.
+pub(crate) fn delete_files(location: &Location, paths: &[ObjectPath]) -> Vec<Deletion> {
+    let outcome = |outcome: Result<()>| match outcome {
+        Ok(()) => Deletion::Done,
+        Err(Error::NotFound { .. }) => Deletion::Missing,
+        Err(error) => Deletion::Failed(error.to_string()),
+    };
+    location.store().delete_many(paths).into_iter().map(outcome).collect()
 }

@@ -8,7 +8,7 @@ use super::tombstones::left;
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
-use crate::store::Location;
+use crate::store::{FileMeta, Location};
 
 /// Where a vacuum looks for files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,6 +46,9 @@ pub struct Inventoried {
     pub modified: i64,
 }
 
+/// The files below a table, by their names relative to it, and the links of a file system.
+pub(crate) type ListedTree = (Vec<FileMeta>, Vec<ObjectPath>);
+
 /// Files to delete, with their sizes, and folders that they were found in.
 #[derive(Debug, Default)]
 pub(super) struct VacuumPlan {
@@ -60,17 +63,20 @@ pub(super) struct VacuumPlan {
 /// As [`Snapshot::files`], and errors of the store. Nothing is planned without the whole log, nor where it is unknown
 /// whether a file of the log lies inside the table.
 ///
-/// Where there is an `inventory` the store is not listed: the files of it are looked after one by one.
+/// Where there is an `inventory` the store is not listed: the files of it are looked after one by one. Nor is it where
+/// it was listed before.
 pub(super) fn plan(
     snapshot: &Snapshot,
     mode: VacuumMode,
     inventory: Option<&[Inventoried]>,
     cutoff: i64,
+    before: Option<ListedTree>,
 ) -> Result<VacuumPlan> {
     let location = snapshot.location();
     let root = location.root();
-    let (listed, links) = match (mode, inventory) {
-        (VacuumMode::Full, None) => {
+    let (listed, links) = match (mode, inventory, before) {
+        (VacuumMode::Full, None, Some(listed)) => listed,
+        (VacuumMode::Full, None, None) => {
             let (store, root) = (location.store().clone(), root.clone());
             location.cancel().wait_for(move || store.list_tree(&root))?
         }

@@ -87,6 +87,10 @@ impl Store for Contained {
         self.inner.entries(dir)
     }
 
+    fn one_level(&self, dir: &ObjectPath) -> Result<Option<(Vec<FileMeta>, Vec<String>)>> {
+        self.inner.one_level(dir)
+    }
+
     fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
         self.inner.real_path(path)
     }
@@ -112,6 +116,17 @@ impl Store for Contained {
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         self.reads.check(path)?;
         self.inner.head(path)
+    }
+
+    fn head_many(&self, paths: &[ObjectPath]) -> Vec<Result<FileMeta>> {
+        let refusals: Vec<Option<Error>> = paths.iter().map(|p| self.reads.check(p).err()).collect();
+        if refusals.iter().all(Option::is_none) {
+            return self.inner.head_many(paths);
+        }
+        let head = |(path, refusal): (&ObjectPath, Option<Error>)| {
+            refusal.map_or_else(|| self.inner.head(path), Err)
+        };
+        paths.iter().zip(refusals).map(head).collect()
     }
 
     fn get(&self, path: &ObjectPath) -> Result<Bytes> {

@@ -59,6 +59,10 @@ impl Store for Metered {
         self.inner.entries(dir)
     }
 
+    fn one_level(&self, dir: &ObjectPath) -> Result<Option<(Vec<FileMeta>, Vec<String>)>> {
+        self.inner.one_level(dir)
+    }
+
     fn real_path(&self, path: &ObjectPath) -> Result<Option<ObjectPath>> {
         self.inner.real_path(path)
     }
@@ -79,6 +83,11 @@ impl Store for Metered {
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         self.meter.gets.fetch_add(1, Relaxed);
         self.inner.head(path)
+    }
+
+    fn head_many(&self, paths: &[ObjectPath]) -> Vec<Result<FileMeta>> {
+        self.meter.gets.fetch_add(paths.len() as u64, Relaxed);
+        self.inner.head_many(paths)
     }
 
     fn get(&self, path: &ObjectPath) -> Result<Bytes> {

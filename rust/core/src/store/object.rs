@@ -260,6 +260,11 @@ fn meta(prefix: &Path, m: ObjectMeta) -> FileMeta {
     FileMeta { name, size: m.size, modified: m.last_modified.timestamp_millis() }
 }
 
+fn one(path: &ObjectPath, found: &ObjectMeta) -> FileMeta {
+    let (size, modified) = (found.size, found.last_modified.timestamp_millis());
+    FileMeta { name: path.name().to_owned(), size, modified }
+}
+
 impl Store for ObjectAdapter {
     fn list_from(&self, dir: &ObjectPath, from: &str) -> Result<Vec<FileMeta>> {
         Ok(self.list_some(dir, from, usize::MAX)?.0)
@@ -296,13 +301,23 @@ impl Store for ObjectAdapter {
         Ok(all.filter_map(|path| path.filename().map(str::to_owned)).collect())
     }
 
+    fn one_level(&self, dir: &ObjectPath) -> Result<Option<(Vec<FileMeta>, Vec<String>)>> {
+        let prefix = self.path(dir)?;
+        let found =
+            self.run("list", dir, |store, root| async move { store.list_with_delimiter(Some(&root)).await })?;
+        let folders = found.common_prefixes.iter().filter_map(|path| path.filename().map(str::to_owned));
+        let folders = folders.collect();
+        Ok(Some((found.objects.into_iter().map(|m| meta(&prefix, m)).collect(), folders)))
+    }
+
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         let found = self.run("head", path, |store, at| async move { store.head(&at).await })?;
-        Ok(FileMeta {
-            name: path.name().to_owned(),
-            size: found.size,
-            modified: found.last_modified.timestamp_millis(),
-        })
+        Ok(one(path, &found))
+    }
+
+    fn head_many(&self, paths: &[ObjectPath]) -> Vec<Result<FileMeta>> {
+        let found = self.run_many("head", paths, |store, at| async move { store.head(&at).await });
+        found.into_iter().zip(paths).map(|(found, path)| Ok(one(path, &found?))).collect()
     }
 
     fn get(&self, path: &ObjectPath) -> Result<Bytes> {

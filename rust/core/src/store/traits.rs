@@ -97,8 +97,19 @@ pub trait Store: Debug + Send + Sync {
         None
     }
 
+    /// The objects directly in `dir`, and the names of the folders there, which others may list at the same time. `None`
+    /// where one listing of all is as good.
+    fn one_level(&self, _dir: &ObjectPath) -> Result<Option<(Vec<FileMeta>, Vec<String>)>> {
+        Ok(None)
+    }
+
     /// Size and modification time of an object.
     fn head(&self, path: &ObjectPath) -> Result<FileMeta>;
+
+    /// That of several objects, in order. Stores with latency overlap the requests.
+    fn head_many(&self, paths: &[ObjectPath]) -> Vec<Result<FileMeta>> {
+        paths.iter().map(|path| self.head(path)).collect()
+    }
 
     /// The whole object.
     fn get(&self, path: &ObjectPath) -> Result<Bytes>;
@@ -180,6 +191,9 @@ impl<S: Store + ?Sized> Store for Arc<S> {
     fn afresh(&self) -> Option<Arc<dyn Store>> {
         (**self).afresh()
     }
+    fn one_level(&self, dir: &ObjectPath) -> Result<Option<(Vec<FileMeta>, Vec<String>)>> {
+        (**self).one_level(dir)
+    }
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {
         (**self).head(path)
     }
@@ -188,6 +202,9 @@ impl<S: Store + ?Sized> Store for Arc<S> {
     }
     fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
         (**self).get_range(path, range)
+    }
+    fn head_many(&self, paths: &[ObjectPath]) -> Vec<Result<FileMeta>> {
+        (**self).head_many(paths)
     }
     fn get_many(&self, paths: &[ObjectPath]) -> Vec<Result<Bytes>> {
         (**self).get_many(paths)

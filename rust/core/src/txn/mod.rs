@@ -18,7 +18,7 @@ pub use committed::Committed;
 pub use explain::{ConflictExplanation, explain_conflicts};
 pub use operation::Operation;
 pub use pending::Pending;
-pub(crate) use retry::retried;
+pub(crate) use retry::{Retries, retried};
 pub(crate) use rewrite_metrics::{quartiles, rewrite_metrics};
 pub use transaction::Transaction;
 pub use warnings::with_warnings;

@@ -66,10 +66,10 @@ pub(crate) fn cluster(
     let Some(first) = files.first() else { return Ok(Clustered { adds: Vec::new(), sources: Vec::new() }) };
     let row_ids = RowIds::of(&plan.metadata)?;
     let with_ids = row_ids.as_ref().map(|ids| plan.with_columns(ids.columns()));
-    let ranges = sample(plan, files, clustering, uploads)?.map(Sample::into_ranges);
+    let ranges = sample(plan, files, &clustering.columns, None, uploads)?.map(Sample::into_ranges);
     let plan = with_ids.as_ref().unwrap_or(plan);
     let paths = physical_paths(plan, &clustering.columns);
-    let mut rows = Sources::open((plan, plan), row_ids, files)?;
+    let mut rows = Sources::open((plan, plan), row_ids, files.to_vec())?;
     let mut sorter = Sorter::new(clustering.run_bytes);
     if let Some(ranges) = &ranges {
         for batch in &mut rows {
@@ -81,10 +81,10 @@ pub(crate) fn cluster(
     let total = sorter.rows();
     let source_bytes = files.iter().map(|add| add.size.unsigned_abs()).saturating_sum();
     let count = count_of(source_bytes, clustering.target_size, total);
-    let mut sorted = Limited { rows: sorter.finish()?, rest: None, left: 0 };
+    let mut sorted = Limited::of(sorter.finish()?);
     let mut adds = Vec::new();
     for file in 0..count {
-        sorted.left = (file + 1) * total / count - file * total / count;
+        sorted.allow((file + 1) * total / count - file * total / count);
         let key = partition_key(plan, &first.partition_values)?;
         adds.push(write_file(plan, key, number + file as usize, &mut sorted, uploads)?);
     }
@@ -92,30 +92,34 @@ pub(crate) fn cluster(
 }
 
 /// Files of about the target size.
-fn count_of(source_bytes: u64, target_size: u64, rows: u64) -> u64 {
+pub(crate) fn count_of(source_bytes: u64, target_size: u64, rows: u64) -> u64 {
     let target = target_size.max(1);
     (source_bytes.saturating_add(target / 2) / target).max(1).min(rows)
 }
 
-/// The values of the columns in the files; none where there is no row.
-fn sample(
+/// The values of the columns in the files; none where there is no row. Where the files are a part, `part` has the number of
+/// rows before them, and that of all.
+pub(super) fn sample(
     plan: &WritePlan,
     files: &[Add],
-    clustering: &Clustering,
+    columns: &[Vec<String>],
+    part: Option<(u64, u64)>,
     uploads: &Uploads,
 ) -> Result<Option<Sample>> {
     let mut narrow = StructType { fields: Vec::new() };
-    for path in &clustering.columns {
+    for path in columns {
         let field = path.first().and_then(|name| plan.schema.field(name));
         if let Some(field) = field.filter(|f| !narrow.fields.contains(f)) {
             narrow.fields.push(field.clone());
         }
     }
-    let columns = Some(narrow.fields.iter().map(|f| f.name.clone()).collect());
-    let request = ReadRequest { columns, ..Default::default() };
+    let request = ReadRequest {
+        columns: Some(narrow.fields.iter().map(|f| f.name.clone()).collect()),
+        ..Default::default()
+    };
     let (location, partitions) = (plan.location.clone(), &plan.partition_columns);
     let scan = Arc::new(RowScan::new(location, &plan.schema, partitions, plan.column_mapping, request)?);
-    let paths = physical_paths(plan, &clustering.columns);
+    let paths = physical_paths(plan, columns);
     let (table, physical) = (plan.location.root().to_string(), physical_schema(&narrow, plan.column_mapping));
     let mut sample: Option<Sample> = None;
     for file in files {
@@ -123,9 +127,10 @@ fn sample(
             uploads.check()?;
             let batch = conform_batch(&table, &batch?, &narrow, &physical)?;
             let columns = columns_at(&batch, &paths)?;
-            let sample = match &mut sample {
-                Some(sample) => sample,
-                none => none.insert(Sample::of(&columns)?),
+            let sample = match (&mut sample, part) {
+                (Some(sample), _) => sample,
+                (none, None) => none.insert(Sample::of(&columns)?),
+                (none, Some((before, total))) => none.insert(Sample::of(&columns)?.following(before, total)),
             };
             sample.add(&columns)?;
         }
@@ -133,12 +138,12 @@ fn sample(
     Ok(sample)
 }
 
-fn physical_paths(plan: &WritePlan, columns: &[Vec<String>]) -> Vec<Vec<String>> {
+pub(super) fn physical_paths(plan: &WritePlan, columns: &[Vec<String>]) -> Vec<Vec<String>> {
     columns.iter().map(|path| physical_path(&plan.schema, path, plan.column_mapping)).collect()
 }
 
 /// The columns at paths of physical names.
-fn columns_at(batch: &RecordBatch, paths: &[Vec<String>]) -> Result<Vec<ArrayRef>> {
+pub(super) fn columns_at(batch: &RecordBatch, paths: &[Vec<String>]) -> Result<Vec<ArrayRef>> {
     let column = |path: &Vec<String>| {
         let (first, rest) = path.split_first()?;
         let mut column = batch.column_by_name(first)?.clone();
@@ -162,11 +167,23 @@ fn columns_at(batch: &RecordBatch, paths: &[Vec<String>]) -> Result<Vec<ArrayRef
 }
 
 /// So many of the next rows.
-struct Limited<I> {
+pub(super) struct Limited<I> {
     rows: I,
     /// Rows that were read and are of the next file.
     rest: Option<RecordBatch>,
     left: u64,
+}
+
+impl<I> Limited<I> {
+    /// None of them yet.
+    pub(super) fn of(rows: I) -> Self {
+        Limited { rows, rest: None, left: 0 }
+    }
+
+    /// Gives this many of the next rows.
+    pub(super) fn allow(&mut self, rows: u64) {
+        self.left = rows;
+    }
 }
 
 impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Limited<I> {

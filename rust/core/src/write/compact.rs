@@ -41,7 +41,7 @@ pub(crate) fn compact(
         None => plan.clone(),
     };
     let (from, plan) = (&with_ids(from), &with_ids(plan));
-    let mut rows = Sources::open((from, plan), row_ids, files)?;
+    let mut rows = Sources::open((from, plan), row_ids, files.to_vec())?;
     let Some(batch) = rows.next() else { return Ok(Compacted { add: None, sources: rows.into_rows() }) };
     let key = partition_key(from, &first.partition_values)?;
     let add = write_file(plan, key, number, &mut std::iter::once(batch).chain(&mut rows), uploads)?;

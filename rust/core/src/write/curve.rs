@@ -1,7 +1,7 @@
 //! Curves that fill a space: a point of several coordinates becomes a place on a line, and near places are near points.
 
 /// How points are put on a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Curve {
     /// The bits of the coordinates in turns.
     ZOrder,

@@ -30,7 +30,7 @@ pub(super) fn write_file(
     rows: &mut dyn Iterator<Item = Result<RecordBatch>>,
     uploads: &Uploads,
 ) -> Result<Add> {
-    let path = FileName { number, codec: plan.files.codec, folder: None }.path(plan, &key);
+    let path = FileName { number, codec: plan.files.codec, folder: uploads.folder() }.path(plan, &key);
     plan.check_storable()?;
     let writer = new_writer(plan.file_schema(), &plan.files, &path)?;
     let stats = StatsCollector::new(&plan.stats);

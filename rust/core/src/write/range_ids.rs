@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BinaryArray, BinaryBuilder, UInt64Array};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BinaryBuilder, RecordBatch, UInt64Array};
 use arrow::compute::take;
+use arrow::datatypes::UInt64Type;
 use arrow::row::{RowConverter, Rows, SortField};
+
+use serde::{Deserialize, Serialize};
 
 use super::curve::Curve;
 use crate::error::{Error, Result};
@@ -22,7 +25,7 @@ const PREFIX: usize = 40;
 pub(super) struct Sample {
     converters: Vec<RowConverter>,
     /// The chosen rows: what chose them, and their values in ordered form.
-    rows: Vec<(u64, Vec<Box<[u8]>>)>,
+    rows: Chosen,
     seen: u64,
     /// Zeros that the hash of a row's number ends with.
     level: u32,
@@ -40,6 +43,37 @@ impl Sample {
         let converters =
             columns.iter().map(converter).collect::<std::result::Result<_, _>>().map_err(failed)?;
         Ok(Sample { converters, rows: Vec::new(), seen: 0, level: 0, most: SAMPLE })
+    }
+
+    /// The same, of rows that follow so many others, where all of them together are about `total`: samples of parts then
+    /// make up that of all.
+    pub(super) fn following(mut self, before: u64, total: u64) -> Self {
+        self.seen = before;
+        // not above the level of the sample of all
+        self.level = (total / (2 * self.most as u64)).checked_ilog2().unwrap_or(0);
+        self
+    }
+
+    /// Rows that were chosen from, and those before them.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// The chosen rows, for another process.
+    ///
+    /// # Errors
+    /// [`Error::Arrow`] where there are more bytes than an array holds.
+    pub(super) fn chosen(&self) -> Result<RecordBatch> {
+        let hashes: ArrayRef =
+            Arc::new(UInt64Array::from_iter_values(self.rows.iter().map(|(hash, _)| *hash)));
+        let values = |column: usize| {
+            let values = self.rows.iter().map(|(_, values)| &*values[column]);
+            let values: ArrayRef = Arc::new(BinaryArray::from_iter_values(values));
+            (format!("value{column}"), values, false)
+        };
+        let columns = std::iter::once(("hash".to_owned(), hashes, false));
+        RecordBatch::try_from_iter_with_nullable(columns.chain((0..self.converters.len()).map(values)))
+            .map_err(failed)
     }
 
     /// Chooses from more rows.
@@ -60,36 +94,115 @@ impl Sample {
         for (at, (_, hash)) in chosen.into_iter().enumerate() {
             self.rows.push((hash, values.iter().map(|v| prefix(v, at).into()).collect()));
         }
-        while self.rows.len() > 2 * self.most {
-            self.level += 1;
-            let level = self.level;
-            self.rows.retain(|(hash, _)| hash.trailing_zeros() >= level);
-        }
+        thinned(&mut self.rows, &mut self.level, self.most);
         Ok(())
     }
 
     /// The shares, of about the same number of rows each.
     pub(super) fn into_ranges(self) -> RangeIds {
-        let shares = 1_usize << BITS;
-        let cuts = |column: usize| {
-            let mut values: Vec<&[u8]> = self.rows.iter().map(|(_, values)| &*values[column]).collect();
-            values.sort_unstable();
-            let cut = |share: usize| values.get(share * values.len() / shares).map(|v| (*v).into());
-            (1..shares).filter_map(cut).collect()
-        };
-        RangeIds { cuts: (0..self.converters.len()).map(cuts).collect(), converters: self.converters }
+        RangeIds { cuts: Cuts::of(&self.rows, self.converters.len()), converters: self.converters }
+    }
+}
+
+/// The chosen rows of a sample.
+type Chosen = Vec<(u64, Vec<Box<[u8]>>)>;
+
+/// Leaves out rows until there are not too many.
+fn thinned(rows: &mut Chosen, level: &mut u32, most: usize) {
+    while rows.len() > 2 * most {
+        *level += 1;
+        let level = *level;
+        rows.retain(|(hash, _)| hash.trailing_zeros() >= level);
+    }
+}
+
+/// The samples of parts of the rows as one.
+#[derive(Debug, Default)]
+pub(super) struct MergedSample {
+    rows: Chosen,
+    level: u32,
+    columns: usize,
+}
+
+impl MergedSample {
+    /// Adds that of a part: [`Sample::chosen`].
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for something else.
+    pub(super) fn add(&mut self, chosen: &RecordBatch) -> Result<()> {
+        let wrong =
+            || Error::Internal { operation: "sample".into(), reason: "it is not what a task made".into() };
+        let hashes = chosen.column(0).as_primitive_opt::<UInt64Type>().ok_or_else(wrong)?;
+        let values = chosen.columns()[1..].iter().map(|c| c.as_binary_opt::<i32>().ok_or_else(wrong));
+        let values: Vec<&BinaryArray> = values.collect::<Result<_>>()?;
+        self.columns = values.len();
+        for (row, hash) in hashes.values().iter().enumerate() {
+            self.rows.push((*hash, values.iter().map(|v| v.value(row).into()).collect()));
+        }
+        thinned(&mut self.rows, &mut self.level, SAMPLE);
+        Ok(())
+    }
+
+    /// Where the shares begin, and the keys that divide the rows into so many parts of about the same number.
+    pub(super) fn divided(self, curve: Curve, parts: u64) -> (Cuts, Vec<Vec<u8>>) {
+        let cuts = Cuts::of(&self.rows, self.columns);
+        let (mut point, mut keys) = (vec![0; self.columns], Vec::with_capacity(self.rows.len()));
+        for (_, values) in &self.rows {
+            let values: Vec<&[u8]> = values.iter().map(|v| &**v).collect();
+            let mut key = Vec::new();
+            cuts.key(curve, &values, &mut point, &mut key);
+            keys.push(key);
+        }
+        keys.sort_unstable();
+        let count = keys.len() as u64;
+        let bound = |part: u64| keys.get((part * count / parts) as usize).cloned();
+        (cuts, (1..parts).filter_map(bound).collect())
     }
 }
 
 /// For each column, where its shares begin. A frequent value is the first of several, and then has the number of the first:
 /// few values are spread over all numbers as their rows are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Cuts(Vec<Vec<Box<[u8]>>>);
+
+impl Cuts {
+    fn of(rows: &Chosen, columns: usize) -> Self {
+        let shares = 1_usize << BITS;
+        let cuts = |column: usize| {
+            let mut values: Vec<&[u8]> = rows.iter().map(|(_, values)| &*values[column]).collect();
+            values.sort_unstable();
+            let cut = |share: usize| values.get(share * values.len() / shares).map(|v| (*v).into());
+            (1..shares).filter_map(cut).collect()
+        };
+        Cuts((0..columns).map(cuts).collect())
+    }
+
+    /// Appends the key of a row: its place on the curve, and at the same place its values.
+    fn key(&self, curve: Curve, values: &[&[u8]], point: &mut [u32], key: &mut Vec<u8>) {
+        for ((coordinate, value), cuts) in point.iter_mut().zip(values).zip(&self.0) {
+            *coordinate = number(cuts, value);
+        }
+        curve.place(point, BITS, key);
+        values.iter().for_each(|value| key.extend_from_slice(value));
+    }
+}
+
+/// The shares of columns, and how their values are ordered.
 #[derive(Debug)]
 pub(super) struct RangeIds {
     converters: Vec<RowConverter>,
-    cuts: Vec<Vec<Box<[u8]>>>,
+    cuts: Cuts,
 }
 
 impl RangeIds {
+    /// Of shares that are known, for columns like these.
+    ///
+    /// # Errors
+    /// As [`Sample::of`].
+    pub(super) fn with_cuts(cuts: Cuts, columns: &[ArrayRef]) -> Result<Self> {
+        Ok(RangeIds { converters: Sample::of(columns)?.converters, cuts })
+    }
+
     /// What rows are to be ordered by: their places on a curve, and at the same place their values.
     ///
     /// # Errors
@@ -101,11 +214,8 @@ impl RangeIds {
         let (mut point, mut key) = (vec![0; columns.len()], Vec::new());
         for row in 0..count {
             key.clear();
-            for ((coordinate, values), cuts) in point.iter_mut().zip(&values).zip(&self.cuts) {
-                *coordinate = number(cuts, prefix(values, row));
-            }
-            curve.place(&mut point, BITS, &mut key);
-            values.iter().for_each(|values| key.extend_from_slice(prefix(values, row)));
+            let values: Vec<&[u8]> = values.iter().map(|v| prefix(v, row)).collect();
+            self.cuts.key(curve, &values, &mut point, &mut key);
             keys.append_value(&key);
         }
         Ok(keys.finish())
@@ -158,7 +268,7 @@ mod tests {
 
     fn numbers(ranges: &RangeIds, column: &ArrayRef) -> Vec<u32> {
         let values = ordered(&ranges.converters, std::slice::from_ref(column)).unwrap();
-        (0..column.len()).map(|row| number(&ranges.cuts[0], prefix(&values[0], row))).collect()
+        (0..column.len()).map(|row| number(&ranges.cuts.0[0], prefix(&values[0], row))).collect()
     }
 
     #[test]

@@ -94,11 +94,14 @@ impl Sorter {
     /// # Errors
     /// [`Error::Storage`] when the temporary folder cannot be written to.
     pub(super) fn push(&mut self, rows: &RecordBatch, keys: BinaryArray) -> Result<()> {
-        let mut fields = rows.schema_ref().fields().to_vec();
-        fields.push(Arc::new(Field::new("key", DataType::Binary, false)));
-        let mut columns = rows.columns().to_vec();
-        columns.push(Arc::new(keys));
-        let keyed = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(failed)?;
+        self.push_keyed(keyed(rows, keys)?)
+    }
+
+    /// The same of rows whose last column is their key.
+    ///
+    /// # Errors
+    /// As [`Sorter::push`].
+    pub(super) fn push_keyed(&mut self, keyed: RecordBatch) -> Result<()> {
         let bytes = |c: &ArrayRef| c.to_data().get_slice_memory_size().unwrap_or(0);
         self.bytes += keyed.columns().iter().map(bytes).sum::<usize>();
         self.rows += keyed.num_rows() as u64;
@@ -126,10 +129,7 @@ impl Sorter {
         let Some(first) = waiting.first() else { return Ok(None) };
         let all = concat_batches(first.schema_ref(), &waiting).map_err(failed)?;
         drop(waiting);
-        let Some(keys) = keys_of(&all) else { return Ok(None) };
-        let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
-        order.sort_by(|a, b| keys.value(*a as usize).cmp(keys.value(*b as usize)));
-        take_record_batch(&all, &UInt32Array::from(order)).map(Some).map_err(failed)
+        in_order(&all)
     }
 
     /// The rows, sorted.
@@ -292,8 +292,31 @@ impl Read for Section {
     }
 }
 
+/// The rows with their keys as the last column.
+///
+/// # Errors
+/// [`Error::Arrow`] where these are not as many.
+pub(super) fn keyed(rows: &RecordBatch, keys: BinaryArray) -> Result<RecordBatch> {
+    let mut fields = rows.schema_ref().fields().to_vec();
+    fields.push(Arc::new(Field::new("key", DataType::Binary, false)));
+    let mut columns = rows.columns().to_vec();
+    columns.push(Arc::new(keys));
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(failed)
+}
+
+/// Rows in the order of their keys, the last column; none without one.
+///
+/// # Errors
+/// [`Error::Arrow`] where there are more bytes than an array holds.
+pub(super) fn in_order(all: &RecordBatch) -> Result<Option<RecordBatch>> {
+    let Some(keys) = keys_of(all) else { return Ok(None) };
+    let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
+    order.sort_by(|a, b| keys.value(*a as usize).cmp(keys.value(*b as usize)));
+    take_record_batch(all, &UInt32Array::from(order)).map(Some).map_err(failed)
+}
+
 /// The last column.
-fn keys_of(keyed: &RecordBatch) -> Option<&BinaryArray> {
+pub(super) fn keys_of(keyed: &RecordBatch) -> Option<&BinaryArray> {
     keyed.columns().last()?.as_binary_opt()
 }
 

@@ -21,35 +21,35 @@ pub(crate) struct SourceRows {
 }
 
 /// The rows that are left of data files, one file after the other, as a new file has them.
-pub(super) struct Sources<'a> {
-    plan: &'a WritePlan,
+pub(super) struct Sources {
+    plan: WritePlan,
     row_ids: Option<RowIds>,
     scan: Arc<RowScan>,
     /// Those that are not open yet.
-    files: std::slice::Iter<'a, Add>,
-    open: Option<(&'a Add, PositionedRows)>,
+    files: std::vec::IntoIter<Add>,
+    open: Option<(Add, PositionedRows)>,
     sources: Vec<SourceRows>,
 }
 
-impl<'a> Sources<'a> {
+impl Sources {
     /// The first plan says how the files are read, the second, of the same columns, how their rows are to be. Both have the
     /// columns of row ids, where there are any.
     ///
     /// # Errors
     /// As [`RowScan::new`].
     pub(super) fn open(
-        (from, plan): (&WritePlan, &'a WritePlan),
+        (from, plan): (&WritePlan, &WritePlan),
         row_ids: Option<RowIds>,
-        files: &'a [Add],
+        files: Vec<Add>,
     ) -> Result<Self> {
         let (location, partitions) = (from.location.clone(), &from.partition_columns);
         let request = ReadRequest::default();
         let scan = RowScan::new(location, &from.schema, partitions, from.column_mapping, request)?;
         Ok(Sources {
-            plan,
+            plan: plan.clone(),
             row_ids,
             scan: Arc::new(scan),
-            files: files.iter(),
+            files: files.into_iter(),
             open: None,
             sources: Vec::new(),
         })
@@ -67,7 +67,7 @@ impl<'a> Sources<'a> {
             Some(vector) => DeletionVector::load(vector, &self.plan.location)?,
             None => DeletionVector::default(),
         };
-        let rows = PositionedRows::open(&self.scan, file, Some(&deleted))?;
+        let rows = PositionedRows::open(&self.scan, &file, Some(&deleted))?;
         self.sources.push(SourceRows { total: rows.total(), deleted });
         self.open = Some((file, rows));
         Ok(true)
@@ -96,7 +96,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-impl Iterator for Sources<'_> {
+impl Iterator for Sources {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {

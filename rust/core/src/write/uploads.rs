@@ -13,6 +13,8 @@ use crate::store::Location;
 #[derive(Debug)]
 pub(crate) struct Uploads {
     location: Location,
+    /// Folder of the table that new files are below.
+    folder: Option<String>,
     created: Mutex<Vec<ObjectPath>>,
     cancel: Cancel,
 }
@@ -20,7 +22,27 @@ pub(crate) struct Uploads {
 impl Uploads {
     /// Those of an operation at a place, which what stops it there stops.
     pub(crate) fn new(location: &Location) -> Self {
-        Uploads { location: location.clone(), created: Mutex::default(), cancel: location.cancel().clone() }
+        let (created, cancel) = (Mutex::default(), location.cancel().clone());
+        Uploads { location: location.clone(), folder: None, created, cancel }
+    }
+
+    /// The same, of files below a folder of the table.
+    pub(crate) fn below(location: &Location, folder: &str) -> Self {
+        let mut own = Uploads::new(location);
+        own.folder = Some(folder.to_owned());
+        own
+    }
+
+    /// Those that others created for the operation, which are its own from now on.
+    pub(crate) fn taken_over(location: &Location, created: Vec<ObjectPath>) -> Self {
+        let mut own = Uploads::new(location);
+        own.created = Mutex::new(created);
+        own
+    }
+
+    /// The folder that new files are below; none is the table's own.
+    pub(super) fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
     }
 
     /// The writers of files ask this one whether to continue.

@@ -104,7 +104,7 @@ def test_the_core_finds_the_rows_that_spark_finds(spark: Any, table: str) -> Non
         with Operation(TableRef(spark, table), "DELETE", {}) as op:
             sql = plain(op, condition)
             assert sql is not None, condition
-            op.dml.take_where(sql)
+            assert op.dml.take_where(sql, 1 << 30)
             found = pa.table(pa.RecordBatchReader.from_stream(op.dml.matched_rows()))
         wanted = [row["id"] for row in rows if row[f"c{n}"]]
         assert sorted(found["id"].to_pylist()) == wanted, (condition, sql)
@@ -142,10 +142,12 @@ def test_padded_texts_are_left_to_spark(spark: Any, tmp_path: Path) -> None:
         assert plain(op, "v = 'a'") is None
 
 
-def test_tasks_elsewhere_look_themselves(spark: Any, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deltaic.spark.dml.operation.is_local", lambda _of: False)
+def test_tasks_look_in_what_is_too_much_for_this_process(spark: Any, table: str) -> None:
     with Operation(TableRef(spark, table), "DELETE", {}) as op:
-        assert plain(op, "i = 5") is None
+        sql = plain(op, "i = 5")
+        assert sql is not None
+        assert not op.dml.take_where(sql, 10)
+        assert op.counts()["touchedFiles"] == 0
 
 
 def test_a_delete_and_an_update_change_what_the_core_found(spark: Any, tmp_path: Path) -> None:

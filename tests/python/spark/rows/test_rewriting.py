@@ -22,10 +22,10 @@ ANEW = ["rewrite", "rewrite with feed and row ids"]
 
 
 @pytest.fixture(params=["in this process", "by tasks"])
-def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Sessions whose executors are other machines leave data to their tasks."""
+def where(request: pytest.FixtureRequest, setting: Callable[[str, str], None]) -> str:
+    """What is too much for this process is left to tasks."""
     if request.param == "by tasks":
-        monkeypatch.setattr(operation, "is_local", lambda _of: False)
+        setting("spark.deltaic.dml.clusterBytes", "0")
     return str(request.param)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import nullcontext
 from importlib.util import find_spec
 from itertools import chain
@@ -14,14 +13,12 @@ from deltaic import _core
 from deltaic.exceptions import DeltaError
 from deltaic.spark.session.kind import is_connect
 from deltaic.spark.session.python_workers import python_of
+from deltaic.spark.session.task_ends import ended_after_failure
+from deltaic.spark.session.tasks import swept
 from deltaic.spark.session.worker_errors import explain_missing_import, with_facts_in_text
-from deltaic.spark.write.task_cleanup import ended_after_failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-
-_SWEEPS, _BETWEEN_SWEEPS = 3, 0.5
 
 
 class Task:
@@ -75,11 +72,7 @@ def write(df: Any, plan: Any, folder: str) -> list[str]:
         with nullcontext() if is_connect(df) else ended_after_failure(df, folder):
             written = df.mapInArrow(task, "add string").toArrow()
     except BaseException as error:
-        plan.discard(folder, [])
-        # the Python worker of a task that was stopped may be closing its file still
-        for _ in range(_SWEEPS):
-            time.sleep(_BETWEEN_SWEEPS)
-            plan.discard(folder, [])
+        swept(lambda: plan.discard(folder, []))
         explain_missing_import(error, None if is_connect(df) else python_of(df))
         raise
     adds: list[str] = written.column("add").to_pylist()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from deltaic.spark.session.jvm import context_loader, finds, java_class, java_method, static_method
-from deltaic.spark.write.task_cleanup import ended_after_failure
+from deltaic.spark.session.task_ends import ended_after_failure
 from deltaic.spark.write.write_columns import WriteColumn, physical
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Waits for the tasks of a failed write: Spark reports the failure while others of the job still write."""
+"""Waits for the tasks of a failed job that writes: Spark reports the failure while others of the job still write."""
 
 from __future__ import annotations
 
