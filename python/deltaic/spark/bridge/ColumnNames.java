@@ -7,17 +7,22 @@ import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedExtractValue;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction$;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.CommonExpressionDef;
+import org.apache.spark.sql.catalyst.expressions.CommonExpressionRef;
 import org.apache.spark.sql.catalyst.expressions.EqualNullSafe;
 import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GetArrayStructFields;
 import org.apache.spark.sql.catalyst.expressions.GetStructField;
+import org.apache.spark.sql.catalyst.expressions.InheritAnalysisRules;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.OuterReference;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
+import org.apache.spark.sql.catalyst.expressions.With;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.ExpressionUtils;
 import org.apache.spark.sql.functions;
@@ -115,6 +120,9 @@ final class ColumnNames {
       return new UnresolvedExtractValue(
           nameless(((GetStructField) e).child()), Literal$.MODULE$.apply(fieldName((GetStructField) e)));
     }
+    // BETWEEN and NULLIF: what they use twice has no type while its columns are names
+    if (e instanceof InheritAnalysisRules && e.children().head() instanceof With) return spelledOut((InheritAnalysisRules) e);
+    if (e instanceof With) return nameless(inlined((With) e));
     Expression at = e;
     if (e instanceof SubqueryExpression) {
       SubqueryExpression subquery = (SubqueryExpression) e;
@@ -124,6 +132,34 @@ final class ColumnNames {
     return (Expression) at.mapChildren(new AbstractFunction1() {
       public Object apply(Object child) {
         return nameless((Expression) child);
+      }
+    });
+  }
+
+  private Expression spelledOut(InheritAnalysisRules call) {
+    Expression meaning = (Expression) ((Expression) call).children().head();
+    if (meaning.deterministic()) return nameless(meaning);
+    // twice, it would have two values
+    ArrayList given = new ArrayList(Scala.list(call.parameters()));
+    for (int i = 0; i < given.size(); i++) given.set(i, nameless((Expression) given.get(i)));
+    return UnresolvedFunction$.MODULE$.apply(((Expression) call).prettyName(), Scala.seq(given), false);
+  }
+
+  /** An expression with what it uses twice in each of these places. */
+  private static Expression inlined(With with) {
+    final HashMap meanings = new HashMap();
+    List definitions = Scala.list(with.defs());
+    for (int i = 0; i < definitions.size(); i++) {
+      CommonExpressionDef one = (CommonExpressionDef) definitions.get(i);
+      meanings.put(one.id(), one.child());
+    }
+    return (Expression) with.child().transformUp(new AbstractPartialFunction() {
+      public boolean isDefinedAt(Object x) {
+        return x instanceof CommonExpressionRef && meanings.containsKey(((CommonExpressionRef) x).id());
+      }
+
+      public Object applyOrElse(Object x, Function1 otherwise) {
+        return isDefinedAt(x) ? meanings.get(((CommonExpressionRef) x).id()) : otherwise.apply(x);
       }
     });
   }
