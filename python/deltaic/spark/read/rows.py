@@ -11,7 +11,7 @@ from deltaic.spark.read.planning import plan_scan
 from deltaic.spark.read.split_read import planned_rows
 from deltaic.spark.session.enabling import format_name
 from deltaic.spark.session.file_listing import list_quickly
-from deltaic.spark.session.kind import is_connect
+from deltaic.spark.session.kind import is_connect, served_name
 from deltaic.spark.session.settings import storage
 from deltaic.spark.session.time_zone import TIME_ZONE, is_utc, pruning
 
@@ -34,10 +34,11 @@ def read(
     row_ids: bool = False,
 ) -> Any:
     """See `deltaic.read`."""
+    name = format_name(spark)
     rows = (
         _connect_rows(spark, path, version, timestamp, where, row_ids=row_ids)
-        if is_connect(spark)
-        else _classic_rows(spark, path, version, timestamp, row_ids=row_ids)
+        if is_connect(spark) and served_name(spark) is None
+        else _rows(spark.read.format(name), path, version, timestamp, row_ids=row_ids)
     )
     return rows if where is None else rows.where(where)
 
@@ -55,11 +56,9 @@ def changes(
     return reader.load(path)
 
 
-def _classic_rows(
-    spark: Any, path: str, version: int | None, timestamp: str | dt.datetime | None, *, row_ids: bool
+def _rows(
+    reader: Any, path: str, version: int | None, timestamp: str | dt.datetime | None, *, row_ids: bool
 ) -> Any:
-
-    reader = spark.read.format(format_name(spark))
     if version is not None:
         reader = reader.option("versionAsOf", version)
     if timestamp is not None:

@@ -25,9 +25,11 @@ _UNFIT = re.compile(
     r"|\[(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\][^\n]*"
 )
 _FACTS = "facts of deltaic: "
-# the last lines of a traceback in the error of a task
+# the last lines of a traceback in the error of a task, or what the bridge of a server threw
 _OF_WORKER = re.compile(
-    r"^deltaic\.exceptions\.(?P<kind>\w+): (?P<message>(?s:.+?))\n" + _FACTS + r"(?P<facts>\[.*\])$",
+    r"^(?:.*deltaic\.spark\.PythonError[):] ?)?deltaic\.exceptions\.(?P<kind>\w+): (?P<message>(?s:.+?))\n"
+    + _FACTS
+    + r"(?P<facts>\[.*\])$",
     re.MULTILINE,
 )
 
