@@ -49,6 +49,8 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
             "same rows",
         },
     ),
+    # what a served session does is a classic session on the server
+    ("spark", "door", {"attached"}),
     # the same plans come by another door
     ("test_connect_names", "kept", {"external"}),
     ("connect", "kind", {"rewrite", "rewrite with feed and row ids"}),
@@ -75,6 +77,7 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
 ]
 
 # folders of what takes long for what it shows of one change
+_CONNECT = {"connect", "attached", "served", "stock", "admins", "way"}
 _NOT_QUICK = {"docs", "fork", "histories", "interop", "soak", "stores"}
 
 
@@ -101,7 +104,7 @@ def _first_cases(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         door = item.callspec.params.get("door") if hasattr(item, "callspec") else None
-        if _NOT_QUICK & set(item.path.parts) or "connect" in fixtures or door == "connect":
+        if _NOT_QUICK & set(item.path.parts) or _CONNECT & {*fixtures, door}:
             continue
         found.setdefault(item.nodeid.partition("[")[0], item)
     return list(found.values())

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 _PACKAGE = str(Path(deltaic.__file__).parents[1])
 
 
-@pytest.fixture(params=["classic", "connect"])
+@pytest.fixture(params=["classic", "connect", "attached"])
 def door(request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue("spark" if request.param == "classic" else "connect")
+    """A classic session; one of Connect whose client does the work; one of Connect that its server serves."""
+    return request.getfixturevalue("spark" if request.param == "classic" else request.param)
 
 
 @pytest.fixture(scope="session")

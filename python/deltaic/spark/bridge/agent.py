@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -20,8 +19,6 @@ from deltaic.spark.session.jvm import PACKAGE, java_class, static_method
 
 def main() -> None:
     """Attaches to the JVM that the first line of the input names, says so, and serves until the input ends."""
-    # Ctrl-C in the server's terminal is the server's
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     given = json.loads(sys.stdin.readline())
     # what a library prints must not be taken for the answer
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")

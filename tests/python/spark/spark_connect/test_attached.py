@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pyspark
 import pytest
 from connect_server import connect_server
+from pyspark.errors import StreamingQueryException
 from served_sessions import agents_of, session, until
 
 import deltaic
-from deltaic.exceptions import UnsupportedError
+from deltaic.exceptions import SourceRowsChangedError, UnsupportedError
 from deltaic.spark.bridge import compiler
 from deltaic.spark.session.kind import served_name
 from deltaic.tables import DeltaTable
@@ -196,6 +197,23 @@ def test_a_client_that_dies_leaves_no_agent(tmp_path: Path) -> None:
         os.kill(client.pid, signal.SIGKILL)
         client.wait()
         until(lambda: not agents_of(watch))
+
+
+def test_what_stops_a_stream_has_its_class(own: Any, tmp_path: Path) -> None:
+    source = str(tmp_path / "source")
+    own.range(3).write.format("delta").save(source)
+
+    def run() -> Any:
+        stream = own.readStream.format("delta").load(source).writeStream.format("delta")
+        stream = stream.option("checkpointLocation", f"{tmp_path}/c").trigger(availableNow=True)
+        return stream.start(f"{tmp_path}/to").awaitTermination(120)
+
+    assert run()
+    own.sql(f"DELETE FROM delta.`{source}` WHERE id = 1").collect()
+    with pytest.raises(SourceRowsChangedError) as raised:
+        run()
+    assert isinstance(raised.value, StreamingQueryException)
+    assert raised.value.version == 1
 
 
 def test_a_refusal_of_a_statement_is_typed(own: Any, tmp_path: Path) -> None:
