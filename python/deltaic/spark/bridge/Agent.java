@@ -2,7 +2,6 @@ package deltaic.spark;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
@@ -22,9 +21,13 @@ import org.apache.spark.sql.SparkSession;
  */
 public final class Agent {
   private static final String MODULE = "deltaic.spark.bridge.agent";
-  // an answer also where deltaic cannot be imported; what follows -c has no more than the module's own `main`
-  private static final String PROGRAM = "import json, sys\ntry:\n    from " + MODULE + " import main\nexcept ImportError as error:\n"
-      + "    print(json.dumps({'refused': f'{sys.executable} cannot import what it needs ({error})'}))\nelse:\n    main()\n";
+  private static final String PATH = "DELTAIC_SPARK_PYTHONPATH";
+  // Spark's own PySpark, which is in a ZIP and slow to import, is behind an installed one; there is an answer also where
+  // something cannot be imported
+  private static final String PROGRAM = "import json, os, sys\nsys.path += os.environ['" + PATH + "'].split(os.pathsep)\ntry:\n"
+      + "    from " + MODULE + " import main\nexcept ImportError as error:\n"
+      + "    print(json.dumps({'refused': f'its Python ({sys.executable}) cannot import what it needs ({error})'}))\n"
+      + "else:\n    main()\n";
   private static final long STARTS_WITHIN = 120000;
   /** The session that the agent of these classes serves, or null. */
   private static volatile SparkSession session;
@@ -80,7 +83,7 @@ public final class Agent {
     ProcessBuilder builder = new ProcessBuilder(new String[] {python(), "-c", PROGRAM});
     builder.redirectError(ProcessBuilder.Redirect.INHERIT);
     Map environment = builder.environment();
-    environment.put("PYTHONPATH", path((String) environment.get("PYTHONPATH")));
+    environment.put(PATH, PythonUtils.sparkPythonPath());
     // of a client; and the process is the classic side
     environment.remove("SPARK_REMOTE");
     environment.put("SPARK_CONNECT_MODE", "0");
@@ -125,11 +128,5 @@ public final class Agent {
         System.getenv("PYSPARK_DRIVER_PYTHON"), System.getenv("PYSPARK_PYTHON")};
     for (int i = 0; i < said.length; i++) if (said[i] != null && !said[i].isEmpty()) return said[i];
     return "python3";
-  }
-
-  /** Spark's own PySpark is behind what the server's environment says. */
-  private static String path(String said) {
-    String own = PythonUtils.sparkPythonPath();
-    return said == null || said.isEmpty() ? own : said + File.pathSeparator + own;
   }
 }
