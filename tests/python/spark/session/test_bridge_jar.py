@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +16,6 @@ from deltaic._core import SECRETS
 from deltaic.spark.bridge import compiler
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
@@ -27,15 +28,18 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_it_is_made_once_and_again_where_it_is_damaged(spark: SparkSession, cache: Path) -> None:
-    gateway = spark.sparkContext._gateway
-    made = compiler.jar(gateway)
+    def asked() -> Path:
+        command = [sys.executable, "-W", "ignore", "-m", "deltaic", "connect-conf", "--json"]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return Path(json.loads(told)["spark.jars"])
+
+    made = asked()
     assert made.parent == cache
     content, written = made.read_bytes(), made.stat().st_mtime_ns
-    assert compiler.jar(gateway) == made
+    assert compiler.jar(spark.sparkContext._gateway) == compiler.kept_jar(spark.version) == made
     assert made.stat().st_mtime_ns == written
-    assert compiler.kept_jar(spark.version) == made
     made.write_bytes(content[:-100])
-    assert compiler.jar(gateway).read_bytes() == content, "the same sources make the same bytes"
+    assert asked().read_bytes() == content, "the same sources make the same bytes"
     assert list(cache.iterdir()) == [made]
 
 

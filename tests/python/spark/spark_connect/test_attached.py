@@ -139,6 +139,7 @@ def test_the_functions_of_deltaic_take_the_plain_way(own: Any, tmp_path: Path) -
     assert DeltaTable.forPath(own, path).history(1).first().operation == "DELETE"
 
 
+@pytest.mark.long
 def test_the_servers_python_makes_the_jar_where_there_is_none(
     stock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -159,6 +159,7 @@ class TestTheServersAgent:
         assert agents_of(served) != before
 
 
+@pytest.mark.long
 def test_a_server_whose_python_has_no_deltaic_says_so(tmp_path: Path) -> None:
     (tmp_path / "deltaic").mkdir()
     (tmp_path / "deltaic/__init__.py").write_text(
