@@ -51,6 +51,7 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
     ),
     # what a served session does is a classic session on the server
     ("spark", "door", {"attached"}),
+    ("test_served", "way", {"attached"}),
     # the same plans come by another door
     ("test_connect_names", "kept", {"external"}),
     ("connect", "kind", {"rewrite", "rewrite with feed and row ids"}),
