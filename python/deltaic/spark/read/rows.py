@@ -35,11 +35,13 @@ def read(
 ) -> Any:
     """See `deltaic.read`."""
     name = format_name(spark)
-    rows = (
-        _connect_rows(spark, path, version, timestamp, where, row_ids=row_ids)
-        if is_connect(spark) and served_name(spark) is None
-        else _rows(spark.read.format(name), path, version, timestamp, row_ids=row_ids)
-    )
+    if is_connect(spark) and served_name(spark) is None:
+        rows = _connect_rows(spark, path, version, timestamp, where, row_ids=row_ids)
+    else:
+        rows = _rows(spark.read.format(name), path, version, timestamp, row_ids=row_ids)
+        if is_connect(spark):
+            # its frames would raise what is wrong when they are used
+            _ = rows.schema
     return rows if where is None else rows.where(where)
 
 
