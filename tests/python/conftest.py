@@ -97,15 +97,18 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A session of a Spark Connect server that can import deltaic."""
+    """A session of a Spark Connect server that can import deltaic, and whose admin lets no client attach to it."""
     from connect_server import connect_server
     from pyspark.sql.connect.session import SparkSession
 
     import deltaic
 
-    with connect_server(tmp_path_factory.mktemp("connect"), str(Path(deltaic.__file__).parents[1])) as url:
+    folder, package = tmp_path_factory.mktemp("connect"), str(Path(deltaic.__file__).parents[1])
+    setting = "spark.deltaic.connect.clientDoor"
+    with connect_server(folder, package, more={setting: "false"}) as url:
         session = SparkSession.builder.remote(url).create()
-        deltaic.enable(session)
+        with pytest.warns(UserWarning, match=rf"does not allow it \({setting}\)"):
+            deltaic.enable(session)
         yield session
         session.stop()
 

@@ -49,6 +49,9 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
             "same rows",
         },
     ),
+    # what a served session does is a classic session on the server
+    ("spark", "door", {"attached"}),
+    ("test_served", "way", {"attached"}),
     # the same plans come by another door
     ("test_connect_names", "kept", {"external"}),
     ("connect", "kind", {"rewrite", "rewrite with feed and row ids"}),
@@ -77,6 +80,7 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
 ]
 
 # folders of what takes long for what it shows of one change
+_CONNECT = {"connect", "attached", "served", "stock", "admins", "way"}
 _NOT_QUICK = {"docs", "fork", "histories", "interop", "soak", "stores"}
 
 
@@ -103,7 +107,7 @@ def _first_cases(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         door = item.callspec.params.get("door") if hasattr(item, "callspec") else None
-        if _NOT_QUICK & set(item.path.parts) or "connect" in fixtures or door == "connect":
+        if _NOT_QUICK & set(item.path.parts) or _CONNECT & {*fixtures, door}:
             continue
         found.setdefault(item.nodeid.partition("[")[0], item)
     return list(found.values())

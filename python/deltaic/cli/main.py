@@ -33,6 +33,7 @@ _COMMANDS = {
     "clean-log": "clean_log:clean_log",
     "clone": "clone:clone",
     "compact-log": "compact_log:compact_log",
+    "connect-conf": "connect_conf:connect_conf",
     "convert": "convert:convert",
     "create": "create:create",
     "delete": "delete:delete",

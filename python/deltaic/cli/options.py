@@ -81,19 +81,29 @@ def store_command(function: Callable[..., None]) -> Callable[..., None]:
         metavar="LOCATIONS",
         help="Where files of the log may be: any, table-only, or locations separated by commas.",
     )
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+    @json_command
     @functools.wraps(function)
     def command(
         *,
-        as_json: bool,
         storage_options: dict[str, str],
         kept_options: dict[str, str],
         allowed_locations: str | None,
         **others: Any,
     ) -> None:
         options = with_allowed({**kept_options, **storage_options}, allowed_locations)
+        function(storage_options=options, **others)
+
+    return command
+
+
+def json_command(function: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command `--json`, with which its errors are JSON, too."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+    @functools.wraps(function)
+    def command(*, as_json: bool, **others: Any) -> None:
         try:
-            function(as_json=as_json, storage_options=options, **others)
+            function(as_json=as_json, **others)
         except DeltaError as error:
             if as_json:
                 output.print_json(output.error_facts(error))

@@ -27,13 +27,14 @@ Session = TypeVar("Session")
 def enable(spark: Session, *, credentials: Credentials | None = None) -> Session:
     """Makes `format("delta")` and Delta tables in SQL work in this session, and returns the session.
 
-    A classic session gets the bridge, and so does every session that it makes later (`newSession`); a Spark
-    Connect session gets the Python Data Source, which follows the settings that the session has at this call (see
-    `docs/spark-connect.md`). Calling it again does nothing else. Where Delta's own JAR is on
+    A classic session gets the bridge, and so does every session that it makes later (`newSession`). So does a session
+    of Spark Connect: on the server, whose Python needs the same version of deltaic. Where the server does not allow it,
+    the session gets the Python Data Source, which does less, and a warning says why (see `docs/spark-connect.md`).
+    Calling it again does nothing else. Where Delta's own JAR is on
     the classpath, the format is named `deltaic`, with a warning. A warning names what this Spark does not offer, with
     what replaces it.
 
-    The first call in a JVM compiles a few small classes, which takes about two seconds.
+    The first call on a machine compiles a few small classes, which takes about two seconds.
 
     Args:
         spark: The session.
@@ -112,10 +113,10 @@ def read(
 def sql(spark: SparkSession, text: str) -> DataFrame:
     """Runs an SQL statement: those of Spark, and those of Delta, on both kinds of session.
 
-    On a classic session it is `spark.sql(text)`. On Spark Connect queries of Delta tables, INSERT, TRUNCATE, DELETE,
-    UPDATE, MERGE, CREATE, REPLACE and ALTER TABLE, COMMENT ON TABLE, DESCRIBE (TABLE, HISTORY, DETAIL), SHOW COLUMNS,
-    TBLPROPERTIES and PARTITIONS, OPTIMIZE, VACUUM, RESTORE, CONVERT TO DELTA, GENERATE, CLONE and REORG are read and
-    carried out here; all else goes to the server. A statement runs once, now.
+    On a session that is classic, or that its server serves, it is `spark.sql(text)`. Elsewhere queries of Delta
+    tables, INSERT, TRUNCATE, DELETE, UPDATE, MERGE, CREATE, REPLACE and ALTER TABLE, COMMENT ON TABLE, DESCRIBE (TABLE,
+    HISTORY, DETAIL), SHOW COLUMNS, TBLPROPERTIES and PARTITIONS, OPTIMIZE, VACUUM, RESTORE, CONVERT TO DELTA, GENERATE,
+    CLONE and REORG are read and carried out here; all else goes to the server. A statement runs once, now.
 
     Example:
         >>> deltaic.sql(spark, "OPTIMIZE delta.`/data/events` ZORDER BY (user)").show()  # doctest: +SKIP
@@ -124,11 +125,10 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
         InvalidArgumentError: a mistake in one of these statements; the error names the word and its place.
         DeltaError: as the method of `DeltaTable` that does the same.
     """
-    from deltaic.spark.session.kind import is_connect
+    from deltaic.spark.session.kind import is_connect, served_name
 
-    if not is_connect(spark):
-        return enable(spark).sql(text)
-    from deltaic.spark.connect.enable import enable_connect
+    if not is_connect(enable(spark)) or served_name(spark) is not None:
+        return spark.sql(text)
     from deltaic.spark.statements.ddl import run_definition
     from deltaic.spark.statements.describe import run_description
     from deltaic.spark.statements.dml import run_change
@@ -138,7 +138,6 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
     from deltaic.statements.dml import parse_change
     from deltaic.statements.parse import parse
 
-    enable_connect(spark)
     if (statement := parse(text)) is not None:
         return run(spark, statement)
     if (change := parse_change(text)) is not None:

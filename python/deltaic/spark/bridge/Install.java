@@ -28,9 +28,10 @@ public final class Install {
   }
 
   /** Puts back what a user can replace in a session that has every part; false in others. */
-  public static boolean restore(SparkSession session, String secrets) {
+  public static boolean restore(SparkSession session) {
     if (!DONE.contains(session)) return false;
-    HideOptions.hide(session, secrets);
+    HideOptions.hide(session);
+    HideOptions.inContext(session.sparkContext());
     inOptimizer(session);
     inFunctions(session);
     return true;

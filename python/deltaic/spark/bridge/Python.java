@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.function.BiFunction;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.apache.spark.unsafe.Platform;
 
 /**
  * The only access to the Python driver. A request is a JSON object with the key `op`, after its HMAC, which proves to Python that
@@ -20,8 +21,18 @@ public final class Python {
   private static final ObjectMapper JSON = new ObjectMapper();
   /** Marks the answer of a call that failed: Python cannot throw a typed exception through py4j. */
   private static final String FAILED = "\u0000failed\u0000";
+  private static final String DELTA_JAR = "org/apache/spark/sql/delta/sources/DeltaDataSource.class";
+  /** No format has this name: where nothing serves a session, `delta` is what it was without us. */
+  private static final String NOT_SERVED = "deltaic-not-enabled";
+  private static final BiFunction CALLS = new BiFunction() {
+    public Object apply(Object request, Object data) {
+      return answer((String) request, data);
+    }
+  };
   private static volatile Driver driver;
-  private static volatile String format = "delta";
+  /** What starts the driver where it is needed, or null where Python is the driver itself. */
+  private static volatile Agent agent;
+  private static volatile String format = NOT_SERVED;
 
   private Python() {}
 
@@ -30,23 +41,62 @@ public final class Python {
     format = formatName;
   }
 
+  /** From now on this agent is started for the first request, and again where it has died. */
+  static void serveBy(Agent starts) {
+    agent = starts;
+    if (driver == null) format = ownFormat();
+  }
+
+  /** Whether these classes serve a session. */
+  static boolean serves() {
+    return driver != null || agent != null;
+  }
+
   /** The name that the format has here: `delta`, or `deltaic` beside the Delta JAR. */
   static String format() {
-    return format;
+    if (serves()) return format;
+    return Home.other(Python.class) == null ? NOT_SERVED : ownFormat();
+  }
+
+  private static String ownFormat() {
+    return Python.class.getClassLoader().getResource(DELTA_JAR) == null ? "delta" : "deltaic";
+  }
+
+  /** What answers the requests of these classes, for copies of them. */
+  public static BiFunction calls() {
+    return CALLS;
   }
 
   static Object call(Map request, Object data) {
-    Driver asked = driver;
-    if (asked == null) throw new IllegalStateException("deltaic.enable(spark) was not called in this process");
+    BiFunction home = serves() ? CALLS : Home.calls();
+    if (home == null) throw new IllegalStateException("deltaic.enable(spark) was not called in this process");
     HashMap whole = new HashMap(request);
     HashMap store = StoreSettings.ofActive(request);
     if (!store.isEmpty()) whole.put("store", store);
-    Object answer = asked.answer(write(whole), data);
+    Object answer = home.apply(write(whole), data);
+    // what Spark itself raised within the call, where a client is to get it from this JVM
+    if (answer instanceof Throwable) Platform.throwException((Throwable) answer);
     if (answer instanceof String && ((String) answer).startsWith(FAILED)) {
       String[] parts = ((String) answer).substring(FAILED.length()).split("\u0000", 2);
       throw new PythonError(parts[0], parts[1]);
     }
     return answer;
+  }
+
+  private static Object answer(String request, Object data) {
+    if (agent != null) {
+      JsonNode said = agent.keep();
+      if (said.has("refused")) throw new IllegalStateException("no Python serves Delta tables here: " + said.get("refused").asText());
+    }
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    // Python asks for classes by their names
+    thread.setContextClassLoader(Home.within(before));
+    try {
+      return driver.answer(request, data);
+    } finally {
+      thread.setContextClassLoader(before);
+    }
   }
 
   static String write(Object value) {

@@ -10,9 +10,10 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.errors.exceptions import captured
 
+from deltaic.exceptions import DeltaError
 from deltaic.spark.session.jvm import PACKAGE, static_method
 from deltaic.spark.session.pyspark_errors import as_pyspark_error, of_query
-from deltaic.spark.session.worker_errors import error_of_scan
+from deltaic.spark.session.worker_errors import error_of_scan, with_facts_in_text
 
 # how a failed call answers: see Python.java
 _FAILED = "\0failed\0"
@@ -24,16 +25,34 @@ _UNDECLARED = "java.lang.reflect.UndeclaredThrowableException"
 _lock = threading.Lock()
 _numbers = itertools.count()
 _kept: OrderedDict[str, BaseException] = OrderedDict()
+# whether who reads the answers is in another process
+_clients: list[bool] = []
 
 
-def keep(error: BaseException) -> str:
+def keep(error: BaseException) -> Any:
     """Keeps an exception for `converting`, and returns the answer that makes the JVM throw in its place."""
     with _lock:
         number = str(next(_numbers))
         _kept[number] = as_pyspark_error(error)
         while len(_kept) > _KEPT:
             _kept.popitem(last=False)
-    return f"{_FAILED}{number}\0{type(error).__name__}: {error}"
+    if not _clients:
+        return f"{_FAILED}{number}\0{type(error).__name__}: {error}"
+    # one of Spark's own was raised in the JVM and goes on there
+    origin = getattr(error, "_origin", None)
+    return f"{_FAILED}{number}\0{_as_text(error)}" if origin is None else origin
+
+
+def keep_for_clients() -> None:
+    """From now on the text of an exception has all that a client in another process needs to raise it again."""
+    _clients.append(True)
+
+
+def _as_text(error: BaseException) -> str:
+    if not isinstance(error, DeltaError):
+        return f"{type(error).__name__}: {error}"
+    kind = next(c for c in type(error).__mro__ if c.__module__ == DeltaError.__module__)
+    return f"{kind.__module__}.{kind.__name__}: {with_facts_in_text(error)}"
 
 
 def convert_from(gateway: Any) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 
-from deltaic import _core
 from deltaic.spark.bridge import compiler, credentials, driver, errors
 from deltaic.spark.session import jvm
 from deltaic.spark.session.jvm import is_loaded, java_class, java_method
 
 _CATALOG = "spark.sql.catalog.spark_catalog"
+_OWN_CATALOG = f"{jvm.PACKAGE}.SessionCatalog"
 _DELTA_JAR = "org.apache.spark.sql.delta.sources.DeltaDataSource"
 _TESTED = ((4, 0), (4, 3))
 # what py4j raises for a failure in the JVM, and for a missing class
@@ -36,14 +36,43 @@ def name_where_installed(spark: Any) -> str | None:
     What the user has replaced since is put back, as by `install`.
     """
     name = _connected.get(spark.sparkContext._gateway)
-    if name is None or not java_method(spark, "Install", "restore")(spark._jsparkSession, _core.SECRETS):
+    if name is None or not java_method(spark, "Install", "restore")(spark._jsparkSession):
         return None
     return name
 
 
 def format_name(spark: Any) -> str:
     """The name of the format: `delta`, or `deltaic` where the Delta JAR owns that."""
-    return "deltaic" if is_loaded(spark.sparkContext._gateway, _DELTA_JAR) else "delta"
+    return _name(spark.sparkContext._gateway)
+
+
+def attach(spark: Any) -> tuple[str, list[str]]:
+    """Installs the bridge in one session of a server that has the classes, and touches nothing of other sessions.
+
+    Returns the name of the format, and what `install` returns.
+    """
+    name = serve(spark.sparkContext._gateway)
+    java_method(spark, "HideOptions", "hide")(spark._jsparkSession)
+    said = _install_rules(spark, name)
+    before = str(spark.conf.get(_CATALOG, "builtin"))
+    if before == "builtin":
+        spark.conf.set(_CATALOG, _OWN_CATALOG)
+    elif before != _OWN_CATALOG:
+        said.append(_other_catalog(spark, name, before))
+    return name, said
+
+
+def serve(gateway: Any) -> str:
+    """Lets this process answer for a JVM that has the classes; returns the name of the format there."""
+    name = _name(gateway)
+    errors.convert_from(gateway)
+    driver.connect(gateway, name)
+    credentials.give_from(gateway)
+    return name
+
+
+def _name(gateway: Any) -> str:
+    return "deltaic" if is_loaded(gateway, _DELTA_JAR) else "delta"
 
 
 def _install(spark: Any) -> list[str]:
@@ -55,14 +84,13 @@ def _install(spark: Any) -> list[str]:
         return [
             _closed(spark, f'format("{name}") and all SQL on tables', "deltaic.Table(path).to_arrow()", error)
         ]
-    errors.convert_from(gateway)
-    driver.connect(gateway, name)
-    credentials.give_from(gateway)
-    java_method(spark, "HideOptions", "hide")(spark._jsparkSession, _core.SECRETS)
+    serve(gateway)
+    java_method(spark, "HideOptions", "hide")(spark._jsparkSession)
+    java_method(spark, "HideOptions", "inContext")(spark._jsparkSession.sparkContext())
     said = []
     if name == "deltaic":
         said.append("the Delta JAR is on the classpath and owns the format `delta`: use the format `deltaic`")
-    said += _install_rules(spark, name) + _install_catalog(spark, name)
+    said += _install_rules(spark, name) + _install_in_later_sessions(spark) + _install_catalog(spark, name)
     if not said:
         java_method(spark, "Install", "done")(spark._jsparkSession)
         _connected[gateway] = name
@@ -95,26 +123,31 @@ def _install_rules(spark: Any, name: str) -> list[str]:
                 spark, "table_changes(…) in SQL", "deltaic.table_changes(spark, table, start, end)", error
             )
         )
-    try:
-        bridge.inLaterSessions(java.extensions())
-    except _REFUSALS as error:
-        said.append(
-            _closed(spark, "sessions from spark.newSession()", "deltaic.enable(session) in each", error)
-        )
     return said
 
 
+def _install_in_later_sessions(spark: Any) -> list[str]:
+    try:
+        java_method(spark, "Install", "inLaterSessions")(spark._jsparkSession.extensions())
+    except _REFUSALS as error:
+        return [_closed(spark, "sessions from spark.newSession()", "deltaic.enable(session) in each", error)]
+    return []
+
+
 def _install_catalog(spark: Any, name: str) -> list[str]:
-    catalog = f"{jvm.PACKAGE}.SessionCatalog"
     before = str(spark.conf.get(_CATALOG, "builtin"))
-    if before == catalog:
+    if before == _OWN_CATALOG:
         return []
     if before != "builtin":
-        door = f"{name}.`path` and USING {name} in SQL (the session catalog is {before})"
-        return [_closed(spark, door, f'spark.read.format("{name}").load(path)', None)]
-    spark.conf.set(_CATALOG, catalog)
-    spark.sparkContext._jsc.sc().conf().set(_CATALOG, catalog)
+        return [_other_catalog(spark, name, before)]
+    spark.conf.set(_CATALOG, _OWN_CATALOG)
+    spark.sparkContext._jsc.sc().conf().set(_CATALOG, _OWN_CATALOG)
     return []
+
+
+def _other_catalog(spark: Any, name: str, catalog: str) -> str:
+    door = f"{name}.`path` and USING {name} in SQL (the session catalog is {catalog})"
+    return _closed(spark, door, f'spark.read.format("{name}").load(path)', None)
 
 
 def _closed(spark: Any, door: str, instead: str, cause: Exception | None) -> str:

@@ -8,9 +8,11 @@ from weakref import WeakKeyDictionary
 
 from pyspark.sql.datasource import DataSource
 
+from deltaic.spark.connect.attach import RefusedError, attach
 from deltaic.spark.connect.guard import guard
 from deltaic.spark.connect.hide_secrets import hide_secrets
 from deltaic.spark.session.file_listing import list_quickly
+from deltaic.spark.session.kind import served_name
 from deltaic.spark.session.settings import OUT_OF_RANGE
 from deltaic.spark.session.time_zone import TIME_ZONE
 from deltaic.spark.session.worker_errors import MISSING
@@ -28,11 +30,40 @@ _SETTINGS = (
     "spark.sql.parquet.compression.codec",
 )
 
+_FALLBACK = (
+    'format("delta") reads with Python workers; deltaic.sql, deltaic.read, deltaic.save and DeltaTable plan and commit '
+    "in this process (docs/spark-connect.md)"
+)
+
 _enabled: WeakKeyDictionary[Any, tuple[str, dict[str, str]]] = WeakKeyDictionary()
 
 
 def enable_connect(spark: Any) -> str:
-    """Registers the format `delta` with a Spark Connect session and returns the name it got.
+    """Enables a session of Spark Connect and returns the name of the format: by the bridge, or by a Python data source.
+
+    Where the server does not serve the session, a warning says why, once.
+    """
+    if (name := served_name(spark)) is not None:
+        return name
+    if spark not in _enabled:
+        try:
+            for said in attach(spark, _enable_new):
+                warnings.warn(said, UserWarning, stacklevel=3)
+        except RefusedError as refused:
+            text = f"this Spark Connect server does not serve Delta tables itself: {refused}; {_FALLBACK}"
+            warnings.warn(text, UserWarning, stacklevel=3)
+        else:
+            return str(served_name(spark))
+    return _register(spark)
+
+
+def _enable_new(spark: Any) -> Any:
+    enable_connect(spark)
+    return spark
+
+
+def _register(spark: Any) -> str:
+    """Registers the Python data source `delta` and returns the name it got.
 
     The name is `deltaic` where the server has the Delta JAR, whose `delta` cannot be replaced; a warning reports it.
     The format follows the settings that the session has at this moment: its time zone, which is the one of a

@@ -11,7 +11,7 @@ from deltaic.spark.read.planning import plan_scan
 from deltaic.spark.read.split_read import planned_rows
 from deltaic.spark.session.enabling import format_name
 from deltaic.spark.session.file_listing import list_quickly
-from deltaic.spark.session.kind import is_connect
+from deltaic.spark.session.kind import is_connect, served_name
 from deltaic.spark.session.settings import storage
 from deltaic.spark.session.time_zone import TIME_ZONE, is_utc, pruning
 
@@ -36,11 +36,15 @@ def read(
 ) -> Any:
     """See `deltaic.read`; `storage_options` go before what the session says of the store."""
     given = dict(storage_options or {})
-    rows = (
-        _connect_rows(spark, path, version, timestamp, where, storage(spark, given), row_ids=row_ids)
-        if is_connect(spark)
-        else _classic_rows(spark, path, version, timestamp, given, row_ids=row_ids)
-    )
+    name = format_name(spark)
+    if is_connect(spark) and served_name(spark) is None:
+        rows = _connect_rows(spark, path, version, timestamp, where, storage(spark, given), row_ids=row_ids)
+    else:
+        reader = spark.read.format(name).options(**given)
+        rows = _rows(reader, path, version, timestamp, row_ids=row_ids)
+        if is_connect(spark):
+            # its frames would raise what is wrong when they are used
+            _ = rows.schema
     return rows if where is None else rows.where(where)
 
 
@@ -57,17 +61,9 @@ def changes(
     return reader.load(path)
 
 
-def _classic_rows(
-    spark: Any,
-    path: str,
-    version: int | None,
-    timestamp: str | dt.datetime | None,
-    given: dict[str, str],
-    *,
-    row_ids: bool,
+def _rows(
+    reader: Any, path: str, version: int | None, timestamp: str | dt.datetime | None, *, row_ids: bool
 ) -> Any:
-
-    reader = spark.read.format(format_name(spark)).options(**given)
     if version is not None:
         reader = reader.option("versionAsOf", version)
     if timestamp is not None:

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pyspark.sql.functions
+
+# sessions of Spark Connect whose server has the bridge, with the name of the format there
+_served: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
 def is_connect(of: Any) -> bool:
     """Whether a session or DataFrame is one of Spark Connect."""
     return type(of).__module__.startswith("pyspark.sql.connect")
+
+
+def served_name(spark: Any) -> str | None:
+    """The name of the format in a session of Spark Connect whose server has the bridge, and None in others.
+
+    No request; a session that is not enabled is not known yet.
+    """
+    return _served.get(spark)
+
+
+def note_served(spark: Any, name: str) -> None:
+    """Notes the name of the format in such a session."""
+    _served[spark] = name
 
 
 def is_local(of: Any) -> bool:

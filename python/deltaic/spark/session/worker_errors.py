@@ -27,9 +27,11 @@ _UNFIT = re.compile(
 _FACTS = "facts of deltaic: "
 _OF_SCAN = "in a scan of deltaic"
 _UNKNOWN = "No module named 'deltaic"
-# the last lines of a traceback in the error of a task
+# the last lines of a traceback in the error of a task, or what the bridge of a server threw
 _OF_WORKER = re.compile(
-    r"^deltaic\.exceptions\.(?P<kind>\w+): (?P<message>(?s:.+?))\n" + _FACTS + r"(?P<facts>\[.*\])$",
+    r"^(?:.*deltaic\.spark\.PythonError[):] ?)?deltaic\.exceptions\.(?P<kind>\w+): (?P<message>(?s:.+?))\n"
+    + _FACTS
+    + r"(?P<facts>\[.*\])$",
     re.MULTILINE,
 )
 

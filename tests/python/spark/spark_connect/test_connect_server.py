@@ -28,7 +28,10 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     (folder / "deltaic/__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'deltaic'\")\n")
     with connect_server(folder, str(folder)) as url:
         session = SparkSession.builder.remote(url).create()
-        deltaic.enable(session)
+        with pytest.warns(
+            UserWarning, match=r"does not serve Delta tables itself: its Python.* cannot import"
+        ):
+            deltaic.enable(session)
         yield session
         session.stop()
 

@@ -14,7 +14,7 @@ import pytest
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark.session.kind import is_connect
+from deltaic.spark.session.kind import is_connect, served_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,7 +110,8 @@ def test_a_condition_on_partition_and_data_columns_reads_the_files_it_needs(
         deltaic.save(df, path, mode="append", partition_by="p")
     where = "p = 3 OR id < 10"
     found = deltaic.read(door, path, where=where)
-    assert (len(found.inputFiles()) if is_connect(door) else scanned(found)) == 7
+    if served_name(door) is None:  # a server does not tell its metrics
+        assert (len(found.inputFiles()) if is_connect(door) else scanned(found)) == 7
     assert sorted(r.id for r in found.collect()) == [*range(10), 13, 18, 23, 28]
 
 

@@ -1,0 +1,42 @@
+"""Sessions of Spark Connect, and the processes by which a server serves them."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+def session(url: str) -> Any:
+    """A new one, which knows nothing of deltaic."""
+    from pyspark.sql.connect.session import SparkSession
+
+    return SparkSession.builder.remote(url).create()
+
+
+def agents_of(spark: Any) -> list[int]:
+    """The processes that serve a server's sessions: children of its JVM."""
+    jvm = int(spark.range(0, 1, 1, 1).mapInArrow(_grandparent, "pid long").first()[0])
+    found = subprocess.run(["pgrep", "-f", "-P", str(jvm), "bridge.agent"], capture_output=True, text=True)
+    return [int(pid) for pid in found.stdout.split()]
+
+
+def _grandparent(_: Any) -> Iterator[Any]:
+    # a worker is the child of its daemon, which the JVM started
+    import os
+
+    import pyarrow as pa
+
+    status = Path(f"/proc/{os.getppid()}/stat").read_text()
+    yield pa.RecordBatch.from_pydict({"pid": [int(status.rpartition(")")[2].split()[1])]})
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
