@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def once(kind: str, mark: str) -> Callable[[], None]:
-    """What the first process that calls it does: it makes the file `mark`. Another attempt of a task makes `mark`.again.
+    """What the first process that calls it does: it makes the file `mark`. A later attempt makes `mark`.again.
 
     `kill`: its executor ends by SIGKILL. `slow`: it takes seconds. `none`: nothing.
     """

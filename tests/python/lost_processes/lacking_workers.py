@@ -11,12 +11,11 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import cluster
-import deltaic
 import steps
 import tables
+
+import deltaic
 from deltaic.spark.session.worker_errors import PackageNotOnServerError
 from deltaic.tables import DeltaTable
 

@@ -15,14 +15,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import cluster
-import deltaic
 import faults
 import pyarrow as pa
 import steps
 import tables
+
+import deltaic
 from deltaic.spark import save as save_module
 from deltaic.spark.dml import operation
 from deltaic.spark.write import transaction

@@ -13,11 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import cluster
 import steps
-
 
 GROUPS = {
     "writes": ("append", "overwrite", "insert", "constraint"),

@@ -6,16 +6,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import deltaic
 import faults
 import pyarrow as pa
 import tables
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+from tables import ROWS, row
+
+import deltaic
 from deltaic.exceptions import InvariantViolationError
 from deltaic.spark import save as save_module
 from deltaic.spark.dml import operation
 from deltaic.tables import DeltaTable
-from pyspark.sql import functions as F  # noqa: N812 (its usual name)
-from tables import ROWS, row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
