@@ -11,11 +11,12 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import checked_tables as tables
 import cluster
 import steps
-import tables
 
 import deltaic
+from deltaic.exceptions import DeltaWarning
 from deltaic.spark.session.worker_errors import PackageNotOnServerError
 from deltaic.tables import DeltaTable
 
@@ -75,7 +76,7 @@ def main(url: str, folder: Path) -> None:
                 refused = str(error)
         left = len(tables.written(path) - before)
         found = tables.check(path, _FIRST if refused else leaves, 0 if refused else 1)
-        said = [str(each.message) for each in warned if issubclass(each.category, deltaic.DeltaWarning)]
+        said = [str(each.message) for each in warned if issubclass(each.category, DeltaWarning)]
         told[name] = {**found, "refused": refused, "left": left, "warned": said}
         print(name, told[name], file=sys.stderr, flush=True)
     print(json.dumps(told))

@@ -15,11 +15,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import checked_tables as tables
 import cluster
 import faults
 import pyarrow as pa
 import steps
-import tables
 
 import deltaic
 from deltaic.spark import save as save_module

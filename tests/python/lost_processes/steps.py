@@ -1,4 +1,4 @@
-"""Steps that change a table of `tables.make`, each with the rows that it must leave and where a fault can hit it."""
+"""Steps that change a table of `checked_tables`, each with the rows that it must leave and where a fault can hit it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import checked_tables as tables
 import faults
 import pyarrow as pa
-import tables
+from checked_tables import ROWS, row
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
-from tables import ROWS, row
 
 import deltaic
 from deltaic.exceptions import InvariantViolationError

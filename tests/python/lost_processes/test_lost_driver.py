@@ -9,9 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import checked_tables as tables
 import cluster
 import pytest
-import tables
 
 PROGRAM = Path(__file__).parent / "lost_driver.py"
 JOBS = ("append", "upsert", "stream")
