@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -205,10 +206,16 @@ def play(spark: Any, name: str, path: Path, kind: str, write: int | None = None)
             step.act(spark, path, nothing)
         if write not in seen:
             raise AssertionError(f"{name} writes {len(seen)} times")
-    told = tables.check(path, step.leaves, step.versions)
+    wrong = []
     if step.changes:
-        first = tables.PARTS
-        kinds = pa.table(deltaic.Table(path).changes(first)).column("_change_type").to_pylist()
-        if (found := {kind: kinds.count(kind) for kind in set(kinds)}) != step.changes:
-            told["wrong"].append(f"changes {found} instead of {step.changes}")
-    return {**told, "struck": mark.exists(), "again": mark.with_name(f"{mark.name}.again").exists()}
+        # before a vacuum deletes them
+        changes = deltaic.Table(path).changes(tables.PARTS)
+        kinds = Counter(pa.table(changes).column("_change_type").to_pylist())
+        if kinds != step.changes:
+            wrong.append(f"changes {dict(kinds)} instead of {step.changes}")
+    told = tables.check(path, step.leaves, step.versions)
+    wrong += told["wrong"]
+    if not step.versions and told["orphans"]:
+        wrong.append(f"{told['orphans']} files of a step that failed")
+    again = mark.with_name(f"{mark.name}.again").exists()
+    return {**told, "wrong": wrong, "struck": mark.exists(), "again": again}
