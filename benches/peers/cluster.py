@@ -28,7 +28,6 @@ import pyarrow as pa  # noqa: E402
 import deltaic  # noqa: E402
 
 _ROWS_OF_FILE = 1 << 20
-_HALF = 1 << 9
 
 
 def write_table(path: Path, gigabytes: float) -> None:
@@ -69,10 +68,15 @@ class Peaks(threading.Thread):
                 self.workers[int(status.parent.name)] = int(peak.split()[1]) >> 10
 
 
-def program(url: str, path: str, layout: str) -> None:
+def program(url: str, path: str, layout: str, memory: str, file_size: str) -> None:
     """One optimize on the cluster; prints what it took."""
     limit = "1" if url.startswith("spark:") else "1t"
-    spark = cluster.session(url, **{"spark.deltaic.optimize.clusterBytes": limit})
+    sizes = {
+        "spark.deltaic.optimize.clusterBytes": limit,
+        "spark.deltaic.optimize.taskMemory": memory,
+        "spark.databricks.delta.optimize.maxFileSize": file_size,
+    }
+    spark = cluster.session(url, **sizes)
     before = spark.read.format("delta").load(path).selectExpr("count(*)", "sum(hash(id, x, y, v))").first()
     peaks = Peaks()
     peaks.start()
@@ -98,12 +102,12 @@ def program(url: str, path: str, layout: str) -> None:
     spark.stop()
 
 
-def measured(folder: Path, source: Path, layout: str, executors: int) -> dict[str, Any]:
+def measured(folder: Path, source: Path, layout: str, executors: int, sizes: list[str]) -> dict[str, Any]:
     """Of a copy of the table, whose files are links."""
     path = folder / f"{layout}-{executors}"
     shutil.rmtree(path, ignore_errors=True)
     subprocess.run(["cp", "-al", str(source), str(path)], check=True)
-    arguments = ["--program", str(path), layout]
+    arguments = ["--program", str(path), layout, *sizes]
     if not executors:
         text = cluster.run("local[2]", Path(__file__), *arguments)
     else:
@@ -117,6 +121,10 @@ def measured(folder: Path, source: Path, layout: str, executors: int) -> dict[st
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gigabytes", type=float, default=4)
+    parser.add_argument("--task-memory", default="1g", help="spark.deltaic.optimize.taskMemory")
+    parser.add_argument(
+        "--file-size", default=str(1 << 30), help="spark.databricks.delta.optimize.maxFileSize"
+    )
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--layouts", nargs="*", default=["compact", "zorder"])
     parser.add_argument("--executors", nargs="*", type=int, default=[2, 1, 0])
@@ -127,11 +135,12 @@ def main() -> None:
     print(f"{deltaic.Table(source).totals()}", flush=True)
     for layout in given.layouts:
         for executors in given.executors:
-            print(layout, executors, measured(given.folder, source, layout, executors), flush=True)
+            found = measured(given.folder, source, layout, executors, [given.task_memory, given.file_size])
+            print(layout, executors, found, flush=True)
 
 
 if __name__ == "__main__":
     if "--program" in sys.argv:
-        program(sys.argv[1], sys.argv[3], sys.argv[4])
+        program(sys.argv[1], *sys.argv[3:])
     else:
         main()

@@ -20,13 +20,14 @@ import deltaic
 from deltaic.spark.java import ensure_java
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _HOST = "127.0.0.1"
 _PATIENCE = 90.0
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nothing listens to now."""
     with socket.socket() as probe:
         probe.bind((_HOST, 0))
         return int(probe.getsockname()[1])
@@ -48,18 +49,21 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @contextmanager
-def cluster(folder: Path, workers: int = 2, **more: str) -> Iterator[str]:
+def cluster(
+    folder: Path, workers: int = 2, own: Mapping[int, Mapping[str, str]] | None = None, **more: str
+) -> Iterator[str]:
     """The URL of the master of a cluster that ends with the context; its files and logs are below the folder.
 
-    `more` are variables of the environment of its processes, and so of its executors.
+    `more` are variables of the environment of its processes, and so of its executors; `own` those of one worker, by
+    its number.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    port, shown, started = _free_port(), _free_port(), []
+    port, shown, started = free_port(), free_port(), []
     url = f"spark://{_HOST}:{port}"
 
-    def start(name: str, main: str, *arguments: str) -> None:
+    def start(name: str, main: str, *arguments: str, **variables: str) -> None:
         home = Path(pyspark.__file__).parent
-        settings = {"SPARK_HOME": str(home), "SPARK_DAEMON_MEMORY": "256m", **more}
+        settings = {"SPARK_HOME": str(home), "SPARK_DAEMON_MEMORY": "256m", **more, **variables}
         with (folder / f"{name}.log").open("wb") as log:
             command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{main}", *arguments]
             started.append(
@@ -74,7 +78,8 @@ def cluster(folder: Path, workers: int = 2, **more: str) -> Iterator[str]:
         for number in range(workers):
             work = folder / f"worker-{number}"
             size = ["--cores", "1", "--memory", "1g", "--work-dir", str(work)]
-            start(f"worker-{number}", "worker.Worker", *web, str(_free_port()), *size, url)
+            variables = (own or {}).get(number, {})
+            start(f"worker-{number}", "worker.Worker", *web, str(free_port()), *size, url, **variables)
         _wait(f"http://{_HOST}:{shown}/json/", workers, started, folder)
         yield url
     finally:

@@ -23,7 +23,7 @@ from deltaic.spark.session.call_sites import without_call_sites
 from deltaic.spark.session.enabling import format_name
 from deltaic.spark.session.file_listing import list_quickly
 from deltaic.spark.session.jvm import java_method
-from deltaic.spark.session.kind import functions, is_connect
+from deltaic.spark.session.kind import functions, has_one_process, is_connect
 from deltaic.spark.session.settings import Settings, dml_cluster_bytes
 from deltaic.spark.session.tasks import tell_route
 from deltaic.spark.session.types import arrow_takes
@@ -225,6 +225,15 @@ class Operation:
         self._asked += [predicate for identity, predicate in scans if identity in self._held]
         self.dml.read_rows_of([predicate for identity, predicate in scans if identity not in self._held])
         return df
+
+    def computed_once(self, df: Any) -> Any:
+        """The frame, bound, whose rows are computed once: all that read it get the same.
+
+        Where executors may end, they are computed before anything reads them: what was lost in between would be
+        computed anew, with other values perhaps, beside what has been read. What is lost later is an error, after which
+        the command runs again. Elsewhere the first who reads computes them, which saves a job.
+        """
+        return self.bound(df).localCheckpoint(eager=not has_one_process(self.spark))
 
     def _connect_rows(self, part: str, *, row_ids: bool) -> Any:
         return planned_rows(self.spark, self.dml.scan(part, row_ids), located=True)

@@ -44,8 +44,7 @@ class Source:
             F.col(quoted(f.name)).alias(self._copies[f.name.lower()]) for f in self._given.fields if by_name
         )
         number = F.monotonically_increasing_id().alias(SOURCE_ROW)
-        # the first look computes them
-        self.rows = op.bound(given.select("*", *copies, number)).localCheckpoint(eager=False)
+        self.rows = op.computed_once(given.select("*", *copies, number))
         self._keys: list[Key] = keys_of(op, condition, self._given)
         self._look()
 

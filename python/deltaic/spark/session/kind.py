@@ -35,6 +35,14 @@ def is_local(of: Any) -> bool:
     return bool(session.sparkContext._jsc.sc().isLocal())
 
 
+def has_one_process(session: Any) -> bool:
+    """Whether the tasks of a session run in the process of its driver: none of what they hold is lost alone."""
+    if not is_connect(session):
+        return is_local(session)
+    master = str(session.conf.get("spark.master", ""))
+    return master == "local" or master.startswith("local[")
+
+
 def functions(of: Any) -> Any:
     """The functions whose columns fit a session or DataFrame: one process can have both kinds."""
     if not is_connect(of):
