@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.session.jvm import PACKAGE
 from deltaic.spark.session.pyspark_errors import as_pyspark_error, of_query
-from deltaic.spark.session.worker_errors import error_of_worker
+from deltaic.spark.session.worker_errors import OF_SCAN, error_of_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,12 +29,14 @@ class _Converter:
 
     def __call__(self, info: Any, *more: Any, **named: Any) -> BaseException:
         converted = self._otherwise(info, *more, **named)
-        said = [text] if _OURS in (text := str(converted)) else []
+        text = str(converted)
+        # of the bridge, or of the core in a Python worker
+        said = [text] if _OURS in text or OF_SCAN in text else []
         # what the server says of each cause, where it was asked for more than the first lines
         for answer in more:
             if answer is not None and hasattr(answer, "errors"):
                 said += [e.message for e in answer.errors if _OURS in e.error_type_hierarchy]
-        found = next((e for text in said if (e := error_of_worker(text)) is not None), None)
+        found = next((e for one in said if (e := error_of_worker(one)) is not None), None)
         if found is None:
             return converted
         error: BaseException = as_pyspark_error(found)

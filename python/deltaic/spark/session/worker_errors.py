@@ -25,7 +25,7 @@ _UNFIT = re.compile(
     r"|\[(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\][^\n]*"
 )
 _FACTS = "facts of deltaic: "
-_OF_SCAN = "in a scan of deltaic"
+OF_SCAN = "in a scan of deltaic"
 _UNKNOWN = "No module named 'deltaic"
 # the last lines of a traceback in the error of a task, or what the bridge of a server threw
 _OF_WORKER = re.compile(
@@ -70,13 +70,13 @@ def errors_of_workers() -> Iterator[None]:
 def with_facts_of_scan(error: DeltaError) -> DeltaError:
     """As `with_facts_in_text`, for `error_of_scan`."""
     marked = with_facts_in_text(error)
-    return type(error)(f"{marked.args[0]}\n{_OF_SCAN}", **error.facts)
+    return type(error)(f"{marked.args[0]}\n{OF_SCAN}", **error.facts)
 
 
 def error_of_scan(error: BaseException, python: str | None) -> BaseException:
     """What a scan by the core in Python workers raised, from an error of Spark; any other one as it is."""
     text = str(error)
-    if _OF_SCAN in text:
+    if OF_SCAN in text:
         return error_of_worker(text) or error
     if _UNKNOWN not in text:
         return error
