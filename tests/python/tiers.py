@@ -81,7 +81,7 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
 
 # folders of what takes long for what it shows of one change
 _CONNECT = {"connect", "attached", "served", "stock", "admins", "way"}
-_NOT_QUICK = {"docs", "fork", "histories", "interop", "soak", "stores"}
+_NOT_QUICK = {"docs", "fork", "histories", "interop", "lost_processes", "soak", "stores"}
 
 
 def chosen(items: Sequence[pytest.Item], tier: str) -> set[pytest.Item]:
