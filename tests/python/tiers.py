@@ -79,8 +79,9 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
     ("test_write_retries", "route", {"arrow", "driver"}),
 ]
 
-# folders of what takes long for what it shows of one change
+# fixtures and doors of sessions of Spark Connect
 _CONNECT = {"connect", "attached", "served", "stock", "admins", "way"}
+# folders of what takes long for what it shows of one change
 _NOT_QUICK = {"docs", "fork", "histories", "interop", "lost_processes", "soak", "stores"}
 
 
