@@ -193,7 +193,8 @@ mod tests {
         assert_eq!(at("http://one"), "endpoint=http://one");
         assert_ne!(at("http://one"), at("http://two"));
         // by Hadoop's name, too
-        let hadoops = of("s3a://b/t", &[("fs.s3a.endpoint", "http://one")], &[]);
+        let hadoops = [("fs.s3a.endpoint", "http://one"), ("fs.s3a.path.style.access", "true")];
+        let hadoops = of("s3a://b/t", &hadoops, &[]);
         assert_eq!(served_by("s3a", &hadoops), at("http://one"));
     }
 
