@@ -125,6 +125,15 @@ pub struct OptimizeDone {
 /// The files that are compacted are read and written once an attempt, several new files at a time. Memory is that of a row
 /// group of each. Along a curve the columns of the curve are read once more, before; rows of a partition or cube that are more
 /// than 128 MiB go through a temporary file of the system, and memory is about 400 MiB.
+///
+/// [`Error::CommitStateUnknown`]: crate::error::Error::CommitStateUnknown
+/// [`Error::InvalidArgument`]: crate::error::Error::InvalidArgument
+/// [`Error::InvalidExpression`]: crate::error::Error::InvalidExpression
+/// [`Error::UnsupportedFeature`]: crate::error::Error::UnsupportedFeature
+/// [`Error::DataFile`]: crate::error::Error::DataFile
+/// [`Error::ConcurrentDeleteDelete`]: crate::error::Error::ConcurrentDeleteDelete
+/// [`Error::Interrupted`]: crate::error::Error::Interrupted
+/// [`Transaction::commit`]: crate::txn::Transaction::commit
 pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<OptimizeDone> {
     retried(options.commit_budget, |budget| {
         attempt(&OptimizePlan::of(location, options, None)?, location, budget)

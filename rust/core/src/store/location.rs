@@ -90,7 +90,7 @@ impl Location {
     /// The place of a file of the log that may be read, for reading it by other means than [`Location::store_for`].
     ///
     /// # Errors
-    /// [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`] does not allow it; those of [`FilePath::resolve`].
+    /// [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`](super::ALLOWED_LOCATIONS) does not allow it; those of [`FilePath::resolve`].
     pub(crate) fn readable(&self, path: &FilePath) -> Result<ObjectPath> {
         let place = path.resolve(&self.root)?;
         self.check_read(&place)?;
@@ -100,7 +100,7 @@ impl Location {
     /// Checks that a file may be read.
     ///
     /// # Errors
-    /// [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`] does not allow it.
+    /// [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`](super::ALLOWED_LOCATIONS) does not allow it.
     pub(crate) fn check_read(&self, place: &ObjectPath) -> Result<()> {
         self.reads.check(place)?;
         match place.scheme() == "file" && !self.reads_any() {
@@ -137,7 +137,7 @@ impl Location {
     /// The store of a file: the table's own, or that of an absolute path elsewhere, which is only read.
     ///
     /// # Errors
-    /// As [`Location::open`]; [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`] does not allow to read it.
+    /// As [`Location::open`]; [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`](super::ALLOWED_LOCATIONS) does not allow to read it.
     pub fn store_for(&self, path: &ObjectPath) -> Result<Arc<dyn Store>> {
         self.reads.check(path)?;
         if path.prefix() == self.root.prefix() {
