@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _HOST = "127.0.0.1"
-_PATIENCE = 90.0
+_PATIENCE = 240.0
 
 
 def free_port() -> int:
@@ -126,7 +126,7 @@ def run(url: str, program: Path, *arguments: str, **more: str) -> str:
         env=environment(**more),
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=1400,
         check=False,
     )
     if done.returncode != 0:

@@ -58,6 +58,7 @@ def _played(folder: Path, lacking: int) -> dict[str, Any]:
 
 @pytest.mark.spark
 @pytest.mark.long  # `test_workers` and `test_optimize_tasks` show most of it in one process
+@pytest.mark.timeout(900)
 def test_where_all_workers_lack_deltaic(tmp_path: Path) -> None:
     told = _played(tmp_path, lacking=2)
     for name in ("plain", "upsert", "delete", "optimize"):
@@ -71,6 +72,7 @@ def test_where_all_workers_lack_deltaic(tmp_path: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.long  # as above
+@pytest.mark.timeout(900)
 def test_where_one_worker_lacks_deltaic(tmp_path: Path) -> None:
     told = _played(tmp_path, lacking=1)
     for name in ("plain", "upsert", "delete", "optimize"):

@@ -33,7 +33,7 @@ def _killed(url: str, folder: Path, job: str, point: str) -> None:
         start_new_session=True,
     )
     try:
-        said, _ = driver.communicate(timeout=200)
+        said, _ = driver.communicate(timeout=400)
     except subprocess.TimeoutExpired:
         os.killpg(driver.pid, signal.SIGKILL)
         raise
@@ -42,6 +42,7 @@ def _killed(url: str, folder: Path, job: str, point: str) -> None:
 
 @pytest.mark.spark
 @pytest.mark.long  # a Spark of its own for each death
+@pytest.mark.timeout(1500)
 def test_a_driver_that_dies_leaves_the_old_version_or_the_new_one(tmp_path: Path) -> None:
     first = [tables.row(n) for n in range(tables.ROWS)]
     with cluster.cluster(tmp_path / "cluster") as url:
