@@ -59,6 +59,8 @@ def _default(node: ast.expr | None) -> Any:
     return {} if ast.unparse(node) == "dict()" else ast.literal_eval(node)
 
 
+# what deltaic has beside, by keyword alone
+OWN = {("forPath", "credentials")}
 KINDS = {
     inspect.Parameter.POSITIONAL_OR_KEYWORD: "named",
     inspect.Parameter.VAR_POSITIONAL: "*",
@@ -74,7 +76,7 @@ def _ours(of: type) -> dict[str, Signature]:
         name: [
             (KINDS[p.kind], p.name, p.default)
             for p in inspect.signature(method).parameters.values()
-            if p.name != "self"
+            if p.name != "self" and (name, p.name) not in OWN
         ]
         for name, method in methods.items()
     }

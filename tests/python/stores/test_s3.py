@@ -75,8 +75,13 @@ def test_keys_are_not_mixed_with_those_of_the_environment(
 
 def test_a_provider_that_only_java_has_is_named_before_a_request(uri: str) -> None:
     provider = "com.example.Vault"
-    with pytest.raises(InvalidArgumentError, match=provider) as raised:
-        deltaic.Table(uri, storage_options={"fs.s3a.aws.credentials.provider": provider})
+    # a process of its own: where Spark has a JVM, that is asked
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        opened = pool.submit(
+            deltaic.Table, uri, storage_options={"fs.s3a.aws.credentials.provider": provider}
+        )
+        with pytest.raises(InvalidArgumentError, match=provider) as raised:
+            opened.result()
     assert raised.value.argument == "fs.s3a.aws.credentials.provider"
 
 
