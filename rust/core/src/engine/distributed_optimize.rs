@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::optimize_task::{OptimizeTask, RangesOfBin, TaskResult, TaskWork, WorkKind};
+use super::documents::{from_json, to_json, wrong};
+use super::optimize_task::{OPTIMIZE, OptimizeTask, RangesOfBin, TaskResult, TaskWork, WorkKind};
 use crate::actions::{Add, ObjectPath};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
@@ -121,7 +121,7 @@ impl DistributedOptimize {
     }
 
     fn planned(&self) -> Result<&Planned> {
-        self.planned.as_ref().ok_or_else(|| wrong("nothing is planned"))
+        self.planned.as_ref().ok_or_else(|| wrong(OPTIMIZE, "nothing is planned"))
     }
 
     /// What tasks do. It holds the storage options. A task sorts so many bytes of rows in memory at a time; its memory is
@@ -140,7 +140,7 @@ impl DistributedOptimize {
     /// # Errors
     /// [`Error::InvalidArgument`] where nothing is planned.
     pub fn works(&mut self, divided_from: Option<u64>) -> Result<OptimizeWorks> {
-        let planned = self.planned.as_mut().ok_or_else(|| wrong("nothing is planned"))?;
+        let planned = self.planned.as_mut().ok_or_else(|| wrong(OPTIMIZE, "nothing is planned"))?;
         let work = &planned.plan.work;
         let mut works = OptimizeWorks::default();
         for (number, bin) in planned.plan.bins.iter().enumerate() {
@@ -150,7 +150,7 @@ impl DistributedOptimize {
             if work.layout.curve().is_some() && is_large && files > 1 {
                 planned.divided.insert(number, Divided::default());
                 for part in parts(number, &bin.files, WorkKind::Sample) {
-                    works.samples.push(to_json(&part)?);
+                    works.samples.push(to_json(OPTIMIZE, &part)?);
                 }
             } else {
                 let whole = TaskWork {
@@ -160,7 +160,7 @@ impl DistributedOptimize {
                     before: 0,
                     total: 0,
                 };
-                works.whole.push(to_json(&whole)?);
+                works.whole.push(to_json(OPTIMIZE, &whole)?);
             }
         }
         Ok(works)
@@ -171,9 +171,12 @@ impl DistributedOptimize {
     /// # Errors
     /// [`Error::InvalidArgument`] for a sample of something else.
     pub fn divide(&mut self, samples: Vec<OptimizeSample>) -> Result<OptimizeRanges> {
-        let planned = self.planned.as_mut().ok_or_else(|| wrong("nothing is planned"))?;
+        let planned = self.planned.as_mut().ok_or_else(|| wrong(OPTIMIZE, "nothing is planned"))?;
         for sample in samples {
-            let of = planned.divided.get_mut(&sample.bin).ok_or_else(|| wrong("a sample of another bin"))?;
+            let of = planned
+                .divided
+                .get_mut(&sample.bin)
+                .ok_or_else(|| wrong(OPTIMIZE, "a sample of another bin"))?;
             of.sampled.add(&SampledRows { chosen: sample.chosen, rows: sample.rows })?;
         }
         let work = &planned.plan.work;
@@ -181,7 +184,8 @@ impl DistributedOptimize {
         let mut documents = Vec::new();
         let Some((curve, columns)) = work.layout.curve() else { return Ok(out) };
         for (number, divided) in &mut planned.divided {
-            let bin = planned.plan.bins.get(*number).ok_or_else(|| wrong("a sample of another bin"))?;
+            let bin =
+                planned.plan.bins.get(*number).ok_or_else(|| wrong(OPTIMIZE, "a sample of another bin"))?;
             let sampled = std::mem::take(&mut divided.sampled);
             divided.rows = sampled.rows;
             if divided.rows == 0 {
@@ -194,10 +198,10 @@ impl DistributedOptimize {
             let values = bin.files.first().map(|add| add.partition_values.clone()).unwrap_or_default();
             documents.push(RangesOfBin { bin: *number, first: divided.first, values, ranges });
             for part in parts(*number, &bin.files, WorkKind::Spread) {
-                out.parts.push(to_json(&part)?);
+                out.parts.push(to_json(OPTIMIZE, &part)?);
             }
         }
-        out.document = to_json(&documents)?;
+        out.document = to_json(OPTIMIZE, &documents)?;
         Ok(out)
     }
 
@@ -207,7 +211,7 @@ impl DistributedOptimize {
     /// # Errors
     /// As [`crate::maintain::optimize`]; [`Error::Internal`] where an answer is missing or is there twice.
     pub fn commit(&mut self, answers: &[String]) -> Result<Option<OptimizeDone>> {
-        let planned = self.planned.take().ok_or_else(|| wrong("nothing is planned"))?;
+        let planned = self.planned.take().ok_or_else(|| wrong(OPTIMIZE, "nothing is planned"))?;
         let landed = self.commit_planned(&planned, answers);
         match landed {
             Ok(done) => Ok(Some(done)),
@@ -227,7 +231,7 @@ impl DistributedOptimize {
         let mut ranges: BTreeMap<usize, Vec<Add>> = BTreeMap::new();
         for answer in answers {
             let twice = || lost("a task answered twice");
-            match from_json(answer)? {
+            match from_json(OPTIMIZE, answer)? {
                 TaskResult::Bin { bin, done } => {
                     if made.insert(bin, done.unpacked(&self.location)?).is_some() {
                         return Err(twice());
@@ -309,18 +313,6 @@ fn parts(bin: usize, files: &[Add], kind: WorkKind) -> Vec<TaskWork> {
         before = before.saturating_add(left(file));
     }
     out
-}
-
-pub(super) fn to_json<T: Serialize>(value: &T) -> Result<String> {
-    serde_json::to_string(value).map_err(|e| wrong(&e.to_string()))
-}
-
-pub(super) fn from_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
-    serde_json::from_str(text).map_err(|e| wrong(&format!("not what deltaic made: {e}")))
-}
-
-pub(super) fn wrong(reason: &str) -> Error {
-    Error::InvalidArgument { argument: "optimize".into(), reason: reason.to_owned() }
 }
 
 fn lost(reason: &str) -> Error {

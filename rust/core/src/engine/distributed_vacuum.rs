@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::documents::{from_json, to_json, wrong};
 use crate::actions::ObjectPath;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
@@ -13,6 +14,7 @@ use crate::maintain::{
 use crate::snapshot::{At, Snapshot};
 use crate::store::{FileMeta, Location, StorageOptions};
 
+const VACUUM: &str = "vacuum";
 /// Files that one work of a task deletes: one request of S3.
 const CHUNK: usize = 1000;
 
@@ -81,7 +83,7 @@ impl DistributedVacuum {
     /// # Errors
     /// None that is known.
     pub fn task(&self) -> Result<String> {
-        to_json(&Packed { root: self.location.root().to_uri(), storage: self.storage.clone() })
+        to_json(VACUUM, &Packed { root: self.location.root().to_uri(), storage: self.storage.clone() })
     }
 
     /// Works that list the folders of the table. None where one listing of all is as good.
@@ -99,7 +101,7 @@ impl DistributedVacuum {
             return Ok(Vec::new());
         }
         self.listed = Some((files, Vec::new()));
-        folders.into_iter().map(|folder| to_json(&Work::List { folder })).collect()
+        folders.into_iter().map(|folder| to_json(VACUUM, &Work::List { folder })).collect()
     }
 
     /// Takes what tasks listed.
@@ -107,10 +109,10 @@ impl DistributedVacuum {
     /// # Errors
     /// [`Error::InvalidArgument`] for something else.
     pub fn take_listing(&mut self, answers: &[String]) -> Result<()> {
-        let (mut found, links) = self.listed.take().ok_or_else(|| wrong("nothing is listed"))?;
+        let (mut found, links) = self.listed.take().ok_or_else(|| wrong(VACUUM, "nothing is listed"))?;
         for answer in answers {
-            let Answer::Listed { folder, files } = from_json(answer)? else {
-                return Err(wrong("not a listing"));
+            let Answer::Listed { folder, files } = from_json(VACUUM, answer)? else {
+                return Err(wrong(VACUUM, "not a listing"));
             };
             let within =
                 |(name, size, modified)| FileMeta { name: format!("{folder}/{name}"), size, modified };
@@ -149,14 +151,16 @@ impl DistributedVacuum {
     /// # Errors
     /// As [`crate::txn::Transaction::commit`].
     pub fn begin(&mut self) -> Result<Vec<String>> {
-        let work = self.work.as_ref().ok_or_else(|| wrong("nothing is planned"))?;
+        let work = self.work.as_ref().ok_or_else(|| wrong(VACUUM, "nothing is planned"))?;
         self.begun = Some(work.begin()?);
         let root = self.location.root();
         // the files of a plan are below the table
         let names: Vec<String> =
             work.files().filter_map(|path| path.below(root)).map(str::to_owned).collect();
         let chunks = names.chunks(CHUNK).enumerate();
-        chunks.map(|(n, names)| to_json(&Work::Delete { first: n * CHUNK, names: names.to_vec() })).collect()
+        chunks
+            .map(|(n, names)| to_json(VACUUM, &Work::Delete { first: n * CHUNK, names: names.to_vec() }))
+            .collect()
     }
 
     /// Commits `VACUUM END`.
@@ -164,11 +168,11 @@ impl DistributedVacuum {
     /// # Errors
     /// [`Error::Internal`] where an answer is missing.
     pub fn finish(&mut self, answers: &[String]) -> Result<VacuumDone> {
-        let work = self.work.take().ok_or_else(|| wrong("nothing is planned"))?;
+        let work = self.work.take().ok_or_else(|| wrong(VACUUM, "nothing is planned"))?;
         let mut all: BTreeMap<usize, Vec<Deletion>> = BTreeMap::new();
         for answer in answers {
-            let Answer::Deleted { first, outcomes } = from_json(answer)? else {
-                return Err(wrong("not what became of files"));
+            let Answer::Deleted { first, outcomes } = from_json(VACUUM, answer)? else {
+                return Err(wrong(VACUUM, "not what became of files"));
             };
             all.insert(first, outcomes);
         }
@@ -193,7 +197,7 @@ impl VacuumTask {
     /// # Errors
     /// [`Error::InvalidArgument`] for something else.
     pub fn from_json(text: &str) -> Result<Self> {
-        let packed: Packed = from_json(text)?;
+        let packed: Packed = from_json(VACUUM, text)?;
         Ok(VacuumTask { location: Location::open(&packed.root, &packed.storage)? })
     }
 
@@ -203,14 +207,14 @@ impl VacuumTask {
     /// Errors of a listing. A file that cannot be deleted is in the answer.
     pub fn run(&self, work: &str) -> Result<String> {
         let root = self.location.root();
-        let answer = match from_json(work)? {
+        let answer = match from_json(VACUUM, work)? {
             Work::Delete { first, names } => {
                 let paths: Vec<ObjectPath> = names.iter().map(|name| root.join(name)).collect();
                 Answer::Deleted { first, outcomes: delete_files(&self.location, &paths) }
             }
             Work::List { folder } => self.list(folder)?,
         };
-        to_json(&answer)
+        to_json(VACUUM, &answer)
     }
 
     /// Stores with links are not listed here.
@@ -219,16 +223,4 @@ impl VacuumTask {
         let files = found.into_iter().map(|file| (file.name, file.size, file.modified)).collect();
         Ok(Answer::Listed { folder, files })
     }
-}
-
-fn to_json<T: Serialize>(value: &T) -> Result<String> {
-    serde_json::to_string(value).map_err(|e| wrong(&e.to_string()))
-}
-
-fn from_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
-    serde_json::from_str(text).map_err(|e| wrong(&format!("not what deltaic made: {e}")))
-}
-
-fn wrong(reason: &str) -> Error {
-    Error::InvalidArgument { argument: "vacuum".into(), reason: reason.to_owned() }
 }

@@ -7,6 +7,7 @@
 //! | `distributed_dml` | deletes, updates and merges, over a `file_subset` of the table, of rows that come in `bitmaps` |
 //! | `distributed_optimize`, `optimize_task` | optimizes: planned and committed here, rewritten by tasks |
 //! | `distributed_vacuum` | vacuums: tasks list and delete |
+//! | `documents` | what travels between the two |
 //! | `spark_schema` | the schema as Spark reads it |
 
 mod bitmaps;
@@ -15,6 +16,7 @@ mod distributed_dml;
 mod distributed_optimize;
 mod distributed_vacuum;
 mod distributed_write;
+mod documents;
 pub mod file_list;
 mod file_subset;
 mod optimize_task;

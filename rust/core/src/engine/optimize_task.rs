@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::distributed_optimize::{from_json, to_json, wrong};
+use super::documents::{from_json, to_json, wrong};
 use crate::actions::{Add, Metadata, PartitionValues, Protocol};
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::maintain::{Bin, BinWork, Layout, PackedBinDone};
 use crate::store::{Location, StorageOptions};
 use crate::write::{Gather, Ranges, Spread, Target, Uploads, WriteOptions, plan_existing as plan, sampled};
+
+pub(super) const OPTIMIZE: &str = "optimize";
 
 /// The task of any work of one optimize.
 #[derive(Debug)]
@@ -81,21 +83,24 @@ impl OptimizeTask {
 
     pub(super) fn to_json(&self) -> Result<String> {
         let plan = &self.work.plan;
-        to_json(&Packed {
-            root: plan.location.root().to_uri(),
-            storage: self.storage.clone(),
-            version: match plan.target {
-                Target::Existing(version) | Target::Skip(version) => version,
-                Target::New => return Err(wrong("there is no table")),
+        to_json(
+            OPTIMIZE,
+            &Packed {
+                root: plan.location.root().to_uri(),
+                storage: self.storage.clone(),
+                version: match plan.target {
+                    Target::Existing(version) | Target::Skip(version) => version,
+                    Target::New => return Err(wrong(OPTIMIZE, "there is no table")),
+                },
+                protocol: plan.protocol.clone(),
+                metadata: plan.metadata.clone(),
+                encoding: self.work.encoding.clone(),
+                layout: self.work.layout.clone(),
+                target_size: self.work.target_size,
+                folder: self.folder.clone(),
+                run_bytes: self.run_bytes,
             },
-            protocol: plan.protocol.clone(),
-            metadata: plan.metadata.clone(),
-            encoding: self.work.encoding.clone(),
-            layout: self.work.layout.clone(),
-            target_size: self.work.target_size,
-            folder: self.folder.clone(),
-            run_bytes: self.run_bytes,
-        })
+        )
     }
 
     /// From [`super::DistributedOptimize::task`]. Nothing is read.
@@ -103,7 +108,7 @@ impl OptimizeTask {
     /// # Errors
     /// [`crate::Error::InvalidArgument`] for something else.
     pub fn from_json(text: &str) -> Result<Self> {
-        let packed: Packed = from_json(text)?;
+        let packed: Packed = from_json(OPTIMIZE, text)?;
         let location = Location::open(&packed.root, &packed.storage)?;
         let Packed { storage, version, protocol, metadata, encoding, layout, .. } = packed;
         let plan = plan(&location, Target::Existing(version), protocol, metadata, &encoding)?;
@@ -117,7 +122,7 @@ impl OptimizeTask {
     /// # Errors
     /// [`crate::Error::InvalidArgument`] for something else.
     pub fn with_ranges(mut self, document: &str) -> Result<Self> {
-        self.ranges = from_json(document)?;
+        self.ranges = from_json(OPTIMIZE, document)?;
         Ok(self)
     }
 
@@ -134,7 +139,7 @@ impl OptimizeTask {
         let uploads = self.uploads(cancel);
         let bin = Bin { partition: Vec::new(), files: work.files };
         let done = self.work.run(&bin, work.bin, self.run_bytes, &uploads)?;
-        let answer = to_json(&TaskResult::Bin { bin: work.bin, done: done.packed() })?;
+        let answer = to_json(OPTIMIZE, &TaskResult::Bin { bin: work.bin, done: done.packed() })?;
         uploads.keep();
         Ok(answer)
     }
@@ -145,7 +150,9 @@ impl OptimizeTask {
     /// As [`crate::maintain::optimize`].
     pub fn sample(&self, work: &str, cancel: &Cancel) -> Result<(usize, u64, Option<Vec<u8>>)> {
         let work: TaskWork = of_kind(work, WorkKind::Sample)?;
-        let Some((_, columns)) = self.work.layout.curve() else { return Err(wrong("there is no curve")) };
+        let Some((_, columns)) = self.work.layout.curve() else {
+            return Err(wrong(OPTIMIZE, "there is no curve"));
+        };
         let part = (work.before, work.total);
         let found = sampled(&self.work.plan, &work.files, &columns.paths, part, &self.uploads(cancel))?;
         Ok((work.bin, found.rows, found.chosen))
@@ -157,8 +164,11 @@ impl OptimizeTask {
     /// As [`crate::maintain::optimize`].
     pub fn spread(&self, work: &str) -> Result<OptimizeSpread> {
         let work: TaskWork = of_kind(work, WorkKind::Spread)?;
-        let of =
-            self.ranges.iter().find(|of| of.bin == work.bin).ok_or_else(|| wrong("a bin without ranges"))?;
+        let of = self
+            .ranges
+            .iter()
+            .find(|of| of.bin == work.bin)
+            .ok_or_else(|| wrong(OPTIMIZE, "a bin without ranges"))?;
         let rows = Spread::open(&self.work.plan, work.files, of.ranges.clone(), self.run_bytes)?;
         Ok(OptimizeSpread { first: of.first, rows })
     }
@@ -169,8 +179,9 @@ impl OptimizeTask {
     /// [`crate::Error::InvalidArgument`] for a range that is none.
     pub fn gather(&self, range: usize) -> Result<OptimizeGather> {
         let of = self.ranges.iter().rfind(|of| of.first <= range);
-        let of =
-            of.filter(|of| range - of.first < of.ranges.count()).ok_or_else(|| wrong("an unknown range"))?;
+        let of = of
+            .filter(|of| range - of.first < of.ranges.count())
+            .ok_or_else(|| wrong(OPTIMIZE, "an unknown range"))?;
         let rows = Gather::new(&self.work.plan, of.values.clone(), &of.ranges, self.run_bytes)?;
         let uploads = self.uploads(&Cancel::default());
         Ok(OptimizeGather { range, rows, uploads })
@@ -178,10 +189,10 @@ impl OptimizeTask {
 }
 
 fn of_kind(work: &str, kind: WorkKind) -> Result<TaskWork> {
-    let work: TaskWork = from_json(work)?;
+    let work: TaskWork = from_json(OPTIMIZE, work)?;
     match work.kind == kind {
         true => Ok(work),
-        false => Err(wrong("another kind of work")),
+        false => Err(wrong(OPTIMIZE, "another kind of work")),
     }
 }
 
@@ -224,7 +235,7 @@ impl OptimizeGather {
     /// As [`crate::maintain::optimize`].
     pub fn finish(self) -> Result<String> {
         let adds = self.rows.finish(self.range, &self.uploads)?;
-        let answer = to_json(&TaskResult::Range { range: self.range, adds })?;
+        let answer = to_json(OPTIMIZE, &TaskResult::Range { range: self.range, adds })?;
         self.uploads.keep();
         Ok(answer)
     }

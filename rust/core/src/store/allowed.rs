@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::location::parse_root;
+use super::root::parse_root;
 use super::{LocalStore, StorageOptions, Store};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};

@@ -18,6 +18,7 @@ mod options;
 #[cfg(all(test, unix))]
 mod power_cut;
 mod remote;
+mod root;
 pub mod runtime;
 mod secrets;
 mod staged;

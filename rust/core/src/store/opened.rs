@@ -6,8 +6,8 @@ use url::Url;
 
 use super::credentials::{self, Asked, CREDENTIALS, Fresh, JVM_CREDENTIALS, SESSION_CREDENTIALS};
 use super::kept::Kept;
-use super::location::{invalid, parse_root};
 use super::options::{Chosen, Origin, known_url, served_by, store_options};
+use super::root::{invalid, parse_root};
 use super::{ObjectAdapter, StorageOptions, hadoop, remote, runtime, secrets};
 use crate::actions::ObjectPath;
 use crate::error::Result;
