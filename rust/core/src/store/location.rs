@@ -30,7 +30,7 @@ impl Location {
     /// The place that a path or URL names. Nothing is read.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] when the URL cannot be parsed or has credentials, a query or a fragment, an option cannot be
+    /// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) when the URL cannot be parsed or has credentials, a query or a fragment, an option cannot be
     /// sent, or the scheme has no store in this build.
     pub fn open(uri: &str, options: &StorageOptions) -> Result<Self> {
         let root = parse_root(uri, options)?;
@@ -81,7 +81,7 @@ impl Location {
     /// Hadoop's settings for what the options say of this place; see [`hadoop_settings`](super::hadoop_settings).
     ///
     /// # Errors
-    /// [`Error::Credentials`].
+    /// [`Error::Credentials`](crate::error::Error::Credentials).
     pub fn hadoop_settings(&self) -> Result<StorageOptions> {
         super::hadoop_settings(&self.root.to_uri(), &self.options)
     }
@@ -89,7 +89,7 @@ impl Location {
     /// The place of a file of the log that may be read, for reading it by other means than [`Location::store_for`].
     ///
     /// # Errors
-    /// [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`](super::ALLOWED_LOCATIONS) does not allow it; those of [`FilePath::resolve`].
+    /// [`Error::OutsideTable`](crate::error::Error::OutsideTable) where [`ALLOWED_LOCATIONS`](super::ALLOWED_LOCATIONS) does not allow it; those of [`FilePath::resolve`].
     pub(crate) fn readable(&self, path: &FilePath) -> Result<ObjectPath> {
         let place = path.resolve(&self.root)?;
         self.check_read(&place)?;
@@ -99,7 +99,7 @@ impl Location {
     /// Checks that a file may be read.
     ///
     /// # Errors
-    /// [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`](super::ALLOWED_LOCATIONS) does not allow it.
+    /// [`Error::OutsideTable`](crate::error::Error::OutsideTable) where [`ALLOWED_LOCATIONS`](super::ALLOWED_LOCATIONS) does not allow it.
     pub(crate) fn check_read(&self, place: &ObjectPath) -> Result<()> {
         self.reads.check(place)?;
         match place.scheme() == "file" && !self.reads_any() {
@@ -136,7 +136,7 @@ impl Location {
     /// The store of a file: the table's own, or that of an absolute path elsewhere, which is only read.
     ///
     /// # Errors
-    /// As [`Location::open`]; [`Error::OutsideTable`] where [`ALLOWED_LOCATIONS`](super::ALLOWED_LOCATIONS) does not allow to read it.
+    /// As [`Location::open`]; [`Error::OutsideTable`](crate::error::Error::OutsideTable) where [`ALLOWED_LOCATIONS`](super::ALLOWED_LOCATIONS) does not allow to read it.
     pub fn store_for(&self, path: &ObjectPath) -> Result<Arc<dyn Store>> {
         self.reads.check(path)?;
         if path.prefix() == self.root.prefix() {
