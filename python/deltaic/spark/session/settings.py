@@ -329,11 +329,8 @@ def cluster_bytes(spark: Any) -> int:
     Raises:
         InvalidArgumentError: for a value that makes no sense.
     """
-    text = spark.conf.get(_CLUSTER_BYTES, None)
-    if text is not None:
-        return _size(_CLUSTER_BYTES, text)
     # tasks of a local session share this machine with this process, which uses all cores, too
-    return 4 << 30 if not is_connect(spark) and is_local(spark) else 1 << 30
+    return _size_by_session(spark, _CLUSTER_BYTES, local="4g", otherwise="1g")
 
 
 def dml_cluster_bytes(spark: Any) -> int:
@@ -342,11 +339,14 @@ def dml_cluster_bytes(spark: Any) -> int:
     Raises:
         InvalidArgumentError: for a value that makes no sense.
     """
-    text = spark.conf.get(_DML_CLUSTER_BYTES, None)
-    if text is not None:
-        return _size(_DML_CLUSTER_BYTES, text)
     # the core has the cores of a local session, too, and needs fewer of them; a cluster has more
-    return 64 << 30 if not is_connect(spark) and is_local(spark) else 256 << 20
+    return _size_by_session(spark, _DML_CLUSTER_BYTES, local="64g", otherwise="256m")
+
+
+def _size_by_session(spark: Any, name: str, *, local: str, otherwise: str) -> int:
+    """A size that a session sets, or the default of its kind."""
+    here = not is_connect(spark) and is_local(spark)
+    return _size(name, spark.conf.get(name, local if here else otherwise))
 
 
 def vacuum_cluster_files(spark: Any) -> int:
