@@ -24,21 +24,11 @@ def delta_spark(jars: str, warehouse: str) -> tuple[Any, Any]:
 
 
 def own(folder: Path) -> tuple[Any, Any]:
-    from conftest import SPARK_SETTINGS
-    from pyspark.sql import SparkSession
+    from small_session import session
 
-    import deltaic
     from deltaic.tables import DeltaTable
 
-    builder = SparkSession.builder.master("local[2]")
-    for key, value in {
-        **SPARK_SETTINGS,
-        "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),
-    }.items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
-    deltaic.enable(spark)
-    return spark, DeltaTable
+    return session("local[2]", {"spark.sql.warehouse.dir": (folder / "warehouse").as_uri()}), DeltaTable
 
 
 def work(spark: Any, tables: Any, folder: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyspark
+import small_session
 
 import deltaic
 from deltaic.spark.java import ensure_java
@@ -109,14 +110,8 @@ def _wait(shown: str, workers: int, started: list[Any], folder: Path) -> None:
 
 def session(url: str, **settings: str) -> Any:
     """A session of this process on the cluster, with deltaic enabled."""
-    from conftest import SPARK_SETTINGS
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master(url).appName("deltaic on a cluster")
     sized = {"spark.executor.memory": "1g", "spark.executor.cores": "1"}
-    for key, value in (SPARK_SETTINGS | sized | settings).items():
-        builder = builder.config(key, value)
-    return deltaic.enable(builder.getOrCreate())
+    return small_session.session(url, {"spark.app.name": "deltaic on a cluster", **sized, **settings})
 
 
 def run(url: str, program: Path, *arguments: str, **more: str) -> str:

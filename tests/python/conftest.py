@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import class_data
 import pytest
+import small_session
 import tiers
 
 if TYPE_CHECKING:
@@ -18,19 +19,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-# settings of every session that a test makes: small, quiet, and the same everywhere
-SPARK_SETTINGS = {
-    "spark.driver.bindAddress": "127.0.0.1",
-    # sessions are short: what the second compiler costs does not come back
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.memory": "1g",
-    "spark.log.level": "ERROR",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
 # most queries run once over a few rows: compiling whole stages costs more than it gains. They are compiled, as in
 # sessions of users, in the full tier and on the oldest PySpark.
 NO_WHOLE_STAGES = {"spark.sql.codegen.wholeStage": "false"}
@@ -86,7 +74,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     builder = SparkSession.builder.master("local[2]").appName("deltaic tests")
     warehouse: Path = tmp_path_factory.mktemp("warehouse")
     compiles = os.environ.get("DELTAIC_TESTS") == tiers.FULL or version("pyspark").startswith("4.0.")
-    settings = {**SPARK_SETTINGS, "spark.sql.warehouse.dir": warehouse.as_uri()}
+    settings = {**small_session.SETTINGS, "spark.sql.warehouse.dir": warehouse.as_uri()}
     for key, value in (settings if compiles else settings | NO_WHOLE_STAGES).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()

@@ -16,7 +16,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import servers
-from pyspark.sql import SparkSession, functions
+import small_session
+import steps
+from pyspark.sql import functions
 
 import deltaic
 from deltaic.exceptions import StorageError
@@ -27,24 +29,8 @@ HADOOP: dict[str, str] = json.loads(os.environ["HADOOP"])
 
 
 def session() -> Any:
-    settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.jars": JARS,
-        "spark.log.level": "ERROR",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": f"{BASE}/warehouse",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        **{f"spark.hadoop.{name}": value for name, value in HADOOP.items()},
-    }
-    builder = SparkSession.builder.master("local[2]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return deltaic.enable(builder.getOrCreate())
+    own = {"spark.jars": JARS, "spark.sql.warehouse.dir": f"{BASE}/warehouse"}
+    return small_session.session("local[2]", {**own, **small_session.hadoops(HADOOP)})
 
 
 def the_tour(spark: Any) -> None:
@@ -101,27 +87,15 @@ def statements(spark: Any) -> None:
 
 
 def tables_of_the_warehouse(spark: Any) -> None:
-    spark.range(3).write.format("delta").saveAsTable("managed")
-    spark.range(3).writeTo("managed").append()
-    spark.sql("CREATE OR REPLACE TABLE made USING delta AS SELECT id + 1 AS id FROM managed")
-    assert spark.table("made").count() == 6
-    assert deltaic.Table(f"{BASE}/warehouse/made", storage_options=HADOOP).version == 0
-    spark.sql("DROP TABLE managed")
+    steps.tables_of_the_warehouse(spark, f"{BASE}/warehouse", HADOOP)
 
 
 def streams(spark: Any) -> None:
-    query = spark.readStream.format("delta").load(f"{BASE}/orders").writeStream.format("delta")
-    query = query.option("checkpointLocation", f"{BASE}/checkpoint").trigger(availableNow=True)
-    query.start(f"{BASE}/copy").awaitTermination()
-    assert spark.read.format("delta").load(f"{BASE}/copy").count() == 1999
+    steps.streams(spark, BASE, BASE)
 
 
 def every_route(spark: Any) -> None:
-    for route in ("driver", "arrow", "direct"):
-        rows = spark.range(100).selectExpr("id", "id % 2 AS p")
-        write = rows.write.format("delta").partitionBy("p").option("deltaicRoute", route)
-        write.save(f"{BASE}/{route}")
-        assert spark.read.format("delta").load(f"{BASE}/{route}").where("p = 1").count() == 50
+    steps.every_route(spark, BASE)
 
 
 def every_scheme(spark: Any) -> None:

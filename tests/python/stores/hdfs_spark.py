@@ -12,7 +12,8 @@ import tempfile
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+import small_session
+import steps
 
 import deltaic
 from deltaic.tables import DeltaTable
@@ -22,23 +23,8 @@ DEFAULT = HADOOP["fs.defaultFS"]
 
 
 def session() -> Any:
-    settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.log.level": "ERROR",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": "/warehouse",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        **{f"spark.hadoop.{name}": value for name, value in HADOOP.items()},
-    }
-    builder = SparkSession.builder.master("local[2]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return deltaic.enable(builder.getOrCreate())
+    own = {"spark.sql.warehouse.dir": "/warehouse"}
+    return small_session.session("local[2]", {**own, **small_session.hadoops(HADOOP)})
 
 
 def folder(df: Any) -> str:
@@ -115,27 +101,15 @@ def statements(spark: Any) -> None:
 
 
 def tables_of_the_warehouse(spark: Any) -> None:
-    spark.range(3).write.format("delta").saveAsTable("managed")
-    spark.range(3).writeTo("managed").append()
-    spark.sql("CREATE OR REPLACE TABLE made USING delta AS SELECT id + 1 AS id FROM managed")
-    assert spark.table("made").count() == 6
-    assert deltaic.Table(f"{DEFAULT}/warehouse/made", storage_options=HADOOP).version == 0
-    spark.sql("DROP TABLE managed")
+    steps.tables_of_the_warehouse(spark, f"{DEFAULT}/warehouse", HADOOP)
 
 
 def streams(spark: Any) -> None:
-    query = spark.readStream.format("delta").load("/orders").writeStream.format("delta")
-    query = query.option("checkpointLocation", "/checkpoint").trigger(availableNow=True)
-    query.start("/copy").awaitTermination()
-    assert spark.read.format("delta").load("hdfs:///copy").count() == 1999
+    steps.streams(spark, "", "hdfs://")
 
 
 def every_route(spark: Any) -> None:
-    for route in ("driver", "arrow", "direct"):
-        rows = spark.range(100).selectExpr("id", "id % 2 AS p")
-        write = rows.write.format("delta").partitionBy("p").option("deltaicRoute", route)
-        write.save(f"/{route}")
-        assert spark.read.format("delta").load(f"/{route}").where("p = 1").count() == 50
+    steps.every_route(spark, "")
 
 
 def one_table_by_every_spelling(spark: Any) -> None:

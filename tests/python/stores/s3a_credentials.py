@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import servers
+import small_session
 from pyspark.sql import SparkSession
 
 import deltaic
@@ -27,24 +28,12 @@ BASE = f"s3a://{servers.BUCKET}"
 
 
 def session(jars: str, vault: Path) -> Any:
-    settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
+    own = {
         "spark.hadoop.fs.s3a.aws.credentials.provider": "Vault",
         "spark.hadoop.test.vault": str(vault),
         "spark.jars": jars,
-        "spark.log.level": "ERROR",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.ui.enabled": "false",
-        **{f"spark.hadoop.{name}": value for name, value in PLACE.items()},
     }
-    builder = SparkSession.builder.master("local[2]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return deltaic.enable(builder.getOrCreate())
+    return small_session.session("local[2]", {**own, **small_session.hadoops(PLACE)})
 
 
 def put(vault: Path, keys: dict[str, str]) -> None:

@@ -19,7 +19,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import servers
-from pyspark.sql import SparkSession, functions
+import small_session
+from pyspark.sql import functions
 from pyspark.sql.types import VariantVal
 
 import deltaic
@@ -47,25 +48,12 @@ KINDS = {
 
 
 def session(master: str, folder: Path) -> Any:
-    settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
+    own = {
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": folder.joinpath("events").as_uri(),
-        "spark.log.level": "ERROR",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        **{f"spark.hadoop.{name}": value for name, value in HADOOP.items()},
     }
-    builder = SparkSession.builder.master(master)
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return deltaic.enable(builder.getOrCreate())
+    return small_session.session(master, {**own, **small_session.hadoops(HADOOP)})
 
 
 def rows(df: Any) -> list[Any]:

@@ -15,17 +15,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import SparkSession
+import small_session
 from pyspark.sql import functions as F  # noqa: N812
 
-import deltaic
 from deltaic.exceptions import CommitConflictError
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 JOBS = 2
 SHARED = 20
@@ -33,23 +32,13 @@ SHARED = 20
 
 
 def session() -> SparkSession:
-    settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        # as in the settings of all tests
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
+    own = {
         # the job tries again itself, and tells of each conflict
         "spark.deltaic.maxReplays": "0",
         "spark.log.level": "OFF",
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "1",
-        "spark.ui.enabled": "false",
     }
-    builder = SparkSession.builder.master("local[1]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return deltaic.enable(builder.getOrCreate())
+    return small_session.session("local[1]", own)
 
 
 def meeting(folder: Path, name: str, place: str) -> Callable[[int], int]:

@@ -10,31 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+import small_session
 
 import deltaic
 from deltaic.exceptions import UnsupportedError
 
 
 def session(folder: Path) -> Any:
-    settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        # as in the settings of all tests
-        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dderby.system.home={folder}/derby",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
+    java = f"{small_session.SETTINGS['spark.driver.extraJavaOptions']} -Dderby.system.home={folder}/derby"
+    own = {
+        "spark.driver.extraJavaOptions": java,
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:metastore;create=true",
-        "spark.log.level": "ERROR",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.catalogImplementation": "hive",
         "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
     }
-    builder = SparkSession.builder.master("local[2]").enableHiveSupport()
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return deltaic.enable(builder.getOrCreate())
+    return small_session.session("local[2]", own)
 
 
 def rows(spark: Any, name: str) -> list[tuple[Any, ...]]:
