@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("spark")
     kept = tiers.chosen(items, os.environ.get("DELTAIC_TESTS", tiers.CHANGE))
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = [item for item in items if item in kept]
+    items[:] = tiers.in_order([item for item in items if item in kept])
 
 
 @pytest.fixture(scope="session", autouse=True)

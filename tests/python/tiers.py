@@ -1,8 +1,8 @@
 """Which tests run: three tiers, each with all tests of the one before it. `DELTAIC_TESTS` names one.
 
 quick
-    For the editor. Each test once, with the first of its cases; without peers, Spark Connect, tests of documents,
-    and tests that take processes of their own.
+    For the editor. Each test once, with the first of its cases, and of a file that needs Spark the first six tests;
+    without peers, Spark Connect, streams, recipes, tests of documents, and tests that take processes of their own.
 change
     What a change must pass, and what runs unless told otherwise. All tests, peers and doors included, but cases that
     take long: they have the mark `long`, or stand in `_LEFT_OUT` with what covers them.
@@ -12,10 +12,12 @@ full
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import pytest
 
@@ -81,8 +83,18 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
 
 # fixtures and doors of sessions of Spark Connect
 _CONNECT = {"connect", "attached", "served", "stock", "admins", "way"}
-# folders of what takes long for what it shows of one change
-_NOT_QUICK = {"docs", "fork", "histories", "interop", "lost_processes", "soak", "stores"}
+# folders and files of what takes long for what it shows of one change
+_NOT_QUICK = {
+    *("docs", "fork", "histories", "interop", "lost_processes", "soak", "stores", "stream"),
+    *("test_bridge_jar", "test_concurrent_jobs", "test_hive_catalog", "test_lost_rows", "test_recipes"),
+    *("test_workers", "test_write_retries"),
+}
+_QUICK_TESTS_OF_A_SPARK_FILE = 6
+# folders and files whose tests start servers, clusters and other Spark sessions
+_LONGEST = {
+    *("fork", "histories", "interop", "lost_processes", "soak", "spark_connect", "stores"),
+    *("test_bridge_jar", "test_concurrent_jobs", "test_hive_catalog", "test_lost_rows", "test_write_retries"),
+}
 
 
 def chosen(items: Sequence[pytest.Item], tier: str) -> set[pytest.Item]:
@@ -91,6 +103,22 @@ def chosen(items: Sequence[pytest.Item], tier: str) -> set[pytest.Item]:
         raise ValueError(f"DELTAIC_TESTS is {tier!r}: {QUICK}, {CHANGE} or {FULL}")
     kept = [item for item in items if tier == FULL or not _is_left_out(item)]
     return set(_first_cases(kept) if tier == QUICK else kept)
+
+
+def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """The files that take longest first, so that no process is left with one of them at the end.
+
+    Files that start servers and processes come first, then those that need Spark, the most tests first, then the rest.
+    """
+    tests = Counter(item.path for item in items)
+    with_spark = {item.path for item in items if item.get_closest_marker("spark")}
+
+    def rank(item: pytest.Item) -> tuple[int, int, str]:
+        parts = set(item.path.parts)
+        kind = 0 if _LONGEST & {*parts, item.path.stem} else 1 if item.path in with_spark or "docs" in parts else 2
+        return kind, -tests[item.path], str(item.path)
+
+    return sorted(items, key=rank)
 
 
 def _is_left_out(item: pytest.Item) -> bool:
@@ -103,12 +131,18 @@ def _is_left_out(item: pytest.Item) -> bool:
 
 
 def _first_cases(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Of each test that the quick tier has, the first case that it can run."""
+    """Of each test that the quick tier has, the first case that it can run; not all tests of a file with Spark."""
     found: dict[str, pytest.Item] = {}
+    of_spark: Counter[Path] = Counter()
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         door = item.callspec.params.get("door") if hasattr(item, "callspec") else None
-        if _NOT_QUICK & set(item.path.parts) or _CONNECT & {*fixtures, door}:
+        name = item.nodeid.partition("[")[0]
+        if _NOT_QUICK & {*item.path.parts, item.path.stem} or _CONNECT & {*fixtures, door} or name in found:
             continue
-        found.setdefault(item.nodeid.partition("[")[0], item)
+        if item.get_closest_marker("spark"):
+            of_spark[item.path] += 1
+            if of_spark[item.path] > _QUICK_TESTS_OF_A_SPARK_FILE:
+                continue
+        found[name] = item
     return list(found.values())
