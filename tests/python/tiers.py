@@ -115,7 +115,13 @@ def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
     def rank(item: pytest.Item) -> tuple[int, int, str]:
         parts = set(item.path.parts)
-        kind = 0 if _LONGEST & {*parts, item.path.stem} else 1 if item.path in with_spark or "docs" in parts else 2
+        kind = (
+            0
+            if _LONGEST & {*parts, item.path.stem}
+            else 1
+            if item.path in with_spark or "docs" in parts
+            else 2
+        )
         return kind, -tests[item.path], str(item.path)
 
     return sorted(items, key=rank)
