@@ -16,7 +16,8 @@ DOCS = Path(__file__).parents[3] / "docs"
 pytestmark = pytest.mark.timeout(900)
 # one that needs a server has the test that runs it before it
 _BLOCK = re.compile(
-    r"(?<!<!-- runs in tests/python/stores -->\n)^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?<!<!-- runs in tests/python/stores -->\n)(?<!<!-- runs in tests/python/spark -->\n)^```python\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 # argument: a file with pages and their code as JSON
 _RUN = """

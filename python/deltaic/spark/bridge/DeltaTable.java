@@ -1,8 +1,10 @@
 package deltaic.spark;
 
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
@@ -12,6 +14,7 @@ import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.TruncatableTable;
 import org.apache.spark.sql.connector.catalog.V2TableWithV1Fallback;
+import org.apache.spark.sql.connector.expressions.ClusterByTransform;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.StructField;
@@ -84,11 +87,23 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     return schema;
   }
 
+  /** Clustering is shown to those that compare it with what they are to write: elsewhere Spark takes it for partitioning. */
   public Transform[] partitioning() {
+    Class asks = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).getCallerClass();
+    return layout(asks.getName().equals(SessionCatalog.WRITER));
+  }
+
+  Transform[] layout(boolean withClustering) {
+    ArrayList out = new ArrayList();
     if (table == null) return new Transform[0];
-    Transform[] out = new Transform[table.partitionColumns.size()];
-    for (int i = 0; i < out.length; i++) out[i] = Expressions.identity(quoted((String) table.partitionColumns.get(i)));
-    return out;
+    for (int i = 0; i < table.partitionColumns.size(); i++) {
+      out.add(Expressions.identity(quoted((String) table.partitionColumns.get(i))));
+    }
+    ArrayList clustering = new ArrayList();
+    List columns = withClustering ? table.clusteringColumns() : new ArrayList();
+    for (int i = 0; i < columns.size(); i++) clustering.add(Expressions.column((String) columns.get(i)));
+    if (!clustering.isEmpty()) out.add(new ClusterByTransform(Scala.seq(clustering)));
+    return (Transform[]) out.toArray(new Transform[0]);
   }
 
   /** A name with dots is one name, too. */
@@ -102,6 +117,8 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     out.putAll(table.properties);
     out.putAll(table.protocol);
     out.put("provider", Python.format());
+    String comment = table.comment();
+    if (comment != null) out.put("comment", comment);
     // as Spark writes it, which has nothing escaped
     out.put("location", new Path(URI.create(table.uri)).toString());
     return out;

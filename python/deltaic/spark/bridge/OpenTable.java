@@ -25,6 +25,7 @@ import scala.Option;
 
 /** One version of a table: what the core says about it without reading file actions. Immutable. */
 final class OpenTable {
+  private static final String CLUSTERING = "delta.feature.clustering";
   private static final String OUT_OF_RANGE = "spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled";
   /** As the user wrote it. */
   final String path;
@@ -287,6 +288,24 @@ final class OpenTable {
     String zone = SparkSession.active().conf().get("spark.sql.session.timeZone");
     Object value = new Cast(literal, TimestampType$.MODULE$, Option.apply(zone), EvalMode$.MODULE$.LEGACY()).eval(null);
     return (Long) value;
+  }
+
+  /** The clustering columns of this version, as SQL names columns. */
+  List clusteringColumns() {
+    ArrayList out = new ArrayList();
+    if (!protocol.containsKey(CLUSTERING)) return out;
+    for (Iterator i = definition().get("clusteringColumns").elements(); i.hasNext(); ) out.add(((JsonNode) i.next()).asText());
+    return out;
+  }
+
+  /** The description of this version, or null. */
+  String comment() {
+    JsonNode said = definition().get("description");
+    return said.isNull() ? null : said.asText();
+  }
+
+  private JsonNode definition() {
+    return Python.read((String) Python.call(request("definition"), null));
   }
 
   /** A request of `op` about this version. */

@@ -33,6 +33,8 @@ import org.apache.spark.sql.types.StructType;
  */
 public final class SessionCatalog extends DelegatingCatalogExtension implements StagingTableCatalog {
   private static final String OTHER_COLUMNS = "spark.databricks.delta.alterLocation.bypassSchemaCheck";
+  private static final String DEFAULT = "spark.sql.sources.default";
+  static final String WRITER = "org.apache.spark.sql.classic.DataFrameWriter";
 
   static boolean isPath(Identifier id) {
     if (id.namespace().length != 1 || !id.namespace()[0].equalsIgnoreCase(Python.format())) return false;
@@ -85,7 +87,9 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
   }
 
   public Table loadTable(Identifier id) throws NoSuchTableException {
-    return isPath(id) ? byPath(id, null, null) : wrap(id, super.loadTable(id), null, null);
+    Class asks = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).getCallerClass();
+    Table found = isPath(id) ? byPath(id, null, null) : wrap(id, super.loadTable(id), null, null);
+    return found instanceof DeltaTable && PipelineTable.isFor(asks) ? new PipelineTable((DeltaTable) found) : found;
   }
 
   public Table loadTable(Identifier id, String version) throws NoSuchTableException {
@@ -166,8 +170,12 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     return super.createTable(id, schema, partitions, properties);
   }
 
+  /** A table without a format, as pipelines make them, has the default one. */
   static boolean ours(Identifier id, Map properties) {
-    return isPath(id) || Python.format().equalsIgnoreCase(String.valueOf(properties.get("provider")));
+    if (isPath(id)) return true;
+    Object provider = properties.get("provider");
+    if (provider == null) provider = SparkSession.active().conf().get(DEFAULT);
+    return Python.format().equalsIgnoreCase(String.valueOf(provider));
   }
 
   public StagedTable stageCreate(Identifier id, Column[] columns, Transform[] partitions, Map properties)
@@ -205,7 +213,7 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
   static boolean byWriter() {
     StackTraceElement[] stack = Thread.currentThread().getStackTrace();
     for (int i = 0; i < stack.length; i++) {
-      if (stack[i].getClassName().equals("org.apache.spark.sql.classic.DataFrameWriter")) return true;
+      if (stack[i].getClassName().equals(WRITER)) return true;
     }
     return false;
   }
@@ -226,6 +234,7 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     HashMap request = ((DeltaTable) now).table.request("alter");
     request.put("path", ((DeltaTable) now).table.path);
     request.put("changes", TableChanges.of(changes));
+    request.put("format", Python.format());
     Python.call(request, null);
     return loadTable(id);
   }

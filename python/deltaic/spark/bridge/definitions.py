@@ -154,13 +154,19 @@ def _check_replaced_schema(asked: dict[str, Any], mode: str, options: dict[str, 
 
 
 def alter(asked: dict[str, Any], data: Any) -> None:
-    """ALTER TABLE: see `deltaic.spark.catalog.alterations`."""
+    """ALTER TABLE, and what pipelines ask of a table: see `deltaic.spark.catalog.alterations`."""
     _, storage = split_storage(asked["options"])
     spark = session_of(data)
     table = Table(asked["path"], storage_options=storage_of(spark, storage))
     said = user_metadata(spark, "alter")
-    version = alter_table(table, asked["changes"], said, allow_arbitrary=allows_arbitrary(spark))
+    # pipelines say in each run which format the table has
+    changes = [change for change in asked["changes"] if not _keeps_format(change, asked["format"])]
+    version = alter_table(table, changes, said, allow_arbitrary=allows_arbitrary(spark))
     altered(spark, table, version)
+
+
+def _keeps_format(change: Mapping[str, Any], name: str) -> bool:
+    return change.get("key") == "provider" and str(change.get("value")).lower() == name
 
 
 def _check_place(asked: dict[str, Any]) -> None:

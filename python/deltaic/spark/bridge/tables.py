@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deltaic import _core
+from deltaic import _core, identifiers
 from deltaic.columns import COMPARED, GENERATION
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.identifiers import is_url
@@ -19,6 +19,7 @@ from deltaic.spark.read.partition_folders import PartOfTable, partition_folder
 from deltaic.spark.session.jvm import session_of
 from deltaic.spark.session.settings import storage
 from deltaic.spark.session.time_zone import TIME_ZONE
+from deltaic.table import Table
 from deltaic.time_travel import may_name_a_time, of_path
 
 if TYPE_CHECKING:
@@ -127,6 +128,17 @@ def size(asked: dict[str, Any]) -> int:
 def partitions(asked: dict[str, Any], data: Any) -> Any:
     """SHOW PARTITIONS: see `deltaic.spark.catalog.partition_values`; a Java Dataset."""
     return partition_values(session_of(data), again(asked), asked.get("spec") or {})._jdf
+
+
+def definition(asked: dict[str, Any]) -> str:
+    """Description (null if there is none) and clustering columns (as SQL names them) of a version, as JSON.
+
+    Beside `describe`, because hardly anybody asks for them, and clustering columns take reading the log.
+    """
+    _, storage_options = split_storage(asked["options"])
+    table = Table(asked["uri"], version=asked["version"], storage_options=storage_options)
+    columns = [identifiers.sql(path) for path in table._core.clustering_columns()]
+    return json.dumps({"description": table.metadata.description, "clusteringColumns": columns})
 
 
 def rows(asked: dict[str, Any]) -> int:

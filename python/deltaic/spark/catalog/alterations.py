@@ -1,4 +1,7 @@
-"""ALTER TABLE: the changes of Spark's catalog as changes of `deltaic.Table`, each statement in one commit."""
+"""ALTER TABLE: the changes of Spark's catalog as changes of `deltaic.Table`, each statement in one commit.
+
+Pipelines ask for several kinds of changes at once, which no statement does: these are as many commits.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,8 @@ _METADATA = {
     "identity.step": "delta.identity.step",
     "identity.allowExplicitInsert": "delta.identity.allowExplicitInsert",
 }
+# changes of several kinds come in this order: what goes may have the name of what comes
+_IN_TURN = ({"SetProperty"}, {"RemoveProperty"}, {"DeleteColumn"}, {"AddColumn"}, _COLUMN, {"ClusterBy"})
 # properties that mean something else in Spark's catalog
 _NO_PROPERTIES = {
     "location": ("ALTER TABLE … SET LOCATION", "DROP TABLE and CREATE TABLE … LOCATION"),
@@ -43,6 +48,8 @@ def alter(
 ) -> int:
     """Makes the changes of one statement, in one commit or none of them; the version of the table then.
 
+    Changes of several kinds are a commit for each kind; only REPLACE COLUMNS is one.
+
     `user_metadata` is shown with the commit.
 
     With `allow_arbitrary` unknown properties `delta.*` are stored unchanged.
@@ -53,6 +60,8 @@ def alter(
     """
     kinds = {change["kind"] for change in changes}
     said = {"user_metadata": user_metadata}
+    if not changes:
+        return table.version
     if kinds <= _COLUMN:
         return _change_columns(table, changes, **said)
     if kinds == {"SetProperty"}:
@@ -71,9 +80,37 @@ def alter(
         return table.cluster_by(changes[0]["columns"], **said)
     if kinds == {"RenameColumn"} and len(changes) == 1:
         return table.rename_column(changes[0]["column"], changes[0]["to"], **said)
-    if kinds == {"AddColumn", "DeleteColumn"}:
+    # REPLACE COLUMNS lets all go first, also those that come again
+    if (
+        kinds == {"AddColumn", "DeleteColumn"}
+        and changes[0]["kind"] == "DeleteColumn"
+        and _none_stays(table, changes)
+    ):
         return _replace_columns(table, changes, **said)
+    if kinds <= set().union(*_IN_TURN):
+        return _in_turn(table, changes, user_metadata, allow_arbitrary=allow_arbitrary)
     raise _refusal(table, f"ALTER TABLE with {', '.join(sorted(kinds))} in one statement")
+
+
+def _in_turn(
+    table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None, *, allow_arbitrary: bool
+) -> int:
+    turns = list(_IN_TURN)
+    if _none_stays(table, changes):
+        # a table has columns at any time
+        turns.remove({"DeleteColumn"})
+        turns.append({"DeleteColumn"})
+    for kinds in turns:
+        some = [change for change in changes if change["kind"] in kinds]
+        if some:
+            alter(table, some, user_metadata, allow_arbitrary=allow_arbitrary)
+            table = table.update()
+    return table.version
+
+
+def _none_stays(table: Table, changes: Sequence[Mapping[str, Any]]) -> bool:
+    gone = {tuple(change["column"]) for change in changes if change["kind"] == "DeleteColumn"}
+    return gone >= {(name,) for name in table.schema.names}
 
 
 def stored_columns(text: str) -> dict[str, Any]:
