@@ -16,8 +16,13 @@ from deltaic.cli.options import json_command
     type=click.Path(file_okay=False, path_type=Path),
     help="Put the JAR there, readable by all users, instead of into the cache of this one.",
 )
+@click.option(
+    "--pipelines",
+    is_flag=True,
+    help="Print the settings for spark-pipelines without --remote, which starts a server that ignores spark.plugins.",
+)
 @json_command
-def connect_conf(folder: Path | None, *, as_json: bool) -> None:
+def connect_conf(folder: Path | None, *, pipelines: bool, as_json: bool) -> None:
     """Print the settings by which a Spark server has Delta tables.
 
     Run it with the Python of the server, which needs deltaic and the PySpark of the server. It makes the JAR that the
@@ -28,9 +33,18 @@ def connect_conf(folder: Path | None, *, as_json: bool) -> None:
     """
     from deltaic.spark.bridge.server_jar import server_jar
 
-    settings = {"spark.jars": str(server_jar(folder)), "spark.plugins": "deltaic.spark.Plugin"}
+    jar = str(server_jar(folder))
+    settings = {"spark.jars": jar, "spark.plugins": "deltaic.spark.Plugin"}
+    if pipelines:
+        # the JVM of spark-pipelines is there before it reads spark.jars, which is for executors then
+        settings = {
+            "spark.jars": jar,
+            "spark.driver.extraClassPath": jar,
+            "spark.sql.extensions": "deltaic.spark.Extension",
+        }
     if as_json:
         output.print_json(settings)
         return
+    width = max(map(len, settings))
     for name, value in settings.items():
-        click.echo(f"{name:14} {value}")
+        click.echo(f"{name:{width + 1}} {value}")

@@ -26,22 +26,20 @@ def of_the_page() -> dict[str, str]:
 class Project:
     """A pipeline in a folder, whose tables are in a database."""
 
-    def __init__(
-        self,
-        folder: Path,
-        database: str,
-        configuration: Mapping[str, str] | None = None,
-        *,
-        python: str = sys.executable,
-        home: Path = Path(pyspark.__file__).parent,
-    ) -> None:
-        self.folder, self.python, self.home = folder, python, home
+    def __init__(self, folder: Path, database: str, configuration: Mapping[str, str] | None = None) -> None:
+        self.folder, self.home = folder, Path(pyspark.__file__).parent
         (folder / "definitions").mkdir(parents=True)
         settings = "".join(f"  {name}: '{value}'\n" for name, value in (configuration or {}).items())
         (folder / "spark-pipeline.yml").write_text(
             f"name: project\nstorage: {folder.as_uri()}/storage\ndatabase: {database}\nlibraries:\n"
             '  - glob: {include: "definitions/**"}\n' + (f"configuration:\n{settings}" if settings else "")
         )
+
+    def set_defaults(self, settings: Mapping[str, str]) -> None:
+        """Settings of Spark in a file, which a server of its own reads."""
+        (self.folder / "conf").mkdir()
+        lines = (f"{name} {value}\n" for name, value in settings.items())
+        (self.folder / "conf" / "spark-defaults.conf").write_text("".join(lines))
 
     def define(self, name: str, text: str) -> None:
         (self.folder / "definitions" / name).write_text(text, encoding="utf-8")
@@ -51,11 +49,13 @@ class Project:
         environment = {
             **os.environ,
             "SPARK_HOME": str(self.home),
-            "PYSPARK_PYTHON": self.python,
+            "PYSPARK_PYTHON": sys.executable,
             "PYTHONWARNINGS": "ignore",
             # a server of its own takes a free port
             "SPARK_TESTING": "1",
         }
+        if (self.folder / "conf").exists():
+            environment["SPARK_CONF_DIR"] = str(self.folder / "conf")
         small = ["--conf", "spark.driver.memory=1g", "--conf", "spark.log.level=ERROR"]
         program = str(self.home / "bin" / "spark-pipelines")
         return subprocess.run(

@@ -15,9 +15,6 @@ import org.apache.spark.api.plugin.SparkPlugin;
  */
 public final class Plugin implements SparkPlugin {
   private static final String EXTENSIONS = "spark.sql.extensions";
-  private static final String CATALOG = "spark.sql.catalog.spark_catalog";
-  /** Tells clients, in each session, the name of the format. */
-  static final String SERVED = "spark.deltaic.served";
 
   public DriverPlugin driverPlugin() {
     return new OnDriver();
@@ -28,23 +25,13 @@ public final class Plugin implements SparkPlugin {
   }
 
   private static final class OnDriver implements DriverPlugin {
-    private final Agent agent = new Agent(null);
-
     /** Before the first session is made. */
     public Map init(SparkContext context, PluginContext plugin) {
       SparkConf conf = context.conf();
       String before = conf.get(EXTENSIONS, "");
       conf.set(EXTENSIONS, before.isEmpty() ? Extension.class.getName() : before + "," + Extension.class.getName());
-      // another catalog is the admin's own choice: tables by path work beside it
-      if (!conf.contains(CATALOG)) conf.set(CATALOG, SessionCatalog.class.getName());
-      Python.serveBy(agent);
-      conf.set(SERVED, Python.format());
-      HideOptions.inContext(context);
+      ServedApplication.begin(context);
       return new HashMap();
-    }
-
-    public void shutdown() {
-      agent.close();
     }
   }
 }
