@@ -69,78 +69,83 @@ SESSION_CREDENTIALS: Final[str]
 __version__: Final[str]
 
 def error_kinds() -> list[tuple[str, list[str]]]: ...
-def error_conditions() -> list[tuple[str, str, str, list[tuple[str, str | None]]]]: ...
+
+class _Condition(TypedDict):
+    name: str
+    sql_state: str
+    spark_class: str
+    parameters: list[tuple[str, str | None]]
+
+def error_conditions() -> list[_Condition]: ...
 def conditions_of_kinds() -> list[tuple[str, str]]: ...
+
+class _TableDefinition(TypedDict):
+    partition_by: list[str]
+    cluster_by: list[list[str]]
+    configuration: dict[str, str]
+    defaults: dict[str, str]
+    arbitrary_properties: bool
+    name: str | None
+    description: str | None
+    user_metadata: str | None
+    managed: bool
+    engine: str | None
+
+class _DefinedTable(TypedDict):
+    version: int
+    created: bool
+    replaced: bool
+
 def create(
-    uri: str,
-    schema: str,
-    storage_options: dict[str, str],
-    *,
-    mode: str,
-    partition_by: list[str],
-    cluster_by: list[list[str]],
-    configuration: dict[str, str],
-    defaults: dict[str, str],
-    name: str | None,
-    description: str | None,
-    user_metadata: str | None,
-    managed: bool,
-    engine: str | None,
-    arbitrary_properties: bool = False,
-) -> tuple[int, bool, bool]: ...
+    uri: str, schema: str, storage_options: dict[str, str], mode: str, definition: _TableDefinition
+) -> _DefinedTable: ...
 def check_place(uri: str, storage_options: dict[str, str]) -> None: ...
 def hadoop_settings(uri: str, storage_options: dict[str, str]) -> dict[str, str]: ...
 def options_to_send(uri: str, storage_options: dict[str, str]) -> dict[str, str]: ...
 def register_credentials(
     name: str, function: Callable[[str, dict[str, str]], tuple[dict[str, str], float | None]]
 ) -> None: ...
-def time_in_path(uri: str, storage_options: dict[str, str]) -> tuple[str, int] | None: ...
-def create_like(
-    table: Table,
-    uri: str,
-    storage_options: dict[str, str],
-    *,
-    configuration: dict[str, str],
-    defaults: dict[str, str],
-    user_metadata: str | None,
-    managed: bool,
-    engine: str | None,
-) -> int: ...
+
+class _TimeInPath(TypedDict):
+    path: str
+    millis: int
+
+def time_in_path(uri: str, storage_options: dict[str, str]) -> _TimeInPath | None: ...
+
+class _TableLike(TypedDict):
+    configuration: dict[str, str]
+    defaults: dict[str, str]
+    user_metadata: str | None
+    managed: bool
+    engine: str | None
+
+def create_like(table: Table, uri: str, storage_options: dict[str, str], definition: _TableLike) -> int: ...
+
+class _WriteOptions(TypedDict):
+    replace_where: str | None
+    dynamic_partitions: bool
+    partition_by: list[str]
+    configuration: dict[str, str]
+    name: str | None
+    description: str | None
+    compression: str | None
+    target_file_size: int | None
+    user_metadata: str | None
+    app_transaction: tuple[str, int] | None
+
 def write(
-    uri: str,
-    data: object,
-    storage_options: dict[str, str],
-    *,
-    mode: str,
-    replace_where: str | None,
-    dynamic_partitions: bool,
-    partition_by: list[str],
-    configuration: dict[str, str],
-    name: str | None,
-    description: str | None,
-    compression: str | None,
-    target_file_size: int | None,
-    user_metadata: str | None,
-    app_transaction: tuple[str, int] | None,
+    uri: str, data: object, storage_options: dict[str, str], mode: str, options: _WriteOptions
 ) -> str: ...
-def delete_rows(
-    table: Table,
-    condition: str | None,
-    *,
-    compression: str | None,
-    target_file_size: int | None,
-    user_metadata: str | None,
-    app_transaction: tuple[str, int] | None,
-) -> str: ...
+
+class _DmlOptions(TypedDict):
+    compression: str | None
+    target_file_size: int | None
+    user_metadata: str | None
+    app_transaction: tuple[str, int] | None
+
+def delete_rows(table: Table, condition: str | None, options: _DmlOptions) -> str: ...
 def update_rows(
-    table: Table,
-    assignments: list[tuple[str, str]],
-    condition: str | None,
-    *,
-    compression: str | None,
-    target_file_size: int | None,
-    user_metadata: str | None,
-    app_transaction: tuple[str, int] | None,
+    table: Table, assignments: list[tuple[str, str]], condition: str | None, options: _DmlOptions
 ) -> str: ...
 def restore(
     table: Table,
@@ -171,9 +176,14 @@ def set_properties(
 ) -> int: ...
 def known_properties() -> list[str]: ...
 def unset_properties(table: Table, keys: list[str], if_exists: bool, user_metadata: str | None) -> int: ...
-def add_columns(
-    table: Table, added: list[tuple[str, list[str], bool, str | None]], user_metadata: str | None
-) -> int: ...
+
+class _AddedColumns(TypedDict):
+    schema: str
+    parent: list[str]
+    first: bool
+    after: str | None
+
+def add_columns(table: Table, added: list[_AddedColumns], user_metadata: str | None) -> int: ...
 def cluster_by(table: Table, columns: list[list[str]], user_metadata: str | None) -> int: ...
 def drop_columns(table: Table, paths: list[list[str]], user_metadata: str | None) -> int: ...
 def rename_column(table: Table, path: list[str], name: str, user_metadata: str | None) -> int: ...
@@ -233,6 +243,10 @@ class SparkTable:
     def rows(self) -> int | None: ...
     def size(self) -> int: ...
 
+class _CleanedLog(TypedDict):
+    deleted: list[str]
+    failed: list[tuple[str, str]]
+
 @final
 class Table:
     def __new__(
@@ -282,9 +296,13 @@ class Table:
     def commit(self, version: int) -> str: ...
     def checkpoint(self) -> str: ...
     def compact_log(self, start: int, end: int) -> str: ...
-    def clean_log(self, dry_run: bool) -> tuple[list[str], list[tuple[str, str]]]: ...
+    def clean_log(self, dry_run: bool) -> _CleanedLog: ...
     def explain_conflict(self, transaction: str) -> str: ...
     def update(self) -> Table: ...
+
+class _ChangeFiles(TypedDict):
+    block: bytes
+    size: int
 
 @final
 class Changes:
@@ -301,41 +319,54 @@ class Changes:
     def commits(self) -> str: ...
     def describe(self) -> str: ...
     def check_analyzed(self, facts: str) -> None: ...
-    def files(self) -> tuple[bytes, int]: ...
+    def files(self) -> _ChangeFiles: ...
+
+class _FileChoices(TypedDict):
+    compression: str | None
+    max_records_per_file: int | None
+    parquet: dict[str, str]
+    session_parquet: dict[str, str]
+    compact_min_files: int | None
+    compact_target_size: int | None
+    compact_small_size: int | None
+    compact_most_partitions: int | None
+
+class _WriteDefinition(TypedDict):
+    mode: str
+    cluster_by: list[list[str]]
+    managed: bool
+
+class _WritePlanOptions(TypedDict):
+    mode: str
+    partition_by: list[str]
+    replace_where: str | None
+    dynamic_partitions: bool
+    merge_schema: bool
+    overwrite_schema: bool
+    check_replaced: bool
+    data_change: bool
+    rules_held: bool
+    whole_partitions: bool
+    shown: dict[str, str]
+    user_metadata: str | None
+    app_transaction: tuple[str, int] | None
+    files: _FileChoices
+    optimize_write: bool | None
+    auto_compact: bool | None
+    configuration: dict[str, str]
+    defaults: dict[str, str]
+    arbitrary_properties: bool
+    engine: str | None
+    defines: _WriteDefinition | None
+    description: str | None
+    at_version: int | None
+    streams: bool
+    saved_as_table: bool | None
 
 @final
 class WritePlan:
     def __new__(
-        cls,
-        path: str,
-        mode: str,
-        schema: str,
-        partition_by: Sequence[str] | None = None,
-        *,
-        replace_where: str | None = None,
-        dynamic_partitions: bool = False,
-        merge_schema: bool = False,
-        overwrite_schema: bool = False,
-        check_replaced: bool = True,
-        data_change: bool = True,
-        rules_held: bool = False,
-        whole_partitions: bool = False,
-        shown: dict[str, str] | None = None,
-        user_metadata: str | None = None,
-        txn: tuple[str, int] | None = None,
-        files: str | None = None,
-        optimize_write: bool | None = None,
-        auto_compact: bool | None = None,
-        configuration: dict[str, str] | None = None,
-        defaults: dict[str, str] | None = None,
-        arbitrary_properties: bool = False,
-        engine: str | None = None,
-        storage_options: dict[str, str] | None = None,
-        defines: tuple[str, list[list[str]], bool] | None = None,
-        description: str | None = None,
-        at_version: int | None = None,
-        streams: bool = False,
-        saved_as_table: bool | None = None,
+        cls, path: str, storage_options: dict[str, str], schema: str, options: _WritePlanOptions
     ) -> WritePlan: ...
     @staticmethod
     def from_bytes(data: bytes) -> WritePlan: ...
@@ -370,28 +401,44 @@ class WritePlan:
     def commit(self, adds: Sequence[str], reads: Sequence[str | None] | None = None) -> int | None: ...
     def discard(self, folder: str, adds: Sequence[str]) -> None: ...
 
+class _OptimizeOptions(TypedDict):
+    predicate: str | None
+    target_size: int | None
+    min_size: int | None
+    max_deleted_ratio: float | None
+    purge: bool
+    user_metadata: str | None
+    zorder_by: list[str]
+    check_statistics: bool
+    full: bool
+    files: _FileChoices | None
+
+class _OptimizeWorks(TypedDict):
+    whole: list[str]
+    samples: list[str]
+
+class _OptimizeSample(TypedDict):
+    bin: int
+    rows: int
+    chosen: bytes | None
+
+class _OptimizeRanges(TypedDict):
+    document: str
+    count: int
+    parts: list[str]
+
+class _RangeRows(TypedDict):
+    range: int
+    rows: bytes
+
 @final
 class Optimize:
-    def __new__(
-        cls,
-        uri: str,
-        storage_options: dict[str, str],
-        predicate: str | None,
-        target_size: int | None,
-        min_size: int | None,
-        max_deleted_ratio: float | None,
-        purge: bool,
-        user_metadata: str | None,
-        zorder_by: list[str],
-        check_statistics: bool,
-        full: bool,
-        files: str | None = None,
-    ) -> Optimize: ...
+    def __new__(cls, uri: str, storage_options: dict[str, str], options: _OptimizeOptions) -> Optimize: ...
     def plan(self) -> int: ...
     def run(self) -> str: ...
     def task(self, run_bytes: int) -> str: ...
-    def works(self, divided_from: int | None) -> tuple[list[str], list[str]]: ...
-    def divide(self, samples: Sequence[tuple[int, int, bytes | None]]) -> tuple[str, int, list[str]]: ...
+    def works(self, divided_from: int | None) -> _OptimizeWorks: ...
+    def divide(self, samples: Sequence[_OptimizeSample]) -> _OptimizeRanges: ...
     def commit(self, answers: Sequence[str]) -> str | None: ...
     def discard(self) -> None: ...
 
@@ -399,32 +446,31 @@ class Optimize:
 class OptimizeTask:
     def __new__(cls, document: str, ranges: str | None = None) -> OptimizeTask: ...
     def run(self, work: str) -> str: ...
-    def sample(self, work: str) -> tuple[int, int, bytes | None]: ...
+    def sample(self, work: str) -> _OptimizeSample: ...
     def spread(self, work: str) -> OptimizeSpread: ...
     def gather(self, number: int) -> OptimizeGather: ...
 
 @final
 class OptimizeSpread:
     def __iter__(self) -> OptimizeSpread: ...
-    def __next__(self) -> tuple[int, bytes]: ...
+    def __next__(self) -> _RangeRows: ...
 
 @final
 class OptimizeGather:
     def push(self, rows: bytes) -> None: ...
     def finish(self) -> str: ...
 
+class _VacuumOptions(TypedDict):
+    mode: str
+    retention_millis: int | None
+    allow_short_retention: bool
+    dry_run: bool
+    inventory: list[tuple[str, int]] | None
+    user_metadata: str | None
+
 @final
 class Vacuum:
-    def __new__(
-        cls,
-        table: Table,
-        mode: str,
-        retention_millis: int | None,
-        allow_short_retention: bool,
-        dry_run: bool,
-        inventory: list[tuple[str, int]] | None,
-        user_metadata: str | None,
-    ) -> Vacuum: ...
+    def __new__(cls, table: Table, options: _VacuumOptions) -> Vacuum: ...
     def run(self) -> str: ...
     def expected_files(self) -> int: ...
     def task(self) -> str: ...
@@ -439,18 +485,16 @@ class VacuumTask:
     def __new__(cls, document: str) -> VacuumTask: ...
     def run(self, work: str) -> str: ...
 
+class _ScanRequest(TypedDict):
+    version: int | None
+    timestamp_millis: int | None
+    predicate: str | None
+    row_ids: bool
+    verify: str | None
+
 @final
 class ScanPlan:
-    def __new__(
-        cls,
-        path: str,
-        version: int | None = None,
-        timestamp_millis: int | None = None,
-        predicate: str | None = None,
-        storage_options: dict[str, str] | None = None,
-        row_ids: bool = False,
-        verify: str | None = None,
-    ) -> ScanPlan: ...
+    def __new__(cls, path: str, storage_options: dict[str, str], request: _ScanRequest) -> ScanPlan: ...
     @property
     def root(self) -> str: ...
     @property
@@ -497,9 +541,13 @@ class StreamSource:
     @property
     def schema_version(self) -> int: ...
 
-def check_stream_places(
-    checkpoint: str, places: list[tuple[str, str, str, str | None]], anywhere: bool
-) -> None: ...
+class _StreamPlace(TypedDict):
+    table: str
+    location: str
+    uri: str
+    source: str | None
+
+def check_stream_places(checkpoint: str, places: list[_StreamPlace], anywhere: bool) -> None: ...
 
 @final
 class StreamPart:
@@ -508,21 +556,27 @@ class StreamPart:
     def size(self) -> int: ...
     def splits(self, most_bytes: int) -> list[bytes]: ...
 
+class _SparkDmlOptions(TypedDict):
+    user_metadata: str | None
+    app_transaction: tuple[str, int] | None
+    auto_compact: bool | None
+    vectors: bool
+    files: _FileChoices
+    engine: str | None
+
+class _TakenRows(TypedDict):
+    rows: int
+    matches: int
+
 @final
 class Dml:
     def __new__(
         cls,
         path: str,
+        storage_options: dict[str, str],
         operation: str,
         parameters: dict[str, str],
-        *,
-        user_metadata: str | None = None,
-        app_transaction: tuple[str, int] | None = None,
-        auto_compact: bool | None = None,
-        vectors: bool = True,
-        files: str | None = None,
-        engine: str | None = None,
-        storage_options: dict[str, str] | None = None,
+        options: _SparkDmlOptions,
     ) -> Dml: ...
     @staticmethod
     def of_write(plan: WritePlan) -> Dml: ...
@@ -557,7 +611,7 @@ class Dml:
     def take_all(self) -> None: ...
     def take_partitions(self, numbers: Sequence[int]) -> None: ...
     def take_where(self, condition: str, most_bytes: int) -> bool: ...
-    def take_rows(self, table: object) -> tuple[int, int]: ...
+    def take_rows(self, table: object) -> _TakenRows: ...
     def counts(self) -> str: ...
     def describe(self, part: str, identity: str, row_ids: bool) -> str: ...
     def files(self, part: str, predicate: str | None = None) -> bytes: ...

@@ -23,8 +23,10 @@ class Condition(NamedTuple):
 def conditions() -> dict[str, Condition]:
     """Every condition by its name."""
     return {
-        name: Condition(name, sql_state, spark_class, dict(parameters))
-        for name, sql_state, spark_class, parameters in _core.error_conditions()
+        found["name"]: Condition(
+            found["name"], found["sql_state"], found["spark_class"], dict(found["parameters"])
+        )
+        for found in _core.error_conditions()
     }
 
 

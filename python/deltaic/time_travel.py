@@ -56,8 +56,8 @@ def of_path(path: str, zone: str, storage: Mapping[str, str]) -> tuple[str, int 
     found = _core.time_in_path(path, dict(storage))
     if found is None:
         return path, None
-    local = times.from_millis(found[1]).replace(tzinfo=times.zone_of(zone))
-    return found[0], times.since_epoch(local) // 1000
+    local = times.from_millis(found["millis"]).replace(tzinfo=times.zone_of(zone))
+    return found["path"], times.since_epoch(local) // 1000
 
 
 def millis(path: str, when: str | datetime | date | None) -> int | None:

@@ -133,9 +133,13 @@ class Alterations(Handle):
             InvalidFeatureChangeError: a type whose table feature must be added first.
         """
         _one_place(first=first, after=after)
-        return _core.add_columns(
-            self._core, [(columns_json(columns), _path(parent), first, after)], user_metadata
-        )
+        added: _core._AddedColumns = {
+            "schema": columns_json(columns),
+            "parent": _path(parent),
+            "first": first,
+            "after": after,
+        }
+        return _core.add_columns(self._core, [added], user_metadata)
 
     def replace_columns(
         self, columns: Mapping[str, str | dict[str, Any]] | str, *, user_metadata: str | None = None

@@ -100,10 +100,12 @@ class RowChanges(Handle):
         done = _core.delete_rows(
             self._core,
             where,
-            compression=compression,
-            target_file_size=target_file_size,
-            user_metadata=user_metadata,
-            app_transaction=app_transaction,
+            {
+                "compression": compression,
+                "target_file_size": target_file_size,
+                "user_metadata": user_metadata,
+                "app_transaction": app_transaction,
+            },
         )
         self._advance()
         return DeleteResult(**json.loads(done))
@@ -146,10 +148,12 @@ class RowChanges(Handle):
             self._core,
             list(set.items()),
             where,
-            compression=compression,
-            target_file_size=target_file_size,
-            user_metadata=user_metadata,
-            app_transaction=app_transaction,
+            {
+                "compression": compression,
+                "target_file_size": target_file_size,
+                "user_metadata": user_metadata,
+                "app_transaction": app_transaction,
+            },
         )
         self._advance()
         return UpdateResult(**json.loads(done))

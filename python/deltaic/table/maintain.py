@@ -232,7 +232,17 @@ class Maintenance(Handle):
             reason = f"{retention_hours} is not a number of hours"
             raise InvalidArgumentError.of("retention_hours", reason)
         millis = None if retention_hours is None else round(retention_hours * 3_600_000)
-        vacuum = _core.Vacuum(self._core, mode, millis, allow_short_retention, dry_run, files, user_metadata)
+        vacuum = _core.Vacuum(
+            self._core,
+            {
+                "mode": mode,
+                "retention_millis": millis,
+                "allow_short_retention": allow_short_retention,
+                "dry_run": dry_run,
+                "inventory": files,
+                "user_metadata": user_metadata,
+            },
+        )
         found = json.loads(vacuum.run() if _run is None else _run(vacuum))
         self._advance()
         found["cutoff"] = times.from_millis(found["cutoff"])
@@ -279,7 +289,7 @@ class Maintenance(Handle):
         zorder_by: Sequence[str] = (),
         check_statistics: bool = True,
         full: bool = False,
-        _files: str | None = None,
+        _files: _core._FileChoices | None = None,
         _run: Callable[[_core.Optimize], str] | None = None,
     ) -> OptimizeResult:
         """Compacts small files of a partition and leaves deleted rows out, and moves to the newest version.
@@ -320,16 +330,18 @@ class Maintenance(Handle):
         optimize = _core.Optimize(
             self._core.uri,
             self._core.storage_options,
-            where,
-            target_size,
-            min_size,
-            max_deleted_ratio,
-            purge,
-            user_metadata,
-            list(zorder_by),
-            check_statistics,
-            full,
-            _files,
+            {
+                "predicate": where,
+                "target_size": target_size,
+                "min_size": min_size,
+                "max_deleted_ratio": max_deleted_ratio,
+                "purge": purge,
+                "user_metadata": user_metadata,
+                "zorder_by": list(zorder_by),
+                "check_statistics": check_statistics,
+                "full": full,
+                "files": _files,
+            },
         )
         found = json.loads(optimize.run() if _run is None else _run(optimize))
         self._advance()

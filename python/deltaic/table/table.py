@@ -388,8 +388,7 @@ class Table(RowChanges, Alterations, Maintenance):
         Args:
             dry_run: Delete nothing, and return what would be deleted.
         """
-        deleted, failed = self._core.clean_log(dry_run)
-        return CleanedLog(deleted, failed)
+        return CleanedLog(**self._core.clean_log(dry_run))
 
     def reset_application(self, app_id: str) -> int | None:
         """Makes the table forget how far an application came, so that its next writes count again.

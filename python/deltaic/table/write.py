@@ -101,18 +101,21 @@ def create(
         place(uri),
         _schema_json(schema),
         with_credentials(storage_options, credentials),
-        mode=mode,
-        partition_by=list(partition_by or ()),
-        cluster_by=[[column] if isinstance(column, str) else list(column) for column in cluster_by],
-        configuration=dict(configuration or {}),
-        defaults={},
-        name=name,
-        description=description,
-        user_metadata=None,
-        managed=False,
-        engine=None,
+        mode,
+        {
+            "partition_by": list(partition_by or ()),
+            "cluster_by": [[column] if isinstance(column, str) else list(column) for column in cluster_by],
+            "configuration": dict(configuration or {}),
+            "defaults": {},
+            "arbitrary_properties": False,
+            "name": name,
+            "description": description,
+            "user_metadata": None,
+            "managed": False,
+            "engine": None,
+        },
     )
-    return CreateResult(*done)
+    return CreateResult(**done)
 
 
 def _schema_json(schema: Schema | Mapping[str, Any] | str) -> str:
@@ -180,17 +183,19 @@ def write(
         place(uri),
         data,
         with_credentials(storage_options, credentials),
-        mode=mode,
-        replace_where=replace_where,
-        dynamic_partitions=_is_dynamic(partition_overwrite),
-        partition_by=list(partition_by or ()),
-        configuration=dict(configuration or {}),
-        name=name,
-        description=description,
-        compression=compression,
-        target_file_size=target_file_size,
-        user_metadata=user_metadata,
-        app_transaction=app_transaction,
+        mode,
+        {
+            "replace_where": replace_where,
+            "dynamic_partitions": _is_dynamic(partition_overwrite),
+            "partition_by": list(partition_by or ()),
+            "configuration": dict(configuration or {}),
+            "name": name,
+            "description": description,
+            "compression": compression,
+            "target_file_size": target_file_size,
+            "user_metadata": user_metadata,
+            "app_transaction": app_transaction,
+        },
     )
     return WriteResult(**json.loads(written))
 

@@ -51,17 +51,30 @@ pub(crate) fn unset_properties(
     run(py, table, Alteration::UnsetProperties { keys, if_exists }, user_metadata)
 }
 
-/// The columns of schemas (JSON), those of each one behind the other: the schema, the path of the struct that they are added to,
-/// whether that is before all others, and the column that they come after.
+/// Columns to add, one after the other.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct AddedColumns {
+    /// Their schema (JSON).
+    schema: String,
+    /// The path of the struct that they are added to; empty for the table itself.
+    parent: Vec<String>,
+    /// Whether they are before all others.
+    first: bool,
+    /// The column that they come after.
+    after: Option<String>,
+}
+
+/// Adds columns, in order and in one commit.
 #[pyfunction]
 pub(crate) fn add_columns(
     py: Python<'_>,
     table: &Table,
-    added: Vec<(String, Vec<String>, bool, Option<String>)>,
+    added: Vec<AddedColumns>,
     user_metadata: Option<&str>,
 ) -> PyResult<u64> {
     let mut columns = Vec::new();
-    for (schema, parent, first, after) in added {
+    for AddedColumns { schema, parent, first, after } in added {
         let mut next = position(first, after);
         for field in columns_from_json(&schema).map_err(|e| to_python(py, &e))? {
             let then = next.is_some().then(|| Position::After(field.name.clone()));

@@ -22,6 +22,13 @@ pub(crate) struct Changes {
     options: StorageOptions,
 }
 
+/// Files as one block, and their bytes.
+#[derive(IntoPyObject)]
+pub(crate) struct ChangeFiles<'py> {
+    block: Bound<'py, PyBytes>,
+    size: i64,
+}
+
 impl Changes {
     /// Plans the changes between two bounds, each a version or a time.
     pub(crate) fn plan(
@@ -116,10 +123,10 @@ impl Changes {
         change_list::check_analyzed(&self.plan, facts).map_err(|e| to_python(py, &e))
     }
 
-    /// All files for the bridge, as one block, and their bytes.
-    fn files<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, i64)> {
+    /// All files for the bridge.
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<ChangeFiles<'py>> {
         let plan = self.plan.clone();
         let (block, size) = runtime::read(py, move || change_list::encode(&plan))?;
-        Ok((PyBytes::new(py, &block), size))
+        Ok(ChangeFiles { block: PyBytes::new(py, &block), size })
     }
 }

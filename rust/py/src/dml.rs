@@ -1,41 +1,45 @@
 //! `deltaic._core`: deletes and updates of rows. Results cross as JSON.
 
-use deltaic_core::dml::DmlOptions;
+use deltaic_core::dml;
 use pyo3::prelude::*;
 use serde_json::json;
 
+use crate::document::Document;
 use crate::runtime;
 use crate::table::Table;
 
-fn options(
+/// The options of a delete or update.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct DmlOptions {
     compression: Option<String>,
     target_file_size: Option<u64>,
     user_metadata: Option<String>,
     app_transaction: Option<(String, i64)>,
-) -> DmlOptions {
-    let defaults = DmlOptions::default();
-    DmlOptions {
-        target_file_size: target_file_size.unwrap_or(defaults.target_file_size),
-        compression,
-        user_metadata,
-        app_transaction,
-        ..defaults
+}
+
+impl From<Document<DmlOptions>> for dml::DmlOptions {
+    fn from(Document(options): Document<DmlOptions>) -> Self {
+        let defaults = dml::DmlOptions::default();
+        dml::DmlOptions {
+            target_file_size: options.target_file_size.unwrap_or(defaults.target_file_size),
+            compression: options.compression,
+            user_metadata: options.user_metadata,
+            app_transaction: options.app_transaction,
+            ..defaults
+        }
     }
 }
 
 /// Deletes the rows for which a condition (SQL) is true; what it did as JSON.
 #[pyfunction]
-#[pyo3(signature = (table, condition, *, compression, target_file_size, user_metadata, app_transaction))]
 pub(crate) fn delete_rows(
     py: Python<'_>,
     table: &Table,
     condition: Option<&str>,
-    compression: Option<String>,
-    target_file_size: Option<u64>,
-    user_metadata: Option<String>,
-    app_transaction: Option<(String, i64)>,
+    options: Document<DmlOptions>,
 ) -> PyResult<String> {
-    let options = options(compression, target_file_size, user_metadata, app_transaction);
+    let options = options.into();
     let done = runtime::stoppable(py, |cancel| {
         deltaic_core::operations::delete(&table.location().stopped_by(cancel), condition, &options)
     })?;
@@ -50,19 +54,14 @@ pub(crate) fn delete_rows(
 
 /// Sets columns to SQL expressions in the rows for which a condition (SQL) is true; what it did as JSON.
 #[pyfunction]
-#[pyo3(signature = (table, assignments, condition, *, compression, target_file_size, user_metadata, app_transaction))]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn update_rows(
     py: Python<'_>,
     table: &Table,
     assignments: Vec<(String, String)>,
     condition: Option<&str>,
-    compression: Option<String>,
-    target_file_size: Option<u64>,
-    user_metadata: Option<String>,
-    app_transaction: Option<(String, i64)>,
+    options: Document<DmlOptions>,
 ) -> PyResult<String> {
-    let options = options(compression, target_file_size, user_metadata, app_transaction);
+    let options = options.into();
     let done = runtime::stoppable(py, |cancel| {
         deltaic_core::operations::update(
             &table.location().stopped_by(cancel),

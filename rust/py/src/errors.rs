@@ -12,14 +12,25 @@ pub(crate) fn error_kinds() -> Vec<(&'static str, Vec<&'static str>)> {
     Error::KINDS.iter().map(|(kind, facts)| (*kind, facts.to_vec())).collect()
 }
 
-/// Name, SQLSTATE, name of the class in PySpark, and the message parameters, each with the fact that fills it.
-type Condition = (&'static str, &'static str, &'static str, Vec<(&'static str, Option<&'static str>)>);
+/// A condition: its name, SQLSTATE, the class in PySpark, and the message parameters, each with the fact that fills it.
+#[derive(IntoPyObject)]
+pub(crate) struct Condition {
+    name: &'static str,
+    sql_state: &'static str,
+    spark_class: &'static str,
+    parameters: Vec<(&'static str, Option<&'static str>)>,
+}
 
 /// Every condition.
 #[pyfunction]
 pub(crate) fn error_conditions() -> Vec<Condition> {
-    let row = |c: &&condition::Condition| (c.name, c.sql_state, c.class.name(), c.parameters.to_vec());
-    condition::ALL.iter().map(row).collect()
+    let of = |c: &&condition::Condition| Condition {
+        name: c.name,
+        sql_state: c.sql_state,
+        spark_class: c.class.name(),
+        parameters: c.parameters.to_vec(),
+    };
+    condition::ALL.iter().map(of).collect()
 }
 
 /// The kinds of error that are always one condition, with its name.

@@ -1,14 +1,13 @@
-//! What a session says of the files of an operation, as one JSON object.
+//! What a session says of the files of an operation.
 
 use std::collections::BTreeMap;
 
 use deltaic_core::write::{CompactionRules, ParquetOptions};
-use deltaic_core::{Error, Result};
-use serde::Deserialize;
+use pyo3::prelude::*;
 
-/// All of it may be left out.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// None of it needs to be said.
+#[derive(Default, FromPyObject)]
+#[pyo3(from_item_all)]
 pub(crate) struct FileChoices {
     pub(crate) compression: Option<String>,
     pub(crate) max_records_per_file: Option<u64>,
@@ -21,12 +20,6 @@ pub(crate) struct FileChoices {
 }
 
 impl FileChoices {
-    pub(crate) fn parse(text: Option<&str>) -> Result<Self> {
-        let Some(text) = text else { return Ok(FileChoices::default()) };
-        serde_json::from_str(text)
-            .map_err(|e| Error::InvalidArgument { argument: "files".into(), reason: e.to_string() })
-    }
-
     pub(crate) fn parquet(&self) -> ParquetOptions {
         ParquetOptions { own: self.parquet.clone(), session: self.session_parquet.clone() }
     }

@@ -7,6 +7,7 @@ mod changes;
 mod commits;
 mod credentials;
 mod dml;
+mod document;
 mod errors;
 mod file_choices;
 mod files;

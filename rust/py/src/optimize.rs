@@ -5,17 +5,85 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use deltaic_core::Error;
 use deltaic_core::engine::{
-    DistributedOptimize, OptimizeGather as Gather, OptimizeSample, OptimizeSpread as Spread,
-    OptimizeTask as Task,
+    self, DistributedOptimize, OptimizeGather as Gather, OptimizeSpread as Spread, OptimizeTask as Task,
 };
-use deltaic_core::maintain::{CurveStats, OptimizeDone, OptimizeOptions};
+use deltaic_core::maintain::{self, CurveStats, OptimizeDone};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
 
+use crate::document::Document;
 use crate::errors::to_python;
 use crate::file_choices::FileChoices;
 use crate::runtime;
+
+/// The options of an optimize.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct OptimizeOptions {
+    predicate: Option<String>,
+    target_size: Option<u64>,
+    min_size: Option<u64>,
+    max_deleted_ratio: Option<f64>,
+    purge: bool,
+    user_metadata: Option<String>,
+    zorder_by: Vec<String>,
+    check_statistics: bool,
+    full: bool,
+    files: Option<FileChoices>,
+}
+
+impl From<OptimizeOptions> for maintain::OptimizeOptions {
+    fn from(options: OptimizeOptions) -> Self {
+        let defaults = maintain::OptimizeOptions::default();
+        let files = options.files.unwrap_or_default();
+        maintain::OptimizeOptions {
+            predicate: options.predicate,
+            target_size: options.target_size,
+            min_size: options.min_size,
+            max_deleted_ratio: options.max_deleted_ratio.unwrap_or(defaults.max_deleted_ratio),
+            purge: options.purge,
+            user_metadata: options.user_metadata,
+            zorder_by: options.zorder_by,
+            check_statistics: options.check_statistics,
+            full: options.full,
+            parquet: files.parquet(),
+            compression: files.compression,
+            ..defaults
+        }
+    }
+}
+
+/// What tasks do.
+#[derive(IntoPyObject)]
+pub(crate) struct OptimizeWorks {
+    whole: Vec<String>,
+    samples: Vec<String>,
+}
+
+/// Chosen rows of a part of a bin.
+#[derive(FromPyObject, IntoPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct OptimizeSample {
+    bin: usize,
+    rows: u64,
+    chosen: Option<Vec<u8>>,
+}
+
+/// Bins, divided: a document for tasks, the number of ranges, and the parts.
+#[derive(IntoPyObject)]
+pub(crate) struct OptimizeRanges {
+    document: String,
+    count: usize,
+    parts: Vec<String>,
+}
+
+/// Some rows of a range.
+#[derive(IntoPyObject)]
+pub(crate) struct RangeRows<'py> {
+    range: usize,
+    rows: Bound<'py, PyBytes>,
+}
 
 /// An optimize. Nothing is read by making one.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -32,44 +100,13 @@ impl Optimize {
 #[pymethods]
 impl Optimize {
     #[new]
-    #[pyo3(signature = (
-        uri, storage_options, predicate, target_size, min_size, max_deleted_ratio, purge, user_metadata, zorder_by, check_statistics,
-        full, files=None
-    ))]
-    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         uri: &str,
         storage_options: BTreeMap<String, String>,
-        predicate: Option<String>,
-        target_size: Option<u64>,
-        min_size: Option<u64>,
-        max_deleted_ratio: Option<f64>,
-        purge: bool,
-        user_metadata: Option<String>,
-        zorder_by: Vec<String>,
-        check_statistics: bool,
-        full: bool,
-        files: Option<String>,
+        options: Document<OptimizeOptions>,
     ) -> PyResult<Self> {
-        let defaults = OptimizeOptions::default();
-        let made = FileChoices::parse(files.as_deref()).and_then(|files| {
-            let options = OptimizeOptions {
-                predicate,
-                target_size,
-                min_size,
-                max_deleted_ratio: max_deleted_ratio.unwrap_or(defaults.max_deleted_ratio),
-                purge,
-                user_metadata,
-                zorder_by,
-                check_statistics,
-                full,
-                compression: files.compression.clone(),
-                parquet: files.parquet(),
-                ..defaults
-            };
-            DistributedOptimize::new(uri, storage_options.into(), options)
-        });
+        let made = DistributedOptimize::new(uri, storage_options.into(), options.0.into());
         made.map(|inner| Optimize { inner: Mutex::new(inner) }).map_err(|e| to_python(py, &e))
     }
 
@@ -90,21 +127,17 @@ impl Optimize {
     }
 
     /// The works of the tasks: bins that one rewrites each, and parts of bins of at least so many bytes that many rewrite.
-    fn works(&self, py: Python<'_>, divided_from: Option<u64>) -> PyResult<(Vec<String>, Vec<String>)> {
+    fn works(&self, py: Python<'_>, divided_from: Option<u64>) -> PyResult<OptimizeWorks> {
         let works = self.lock().works(divided_from).map_err(|e| to_python(py, &e))?;
-        Ok((works.whole, works.samples))
+        Ok(OptimizeWorks { whole: works.whole, samples: works.samples })
     }
 
-    /// Divides bins by the samples of their parts: a document for tasks, the number of ranges, and the parts.
-    fn divide(
-        &self,
-        py: Python<'_>,
-        samples: Vec<(usize, u64, Option<Vec<u8>>)>,
-    ) -> PyResult<(String, usize, Vec<String>)> {
+    /// Divides bins by the samples of their parts.
+    fn divide(&self, py: Python<'_>, samples: Vec<OptimizeSample>) -> PyResult<OptimizeRanges> {
         runtime::write(py, || {
-            let sample = |(bin, rows, chosen)| OptimizeSample { bin, rows, chosen };
+            let sample = |OptimizeSample { bin, rows, chosen }| engine::OptimizeSample { bin, rows, chosen };
             let ranges = self.lock().divide(samples.into_iter().map(sample).collect())?;
-            Ok((ranges.document, ranges.count, ranges.parts))
+            Ok(OptimizeRanges { document: ranges.document, count: ranges.count, parts: ranges.parts })
         })
     }
 
@@ -148,13 +181,9 @@ impl OptimizeTask {
     }
 
     /// Chooses rows of a part of a bin, for `Optimize.divide`.
-    fn sample<'py>(
-        &self,
-        py: Python<'py>,
-        work: &str,
-    ) -> PyResult<(usize, u64, Option<Bound<'py, PyBytes>>)> {
+    fn sample(&self, py: Python<'_>, work: &str) -> PyResult<OptimizeSample> {
         let (bin, rows, chosen) = runtime::stoppable(py, |cancel| self.inner.sample(work, cancel))?;
-        Ok((bin, rows, chosen.map(|bytes| PyBytes::new(py, &bytes))))
+        Ok(OptimizeSample { bin, rows, chosen })
     }
 
     /// The rows of a part of a bin, by range.
@@ -170,7 +199,7 @@ impl OptimizeTask {
     }
 }
 
-/// An iterator over rows of ranges: the number of a range, and some of its rows.
+/// An iterator over rows of ranges.
 #[pyclass(frozen, module = "deltaic._core")]
 pub(crate) struct OptimizeSpread {
     inner: Mutex<Spread>,
@@ -182,10 +211,10 @@ impl OptimizeSpread {
         slf
     }
 
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(usize, Bound<'py, PyBytes>)>> {
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<RangeRows<'py>>> {
         let next =
             runtime::write(py, || self.inner.lock().unwrap_or_else(PoisonError::into_inner).next_rows())?;
-        Ok(next.map(|(range, rows)| (range, PyBytes::new(py, &rows))))
+        Ok(next.map(|(range, rows)| RangeRows { range, rows: PyBytes::new(py, &rows) }))
     }
 }
 

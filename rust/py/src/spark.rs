@@ -162,6 +162,13 @@ pub(crate) fn hadoop_settings(
     read(py, move || Ok(store::hadoop_settings(&uri, &storage_options.into())?.into_iter().collect()))
 }
 
+/// A path, and the time in milliseconds that it named behind an `@`.
+#[derive(IntoPyObject)]
+pub(crate) struct TimeInPath {
+    path: String,
+    millis: i64,
+}
+
 /// The path and the time of `path@20260101000000000`, in milliseconds as if the digits were UTC; none for any other path, and
 /// where a table has the whole name.
 ///
@@ -172,10 +179,10 @@ pub(crate) fn time_in_path(
     py: Python<'_>,
     uri: String,
     storage_options: BTreeMap<String, String>,
-) -> PyResult<Option<(String, i64)>> {
+) -> PyResult<Option<TimeInPath>> {
     read(py, move || {
         Ok(match resolve_table_path(&uri, &storage_options.into())? {
-            (path, At::Timestamp(millis)) => Some((path, millis)),
+            (path, At::Timestamp(millis)) => Some(TimeInPath { path, millis }),
             _ => None,
         })
     })

@@ -15,6 +15,7 @@ use pyo3::types::PyBytes;
 use serde_json::Value;
 
 use crate::arrow::import;
+use crate::document::Document;
 use crate::errors::to_python;
 use crate::file_choices::FileChoices;
 use crate::runtime::{stoppable, write};
@@ -22,6 +23,43 @@ use crate::spark::SparkTable;
 use crate::spark_scan::{ScanPlan, predicate_of};
 use crate::spark_write::{WritePlan, actions, predicates, to_json};
 use crate::stream::{Batches, Stream};
+
+/// The options of an operation.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct SparkDmlOptions {
+    user_metadata: Option<String>,
+    app_transaction: Option<(String, i64)>,
+    auto_compact: Option<bool>,
+    vectors: bool,
+    files: FileChoices,
+    engine: Option<String>,
+}
+
+impl From<SparkDmlOptions> for DmlOptions {
+    fn from(options: SparkDmlOptions) -> Self {
+        let files = options.files;
+        DmlOptions {
+            user_metadata: options.user_metadata,
+            app_transaction: options.app_transaction,
+            auto_compact: options.auto_compact,
+            compaction: files.compaction(),
+            parquet: files.parquet(),
+            compression: files.compression,
+            max_rows_per_file: files.max_records_per_file,
+            vectors: options.vectors,
+            engine: options.engine,
+            ..Default::default()
+        }
+    }
+}
+
+/// How many rows a table of bitmaps selects, and how many matches.
+#[derive(IntoPyObject)]
+pub(crate) struct TakenRows {
+    rows: u64,
+    matches: u64,
+}
 
 /// An operation on one version. Nothing is changed before `commit`.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -33,40 +71,21 @@ pub(crate) struct Dml {
 #[pymethods]
 impl Dml {
     #[new]
-    #[pyo3(signature = (path, operation, parameters, *, user_metadata=None, app_transaction=None, auto_compact=None, vectors=true, files=None, engine=None, storage_options=None))]
-    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         path: String,
+        storage_options: BTreeMap<String, String>,
         operation: String,
         parameters: BTreeMap<String, String>,
-        user_metadata: Option<String>,
-        app_transaction: Option<(String, i64)>,
-        auto_compact: Option<bool>,
-        vectors: bool,
-        files: Option<String>,
-        engine: Option<String>,
-        storage_options: Option<BTreeMap<String, String>>,
+        options: Document<SparkDmlOptions>,
     ) -> PyResult<Self> {
         write(py, move || {
             let mut shown = Operation::new(operation);
             for (name, value) in parameters {
                 shown = shown.with(&name, value);
             }
-            let files = FileChoices::parse(files.as_deref())?;
-            let options = DmlOptions {
-                user_metadata,
-                app_transaction,
-                auto_compact,
-                compaction: files.compaction(),
-                compression: files.compression.clone(),
-                parquet: files.parquet(),
-                max_rows_per_file: files.max_records_per_file,
-                vectors,
-                engine,
-                ..Default::default()
-            };
-            let storage = StorageOptions::from(storage_options.unwrap_or_default());
+            let options = DmlOptions::from(options.0);
+            let storage = StorageOptions::from(storage_options);
             let location = Location::open(&path, &storage)?;
             let inner = DistributedDml::begin(&location, storage, shown, options)?;
             Ok(Dml { inner: Mutex::new(Some(inner)) })
@@ -203,11 +222,11 @@ impl Dml {
         self.with(py, |dml| dml.take_where(condition, most_bytes))
     }
 
-    /// Selects the rows of a table of bitmaps. Returns their number, and the number of matches.
-    fn take_rows(&self, py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
+    /// Selects the rows of a table of bitmaps.
+    fn take_rows(&self, py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<TakenRows> {
         let table = import(table)?;
         let taken = self.with(py, |dml| dml.take_rows(table))?;
-        Ok((taken.rows, taken.matches))
+        Ok(TakenRows { rows: taken.rows, matches: taken.matches })
     }
 
     /// Numbers of what it does so far, as JSON.

@@ -14,10 +14,22 @@ use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
 use serde_json::json;
 
+use crate::document::Document;
 use crate::errors::to_python;
 use crate::runtime::read;
 use crate::stream::{Batches, Stream};
 use crate::verify::level;
+
+/// What is read of a table: a version, or the newest one.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct ScanRequest {
+    version: Option<u64>,
+    timestamp_millis: Option<i64>,
+    predicate: Option<String>,
+    row_ids: bool,
+    verify: Option<String>,
+}
 
 /// The plan of a read of one version.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -58,20 +70,15 @@ impl ScanPlan {
 #[pymethods]
 impl ScanPlan {
     #[new]
-    #[pyo3(signature = (path, version=None, timestamp_millis=None, predicate=None, storage_options=None, row_ids=false, verify=None))]
-    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         path: String,
-        version: Option<u64>,
-        timestamp_millis: Option<i64>,
-        predicate: Option<String>,
-        storage_options: Option<BTreeMap<String, String>>,
-        row_ids: bool,
-        verify: Option<String>,
+        storage_options: BTreeMap<String, String>,
+        request: Document<ScanRequest>,
     ) -> PyResult<Self> {
+        let ScanRequest { version, timestamp_millis, predicate, row_ids, verify } = request.0;
         read(py, move || {
-            let options = StorageOptions::from(storage_options.unwrap_or_default());
+            let options = StorageOptions::from(storage_options);
             let (uri, named) = resolve_table_path(&path, &options)?;
             let both = |reason: &str| Error::InvalidTimeTravel { path: path.clone(), reason: reason.into() };
             let at = match (named, version, timestamp_millis) {

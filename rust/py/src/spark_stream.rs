@@ -133,14 +133,26 @@ impl StreamSource {
     }
 }
 
+/// Where a source of a query keeps its schemas.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct StreamPlace {
+    table: String,
+    location: String,
+    uri: String,
+    source: Option<String>,
+}
+
 /// Checks that the logs of schemas of a query are below its checkpoint, unless `anywhere`, each in a place of its own.
 #[pyfunction]
 pub(crate) fn check_stream_places(
     py: Python<'_>,
     checkpoint: String,
-    places: Vec<Place>,
+    places: Vec<StreamPlace>,
     anywhere: bool,
 ) -> PyResult<()> {
+    let place = |StreamPlace { table, location, uri, source }| Place { table, location, uri, source };
+    let places: Vec<_> = places.into_iter().map(place).collect();
     read(py, move || check_places(&checkpoint, &places, anywhere))
 }
 

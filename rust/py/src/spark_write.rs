@@ -14,10 +14,97 @@ use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
 
 use crate::arrow::import;
+use crate::document::Document;
 use crate::errors::to_python;
 use crate::file_choices::FileChoices;
 use crate::runtime::{read, write};
 use crate::spark::SparkTable;
+
+/// What a write of rows says of the table that it makes or replaces.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct WriteDefinition {
+    mode: String,
+    cluster_by: Vec<Vec<String>>,
+    managed: bool,
+}
+
+/// The options of a write.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct WritePlanOptions {
+    mode: String,
+    partition_by: Vec<String>,
+    replace_where: Option<String>,
+    dynamic_partitions: bool,
+    merge_schema: bool,
+    overwrite_schema: bool,
+    check_replaced: bool,
+    data_change: bool,
+    rules_held: bool,
+    whole_partitions: bool,
+    shown: BTreeMap<String, String>,
+    user_metadata: Option<String>,
+    app_transaction: Option<(String, i64)>,
+    files: FileChoices,
+    optimize_write: Option<bool>,
+    auto_compact: Option<bool>,
+    configuration: BTreeMap<String, String>,
+    defaults: BTreeMap<String, String>,
+    arbitrary_properties: bool,
+    engine: Option<String>,
+    defines: Option<WriteDefinition>,
+    description: Option<String>,
+    at_version: Option<u64>,
+    streams: bool,
+    saved_as_table: Option<bool>,
+}
+
+impl WritePlanOptions {
+    fn into_core(self) -> Result<WriteOptions> {
+        let defines = match self.defines {
+            Some(WriteDefinition { mode, cluster_by, managed }) => {
+                Some(Defines { mode: DefineMode::parse(&mode)?, cluster_by, managed })
+            }
+            None => None,
+        };
+        Ok(WriteOptions {
+            mode: match &defines {
+                Some(defines) => defines.write_mode(),
+                None => WriteMode::parse(&self.mode)?,
+            },
+            replace_where: self.replace_where,
+            dynamic_partitions: self.dynamic_partitions,
+            merge_schema: self.merge_schema,
+            overwrite_schema: self.overwrite_schema,
+            check_replaced: self.check_replaced,
+            data_change: self.data_change,
+            rules_held: self.rules_held,
+            whole_partitions: self.whole_partitions,
+            partition_by: self.partition_by,
+            configuration: self.configuration,
+            defaults: self.defaults,
+            optimize_write: self.optimize_write,
+            auto_compact: self.auto_compact,
+            all_nullable: true,
+            parquet: self.files.parquet(),
+            max_rows_per_file: self.files.max_records_per_file,
+            compaction: self.files.compaction(),
+            compression: self.files.compression,
+            properties: SetOptions { allow_arbitrary: self.arbitrary_properties },
+            shown: self.shown,
+            user_metadata: self.user_metadata,
+            app_transaction: self.app_transaction,
+            engine: self.engine,
+            defines,
+            description: self.description,
+            at_version: self.at_version,
+            streams: self.streams,
+            saved_as_table: self.saved_as_table,
+            ..WriteOptions::default()
+        })
+    }
+}
 
 /// A checked write. Nothing is written by making one.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -41,85 +128,17 @@ impl WritePlan {
 #[pymethods]
 impl WritePlan {
     #[new]
-    #[pyo3(signature = (path, mode, schema, partition_by=None, *, replace_where=None, dynamic_partitions=false, merge_schema=false, overwrite_schema=false, check_replaced=true, data_change=true, rules_held=false, whole_partitions=false, shown=None, user_metadata=None, txn=None, files=None, optimize_write=None, auto_compact=None, configuration=None, defaults=None, arbitrary_properties=false, engine=None, storage_options=None, defines=None, description=None, at_version=None, streams=false, saved_as_table=None))]
-    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         path: String,
-        mode: String,
+        storage_options: BTreeMap<String, String>,
         schema: String,
-        partition_by: Option<Vec<String>>,
-        replace_where: Option<String>,
-        dynamic_partitions: bool,
-        merge_schema: bool,
-        overwrite_schema: bool,
-        check_replaced: bool,
-        data_change: bool,
-        rules_held: bool,
-        whole_partitions: bool,
-        shown: Option<BTreeMap<String, String>>,
-        user_metadata: Option<String>,
-        txn: Option<(String, i64)>,
-        files: Option<String>,
-        optimize_write: Option<bool>,
-        auto_compact: Option<bool>,
-        configuration: Option<BTreeMap<String, String>>,
-        defaults: Option<BTreeMap<String, String>>,
-        arbitrary_properties: bool,
-        engine: Option<String>,
-        storage_options: Option<BTreeMap<String, String>>,
-        defines: Option<(String, Vec<Vec<String>>, bool)>,
-        description: Option<String>,
-        at_version: Option<u64>,
-        streams: bool,
-        saved_as_table: Option<bool>,
+        options: Document<WritePlanOptions>,
     ) -> PyResult<Self> {
         read(py, move || {
             let data = StructType::from_json(&schema)?;
-            let files = FileChoices::parse(files.as_deref())?;
-            let defines = match defines {
-                Some((mode, cluster_by, managed)) => {
-                    Some(Defines { mode: DefineMode::parse(&mode)?, cluster_by, managed })
-                }
-                None => None,
-            };
-            let options = WriteOptions {
-                mode: match &defines {
-                    Some(defines) => defines.write_mode(),
-                    None => WriteMode::parse(&mode)?,
-                },
-                replace_where,
-                dynamic_partitions,
-                merge_schema,
-                overwrite_schema,
-                check_replaced,
-                data_change,
-                rules_held,
-                whole_partitions,
-                partition_by: partition_by.unwrap_or_default(),
-                configuration: configuration.unwrap_or_default(),
-                defaults: defaults.unwrap_or_default(),
-                optimize_write,
-                auto_compact,
-                all_nullable: true,
-                compression: files.compression.clone(),
-                parquet: files.parquet(),
-                max_rows_per_file: files.max_records_per_file,
-                compaction: files.compaction(),
-                properties: SetOptions { allow_arbitrary: arbitrary_properties },
-                shown: shown.unwrap_or_default(),
-                user_metadata,
-                app_transaction: txn,
-                engine,
-                defines,
-                description,
-                at_version,
-                streams,
-                saved_as_table,
-                ..WriteOptions::default()
-            };
-            let inner =
-                DistributedWrite::plan(&path, storage_options.unwrap_or_default().into(), &data, options)?;
+            let options = options.0.into_core()?;
+            let inner = DistributedWrite::plan(&path, storage_options.into(), &data, options)?;
             WritePlan::of(inner, &data)
         })
     }

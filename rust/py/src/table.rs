@@ -28,8 +28,12 @@ use crate::stream::{Batches, Open, Stream};
 use crate::verify::level;
 use crate::{commits, files, runtime};
 
-/// What could not be deleted, and why.
-type Failed = (String, String);
+/// What a cleanup of the log deleted, and what it could not delete, with the reason.
+#[derive(IntoPyObject)]
+pub(crate) struct CleanedLog {
+    deleted: Vec<String>,
+    failed: Vec<(String, String)>,
+}
 
 /// One version of a Delta table.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -320,10 +324,10 @@ impl Table {
         to_json(py, &done)
     }
 
-    /// Deletes expired log files. Returns the deleted names, and those that could not be deleted, with the reason.
-    fn clean_log(&self, py: Python<'_>, dry_run: bool) -> PyResult<(Vec<String>, Vec<Failed>)> {
+    /// Deletes expired log files.
+    fn clean_log(&self, py: Python<'_>, dry_run: bool) -> PyResult<CleanedLog> {
         let done = runtime::write(py, || checkpoint::cleanup(&self.snapshot, dry_run))?;
-        Ok((done.deleted, done.failed))
+        Ok(CleanedLog { deleted: done.deleted, failed: done.failed })
     }
 
     /// What a transaction (JSON) would meet behind its version; every rule of the matrix, as JSON.

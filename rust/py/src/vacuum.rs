@@ -3,14 +3,42 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use deltaic_core::Result;
 use deltaic_core::engine::{DistributedVacuum, VacuumTask as Task};
-use deltaic_core::maintain::{Inventoried, VacuumDone, VacuumMode, VacuumOptions};
+use deltaic_core::maintain::{self, Inventoried, VacuumDone, VacuumMode};
 use pyo3::prelude::*;
 use serde_json::json;
 
+use crate::document::Document;
 use crate::errors::to_python;
 use crate::runtime;
 use crate::table::Table;
+
+/// The options of a vacuum.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct VacuumOptions {
+    mode: String,
+    retention_millis: Option<u64>,
+    allow_short_retention: bool,
+    dry_run: bool,
+    inventory: Option<Vec<(String, i64)>>,
+    user_metadata: Option<String>,
+}
+
+impl VacuumOptions {
+    fn into_core(self) -> Result<maintain::VacuumOptions> {
+        let inventoried = |(name, modified)| Inventoried { name, modified };
+        Ok(maintain::VacuumOptions {
+            mode: VacuumMode::parse(&self.mode)?,
+            inventory: self.inventory.map(|files| files.into_iter().map(inventoried).collect()),
+            retention: self.retention_millis.map(Duration::from_millis),
+            allow_short_retention: self.allow_short_retention,
+            dry_run: self.dry_run,
+            user_metadata: self.user_metadata,
+        })
+    }
+}
 
 /// A vacuum: it deletes files that no version within the retention needs. Nothing is read by making one.
 #[pyclass(frozen, module = "deltaic._core")]
@@ -27,26 +55,8 @@ impl Vacuum {
 #[pymethods]
 impl Vacuum {
     #[new]
-    #[allow(clippy::too_many_arguments)]
-    fn new(
-        py: Python<'_>,
-        table: &Table,
-        mode: &str,
-        retention_millis: Option<u64>,
-        allow_short_retention: bool,
-        dry_run: bool,
-        inventory: Option<Vec<(String, i64)>>,
-        user_metadata: Option<String>,
-    ) -> PyResult<Self> {
-        let inventoried = |(name, modified)| Inventoried { name, modified };
-        let options = VacuumOptions {
-            mode: VacuumMode::parse(mode).map_err(|e| to_python(py, &e))?,
-            inventory: inventory.map(|files| files.into_iter().map(inventoried).collect()),
-            retention: retention_millis.map(Duration::from_millis),
-            allow_short_retention,
-            dry_run,
-            user_metadata,
-        };
+    fn new(py: Python<'_>, table: &Table, options: Document<VacuumOptions>) -> PyResult<Self> {
+        let options = options.0.into_core().map_err(|e| to_python(py, &e))?;
         let inner = DistributedVacuum::new(table.location().clone(), table.options().clone(), options);
         Ok(Vacuum { inner: Mutex::new(inner) })
     }

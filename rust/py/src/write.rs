@@ -8,59 +8,74 @@ use deltaic_core::alter::SetOptions;
 use deltaic_core::maintain::{self, LikeOptions};
 use deltaic_core::schema::StructType;
 use deltaic_core::store::Location;
-use deltaic_core::write::{DefineMode, TableSpec, WriteMode, WriteOptions, define_table};
+use deltaic_core::write::{DefineMode, TableSpec, WriteMode, define_table};
 use deltaic_core::{Error, write as core};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::arrow::import;
+use crate::document::Document;
 use crate::runtime;
 use crate::table::Table;
 
-/// Makes a table without rows, of a schema as JSON, or replaces one, by the mode. The version, whether it was made, and
-/// whether one was replaced.
+/// A table to be made or replaced.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct TableDefinition {
+    partition_by: Vec<String>,
+    cluster_by: Vec<Vec<String>>,
+    configuration: BTreeMap<String, String>,
+    defaults: BTreeMap<String, String>,
+    arbitrary_properties: bool,
+    name: Option<String>,
+    description: Option<String>,
+    user_metadata: Option<String>,
+    managed: bool,
+    engine: Option<String>,
+}
+
+impl TableDefinition {
+    fn with(self, schema: StructType) -> TableSpec {
+        TableSpec {
+            schema,
+            partition_by: self.partition_by,
+            cluster_by: self.cluster_by,
+            configuration: self.configuration,
+            defaults: self.defaults,
+            properties: SetOptions { allow_arbitrary: self.arbitrary_properties },
+            name: self.name,
+            description: self.description,
+            user_metadata: self.user_metadata,
+            managed: self.managed,
+            engine: self.engine,
+        }
+    }
+}
+
+/// What became of it.
+#[derive(IntoPyObject)]
+pub(crate) struct DefinedTable {
+    version: u64,
+    created: bool,
+    replaced: bool,
+}
+
+/// Makes a table without rows, of a schema as JSON, or replaces one, by the mode.
 #[pyfunction]
-#[pyo3(signature = (
-    uri, schema, storage_options, *, mode, partition_by, cluster_by, configuration, defaults, name, description,
-    user_metadata, managed, engine, arbitrary_properties=false
-))]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn create(
     py: Python<'_>,
     uri: &str,
     schema: &str,
     storage_options: BTreeMap<String, String>,
     mode: &str,
-    partition_by: Vec<String>,
-    cluster_by: Vec<Vec<String>>,
-    configuration: BTreeMap<String, String>,
-    defaults: BTreeMap<String, String>,
-    name: Option<String>,
-    description: Option<String>,
-    user_metadata: Option<String>,
-    managed: bool,
-    engine: Option<String>,
-    arbitrary_properties: bool,
-) -> PyResult<(u64, bool, bool)> {
+    definition: Document<TableDefinition>,
+) -> PyResult<DefinedTable> {
     runtime::write(py, || {
-        let schema = StructType::from_json(schema)?;
-        let spec = TableSpec {
-            schema,
-            partition_by,
-            cluster_by,
-            configuration,
-            defaults,
-            properties: SetOptions { allow_arbitrary: arbitrary_properties },
-            name,
-            description,
-            user_metadata,
-            managed,
-            engine,
-        };
+        let spec = definition.0.with(StructType::from_json(schema)?);
         let location = Location::open(uri, &storage_options.into())?;
         let done = define_table(&location, &spec, DefineMode::parse(mode)?)?;
-        Ok((done.version, done.created, done.replaced))
+        Ok(DefinedTable { version: done.version, created: done.created, replaced: done.replaced })
     })
 }
 
@@ -74,44 +89,38 @@ pub(crate) fn check_place(
     runtime::read(py, move || core::check_place(&Location::open(&uri, &storage_options.into())?, false))
 }
 
-/// Makes a table without rows that is like the version that a table shows, and returns its version.
-#[pyfunction]
-#[pyo3(signature = (
-    table, uri, storage_options, *, configuration, defaults, user_metadata, managed, engine
-))]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn create_like(
-    py: Python<'_>,
-    table: &Table,
-    uri: &str,
-    storage_options: BTreeMap<String, String>,
+/// What a table that is made like another has of its own.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct TableLike {
     configuration: BTreeMap<String, String>,
     defaults: BTreeMap<String, String>,
     user_metadata: Option<String>,
     managed: bool,
     engine: Option<String>,
+}
+
+/// Makes a table without rows that is like the version that a table shows, and returns its version.
+#[pyfunction]
+pub(crate) fn create_like(
+    py: Python<'_>,
+    table: &Table,
+    uri: &str,
+    storage_options: BTreeMap<String, String>,
+    definition: Document<TableLike>,
 ) -> PyResult<u64> {
     runtime::write(py, || {
+        let TableLike { configuration, defaults, user_metadata, managed, engine } = definition.0;
         let options = LikeOptions { properties: configuration, defaults, user_metadata, managed, engine };
         let target = Location::open(uri, &storage_options.into())?;
         Ok(maintain::create_like(table.snapshot(), &target, &options)?.version)
     })
 }
 
-/// Creates a table, appends to it or overwrites it. Ctrl-C stops it between two batches, and the files written so far are deleted; once
-/// the commit has begun it is completed. Returns what it did as JSON.
-#[pyfunction]
-#[pyo3(signature = (
-    uri, data, storage_options, *, mode, replace_where, dynamic_partitions, partition_by, configuration, name, description, compression,
-    target_file_size, user_metadata, app_transaction
-))]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn write(
-    py: Python<'_>,
-    uri: &str,
-    data: &Bound<'_, PyAny>,
-    storage_options: BTreeMap<String, String>,
-    mode: &str,
+/// The options of a write.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct WriteOptions {
     replace_where: Option<String>,
     dynamic_partitions: bool,
     partition_by: Vec<String>,
@@ -122,24 +131,42 @@ pub(crate) fn write(
     target_file_size: Option<u64>,
     user_metadata: Option<String>,
     app_transaction: Option<(String, i64)>,
+}
+
+impl WriteOptions {
+    fn with(self, mode: WriteMode) -> core::WriteOptions {
+        let defaults = core::WriteOptions::default();
+        core::WriteOptions {
+            mode,
+            replace_where: self.replace_where,
+            dynamic_partitions: self.dynamic_partitions,
+            partition_by: self.partition_by,
+            configuration: self.configuration,
+            name: self.name,
+            description: self.description,
+            compression: self.compression,
+            target_file_size: self.target_file_size.unwrap_or(defaults.target_file_size),
+            user_metadata: self.user_metadata,
+            app_transaction: self.app_transaction,
+            ..defaults
+        }
+    }
+}
+
+/// Creates a table, appends to it or overwrites it. Ctrl-C stops it between two batches, and the files written so far are deleted; once
+/// the commit has begun it is completed. Returns what it did as JSON.
+#[pyfunction]
+pub(crate) fn write(
+    py: Python<'_>,
+    uri: &str,
+    data: &Bound<'_, PyAny>,
+    storage_options: BTreeMap<String, String>,
+    mode: &str,
+    options: Document<WriteOptions>,
 ) -> PyResult<String> {
     let data = import(data)?;
-    let defaults = WriteOptions::default();
     let result = runtime::write(py, || {
-        let options = WriteOptions {
-            mode: WriteMode::parse(mode)?,
-            replace_where,
-            dynamic_partitions,
-            partition_by,
-            configuration,
-            name,
-            description,
-            compression,
-            target_file_size: target_file_size.unwrap_or(defaults.target_file_size),
-            user_metadata,
-            app_transaction,
-            ..defaults
-        };
+        let options = options.0.with(WriteMode::parse(mode)?);
         let schema = data.schema();
         let stopping = data.map(|batch| {
             if runtime::interrupted() {

@@ -136,6 +136,14 @@ struct Dice {
     calls: HashMap<(Op, String), u64>,
 }
 
+/// A request, the fault that strikes it, and what it does where it arrives late.
+struct Request<'a> {
+    op: Op,
+    path: &'a ObjectPath,
+    fault: Option<Fault>,
+    late: Option<Work>,
+}
+
 /// A request that is under way, and after how many more calls it arrives.
 struct UnderWay {
     calls: u64,
@@ -293,25 +301,23 @@ impl FaultStore {
         run: impl FnOnce() -> Result<T>,
         twist: impl FnOnce(&Fault, T) -> Result<T>,
     ) -> Result<T> {
-        self.answer(self.strike(op, path), op, path, size, run, twist, None)
+        let request = Request { op, path, fault: self.strike(op, path), late: None };
+        self.answer(request, size, run, twist)
     }
 
-    /// The same for a fault that is known, and a call that can arrive late.
-    #[allow(clippy::too_many_arguments)]
+    /// The same for a request whose fault is known.
     fn answer<T>(
         &self,
-        fault: Option<Fault>,
-        op: Op,
-        path: &ObjectPath,
+        request: Request<'_>,
         size: impl Fn(&T) -> u64,
         run: impl FnOnce() -> Result<T>,
         twist: impl FnOnce(&Fault, T) -> Result<T>,
-        later: Option<Work>,
     ) -> Result<T> {
+        let Request { op, path, fault, late } = request;
         let answer = match &fault {
             None => run(),
             Some(Fault::Late(calls)) => {
-                let late = later.map(|work| UnderWay { calls: *calls, work });
+                let late = late.map(|work| UnderWay { calls: *calls, work });
                 self.state().under_way.extend(late);
                 Err(failure(op, path, "no answer in time"))
             }
@@ -410,8 +416,9 @@ impl Store for FaultStore {
             Fault::RetriedAnswer => Ok(PutOutcome::AlreadyExists),
             _ => Ok(outcome),
         };
-        let later: Work = Box::new(move |store| drop(store.put_if_absent(&late.0, late.1)));
-        self.answer(fault.clone(), Op::PutIfAbsent, path, |_| 0, run, twist, Some(later))
+        let late: Work = Box::new(move |store| drop(store.put_if_absent(&late.0, late.1)));
+        let request = Request { op: Op::PutIfAbsent, path, fault: fault.clone(), late: Some(late) };
+        self.answer(request, |_| 0, run, twist)
     }
 
     fn put(&self, path: &ObjectPath, body: Bytes) -> Result<()> {
@@ -423,9 +430,10 @@ impl Store for FaultStore {
             }
             _ => Ok(()),
         };
-        let later: Work = Box::new(move |store| drop(store.put(&late.0, late.1)));
+        let late: Work = Box::new(move |store| drop(store.put(&late.0, late.1)));
         let fault = self.strike(Op::Put, path);
-        self.answer(fault, Op::Put, path, |()| 0, || self.inner.put(path, whole), twist, Some(later))
+        let request = Request { op: Op::Put, path, fault, late: Some(late) };
+        self.answer(request, |()| 0, || self.inner.put(path, whole), twist)
     }
 
     fn make_durable(&self, root: &ObjectPath, files: &[ObjectPath]) -> Result<()> {
@@ -434,9 +442,10 @@ impl Store for FaultStore {
 
     fn delete(&self, path: &ObjectPath) -> Result<()> {
         let late = path.clone();
-        let later: Work = Box::new(move |store| drop(store.delete(&late)));
+        let late: Work = Box::new(move |store| drop(store.delete(&late)));
         let run = || self.inner.delete(path);
         let fault = self.strike(Op::Delete, path);
-        self.answer(fault, Op::Delete, path, |()| 0, run, |_, ()| Ok(()), Some(later))
+        let request = Request { op: Op::Delete, path, fault, late: Some(late) };
+        self.answer(request, |()| 0, run, |_, ()| Ok(()))
     }
 }

@@ -12,7 +12,7 @@ from deltaic import exceptions
 from deltaic._core import conditions_of_kinds, error_conditions, error_kinds
 
 KINDS = error_kinds()
-CONDITIONS = {name: (sql_state, dict(parameters)) for name, sql_state, _, parameters in error_conditions()}
+CONDITIONS = {c["name"]: (c["sql_state"], dict(c["parameters"])) for c in error_conditions()}
 
 
 @pytest.mark.parametrize(("kind", "facts"), KINDS, ids=[kind for kind, _ in KINDS])

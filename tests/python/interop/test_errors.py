@@ -41,7 +41,7 @@ def test_no_condition_is_invented(delta_jars: list[str]) -> None:
         "error/error-conditions.json",
     )
     table = _core.error_conditions()
-    for name, sql_state, spark_class, parameters in table:
+    for name, sql_state, spark_class, parameters in map(dict.values, table):
         condition, _, within = name.partition(".")
         found = (theirs if condition in theirs else sparks)[condition]
         detail = found["subClass"][within] if within else {"message": []}
@@ -52,7 +52,7 @@ def test_no_condition_is_invented(delta_jars: list[str]) -> None:
         assert hasattr(errors, spark_class), name
     assert len(table) > 100
     facts = dict(_core.error_kinds())
-    by_name = {name: parameters for name, _, _, parameters in table}
+    by_name = {row["name"]: row["parameters"] for row in table}
     for kind, name in _core.conditions_of_kinds():
         for parameter, fact in by_name[name]:
             assert fact is None or fact in facts[kind], (kind, parameter)

@@ -25,7 +25,7 @@ class Relation:
 
     def __init__(self, plan: Any, table: Any, last: int | None) -> None:
         self._plan = plan
-        self._block: tuple[bytes, int] | None = None
+        self._files: _core._ChangeFiles | None = None
         self._size: int | None = None
         self._facts = json.loads(plan.describe())
         # a frame of a version that is not the newest may not be written to
@@ -49,9 +49,9 @@ class Relation:
     def files(self, predicate: str | None) -> bytes:
         """All files: the JVM does not ask for some of them."""
         del predicate
-        block, _ = self._block or self._plan.files()
-        self._block = None
-        return block
+        files = self._files or self._plan.files()
+        self._files = None
+        return bytes(files["block"])
 
     def scan(self, storage: dict[str, str], predicate: str | None, row_ids: bool) -> Any:  # noqa: FBT001
         """The plan of a read of all files by the core."""
@@ -70,8 +70,8 @@ class Relation:
         """Bytes of all files."""
         if self._size is None:
             # Spark asks for the files next
-            self._block = self._plan.files()
-            self._size = self._block[1]
+            self._files = self._plan.files()
+            self._size = self._files["size"]
         return self._size
 
 

@@ -62,23 +62,25 @@ def create(asked: dict[str, Any], _: Any) -> None:
     if not schema["fields"]:
         names.check_there(path, identifiers.sql(identifiers.parts(asked["name"])[-2:]), storage)
     with names.location_errors(_name(asked), path, wanted.mode):
-        version, _, _ = _core.create(
+        defined = _core.create(
             path,
             json.dumps(schema),
             storage,
-            mode=wanted.mode,
-            partition_by=wanted.partition_by,
-            cluster_by=wanted.cluster_by,
-            configuration=wanted.properties,
-            defaults=settings.defaults,
-            name=None,
-            description=wanted.description,
-            user_metadata=settings.user_metadata,
-            managed=wanted.managed,
-            engine=f"Apache-Spark/{spark.version}",
-            arbitrary_properties=settings.arbitrary_properties,
+            wanted.mode,
+            {
+                "partition_by": wanted.partition_by,
+                "cluster_by": wanted.cluster_by,
+                "configuration": wanted.properties,
+                "defaults": settings.defaults,
+                "arbitrary_properties": settings.arbitrary_properties,
+                "name": None,
+                "description": wanted.description,
+                "user_metadata": settings.user_metadata,
+                "managed": wanted.managed,
+                "engine": f"Apache-Spark/{spark.version}",
+            },
         )
-    committed_at(spark, path, version)
+    committed_at(spark, path, defined["version"])
 
 
 def _source(asked: dict[str, Any], settings: Settings) -> Table:
@@ -101,11 +103,13 @@ def _create_like(asked: dict[str, Any]) -> None:
             _source(asked, settings)._core,
             asked["path"],
             _storage(asked["properties"]),
-            configuration=_properties(asked["properties"]),
-            defaults=settings.defaults,
-            user_metadata=settings.user_metadata,
-            managed=asked["managed"],
-            engine=f"Apache-Spark/{spark.version}",
+            {
+                "configuration": _properties(asked["properties"]),
+                "defaults": settings.defaults,
+                "user_metadata": settings.user_metadata,
+                "managed": asked["managed"],
+                "engine": f"Apache-Spark/{spark.version}",
+            },
         )
     committed_at(spark, asked["path"], version)
 

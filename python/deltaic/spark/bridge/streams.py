@@ -134,7 +134,10 @@ def commit(asked: dict[str, Any]) -> None:
 
 def check_places(asked: dict[str, Any]) -> None:
     """Checks where a query that starts keeps the schemas of its sources."""
-    places = [(p["table"], p["location"], p["uri"], p.get("source")) for p in asked["places"]]
+    places: list[_core._StreamPlace] = [
+        {"table": p["table"], "location": p["location"], "uri": p["uri"], "source": p.get("source")}
+        for p in asked["places"]
+    ]
     anywhere = may_keep_schemas_anywhere(session_of(None))
     _core.check_stream_places(asked["checkpoint"], places, anywhere)
 

@@ -148,13 +148,13 @@ def _change_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_met
 
 
 def _add_columns(table: Table, changes: Sequence[Mapping[str, Any]], user_metadata: str | None) -> int:
-    added = [
-        (
-            json.dumps(stored_columns(change["field"])),
-            list(change["column"][:-1]),
-            bool(change.get("first")),
-            change.get("after"),
-        )
+    added: list[_core._AddedColumns] = [
+        {
+            "schema": json.dumps(stored_columns(change["field"])),
+            "parent": list(change["column"][:-1]),
+            "first": bool(change.get("first")),
+            "after": change.get("after"),
+        }
         for change in changes
     ]
     return _core.add_columns(table._core, added, user_metadata)

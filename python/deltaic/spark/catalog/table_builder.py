@@ -246,23 +246,25 @@ class DeltaTableBuilder(Generic[Made]):
             name = f"delta.`{path}`" if self._name is None else identifiers.sql(self._name)
             names.check_there(path, name, settings.storage(None))
         with names.location_errors(self._name, path, mode):
-            version, _, _ = _core.create(
+            defined = _core.create(
                 path,
                 json.dumps({"type": "struct", "fields": self._columns}),
                 settings.storage(None),
-                mode=mode,
-                partition_by=self._partition_by,
-                cluster_by=self._clustering(),
-                configuration=self._properties,
-                defaults=settings.defaults,
-                name=None,
-                description=self._comment,
-                user_metadata=settings.user_metadata,
-                managed=managed,
-                engine=f"Apache-Spark/{self._spark.version}",
-                arbitrary_properties=settings.arbitrary_properties,
+                mode,
+                {
+                    "partition_by": self._partition_by,
+                    "cluster_by": self._clustering(),
+                    "configuration": self._properties,
+                    "defaults": settings.defaults,
+                    "arbitrary_properties": settings.arbitrary_properties,
+                    "name": None,
+                    "description": self._comment,
+                    "user_metadata": settings.user_metadata,
+                    "managed": managed,
+                    "engine": f"Apache-Spark/{self._spark.version}",
+                },
             )
-        committed_at(self._spark, path, version)
+        committed_at(self._spark, path, defined["version"])
 
     def _define_as(self, rows: DataFrame, path: str, mode: str, *, managed: bool) -> None:
         definition = Definition(

@@ -154,7 +154,7 @@ class Matches:
         if self.often and not self.clauses.may_match_often:
             self._refuse()
         fired = found.filter(pc.greater(found["count"], 0))
-        rows, _ = op.dml.take_rows(fired.select([FILE, "bucket", "bitmap", "count"]))
+        rows = op.dml.take_rows(fired.select([FILE, "bucket", "bitmap", "count"]))["rows"]
         for i in self.clauses.all:
             self.counts[i] = pc.sum(found[f"clause{i}"]).as_py() or 0
         if self.often:

@@ -86,15 +86,17 @@ class Operation:
             if plan is not None
             else _core.Dml(
                 ref.path,
+                self.settings.storage(ref.storage_options),
                 name,
                 dict(parameters),
-                user_metadata=self.settings.user_metadata,
-                app_transaction=self.settings.txn if app_transaction is None else app_transaction,
-                auto_compact=self.settings.auto_compact,
-                vectors=_KINDS[name] not in self.settings.without_vectors,
-                files=self.settings.files(),
-                engine=f"Apache-Spark/{self.spark.version}",
-                storage_options=self.settings.storage(ref.storage_options),
+                {
+                    "user_metadata": self.settings.user_metadata,
+                    "app_transaction": self.settings.txn if app_transaction is None else app_transaction,
+                    "auto_compact": self.settings.auto_compact,
+                    "vectors": _KINDS[name] not in self.settings.without_vectors,
+                    "files": self.settings.files(),
+                    "engine": f"Apache-Spark/{self.spark.version}",
+                },
             )
         )
         self.schema = StructType.fromJson(json.loads(self.dml.schema))

@@ -47,8 +47,8 @@ def take(op: Operation, rows: Any) -> tuple[int, int]:
         bitmaps = op.bound(bitmaps_of(op, rows)).toArrow()
     if not op.connect:
         op.dml.set_predicate(op.asked())
-    taken: tuple[int, int] = op.dml.take_rows(bitmaps)
-    return taken
+    taken = op.dml.take_rows(bitmaps)
+    return taken["rows"], taken["matches"]
 
 
 def bitmaps_of(op: Operation, rows: Any) -> Any:

@@ -48,8 +48,7 @@ class Sample:
 
     def __call__(self, work: str) -> Iterator[pa.RecordBatch]:
         """One row: the chosen ones."""
-        bin_, rows, chosen = _core.OptimizeTask(self.document).sample(work)
-        yield pa.RecordBatch.from_pydict({"bin": [bin_], "rows": [rows], "chosen": [chosen]}, _SAMPLE)
+        yield pa.RecordBatch.from_pylist([_core.OptimizeTask(self.document).sample(work)], _SAMPLE)
 
 
 class Spread:
@@ -63,10 +62,8 @@ class Spread:
 
     def __call__(self, work: str) -> Iterator[pa.RecordBatch]:
         """Rows of ranges; a range comes more than once."""
-        for range_, rows in _core.OptimizeTask(self.document, self.ranges).spread(work):
-            yield pa.RecordBatch.from_pydict(
-                {"key": [self.keys[range_]], "range": [range_], "rows": [rows]}, _ROWS
-            )
+        for some in _core.OptimizeTask(self.document, self.ranges).spread(work):
+            yield pa.RecordBatch.from_pylist([{"key": self.keys[some["range"]], **some}], _ROWS)
 
 
 class Gather:
@@ -130,29 +127,28 @@ class OptimizeRun:
     def _answers(self, optimize: _core.Optimize, limit: int) -> list[str]:
         document = optimize.task(max(1, task_memory(self.spark) // _SHARE_OF_SORT))
         # on Spark Connect nothing bounds how many rows a task is handed at once: one task sorts by itself there
-        whole, samples = optimize.works(None if is_connect(self.spark) else limit)
-        self.tasks = len(whole)
+        works = optimize.works(None if is_connect(self.spark) else limit)
+        self.tasks = len(works["whole"])
         answers: list[str] = []
-        if whole:
-            rewritten = tasks.frame(self.spark, whole, Rewrite(document), "answer string")
+        if works["whole"]:
+            rewritten = tasks.frame(self.spark, works["whole"], Rewrite(document), "answer string")
             answers += tasks.answers(rewritten, _tag()).column("answer").to_pylist()
-        if samples:
-            answers += self._divided(optimize, document, samples)
+        if works["samples"]:
+            answers += self._divided(optimize, document, works["samples"])
         return answers
 
     def _divided(self, optimize: _core.Optimize, document: str, samples: list[str]) -> list[str]:
         chosen = tasks.frame(self.spark, samples, Sample(document), "bin long, rows long, chosen binary")
-        found = tasks.answers(chosen, _tag())
-        ranges, count, parts = optimize.divide(
-            list(zip(*(found.column(name).to_pylist() for name in _SAMPLE.names), strict=True))
-        )
+        ranges = optimize.divide(tasks.answers(chosen, _tag()).to_pylist())
+        count = ranges["count"]
         if count == 0:
             return []
         self.tasks += count
         session = tasks.of_few_rows(self.spark)
-        spread = Spread(document, ranges, _keys(session, count))
-        rows = tasks.frame(session, parts, spread, "key int, range int, rows binary")
-        gathered = rows.repartition(count, "key").mapInArrow(Gather(document, ranges), "answer string")
+        spread = Spread(document, ranges["document"], _keys(session, count))
+        rows = tasks.frame(session, ranges["parts"], spread, "key int, range int, rows binary")
+        gather = Gather(document, ranges["document"])
+        gathered = rows.repartition(count, "key").mapInArrow(gather, "answer string")
         answers: list[str] = tasks.answers(gathered, _tag()).column("answer").to_pylist()
         return answers
 

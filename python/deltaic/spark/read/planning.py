@@ -45,14 +45,21 @@ def plan_scan(
     millis = millis_of(path, timestamp, time_zone)
     if version is None and millis is None and may_name_a_time(path):
         path, millis = of_path(path, time_zone, storage)
+    asked: _core._ScanRequest = {
+        "version": version,
+        "timestamp_millis": millis,
+        "predicate": where,
+        "row_ids": row_ids,
+        "verify": verify,
+    }
     try:
-        return _core.ScanPlan(path, version, millis, where, dict(storage), row_ids, verify)
+        return _core.ScanPlan(path, dict(storage), asked)
     except TableNotFoundError:
         part = partition_folder(path, version, millis, storage, verify)
         if part is None:
             raise
-        where = both(where, part.predicate)
-        return _core.ScanPlan(part.root, version, millis, where, dict(storage), row_ids, verify)
+        asked["predicate"] = both(where, part.predicate)
+        return _core.ScanPlan(part.root, dict(storage), asked)
 
 
 def plan_changes(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+MOST = (1 << 63) - 1
+"""The largest whole number that a setting or an option may have."""
 _DELTA = "spark.databricks.delta."
 _USER_METADATA = _DELTA + "commitInfo.userMetadata"
 _DEFAULTS = _DELTA + "properties.defaults."
@@ -159,18 +161,20 @@ class Settings:
         compression: str | None = None,
         max_records_per_file: int | None = None,
         parquet: Mapping[str, str] | None = None,
-    ) -> str:
-        """The settings of data files for `_core`, as JSON; what is given here takes precedence over the session."""
-        said = {
-            "compression": self.compression if compression is None else compression,
-            "max_records_per_file": self.max_records_per_file
-            if max_records_per_file is None
-            else max_records_per_file,
+    ) -> _core._FileChoices:
+        """The settings of data files for `_core`; what is given here takes precedence over the session."""
+        compression = self.compression if compression is None else compression
+        most_rows = self.max_records_per_file if max_records_per_file is None else max_records_per_file
+        return {
+            "compression": compression or None,
+            "max_records_per_file": most_rows or None,
             "parquet": dict(parquet or {}),
             "session_parquet": self.parquet,
-            **self.compaction,
+            "compact_min_files": self.compaction.get("min_files"),
+            "compact_target_size": self.compaction.get("target_size"),
+            "compact_small_size": self.compaction.get("small_size"),
+            "compact_most_partitions": self.compaction.get("most_partitions"),
         }
-        return json.dumps({name: value for name, value in said.items() if value})
 
     def storage(self, given: Mapping[str, str] | None) -> dict[str, str]:
         """The options of a store, with what the session allows there."""
@@ -376,10 +380,10 @@ def _size(name: str, text: str) -> int:
 
 def _compaction(given: Mapping[str, str]) -> dict[str, int]:
     said = {
-        "compact_min_files": _number(given, _DELTA + "autoCompact.minNumFiles"),
-        "compact_target_size": _number(given, _DELTA + "autoCompact.maxFileSize"),
-        "compact_small_size": _number(given, _DELTA + "autoCompact.minFileSize"),
-        "compact_most_partitions": _number(given, _DELTA + "autoCompact.maxNumModifiedPartitions"),
+        "min_files": _number(given, _DELTA + "autoCompact.minNumFiles"),
+        "target_size": _number(given, _DELTA + "autoCompact.maxFileSize"),
+        "small_size": _number(given, _DELTA + "autoCompact.minFileSize"),
+        "most_partitions": _number(given, _DELTA + "autoCompact.maxNumModifiedPartitions"),
     }
     return {name: value for name, value in said.items() if value is not None}
 
@@ -393,6 +397,8 @@ def _number(given: Mapping[str, str], name: str) -> int | None:
         number = int(text)
     except ValueError:
         raise InvalidArgumentError.of(name, f"`{text}` is not a whole number") from None
+    if number > MOST:
+        raise InvalidArgumentError.of(name, f"`{text}` is more than {MOST}")
     return number if number > 0 else None
 
 

@@ -266,11 +266,11 @@ class Changes:
 
     def files(self) -> bytes:
         """As `_core.StreamPart`."""
-        return bytes(self._plan.files()[0])
+        return bytes(self._plan.files()["block"])
 
     def size(self) -> int:
         """As `_core.StreamPart`."""
-        return int(self._plan.files()[1])
+        return int(self._plan.files()["size"])
 
     def splits(self, most_bytes: int) -> list[bytes]:
         """As `_core.StreamPart`."""

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 from deltaic.predicates import unqualified
 from deltaic.spark.session.known_options import OPTIONS_REFUSED
-from deltaic.spark.session.settings import Settings
+from deltaic.spark.session.settings import MOST, Settings
 from deltaic.spark.session.time_zone import in_utc
 from deltaic.spark.write.replacing import ON, USING, Replacing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from deltaic import _core
     from deltaic.spark.write.definition import Definition
 
 _MODES = {
@@ -46,8 +47,8 @@ class WriteOptions:
     """Settings of Parquet's own writer."""
     hadoop: dict[str, str] = field(default_factory=dict, repr=False)
     """Settings of file systems, for Spark's writer."""
-    files: str | None = None
-    """The settings of data files for `_core`, as JSON: these, and those of the session."""
+    files: _core._FileChoices = field(default_factory=lambda: Settings().files())
+    """The settings of data files for `_core`: these, and those of the session."""
     arbitrary_properties: bool = False
     """The session's setting for unknown properties."""
     store: dict[str, str] = field(default_factory=dict)
@@ -188,11 +189,11 @@ class WriteOptions:
         return replace(self, replace_where=plain, aliased=self.replace_where)
 
     @property
-    def shown(self) -> dict[str, str] | None:
+    def shown(self) -> dict[str, str]:
         """What the history shows of the condition of an overwrite as it was given."""
         if self.replacing is not None:
             return self.replacing.shown
-        return None if self.aliased is None else {"predicate": self.aliased}
+        return {} if self.aliased is None else {"predicate": self.aliased}
 
     def zoned(self, zone: str, path: str, storage_options: Mapping[str, str] | None) -> WriteOptions:
         """With a condition that means in any time zone what it means in this one.
@@ -280,6 +281,8 @@ def _whole(name: str, text: str | None, least: int) -> int | None:
         number = least - 1
     if number < least:
         raise InvalidArgumentError.of(name, f"`{text}` is not a whole number of at least {least}")
+    if number > MOST:
+        raise InvalidArgumentError.of(name, f"`{text}` is more than {MOST}")
     return number
 
 

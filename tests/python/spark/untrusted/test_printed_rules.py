@@ -12,8 +12,9 @@ from bridge_tables import Log
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from deltaic import _core
 from deltaic.exceptions import InvalidExpressionError
+from deltaic.spark.write.options import WriteOptions
+from deltaic.spark.write.transaction import make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +78,7 @@ def printed(folder: Path, schema: str, text: str) -> str | None:
     reader = {"minReaderVersion": 3, "readerFeatures": ["timestampNtz"]}
     log.commit({"protocol": {**reader, "minWriterVersion": 7, "writerFeatures": features}}, metadata)
     try:
-        plan = _core.WritePlan(str(folder), "append", schema, rules_held=True)
+        plan = make_plan(str(folder), "append", schema, None, WriteOptions(), "4.0", None, rules_held=True)
     except InvalidExpressionError:
         return None
     (check,) = json.loads(plan.rules)["checks"]

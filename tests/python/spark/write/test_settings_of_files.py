@@ -84,6 +84,15 @@ class TestParquet:
             writer.option("parquet.encryption.footer.key", "k").save(path)
         assert not Path(path, "_delta_log").exists()
 
+    def test_a_number_that_is_too_large(self, spark: SparkSession, setting: Setting, path: str) -> None:
+        writer = spark.range(3).write.format("delta")
+        with pytest.raises(exceptions.InvalidArgumentError, match="maxRecordsPerFile"):
+            writer.option("maxRecordsPerFile", str(1 << 63)).save(path)
+        setting(f"{DELTA}autoCompact.minNumFiles", str(1 << 63))
+        with pytest.raises(exceptions.InvalidArgumentError, match="minNumFiles"):
+            writer.save(path)
+        assert not Path(path, "_delta_log").exists()
+
 
 class TestEveryOperation:
     @pytest.mark.parametrize("vectors", ["false", "true"])

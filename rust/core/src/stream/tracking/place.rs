@@ -3,9 +3,18 @@ use std::collections::BTreeSet;
 use super::schema_log::{OPTION, conflict, folder_name};
 use crate::error::{Error, Result, condition};
 
-/// A source of a query that keeps schemas: table, location, both as the query names them, the location as a whole URI, and
-/// `streamingSourceTrackingId`.
-pub type Place = (String, String, String, Option<String>);
+/// Where a source of a query keeps its schemas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The table, as the query names it.
+    pub table: String,
+    /// The location of the log of schemas, as the query names it.
+    pub location: String,
+    /// That location as a whole URI.
+    pub uri: String,
+    /// `streamingSourceTrackingId`.
+    pub source: Option<String>,
+}
 
 /// Checks that the logs of schemas of one query are below its checkpoint, unless `anywhere`, and that no two of its sources
 /// have the same one.
@@ -14,7 +23,7 @@ pub type Place = (String, String, String, Option<String>);
 /// [`Error::InvalidArgument`] where they are not.
 pub fn check_places(checkpoint: &str, places: &[Place], anywhere: bool) -> Result<()> {
     let mut seen = BTreeSet::new();
-    for (table, location, uri, source) in places {
+    for Place { table, location, uri, source } in places {
         let log = folder_name(&table.replace(':', "").replace('/', "_"), source.as_deref());
         let below = |uri: &str| uri.strip_prefix(checkpoint.trim_end_matches('/')).map(str::to_owned);
         if !anywhere && !below(uri).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
@@ -37,8 +46,11 @@ mod tests {
     use super::*;
 
     fn checked(locations: &[(&str, Option<&str>)], anywhere: bool) -> &'static str {
-        let place = |(uri, source): &(&str, Option<&str>)| {
-            ("t".to_owned(), (*uri).to_owned(), (*uri).to_owned(), source.map(str::to_owned))
+        let place = |(uri, source): &(&str, Option<&str>)| Place {
+            table: "t".to_owned(),
+            location: (*uri).to_owned(),
+            uri: (*uri).to_owned(),
+            source: source.map(str::to_owned),
         };
         let places: Vec<_> = locations.iter().map(place).collect();
         let checked = check_places("file:/c", &places, anywhere);
