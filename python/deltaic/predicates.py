@@ -12,7 +12,7 @@ import json
 import re
 import struct
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import sqlglot
 from sqlglot import exp
@@ -51,13 +51,19 @@ class _Untranslatable(Exception):  # noqa: N818 (never leaves this module)
     """A part that the tree cannot say."""
 
 
-def from_sql(text: str) -> str:
-    """The predicate tree of a condition, as the JSON that the core reads.
+@overload
+def from_sql(text: str) -> str: ...
+@overload
+def from_sql(text: str | None) -> str | None: ...
+def from_sql(text: str | None) -> str | None:
+    """The predicate tree of a condition, as the JSON that the core reads; none where no condition is given.
 
     Raises:
         InvalidPredicateError: the text is not one SQL condition, or holds a date or time that does not exist.
             The error points at the word.
     """
+    if text is None:
+        return None
     if not text.strip():
         raise InvalidPredicateError("the predicate is empty", predicate=text, reason="it is empty")
     try:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timezone
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, overload
 
 from deltaic import _core, times
 from deltaic.exceptions import InvalidTimeTravelError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import tzinfo
 
 _TIME_IN_PATH = re.compile(r"@[0-9]{17}$")
 
@@ -60,8 +61,12 @@ def of_path(path: str, zone: str, storage: Mapping[str, str]) -> tuple[str, int 
     return found["path"], times.since_epoch(local) // 1000
 
 
-def millis(path: str, when: str | datetime | date | None) -> int | None:
-    """Milliseconds since the Unix epoch. Without a time zone it is UTC, and a date is its midnight.
+@overload
+def millis(path: str, when: str | datetime | date, zone: tzinfo = ...) -> int: ...
+@overload
+def millis(path: str, when: str | datetime | date | None, zone: tzinfo = ...) -> int | None: ...
+def millis(path: str, when: str | datetime | date | None, zone: tzinfo = timezone.utc) -> int | None:
+    """Milliseconds since the Unix epoch. Without a time zone it is in `zone`, and a date is its midnight.
 
     Raises:
         InvalidTimeTravelError: the text is no time.
@@ -70,13 +75,13 @@ def millis(path: str, when: str | datetime | date | None) -> int | None:
         return None
     if isinstance(when, str):
         try:
-            return times.micros(when) // 1000
+            return times.micros(when, zone) // 1000
         except ValueError as error:
             raise invalid_timestamp(path, when) from error
     if not isinstance(when, datetime):
-        when = datetime(when.year, when.month, when.day, tzinfo=timezone.utc)
+        when = datetime(when.year, when.month, when.day, tzinfo=zone)
     if when.tzinfo is None:
-        when = when.replace(tzinfo=timezone.utc)
+        when = when.replace(tzinfo=zone)
     return times.since_epoch(when) // 1000
 
 

@@ -107,7 +107,7 @@ impl Target for Predicates {
 
     fn check(&self, input: &[u8]) -> bool {
         let text = String::from_utf8_lossy(input);
-        if let Ok(predicate) = serde_json::from_str::<Predicate>(&text) {
+        if let Ok(predicate) = Predicate::from_json(&text) {
             return self.check_json(&predicate);
         }
         let Ok(expr) = parse(&text) else { return false };
@@ -169,7 +169,7 @@ pub(crate) fn mutate_sql(rng: &mut Rng, sql: &[Vec<u8>]) -> Vec<u8> {
 impl Predicates {
     fn check_json(&self, predicate: &Predicate) -> bool {
         let written = serde_json::to_string(predicate).unwrap();
-        let again = serde_json::from_str::<Predicate>(&written).unwrap();
+        let again = Predicate::from_json(&written).unwrap();
         assert_eq!(serde_json::to_string(&again).unwrap(), written);
         let Ok(mask) = filter_mask(predicate, &self.batch) else { return false };
         assert_eq!(mask.len(), self.batch.num_rows());

@@ -175,11 +175,11 @@ class Table(RowChanges, Alterations, Maintenance):
         Raises:
             InvalidPredicateError: `where` is not a condition, or names an unknown column.
         """
-        return self._core.files(None if where is None else from_sql(where), stats)
+        return self._core.files(from_sql(where), stats)
 
     def totals(self, where: str | None = None) -> FileTotals:
         """Numbers of the files that `files(where)` lists, without listing them one by one."""
-        totals = self._core.files_totals(None if where is None else from_sql(where))
+        totals = self._core.files_totals(from_sql(where))
         return FileTotals(**json.loads(totals))
 
     def explain(self, where: str, *, limit: int | None = None, kept: bool | None = None) -> dict[str, Any]:
@@ -224,9 +224,7 @@ class Table(RowChanges, Alterations, Maintenance):
             InvalidPredicateError: `where` is not a condition, names an unknown column, or cannot be evaluated here.
             InvalidArgumentError: there is no such column; or row ids of a version without `delta.enableRowTracking`.
         """
-        return self._core.rows(
-            None if columns is None else list(columns), None if where is None else from_sql(where), row_ids
-        )
+        return self._core.rows(None if columns is None else list(columns), from_sql(where), row_ids)
 
     def changes(
         self,
@@ -270,9 +268,7 @@ class Table(RowChanges, Alterations, Maintenance):
         plan = self._changes(
             start, end, start_timestamp, end_timestamp, allow_out_of_range=allow_out_of_range
         )
-        return plan.rows(
-            None if columns is None else list(columns), None if where is None else from_sql(where)
-        )
+        return plan.rows(None if columns is None else list(columns), from_sql(where))
 
     def changed_files(
         self,
@@ -344,7 +340,7 @@ class Table(RowChanges, Alterations, Maintenance):
 
     def file_list(self, where: str | None = None, *, stats: bool = False) -> Iterator[dict[str, Any]]:
         """The files of `files()` one by one as dictionaries, for programs without an Arrow library."""
-        for batch in self._core.files_json(None if where is None else from_sql(where), stats):
+        for batch in self._core.files_json(from_sql(where), stats):
             yield from json.loads(batch)
 
     def commit(self, version: int) -> dict[str, Any]:

@@ -319,15 +319,7 @@ impl TableBuilder {
     /// One GET of the hint, one listing from there, and one GET of the newest checksum, or of the commits after the
     /// checkpoint and its footer. A version by timestamp lists the whole log.
     pub fn open(self) -> Result<Table> {
-        let (path, at) = resolve_table_path(&self.uri, &self.options.0)?;
-        let at = match (at, self.at) {
-            (At::Latest, given) => given,
-            (named, At::Latest) => named,
-            _ => {
-                let reason = "the path and the builder both name a version or time".to_owned();
-                return Err(crate::Error::InvalidTimeTravel { path, reason });
-            }
-        };
+        let (path, at) = resolve_table_path(&self.uri, self.at, &self.options.0)?;
         let location = Location::open(&path, &self.options.0)?;
         let location = match &self.cancel {
             Some(cancel) => location.stopped_by(cancel),

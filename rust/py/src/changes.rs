@@ -10,6 +10,7 @@ use pyo3::prelude::{Bound, *};
 use pyo3::types::PyBytes;
 
 use crate::errors::to_python;
+use crate::predicate::JsonPredicate;
 use crate::runtime;
 use crate::spark_scan::encoded;
 use crate::stream::{Batches, Stream};
@@ -91,9 +92,9 @@ impl Changes {
         &self,
         py: Python<'_>,
         columns: Option<Vec<String>>,
-        predicate: Option<&str>,
+        predicate: Option<JsonPredicate>,
     ) -> PyResult<Stream> {
-        let request = read_request(py, columns, predicate)?;
+        let request = read_request(columns, predicate);
         let schema = self.plan.row_schema(&request).map_err(|e| to_python(py, &e))?;
         let plan = self.plan.clone();
         let open = move || -> Result<Batches> { Ok(Box::new(plan.read(request.clone())?)) };

@@ -14,6 +14,7 @@ mod files;
 mod logs;
 mod maintain;
 mod optimize;
+mod predicate;
 mod runtime;
 mod spark;
 mod spark_dml;

@@ -24,7 +24,7 @@ pub(crate) fn restore(
     user_metadata: Option<String>,
 ) -> PyResult<String> {
     runtime::stoppable(py, |cancel| {
-        let at = version.map(At::Version).or(timestamp.map(At::Timestamp)).unwrap_or(At::Latest);
+        let at = At::given(&uri_of(table.location().root()), version, timestamp)?;
         let location = table.location().stopped_by(cancel);
         let done = maintain::restore(&location, at, &RestoreOptions { ignore_missing_files, user_metadata })?;
         Ok(json!({

@@ -12,8 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::to_python;
+use crate::predicate::{JsonPredicate, inner};
 use crate::runtime::read;
-use crate::spark_scan::{ScanPlan, predicate_of};
+use crate::spark_scan::ScanPlan;
 use crate::stream::Stream;
 use crate::verify::level;
 
@@ -55,16 +56,8 @@ impl SparkTable {
         read(py, move || {
             let level = level(verify.as_deref())?;
             let storage_options = StorageOptions::from(storage_options);
-            let (path, in_path) = resolve_table_path(&uri, &storage_options)?;
-            let at = match (version, timestamp, in_path) {
-                (None, None, at) => at,
-                (Some(version), None, At::Latest) => At::Version(version),
-                (None, Some(timestamp), At::Latest) => At::Timestamp(timestamp),
-                _ => {
-                    let reason = "give one version or one timestamp, in the path or as an option".into();
-                    return Err(Error::InvalidTimeTravel { path: uri, reason });
-                }
-            };
+            let asked = At::given(&uri, version, timestamp)?;
+            let (path, at) = resolve_table_path(&uri, asked, &storage_options)?;
             let travels = !matches!(at, At::Latest);
             let snapshot = match at {
                 At::Latest => Snapshot::newest(&path, &storage_options, level)?,
@@ -102,10 +95,9 @@ impl SparkTable {
 
     /// The files that may hold a row for which the predicate (JSON) is true, as one block.
     #[pyo3(signature = (predicate=None))]
-    fn files<'py>(&self, py: Python<'py>, predicate: Option<&str>) -> PyResult<Bound<'py, PyBytes>> {
-        let predicate = predicate.map(predicate_of).transpose().map_err(|e| to_python(py, &e))?;
+    fn files<'py>(&self, py: Python<'py>, predicate: Option<JsonPredicate>) -> PyResult<Bound<'py, PyBytes>> {
         let snapshot = self.snapshot.clone();
-        let block = read(py, move || file_list::encode(&snapshot, predicate))?;
+        let block = read(py, move || file_list::encode(&snapshot, inner(predicate)))?;
         Ok(PyBytes::new(py, &block))
     }
 
@@ -115,14 +107,11 @@ impl SparkTable {
         &self,
         py: Python<'_>,
         storage_options: BTreeMap<String, String>,
-        predicate: Option<String>,
+        predicate: Option<JsonPredicate>,
         row_ids: bool,
     ) -> PyResult<ScanPlan> {
         let snapshot = self.snapshot.clone();
-        read(py, move || {
-            let predicate = predicate.as_deref().map(predicate_of).transpose()?;
-            ScanPlan::of_matching(snapshot, storage_options.into(), predicate, row_ids)
-        })
+        read(py, move || ScanPlan::of_matching(snapshot, storage_options.into(), inner(predicate), row_ids))
     }
 
     /// The different values of the partition columns, in columns of their types.
@@ -181,7 +170,7 @@ pub(crate) fn time_in_path(
     storage_options: BTreeMap<String, String>,
 ) -> PyResult<Option<TimeInPath>> {
     read(py, move || {
-        Ok(match resolve_table_path(&uri, &storage_options.into())? {
+        Ok(match resolve_table_path(&uri, At::Latest, &storage_options.into())? {
             (path, At::Timestamp(millis)) => Some(TimeInPath { path, millis }),
             _ => None,
         })

@@ -18,10 +18,11 @@ use crate::arrow::import;
 use crate::document::Document;
 use crate::errors::to_python;
 use crate::file_choices::FileChoices;
+use crate::predicate::{JsonPredicate, inner, of_scans};
 use crate::runtime::{stoppable, write};
 use crate::spark::SparkTable;
-use crate::spark_scan::{ScanPlan, predicate_of};
-use crate::spark_write::{WritePlan, actions, predicates, to_json};
+use crate::spark_scan::ScanPlan;
+use crate::spark_write::{WritePlan, actions, to_json};
 use crate::stream::{Batches, Stream};
 
 /// The options of an operation.
@@ -169,9 +170,9 @@ impl Dml {
     }
 
     /// A predicate that every matching row makes true, as JSON.
-    fn set_predicate(&self, py: Python<'_>, predicate: Option<&str>) -> PyResult<()> {
+    fn set_predicate(&self, py: Python<'_>, predicate: Option<JsonPredicate>) -> PyResult<()> {
         self.with(py, |dml| {
-            dml.set_predicate(predicate.map(predicate_of).transpose()?);
+            dml.set_predicate(inner(predicate));
             Ok(())
         })
     }
@@ -189,9 +190,9 @@ impl Dml {
 
     /// What its queries read of the table besides the matching rows: a predicate (JSON) for each scan, or none for
     /// every row.
-    fn read_rows_of(&self, py: Python<'_>, reads: Vec<Option<String>>) -> PyResult<()> {
+    fn read_rows_of(&self, py: Python<'_>, reads: Vec<Option<JsonPredicate>>) -> PyResult<()> {
         self.with(py, |dml| {
-            dml.read_rows_of(predicates(&reads)?);
+            dml.read_rows_of(of_scans(reads));
             Ok(())
         })
     }
@@ -264,10 +265,10 @@ impl Dml {
         &self,
         py: Python<'py>,
         part: &str,
-        predicate: Option<&str>,
+        predicate: Option<JsonPredicate>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let block = self.with(py, |dml| match part_of(part)? {
-            FileSubset::All => file_list::encode(dml.snapshot(), predicate.map(predicate_of).transpose()?),
+            FileSubset::All => file_list::encode(dml.snapshot(), inner(predicate)),
             part => file_list::encode_adds(dml.snapshot(), &dml.files(part)?),
         })?;
         Ok(PyBytes::new(py, &block))
@@ -280,11 +281,17 @@ impl Dml {
 
     /// The plan of a read of the files of a `part`; of `all` those that may hold a row for which a predicate is true.
     #[pyo3(signature = (part, row_ids, predicate=None))]
-    fn scan(&self, py: Python<'_>, part: &str, row_ids: bool, predicate: Option<&str>) -> PyResult<ScanPlan> {
+    fn scan(
+        &self,
+        py: Python<'_>,
+        part: &str,
+        row_ids: bool,
+        predicate: Option<JsonPredicate>,
+    ) -> PyResult<ScanPlan> {
         self.with(py, |dml| {
-            if let (FileSubset::All, Some(predicate)) = (part_of(part)?, predicate) {
+            if let (FileSubset::All, Some(predicate)) = (part_of(part)?, inner(predicate)) {
                 let (snapshot, options) = (dml.snapshot().clone(), dml.storage().clone());
-                return ScanPlan::of_matching(snapshot, options, Some(predicate_of(predicate)?), row_ids);
+                return ScanPlan::of_matching(snapshot, options, Some(predicate), row_ids);
             }
             let files = dml.files(part_of(part)?)?;
             let more = if row_ids { dml.row_id_columns()? } else { Vec::new() };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use deltaic_core::Result;
 use deltaic_core::actions::Add;
 use deltaic_core::engine::file_list;
 use deltaic_core::predicate::Predicate;
@@ -10,12 +11,12 @@ use deltaic_core::scan::{Split, file_facts, row_id_bases, row_id_columns, splits
 use deltaic_core::schema::{ColumnMappingMode, DataType, StructField, stored_schema};
 use deltaic_core::snapshot::{At, Snapshot, resolve_table_path};
 use deltaic_core::store::{Location, StorageOptions};
-use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::document::Document;
 use crate::errors::to_python;
+use crate::predicate::{JsonPredicate, inner};
 use crate::runtime::read;
 use crate::stream::{Batches, Stream};
 use crate::verify::level;
@@ -26,7 +27,7 @@ use crate::verify::level;
 pub(crate) struct ScanRequest {
     version: Option<u64>,
     timestamp_millis: Option<i64>,
-    predicate: Option<String>,
+    predicate: Option<JsonPredicate>,
     row_ids: bool,
     verify: Option<String>,
 }
@@ -79,19 +80,11 @@ impl ScanPlan {
         let ScanRequest { version, timestamp_millis, predicate, row_ids, verify } = request.0;
         read(py, move || {
             let options = StorageOptions::from(storage_options);
-            let (uri, named) = resolve_table_path(&path, &options)?;
-            let both = |reason: &str| Error::InvalidTimeTravel { path: path.clone(), reason: reason.into() };
-            let at = match (named, version, timestamp_millis) {
-                (named, None, None) => named,
-                (At::Latest, Some(version), None) => At::Version(version),
-                (At::Latest, None, Some(millis)) => At::Timestamp(millis),
-                (At::Latest, ..) => return Err(both("give a version or a timestamp, not both")),
-                _ => return Err(both("the path names a version already")),
-            };
-            let predicate = predicate.as_deref().map(predicate_of).transpose()?;
+            let asked = At::given(&path, version, timestamp_millis)?;
+            let (uri, at) = resolve_table_path(&path, asked, &options)?;
             let level = level(verify.as_deref())?;
             let snapshot = Snapshot::open_with(Location::open(&uri, &options)?, at, level)?;
-            ScanPlan::of_matching(snapshot, options, predicate, row_ids)
+            ScanPlan::of_matching(snapshot, options, inner(predicate), row_ids)
         })
     }
 
@@ -191,12 +184,6 @@ impl ScanPlan {
         let batch = read(py, move || file_facts(&snapshot, &files))?;
         Ok(batch.map(Stream::of))
     }
-}
-
-/// A predicate from its JSON.
-pub(crate) fn predicate_of(json: &str) -> Result<Predicate> {
-    serde_json::from_str(json)
-        .map_err(|e| Error::InvalidPredicate { predicate: json.to_owned(), reason: e.to_string() })
 }
 
 /// Groups of files as `read_split` takes them.

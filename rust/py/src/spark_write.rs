@@ -7,7 +7,6 @@ use deltaic_core::alter::SetOptions;
 use deltaic_core::engine::DistributedWrite;
 use deltaic_core::engine::file_list::spark_uri;
 use deltaic_core::expr::RuleKind;
-use deltaic_core::predicate::Predicate;
 use deltaic_core::schema::StructType;
 use deltaic_core::write::{DefineMode, Defines, WriteMode, WriteOptions, WrittenFile, footer_adds};
 use deltaic_core::{Error, Result};
@@ -17,6 +16,7 @@ use crate::arrow::import;
 use crate::document::Document;
 use crate::errors::to_python;
 use crate::file_choices::FileChoices;
+use crate::predicate::{JsonPredicate, of_scans};
 use crate::runtime::{read, write};
 use crate::spark::SparkTable;
 
@@ -251,10 +251,10 @@ impl WritePlan {
         &self,
         py: Python<'_>,
         adds: Vec<String>,
-        reads: Option<Vec<Option<String>>>,
+        reads: Option<Vec<Option<JsonPredicate>>>,
     ) -> PyResult<Option<u64>> {
         write(py, || {
-            let result = self.inner.commit(actions(&adds)?, predicates(&reads.unwrap_or_default())?)?;
+            let result = self.inner.commit(actions(&adds)?, of_scans(reads.unwrap_or_default()))?;
             Ok((!result.skipped).then_some(result.version))
         })
     }
@@ -274,15 +274,6 @@ fn texts(adds: &[Add]) -> Result<Vec<String>> {
 
 pub(crate) fn actions(texts: &[String]) -> Result<Vec<Add>> {
     texts.iter().map(|t| serde_json::from_str(t).map_err(|e| no_json(&e))).collect()
-}
-
-/// Scans of a query: see `WritePlan.commit`.
-pub(crate) fn predicates(reads: &[Option<String>]) -> Result<Vec<Option<Predicate>>> {
-    let parse = |json: &String| {
-        serde_json::from_str(json)
-            .map_err(|e| Error::InvalidPredicate { predicate: json.clone(), reason: e.to_string() })
-    };
-    reads.iter().map(|read| read.as_ref().map(parse).transpose()).collect()
 }
 
 pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use deltaic_core::actions::ObjectPath;
 use deltaic_core::conflict::TransactionRecord;
 use deltaic_core::maintain::{clustering_columns, shown_clustering_columns};
-use deltaic_core::predicate::Predicate;
 use deltaic_core::replay::FilesRequest;
 use deltaic_core::scan::explain::{Shown, explain};
 use deltaic_core::scan::{ReadRequest, RowScan};
@@ -24,6 +23,7 @@ use crate::arrow::schema_capsule;
 use crate::changes::Changes;
 use crate::errors::to_python;
 use crate::files::FileLines;
+use crate::predicate::{JsonPredicate, inner};
 use crate::stream::{Batches, Open, Stream};
 use crate::verify::level;
 use crate::{commits, files, runtime};
@@ -55,43 +55,11 @@ impl Table {
     pub(crate) fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
-
-    fn predicate(py: Python<'_>, json: Option<&str>) -> PyResult<Option<Predicate>> {
-        json.map(|text| parse_predicate(text).map_err(|e| to_python(py, &e))).transpose()
-    }
 }
 
-/// What rows are asked for; the predicate is JSON.
-pub(crate) fn read_request(
-    py: Python<'_>,
-    columns: Option<Vec<String>>,
-    predicate: Option<&str>,
-) -> PyResult<ReadRequest> {
-    Ok(ReadRequest { columns, predicate: Table::predicate(py, predicate)?, ..ReadRequest::default() })
-}
-
-/// The predicate of its JSON form.
-pub(crate) fn parse_predicate(json: &str) -> Result<Predicate> {
-    serde_json::from_str(json)
-        .map_err(|e| Error::InvalidPredicate { predicate: json.to_owned(), reason: e.to_string() })
-}
-
-/// Where and when to open: `uri` may say it with `@v5` or `@20260101000000000`.
-fn target(
-    uri: &str,
-    version: Option<u64>,
-    timestamp: Option<i64>,
-    options: &StorageOptions,
-) -> Result<(String, At)> {
-    let asked = [version.map(At::Version), timestamp.map(At::Timestamp)];
-    let (path, suffix) = resolve_table_path(uri, options)?;
-    let mut all = asked.into_iter().flatten().chain((suffix != At::Latest).then_some(suffix));
-    let at = all.next().unwrap_or(At::Latest);
-    if all.next().is_some() {
-        let reason = "more than one of a version, a timestamp and an `@` suffix is given; give one".into();
-        return Err(Error::InvalidTimeTravel { path: uri.to_owned(), reason });
-    }
-    Ok((path, at))
+/// What rows are asked for.
+pub(crate) fn read_request(columns: Option<Vec<String>>, predicate: Option<JsonPredicate>) -> ReadRequest {
+    ReadRequest { columns, predicate: inner(predicate), ..ReadRequest::default() }
 }
 
 fn to_json(py: Python<'_>, value: &impl Serialize) -> PyResult<String> {
@@ -118,7 +86,7 @@ impl Table {
     ) -> PyResult<Self> {
         let options = StorageOptions::from(storage_options.unwrap_or_default());
         runtime::read(py, move || {
-            let (path, at) = target(&uri, version, timestamp, &options)?;
+            let (path, at) = resolve_table_path(&uri, At::given(&uri, version, timestamp)?, &options)?;
             let location = Location::open(&path, &options)?;
             Ok(Table { snapshot: Snapshot::open_with(location, at, level(verify.as_deref())?)?, options })
         })
@@ -204,8 +172,8 @@ impl Table {
 
     /// The files that may hold a match of the predicate (JSON).
     #[pyo3(signature = (predicate=None, stats=false))]
-    fn files(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> PyResult<Stream> {
-        let request = FilesRequest { predicate: Self::predicate(py, predicate)?, stats, extended: false };
+    fn files(&self, py: Python<'_>, predicate: Option<JsonPredicate>, stats: bool) -> PyResult<Stream> {
+        let request = FilesRequest { predicate: inner(predicate), stats, extended: false };
         let snapshot = self.snapshot.clone();
         let open: Open = Arc::new(move || files::open(&snapshot, request.clone()));
         let first = open.clone();
@@ -216,16 +184,21 @@ impl Table {
 
     /// The files that may hold a match of the predicate (JSON), as JSON: for readers without an Arrow library.
     #[pyo3(signature = (predicate=None, stats=false))]
-    fn files_json(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> PyResult<FileLines> {
-        let request = FilesRequest { predicate: Self::predicate(py, predicate)?, stats, extended: false };
+    fn files_json(
+        &self,
+        py: Python<'_>,
+        predicate: Option<JsonPredicate>,
+        stats: bool,
+    ) -> PyResult<FileLines> {
+        let request = FilesRequest { predicate: inner(predicate), stats, extended: false };
         let snapshot = self.snapshot.clone();
         runtime::read(py, move || FileLines::open(&snapshot, request))
     }
 
     /// Number of files, their bytes, how many have deletion vectors, and how many rows these delete, as JSON.
     #[pyo3(signature = (predicate=None))]
-    fn files_totals(&self, py: Python<'_>, predicate: Option<&str>) -> PyResult<String> {
-        let request = FilesRequest { predicate: Self::predicate(py, predicate)?, ..Default::default() };
+    fn files_totals(&self, py: Python<'_>, predicate: Option<JsonPredicate>) -> PyResult<String> {
+        let request = FilesRequest { predicate: inner(predicate), ..Default::default() };
         let snapshot = self.snapshot.clone();
         let totals = runtime::read(py, move || files::totals(&snapshot, request))?;
         to_json(py, &totals)
@@ -236,13 +209,12 @@ impl Table {
     fn explain(
         &self,
         py: Python<'_>,
-        predicate: &str,
+        predicate: JsonPredicate,
         limit: Option<usize>,
         kept: Option<bool>,
     ) -> PyResult<String> {
-        let predicate = parse_predicate(predicate).map_err(|e| to_python(py, &e))?;
         let snapshot = self.snapshot.clone();
-        let told = runtime::read(py, move || explain(&snapshot, &predicate, Shown { limit, kept }))?;
+        let told = runtime::read(py, move || explain(&snapshot, &predicate.0, Shown { limit, kept }))?;
         to_json(py, &told)
     }
 
@@ -252,10 +224,10 @@ impl Table {
         &self,
         py: Python<'_>,
         columns: Option<Vec<String>>,
-        predicate: Option<&str>,
+        predicate: Option<JsonPredicate>,
         row_ids: bool,
     ) -> PyResult<Stream> {
-        let request = ReadRequest { row_ids, ..read_request(py, columns, predicate)? };
+        let request = ReadRequest { row_ids, ..read_request(columns, predicate) };
         // every check that needs no file is made now
         let scan = RowScan::of(&self.snapshot, request.clone()).map_err(|e| to_python(py, &e))?;
         let snapshot = self.snapshot.clone();

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import TYPE_CHECKING, Any
 
-from deltaic import _core, times
-from deltaic.exceptions import InvalidArgumentError, InvalidTimeTravelError, TableNotFoundError
+from deltaic import _core, time_travel, times
+from deltaic.exceptions import TableNotFoundError
 from deltaic.spark.read.change_data_feed import Feed
 from deltaic.spark.read.options import verify_level
 from deltaic.spark.read.partition_folders import both, partition_folder
-from deltaic.time_travel import may_name_a_time, of_path
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Mapping
-
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 
 
 def plan_scan(
@@ -34,17 +31,10 @@ def plan_scan(
     `where` is JSON, `verify` the level of the read. The path may be the folder of a partition.
     """
     if version is not None:
-        try:
-            version = int(version)
-        except ValueError:
-            raise InvalidArgumentError(
-                f"versionAsOf: `{version}` is not a whole number",
-                argument="versionAsOf",
-                reason="not a whole number",
-            ) from None
+        version = time_travel.version_of(path, str(version))
     millis = millis_of(path, timestamp, time_zone)
-    if version is None and millis is None and may_name_a_time(path):
-        path, millis = of_path(path, time_zone, storage)
+    if version is None and millis is None and time_travel.may_name_a_time(path):
+        path, millis = time_travel.of_path(path, time_zone, storage)
     asked: _core._ScanRequest = {
         "version": version,
         "timestamp_millis": millis,
@@ -80,13 +70,4 @@ def plan_changes(
 
 def millis_of(path: str, timestamp: str | dt.datetime | None, time_zone: str) -> int | None:
     """Milliseconds since the epoch; Spark reads a timestamp without zone in the zone of the session."""
-    if timestamp is None:
-        return None
-    try:
-        at = timestamp if isinstance(timestamp, dt.datetime) else dt.datetime.fromisoformat(timestamp.strip())
-    except ValueError:
-        reason = f"`{timestamp}` is not a timestamp; write one such as 2026-01-31 or 2026-01-31 12:00:00.5"
-        raise InvalidTimeTravelError(f"time travel of `{path}`: {reason}", path=path, reason=reason) from None
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=times.zone_of(time_zone))
-    return (at - _EPOCH) // dt.timedelta(milliseconds=1)
+    return time_travel.millis(path, timestamp, times.zone_of(time_zone))

@@ -99,7 +99,7 @@ def _connect_rows(
     if where is not None and not is_utc(zone):
         schema = plan_scan(path, version, timestamp, None, zone, options).schema
         where = pruning(zone, where, schema, path)
-    predicate = None if where is None else from_sql(where)
+    predicate = from_sql(where)
     scan = plan_scan(path, version, timestamp, predicate, zone, options, row_ids=row_ids)
     if not row_ids:
         return planned_rows(spark, scan)

@@ -260,11 +260,8 @@ def moment(spark: Any, path: str, text: str) -> datetime:
     Raises:
         InvalidTimeTravelError: it says none.
     """
-    try:
-        zone = times.zone_of(spark.conf.get(TIME_ZONE))
-        return times.from_millis(times.micros(text, zone) // 1000)
-    except ValueError as error:
-        raise time_travel.invalid_timestamp(path, text) from error
+    zone = times.zone_of(spark.conf.get(TIME_ZONE))
+    return times.from_millis(time_travel.millis(path, text, zone))
 
 
 def _all(spark: Any) -> Mapping[str, str]:

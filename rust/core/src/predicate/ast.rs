@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
+
 /// A column by its logical name; more than one part is a field of a struct. Names compare without case, as in Spark.
 pub type ColumnPath = Vec<String>;
 
@@ -107,6 +109,17 @@ pub enum Predicate {
     Constant(Option<bool>),
     /// A condition that cannot be expressed here, as text. It keeps every file; rows cannot be filtered by it.
     Unknown(String),
+}
+
+impl Predicate {
+    /// The predicate of its JSON.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPredicate`] for text that is none.
+    pub fn from_json(json: &str) -> Result<Self> {
+        serde_json::from_str(json)
+            .map_err(|e| Error::InvalidPredicate { predicate: json.to_owned(), reason: e.to_string() })
+    }
 }
 
 mod float_text {

@@ -15,6 +15,26 @@ pub enum At {
     Timestamp(i64),
 }
 
+impl At {
+    /// Of a version or a timestamp in milliseconds, whichever is given; without both the newest one. `path` is for the error.
+    ///
+    /// # Errors
+    /// [`Error::InvalidTimeTravel`] when both are given.
+    pub fn given(path: &str, version: Option<u64>, timestamp: Option<i64>) -> Result<Self> {
+        match (version, timestamp) {
+            (None, None) => Ok(At::Latest),
+            (Some(version), None) => Ok(At::Version(version)),
+            (None, Some(millis)) => Ok(At::Timestamp(millis)),
+            (Some(_), Some(_)) => Err(more_than_one(path)),
+        }
+    }
+}
+
+fn more_than_one(path: &str) -> Error {
+    let reason = "more than one of a version, a timestamp and an `@` suffix is given; give one".to_owned();
+    Error::InvalidTimeTravel { path: path.to_owned(), reason }
+}
+
 /// Splits `path@v5` and `path@20260101000000000` (`yyyyMMddHHmmssSSS`, UTC) into the path and the version. A suffix of
 /// any other shape belongs to the path.
 ///
@@ -39,15 +59,24 @@ fn parse_table_path(uri: &str) -> Result<(String, At)> {
     Ok((uri.to_owned(), At::Latest))
 }
 
-/// The place and the version that a path names: `path@v5` and `path@20260101000000000` (`yyyyMMddHHmmssSSS`, UTC) are a version
-/// of `path`, unless a table has the whole name.
+/// The place and the version that a path and `asked` name: `path@v5` and `path@20260101000000000` (`yyyyMMddHHmmssSSS`, UTC) are
+/// a version of `path`, unless a table has the whole name.
 ///
 /// # Errors
-/// [`Error::InvalidTimeTravel`] when the suffix has the shape of a version or timestamp and is none.
+/// [`Error::InvalidTimeTravel`] when the suffix has the shape of a version or timestamp and is none, and when both the path and
+/// `asked` name a version.
 ///
 /// # Cost
 /// One listing where the path has such a suffix.
-pub fn resolve_table_path(uri: &str, options: &StorageOptions) -> Result<(String, At)> {
+pub fn resolve_table_path(uri: &str, asked: At, options: &StorageOptions) -> Result<(String, At)> {
+    match (named_by_path(uri, options)?, asked) {
+        ((path, At::Latest), asked) => Ok((path, asked)),
+        (named, At::Latest) => Ok(named),
+        _ => Err(more_than_one(uri)),
+    }
+}
+
+fn named_by_path(uri: &str, options: &StorageOptions) -> Result<(String, At)> {
     let named = parse_table_path(uri);
     if matches!(named, Ok((_, At::Latest))) {
         return named;
@@ -84,7 +113,8 @@ mod tests {
     fn a_table_of_the_whole_name_is_meant_by_it() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let resolved = |name: &str| resolve_table_path(&place(name), &StorageOptions::new()).unwrap();
+        let resolved =
+            |name: &str| resolve_table_path(&place(name), At::Latest, &StorageOptions::new()).unwrap();
         std::fs::create_dir_all(folder.path().join("t/_delta_log")).unwrap();
         assert_eq!(resolved("t@v0"), (place("t"), At::Version(0)));
         std::fs::create_dir_all(folder.path().join("t@v0/_delta_log")).unwrap();
@@ -92,5 +122,18 @@ mod tests {
         std::fs::write(folder.path().join("t@v0/_delta_log/00000000000000000000.json"), "{}").unwrap();
         assert_eq!(resolved("t@v0"), (place("t@v0"), At::Latest));
         assert_eq!(resolved("t@v0@v1"), (place("t@v0"), At::Version(1)));
+    }
+
+    #[test]
+    fn a_version_is_named_once() {
+        let resolved = |uri: &str, asked: At| resolve_table_path(uri, asked, &StorageOptions::new());
+        assert_eq!(resolved("/no/t", At::Version(2)).unwrap(), ("/no/t".into(), At::Version(2)));
+        assert_eq!(resolved("/no/t@v1", At::Latest).unwrap(), ("/no/t".into(), At::Version(1)));
+        for refused in [
+            resolved("/no/t@v1", At::Timestamp(0)).map(|_| ()),
+            At::given("/no/t", Some(1), Some(0)).map(|_| ()),
+        ] {
+            assert!(matches!(refused, Err(Error::InvalidTimeTravel { .. })), "{refused:?}");
+        }
     }
 }
