@@ -34,7 +34,7 @@ const SECONDS: &str = "DELTAIC_FUZZ_SECONDS";
 const SEED: &str = "DELTAIC_FUZZ_SEED";
 /// The file of one input, which alone is tried.
 const INPUT: &str = "DELTAIC_FUZZ_INPUT";
-/// The process that tries: it is told the file for the input that it is at.
+/// The process that tries: it gets the file for the input that it is at.
 const CURRENT: &str = "DELTAIC_FUZZ_CURRENT";
 
 const FEW: u64 = 300;

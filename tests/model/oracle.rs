@@ -63,13 +63,13 @@ pub(crate) fn acknowledged(model: &Writers, world: &World) -> bool {
         times.entry(id).or_default().push(version as u64 + 1);
     }
     let once = times.values().all(|versions| versions.len() == 1);
-    let told = world.ends().all(|(id, end)| match (end, times.get(&id)) {
+    let reported = world.ends().all(|(id, end)| match (end, times.get(&id)) {
         (End::Committed(version), Some(versions)) => versions == &[*version],
         (End::Committed(_), None) => false,
         (End::Failed(_) | End::Nothing | End::Recorded(_), versions) => versions.is_none(),
         (End::Unknown | End::Crashed, _) => true,
     });
-    once && told
+    once && reported
 }
 
 /// The row of an application is there once when any of its runs says so.

@@ -1,6 +1,6 @@
 """The points of a Rust file that can be mutated, and the file with all its mutants behind guards.
 
-A mutant is off until `crate::mutant` is told its number, so that one build serves all.
+A mutant is off until `crate::mutant` gets its number, so that one build serves all.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ quick
     For the editor. Each test once, with the first of its cases, and of a file that needs Spark the first six tests;
     without peers, Spark Connect, streams, recipes, tests of documents, and tests that take processes of their own.
 change
-    What a change must pass, and what runs unless told otherwise. All tests, peers and doors included, but cases that
+    What a change must pass, and what runs by default. All tests, peers and kinds of session included, but cases that
     take long: they have the mark `long`, or stand in `_LEFT_OUT` with what covers them.
 full
     Everything. By night.
@@ -66,7 +66,7 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
     ("test_write_overwrite", "door", {"connect"}),
     ("test_write_rules", "door", {"connect"}),
     # small frames take the route `driver` by themselves, and Connect has but the other
-    ("test_doors", "route", {"arrow", "driver"}),
+    ("test_write_apis", "route", {"arrow", "driver"}),
     ("test_values_that_must_not_be", "route", {"direct", "driver"}),
     ("test_write_overwrite", "route", {"arrow", "driver"}),
     # what a recipe merges is merged by the tests of merges

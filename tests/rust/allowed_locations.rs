@@ -31,7 +31,7 @@ fn rows(table: &TableBuilder, allowed: Option<&str>) -> Result<usize> {
     read(&open(table, allowed)?, ReadRequest::default())?.map(|batch| batch.map(|b| b.num_rows())).sum()
 }
 
-/// What engines are told of the files that they read themselves.
+/// What engines get of the files that they read themselves.
 fn handed_over(table: &TableBuilder, allowed: Option<&str>) -> [Result<()>; 4] {
     let snapshot = open(table, allowed).unwrap();
     let adds = surviving_files(&snapshot, None, false).unwrap();

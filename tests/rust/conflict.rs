@@ -248,9 +248,13 @@ fn every_cell_of_the_matrix_holds() {
                     assert_eq!(commits(&location).len() as u64, won + 1, "{cell}");
                     assert_eq!((lost.level, lost.advice), (Some(level.name()), row.then), "{cell}");
                     let record = TransactionRecord::from_json(lost.transaction.as_ref().unwrap()).unwrap();
-                    let told = explain_conflicts(&location, &record).unwrap();
-                    assert_eq!((told.outcome, told.version), (Outcome::Conflict, Some(won)), "{cell}");
-                    let rules = &told.winners[0].rules;
+                    let reported = explain_conflicts(&location, &record).unwrap();
+                    assert_eq!(
+                        (reported.outcome, reported.version),
+                        (Outcome::Conflict, Some(won)),
+                        "{cell}"
+                    );
+                    let rules = &reported.winners[0].rules;
                     let first = rules.iter().find(|r| r.outcome == Some(Outcome::Conflict)).unwrap();
                     assert_eq!((first.rule, &first.files), (row.rule, &lost.files), "{cell}");
                     assert_eq!(first.error.as_deref(), Some(error.kind()), "{cell}");
@@ -288,9 +292,13 @@ fn rows_that_were_read_are_followed_to_where_a_compaction_moved_them() {
                     let lost = error.conflict().unwrap();
                     assert_eq!((lost.version, lost.rule.as_str()), (deleted, "remove-read"), "{level}");
                     let record = TransactionRecord::from_json(lost.transaction.as_ref().unwrap()).unwrap();
-                    let told = explain_conflicts(&pair.location, &record).unwrap();
-                    assert_eq!((told.outcome, told.version), (Outcome::Conflict, Some(deleted)), "{level}");
-                    assert_eq!(told.winners[0].outcome, Outcome::Rebase, "{level}");
+                    let reported = explain_conflicts(&pair.location, &record).unwrap();
+                    assert_eq!(
+                        (reported.outcome, reported.version),
+                        (Outcome::Conflict, Some(deleted)),
+                        "{level}"
+                    );
+                    assert_eq!(reported.winners[0].outcome, Outcome::Rebase, "{level}");
                     assert_ne!(level, IsolationLevel::SnapshotIsolation);
                 }
             }

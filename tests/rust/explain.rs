@@ -122,18 +122,18 @@ proptest! {
             form, json_stats, struct_stats, struct_partitions, row_group: 3, ..CheckpointSpec::default()
         };
         let (_table, snapshot) = table(&files, in_checkpoint, &spec);
-        let told = explain(&snapshot, &predicate, Shown::default()).unwrap();
-        let of = |kept: bool| told.files.iter().filter(move |f| f.kept == kept);
+        let reported = explain(&snapshot, &predicate, Shown::default()).unwrap();
+        let of = |kept: bool| reported.files.iter().filter(move |f| f.kept == kept);
         let kept: Vec<String> = of(true).map(|f| f.path.clone()).collect();
         prop_assert_eq!(&kept, &scanned(&snapshot, Some(&predicate)));
         // a checkpoint says no more than the commits do
         let (_plain, plain) = self::table(&files, 0, &CheckpointSpec::default());
         let in_commits = scanned(&plain, Some(&predicate));
         prop_assert!(in_commits.iter().all(|path| kept.contains(path)), "{:?} of {:?}", kept, in_commits);
-        let all: BTreeSet<&str> = told.files.iter().map(|f| f.path.as_str()).collect();
+        let all: BTreeSet<&str> = reported.files.iter().map(|f| f.path.as_str()).collect();
         prop_assert_eq!(all.len(), files.len());
-        prop_assert_eq!((told.kept.files + told.dropped.files) as usize, files.len());
-        prop_assert_eq!(told.dropped.files as usize, of(false).count());
+        prop_assert_eq!((reported.kept.files + reported.dropped.files) as usize, files.len());
+        prop_assert_eq!(reported.dropped.files as usize, of(false).count());
         prop_assert!(of(true).all(|f| f.causes.is_empty() && f.why.is_some()));
         prop_assert!(of(false).all(|f| !f.causes.is_empty() && f.why.is_none()));
         // what is shown in text is what the checkpoint has in types, so that a part is always found
@@ -149,12 +149,12 @@ fn files_of_a_checkpoint_without_statistics_are_kept() {
     let positive =
         Predicate::Compare { op: CompareOp::Gt, column: vec!["x".into()], value: Literal::Long(3) };
     assert_eq!(scanned(&snapshot, Some(&positive)).len(), 2);
-    let told = explain(&snapshot, &positive, Shown::default()).unwrap();
-    assert!(told.files.iter().all(|f| f.why == Some(Why::NoStatistics)));
+    let reported = explain(&snapshot, &positive, Shown::default()).unwrap();
+    assert!(reported.files.iter().all(|f| f.why == Some(Why::NoStatistics)));
 }
 
 #[test]
-fn a_file_is_told_with_the_part_and_the_values_that_rule_it_out() {
+fn a_file_is_reported_with_the_part_and_the_values_that_rule_it_out() {
     let file = |p, low, high, stats| File { p: Some(p), day: 0, x: (Some(low), Some(high), Some(1)), stats };
     let files = [file(1, 0, 4, true), file(2, 0, 4, true), file(1, 5, 9, true), file(1, 0, 0, false)];
     let (_table, snapshot) = table(&files, 2, &CheckpointSpec::default());
@@ -164,8 +164,8 @@ fn a_file_is_told_with_the_part_and_the_values_that_rule_it_out() {
         value: Literal::Long(value),
     };
     let predicate = Predicate::And(vec![at("x", CompareOp::Gt, 4), at("p", CompareOp::Eq, 1)]);
-    let told = explain(&snapshot, &predicate, Shown::default()).unwrap();
-    let json: Value = serde_json::to_value(&told).unwrap();
+    let reported = explain(&snapshot, &predicate, Shown::default()).unwrap();
+    let json: Value = serde_json::to_value(&reported).unwrap();
     let of = |path: &str| json["files"].as_array().unwrap().iter().find(|f| f["path"] == path).unwrap();
     let statistics = json!([{"part": "x > 4", "by": "statistics", "columns": ["x"]}]);
     assert_eq!(of("f0.parquet")["causes"], statistics);

@@ -223,7 +223,7 @@ fn an_error_tells_nothing_of_what_is_in_a_file_or_how_large_it_is() {
         files.commit(&[actions::with(actions::add(place), "size", 4711)]);
         let data = rows(&files).unwrap_err().to_string();
         let sums = crc32fast::hash(body.get(4..4 + size as usize).unwrap_or_default());
-        for told in [
+        for reported in [
             length.to_string(),
             "4660".into(),
             "305419896".into(),
@@ -231,7 +231,10 @@ fn an_error_tells_nothing_of_what_is_in_a_file_or_how_large_it_is() {
             "56780000".into(),
             format!("{sums:08x}"),
         ] {
-            assert!(length == 3 || !(vector.contains(&told) || data.contains(&told)), "{vector}\n{data}");
+            assert!(
+                length == 3 || !(vector.contains(&reported) || data.contains(&reported)),
+                "{vector}\n{data}"
+            );
         }
         assert!(!vector.contains("3 bytes") && !data.contains("3 bytes"), "{vector}\n{data}");
     }

@@ -108,7 +108,7 @@ fn say(line: &str) {
     out.flush().unwrap();
 }
 
-/// The process that is killed: no test, unless it is told a table. It works until it dies.
+/// The process that is killed: no test, unless it is given a table. It works until it dies.
 #[test]
 fn writer() {
     let (Ok(path), Ok(seed)) = (std::env::var(TABLE), std::env::var(SEED)) else { return };

@@ -1,4 +1,4 @@
-//! Opening and replaying a log: every form of it gives the same state, and what is broken is passed over or named.
+//! Opening and replaying a log: every form of it gives the same state, and what is corrupt is ignored and reported, or an error names it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -150,7 +150,7 @@ fn opening_reads_no_file_action() {
 }
 
 #[test]
-fn t14_a_broken_checkpoint_is_passed_over_and_the_report_says_so() {
+fn t14_a_corrupt_checkpoint_is_ignored_and_reported() {
     for form in FORMS {
         for cut in [0, 1, 2] {
             let mut table = table();
@@ -184,7 +184,7 @@ fn t14_a_broken_checkpoint_is_passed_over_and_the_report_says_so() {
 }
 
 #[test]
-fn t14_broken_hints_checksums_and_compacted_files_are_passed_over() {
+fn t14_corrupt_hints_checksums_and_compacted_files_are_ignored() {
     for (name, body) in [
         ("_last_checkpoint", "{\"version\":"),
         ("_last_checkpoint", ""),
@@ -204,7 +204,7 @@ fn t14_broken_hints_checksums_and_compacted_files_are_passed_over() {
 }
 
 #[test]
-fn t14_a_checkpoint_in_the_place_of_another_or_twice_is_passed_over() {
+fn t14_a_checkpoint_in_the_place_of_another_or_twice_is_ignored() {
     for (form, doubled) in [
         (CheckpointForm::V2Json(0), true),
         (CheckpointForm::V2Json(0), false),
@@ -235,7 +235,7 @@ fn t14_a_checkpoint_in_the_place_of_another_or_twice_is_passed_over() {
 }
 
 #[test]
-fn t14_a_checksum_that_makes_no_table_is_passed_over() {
+fn t14_a_checksum_that_makes_no_table_is_ignored() {
     for (from, to) in [
         ("\\\"type\\\":\\\"long\\\"", "\\\"type\\\":\\\"lonf\\\""),
         ("\"minReaderVersion\":1", "\"minReaderVersion\":9"),
@@ -391,7 +391,7 @@ fn the_newest_version_is_advanced_where_the_table_is_known_and_never_an_older_on
 }
 
 #[test]
-fn a_table_that_was_put_in_the_place_of_another_is_loaded_anew() {
+fn a_table_that_was_put_in_the_place_of_another_is_loaded_again() {
     let mut first = TableBuilder::temp();
     let schema = actions::schema(&[("id", "long")]);
     first.create(&schema, &[], &[]);
@@ -418,7 +418,7 @@ fn t26_a_commit_that_vanishes_from_the_end_of_the_log_is_an_error() {
     let at = |version: u64| format!("{version:020}.json");
     let body = fs::read(table.root().join("_delta_log").join(at(4))).unwrap();
     table.remove_log_file(&at(4));
-    // what was told to be there is not: neither an older version in its place, nor silence
+    // what was reported as there is missing: neither an older version in its place, nor silence
     let gap = latest.update().unwrap_err();
     assert!(matches!(&gap, Error::LogGap { version: 4, missing, .. } if *missing == at(4)), "{gap}");
     assert!(matches!(open(&table, At::Version(4)), Err(Error::VersionNotFound { version: 4, .. })));

@@ -62,7 +62,7 @@ fn count(snapshot: &Snapshot) -> Result<usize> {
     snapshot.files(FilesRequest::default())?.map(|batch| batch.map(|b| b.num_files())).sum()
 }
 
-/// The number of files at a level, and what was passed over.
+/// The number of files at a level, and what was ignored.
 fn read(table: &TableBuilder, level: Verify) -> Result<(usize, Vec<String>)> {
     let snapshot = open(table, level)?;
     Ok((count(&snapshot)?, snapshot.report().fallbacks))
@@ -82,7 +82,7 @@ fn refused(table: &TableBuilder, version: u64, what: &str, files: usize) {
 }
 
 /// Read at [`Verify::Checked`], although the checksum says something else; refused by [`Verify::Full`] alone.
-fn passed_over(table: &TableBuilder, files: usize) {
+fn ignored(table: &TableBuilder, files: usize) {
     let (found, fallbacks) = read(table, Verify::Checked).unwrap();
     assert_eq!(found, files);
     assert!(fallbacks.len() == 1 && fallbacks[0].contains(".crc"), "{fallbacks:?}");
@@ -139,11 +139,11 @@ fn a_writer_that_counts_in_its_own_way_is_believed_as_little_as_one_that_began_w
             crc.as_object_mut().unwrap().remove("fileSizeHistogram");
         });
     }
-    passed_over(&table, 5);
+    ignored(&table, 5);
 }
 
 #[test]
-fn a_lone_checksum_that_contradicts_the_log_is_passed_over() {
+fn a_lone_checksum_that_contradicts_the_log_is_ignored() {
     let table = table();
     for version in 0..6 {
         fs::remove_file(table.root().join("_delta_log").join(crc(version))).unwrap();
@@ -152,14 +152,14 @@ fn a_lone_checksum_that_contradicts_the_log_is_passed_over() {
         crc["numFiles"] = 10.into();
         crc.as_object_mut().unwrap().remove("fileSizeHistogram");
     });
-    passed_over(&table, 5);
+    ignored(&table, 5);
     // unless it is of another transaction
     change(&table, &crc(6), |crc| crc["txnId"] = "another".into());
     refused(&table, 6, "of another transaction", 5);
 }
 
 #[test]
-fn a_checksum_that_counted_a_file_twice_is_passed_over() {
+fn a_checksum_that_counted_a_file_twice_is_ignored() {
     let mut table = table();
     // a writer that did not hear of its append makes it again: the rows are there once, and the sums have it twice
     let add = actions::with(actions::add("f7"), "size", json!(70));
@@ -179,7 +179,7 @@ fn a_checksum_that_counted_a_file_twice_is_passed_over() {
         crc["numFiles"] = (crc["numFiles"].as_i64().unwrap() + 1).into();
         crc["tableSizeBytes"] = (crc["tableSizeBytes"].as_i64().unwrap() + 70).into();
     });
-    passed_over(&table, 6);
+    ignored(&table, 6);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every store keeps the same promises, and the fault store breaks exactly those that it is told to.
+//! Every store keeps the same promises, and the fault store breaks exactly those that it is configured to break.
 
 use std::sync::Arc;
 

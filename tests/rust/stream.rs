@@ -115,7 +115,7 @@ fn all_that_is_available_now_is_fixed_at_the_first_question() {
 }
 
 #[test]
-fn a_stream_begins_where_it_is_told() {
+fn a_stream_begins_where_its_options_say() {
     let mut table = table();
     table.commit(&adds(&["a"]));
     table.commit(&adds(&["b"]));
@@ -190,7 +190,7 @@ fn removed_and_changed_rows_stop_a_stream_unless_it_may_pass_over_them() {
 }
 
 #[test]
-fn rearranged_files_are_passed_over() {
+fn rearranged_files_are_skipped() {
     let mut table = table();
     table.commit(&adds(&["a", "b"]));
     let same = |action: Value| actions::with(action, "dataChange", false);
@@ -313,7 +313,7 @@ fn one_file_with_two_deletion_vectors_is_in_two_parts() {
 /// One step of a table or of a stream.
 #[derive(Debug, Clone)]
 enum Step {
-    /// Commits files, as many as told; none only rearranges.
+    /// Commits files, as many as given; none only rearranges.
     Commit(usize),
     /// A batch of at most so many files.
     Batch(u64),

@@ -30,7 +30,7 @@ fn count(counts: &mut Counts, what: String) {
 /// A history that was made.
 pub(crate) struct History {
     disk: Disk,
-    told: Vec<(Step, Told)>,
+    reported: Vec<(Step, Told)>,
     /// The oldest version whose data files must all be there.
     data_from: u64,
     pub(crate) counts: Counts,
@@ -46,7 +46,7 @@ impl History {
         let store = FaultStore::new(Arc::new(disk.clone()));
         work::create(&disk.location(), &script.properties)
             .map_err(|e| format!("the table was not made: {e}"))?;
-        let mut history = History { disk, told: Vec::new(), data_from: 0, counts: Counts::new() };
+        let mut history = History { disk, reported: Vec::new(), data_from: 0, counts: Counts::new() };
         for (at, phase) in script.phases.iter().enumerate() {
             // whoever wrote before is long gone
             store.deliver();
@@ -72,7 +72,7 @@ impl History {
 
     fn phase(&mut self, phase: &Phase, store: &FaultStore, seed: u64, faults: f64) -> Result<(), String> {
         let stage = Stage::new(seed, phase.writers.len());
-        let told = Mutex::new(Vec::new());
+        let reported = Mutex::new(Vec::new());
         let data_from = Mutex::new(self.data_from);
         let disk = &self.disk;
         let panicked = std::thread::scope(|scope| {
@@ -81,7 +81,7 @@ impl History {
                 .iter()
                 .enumerate()
                 .map(|(writer, steps)| {
-                    let (stage, told, data_from) = (stage.clone(), &told, &data_from);
+                    let (stage, reported, data_from) = (stage.clone(), &reported, &data_from);
                     scope.spawn(move || {
                         let director = Director::new(stage.clone(), writer, seed, faults);
                         let _leave = Leave(&stage, writer);
@@ -94,7 +94,7 @@ impl History {
                                 *data_from.lock().unwrap() = disk.head();
                             }
                             let end = one(step, &director, store);
-                            told.lock().unwrap().push((step.clone(), end));
+                            reported.lock().unwrap().push((step.clone(), end));
                         }
                     })
                 })
@@ -106,9 +106,9 @@ impl History {
             return Err(format!("a writer panicked: {}", text.unwrap_or_default()));
         }
         self.data_from = data_from.into_inner().unwrap();
-        let told = told.into_inner().unwrap();
-        for (step, told) in &told {
-            let end = match told {
+        let reported = reported.into_inner().unwrap();
+        for (step, reported) in &reported {
+            let end = match reported {
                 Told::Done(Done::Committed(_)) => "committed".to_owned(),
                 Told::Done(Done::Nothing) => "done".to_owned(),
                 Told::Failed(kind, _) => format!("failed {kind}"),
@@ -117,7 +117,7 @@ impl History {
             };
             count(&mut self.counts, format!("{} {end}", step.action.name()));
         }
-        self.told.extend(told);
+        self.reported.extend(reported);
         Ok(())
     }
 
@@ -129,7 +129,7 @@ impl History {
         if let Some(wrong) = self.disk.wrong().first() {
             return Err(wrong.clone());
         }
-        let versions = rows_of_versions(&self.disk, &self.told)?;
+        let versions = rows_of_versions(&self.disk, &self.reported)?;
         let kept_from = self.kept_from();
         let bare = self.disk.commits_only();
         for (version, rows) in versions.iter().enumerate() {
@@ -146,7 +146,7 @@ impl History {
 
     /// The oldest version that no cleanup may have taken: the newest one at the cutoff.
     fn kept_from(&self) -> u64 {
-        let days = if self.told.is_empty() { 0 } else { 30 };
+        let days = if self.reported.is_empty() { 0 } else { 30 };
         let now = Utc::now().timestamp_millis() - days * DAY;
         let cutoff = now - now.rem_euclid(DAY);
         let commits = self.disk.commits();
@@ -183,18 +183,18 @@ impl History {
         Ok(())
     }
 
-    /// What was asked and told, in order.
+    /// What was asked and reported, in order.
     pub(crate) fn trace(&self) -> Vec<String> {
-        self.told.iter().map(|(step, told)| format!("{step:?}: {told:?}")).collect()
+        self.reported.iter().map(|(step, reported)| format!("{step:?}: {reported:?}")).collect()
     }
 
     /// The same without what is random, texts of errors.
     pub(crate) fn outline(&self) -> Vec<String> {
-        let line = |(step, told): &(Step, Told)| match told {
+        let line = |(step, reported): &(Step, Told)| match reported {
             Told::Failed(kind, _) => format!("{step:?}: failed {kind}"),
-            told => format!("{step:?}: {told:?}"),
+            reported => format!("{step:?}: {reported:?}"),
         };
-        self.told.iter().map(line).collect()
+        self.reported.iter().map(line).collect()
     }
 }
 

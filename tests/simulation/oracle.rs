@@ -11,22 +11,22 @@ use crate::work::Done;
 /// Rows by id.
 pub(crate) type Rows = BTreeMap<i64, (String, i64)>;
 
-/// What a writer was told.
+/// What a writer got as its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Told {
     Done(Done),
     /// It failed, and so is not in the log: the kind of the error, and its text.
     Failed(&'static str, String),
-    /// Nobody can tell: the writer died, or was told that it is unknown.
+    /// Nobody can tell: the writer died, or its answer was that it is unknown.
     Doubt,
 }
 
-/// The history that the log tells: the rows of every version, checked against what writers asked for and were told.
+/// The history that the log tells: the rows of every version, checked against what writers asked for and got as their answers.
 ///
 /// # Errors
 /// What is wrong.
-pub(crate) fn rows_of_versions(disk: &Disk, told: &[(Step, Told)]) -> Result<Vec<Rows>, String> {
-    let steps: HashMap<String, &Step> = told.iter().map(|(step, _)| (step.tag(), step)).collect();
+pub(crate) fn rows_of_versions(disk: &Disk, reported: &[(Step, Told)]) -> Result<Vec<Rows>, String> {
+    let steps: HashMap<String, &Step> = reported.iter().map(|(step, _)| (step.tag(), step)).collect();
     let mut versions: Vec<Rows> = Vec::new();
     let mut at: BTreeMap<String, u64> = BTreeMap::new();
     let mut operations: Vec<String> = Vec::new();
@@ -64,21 +64,21 @@ pub(crate) fn rows_of_versions(disk: &Disk, told: &[(Step, Told)]) -> Result<Vec
         operations.push(operation);
         versions.push(rows);
     }
-    for (step, told) in told {
-        check_told(step, told, at.get(&step.tag()).copied(), &operations, app)?;
+    for (step, reported) in reported {
+        check_reported(step, reported, at.get(&step.tag()).copied(), &operations, app)?;
     }
     Ok(versions)
 }
 
-fn check_told(
+fn check_reported(
     step: &Step,
-    told: &Told,
+    reported: &Told,
     at: Option<u64>,
     operations: &[String],
     app: i64,
 ) -> Result<(), String> {
-    let wrong = |what: &str| Err(format!("{step:?} was told {told:?}, and {what}"));
-    match (told, &step.action) {
+    let wrong = |what: &str| Err(format!("{step:?} got {reported:?}, and {what}"));
+    match (reported, &step.action) {
         (Told::Doubt, _) => Ok(()),
         (Told::Done(Done::Committed(version)), Action::Restore(_)) => {
             match operations.get(*version as usize).map(String::as_str) {

@@ -142,11 +142,11 @@ fn no_answer() -> Error {
 
 /// A `DeltaWarning`. A filter that makes it an error cannot make the commit look undone: that error is only shown.
 fn warn(py: Python<'_>, text: &str) {
-    let told = CString::new(text.replace('\0', " ")).map_err(PyErr::from).and_then(|text| {
+    let reported = CString::new(text.replace('\0', " ")).map_err(PyErr::from).and_then(|text| {
         let category = py.import("deltaic.exceptions")?.getattr("DeltaWarning")?;
         PyErr::warn(py, &category, &text, 2)
     });
-    if let Err(error) = told {
+    if let Err(error) = reported {
         error.write_unraisable(py, None);
     }
 }

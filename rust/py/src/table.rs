@@ -214,8 +214,8 @@ impl Table {
         kept: Option<bool>,
     ) -> PyResult<String> {
         let snapshot = self.snapshot.clone();
-        let told = runtime::read(py, move || explain(&snapshot, &predicate.0, Shown { limit, kept }))?;
-        to_json(py, &told)
+        let reported = runtime::read(py, move || explain(&snapshot, &predicate.0, Shown { limit, kept }))?;
+        to_json(py, &reported)
     }
 
     /// The rows for which the predicate (JSON) is true, with their row ids if asked.
@@ -306,8 +306,8 @@ impl Table {
     fn explain_conflict(&self, py: Python<'_>, transaction: &str) -> PyResult<String> {
         let location = self.snapshot.location().clone();
         let transaction = TransactionRecord::from_json(transaction).map_err(|e| to_python(py, &e))?;
-        let told = runtime::read(py, move || explain_conflicts(&location, &transaction))?;
-        to_json(py, &told)
+        let reported = runtime::read(py, move || explain_conflicts(&location, &transaction))?;
+        to_json(py, &reported)
     }
 
     /// The newest version.

@@ -47,7 +47,7 @@ def table(request, tmp_path):
     return table.update()
 
 
-def test_every_change_is_told(table):
+def test_every_change_is_reported(table):
     inserted = [(0, "insert", i) for i in range(6)]
     deleted = [(1, "delete", 2)]
     updated = [(2, "update_postimage", 15), (2, "update_preimage", 5)]

@@ -48,6 +48,6 @@ def test_the_sbom_tells_of_the_same_crates() -> None:
         for name, text in brought_along("sboms").items()
         if name == "deltaic-py.cyclonedx.json"
     )
-    told = {f"{component['name']} {component['version']}" for component in bom["components"]}
+    reported = {f"{component['name']} {component['version']}" for component in bom["components"]}
     # macros, build scripts and crates of other systems, too
-    assert told > set(crates())
+    assert reported > set(crates())

@@ -103,8 +103,8 @@ def test_commands_show_control_characters(table: Path, command: str) -> None:
 def test_they_are_shown_and_not_left_out(table: Path) -> None:
     shown = CliRunner().invoke(main, ["history", str(table)]).output
     assert ESCAPED in shown
-    told = json.loads(CliRunner().invoke(main, ["properties", str(table), "--json"]).output)
-    assert told[BAD] == BAD
+    reported = json.loads(CliRunner().invoke(main, ["properties", str(table), "--json"]).output)
+    assert reported[BAD] == BAD
 
 
 def test_errors_show_control_characters(table: Path) -> None:

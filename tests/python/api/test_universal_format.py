@@ -50,7 +50,7 @@ def test_a_restore_to_where_it_was_not_there_takes_it_away(root):
     assert deltaic.write(root, ROWS).version == 4
 
 
-def test_what_is_allowed_is_told(root):
+def test_what_is_allowed_is_reported(root):
     with pytest.warns(DeltaWarning, match="readers stay at an older version") as heard:
         done = deltaic.write(root, ROWS, storage_options=ALLOW)
     assert (done.version, done.warnings) == (3, [str(w.message) for w in heard])

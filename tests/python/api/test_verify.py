@@ -52,7 +52,7 @@ def test_a_verified_table_is_one_that_nothing_contradicts(path):
             deltaic.Table(path, version=version, verify=True)
 
 
-def test_a_level_says_what_a_table_is_held_against(path):
+def test_a_level_says_what_a_table_is_compared_with(path):
     def count(**given):
         return pyarrow.table(deltaic.Table(path, **given).to_arrow()).num_rows
 

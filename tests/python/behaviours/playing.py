@@ -61,7 +61,7 @@ class Area:
         Args:
             cases: What is given, by its name.
             differs: Why deltaic answers something else, by case.
-            quick: The cases that every change plays; all, unless told. The full tier plays the others, too.
+            quick: The cases that every change plays; all by default. The full tier plays the others, too.
         """
         reasons, every = differs or {}, set(cases) if quick is None else set(quick)
         unknown = (set(reasons) | every) - set(cases)
@@ -85,7 +85,7 @@ class Area:
         situation of its own.
 
         Args:
-            cases: What is given, by its name, which is told before what the case tells.
+            cases: What is given, by its name, which is recorded before what the case tells.
             made: Statements before the cases; a case finds a copy of the folder of `{t}`.
             differs: As for a situation.
             long: As for a situation.
@@ -124,7 +124,7 @@ class Player:
         self.at = str(self.folder)
         self.path = f"{self.at}/t"
         self.name = f"behaviour_{number}"
-        self.told: list[Any] = []
+        self.reported: list[Any] = []
         self._before: dict[str, str | None] = {}
         self._places = 0
 
@@ -182,7 +182,7 @@ class Player:
         query = query.option("checkpointLocation", f"{self.at}/checkpoint")
         query.trigger(availableNow=True).start(to or f"{self.at}/u").awaitTermination()
 
-    # -- what is told
+    # -- what is recorded
 
     def each(self, names: Iterable[str]) -> Iterator[str]:
         """Tells each name, and gives it a table of its own."""
@@ -193,7 +193,7 @@ class Player:
 
     def tell(self, value: Any) -> None:
         """Anything that JSON has."""
-        self.told.append(self._plain(json.loads(json.dumps(value, default=str))))
+        self.reported.append(self._plain(json.loads(json.dumps(value, default=str))))
 
     def attempt(self, *what: str | Callable[[], Any]) -> None:
         """Tells of each statement (or call) that it is done, or the condition of its error."""
@@ -203,21 +203,21 @@ class Player:
                 if hasattr(found, "collect"):
                     found.collect()
             except Exception as error:  # noqa: BLE001 the error is the answer
-                self.told.append({"error": condition_of(error)})
+                self.reported.append({"error": condition_of(error)})
             else:
-                self.told.append("done")
+                self.reported.append("done")
 
     def answers(self, *of: str | Callable[[], Any]) -> None:
         """Tells of each query (or call that makes a DataFrame) its rows, or the condition of its error."""
         for step in of:
             try:
-                self.told.append({"rows": self.list_rows(step if isinstance(step, str) else step())})
+                self.reported.append({"rows": self.list_rows(step if isinstance(step, str) else step())})
             except Exception as error:  # noqa: BLE001 the error is the answer
-                self.told.append({"error": condition_of(error)})
+                self.reported.append({"error": condition_of(error)})
 
     def rows(self, of: Any = None) -> None:
         """Tells rows, in an order that both engines share: of the table, of a query, or of a DataFrame."""
-        self.told.append({"rows": self.list_rows(of)})
+        self.reported.append({"rows": self.list_rows(of)})
 
     def list_rows(self, of: Any = None) -> list[str]:
         """Rows as sorted JSON texts."""
@@ -248,12 +248,18 @@ class Player:
     def commit(self, table: str = "{t}", *, metrics: bool = True) -> None:
         """Tells what the history says of the newest commit; metrics without bytes, times and files."""
         last = self.sql(f"DESCRIBE HISTORY {table} LIMIT 1").collect()[0]
-        told = [last.version, last.operation, last.operationParameters, last.isBlindAppend, last.userMetadata]
+        reported = [
+            last.version,
+            last.operation,
+            last.operationParameters,
+            last.isBlindAppend,
+            last.userMetadata,
+        ]
         counted = {k: v for k, v in (last.operationMetrics or {}).items() if not _UNSTEADY.search(k)}
-        self.tell([*told, counted] if metrics else told)
+        self.tell([*reported, counted] if metrics else reported)
 
     def changes(self, start: int | None = None, **options: Any) -> None:
-        """Tells the change data since a version: since the newest one, unless told."""
+        """Tells the change data since a version: by default since the newest one."""
         first = self.sql("DESCRIBE HISTORY {t} LIMIT 1").first().version if start is None else start
         feed = self.read(readChangeFeed="true", startingVersion=first, **options)
         self.rows(feed.drop("_commit_timestamp"))
@@ -273,20 +279,20 @@ class Player:
     # -- around it
 
     def play(self, steps: Callable[[Player], None]) -> None:
-        """Plays steps. An error where none is expected is told at the end."""
+        """Plays steps. An error where none is expected is reported at the end."""
         try:
             steps(self)
         except Exception as error:  # noqa: BLE001 the error is the answer
             text = self._plain(str(error))[:300]
-            self.told.append({"stopped by": condition_of(error) or type(error).__name__, "text": text})
+            self.reported.append({"stopped by": condition_of(error) or type(error).__name__, "text": text})
         finally:
             self.end()
 
     def beside(self) -> Player:
-        """A place within this one, with a copy of the table: what is told there is told here."""
+        """A place within this one, with a copy of the table: what is recorded there is recorded here."""
         self._places += 1
         one = Player(self.spark, self.tables, self.folder, self._places)
-        one.told, one.name = self.told, f"{self.name}_{self._places}"
+        one.reported, one.name = self.reported, f"{self.name}_{self._places}"
         one.folder.mkdir()
         if Path(self.path).exists():
             shutil.copytree(self.path, one.path)
@@ -341,7 +347,7 @@ def play(area: Area, name: str, spark: Any, tables: Any, folder: Path) -> Any:
     p = Player(spark, tables, folder, number)
     p.folder.mkdir(parents=True)
     p.play(area.situations[name].play)
-    return p.told
+    return p.reported
 
 
 def alike(ours: Any, theirs: Any) -> bool:
@@ -359,7 +365,7 @@ def alike(ours: Any, theirs: Any) -> bool:
 
 
 def in_utc() -> None:
-    """Times are told in UTC on every machine."""
+    """Times are recorded in UTC on every machine."""
     os.environ["TZ"] = "UTC"
     if hasattr(time, "tzset"):
         time.tzset()

@@ -27,8 +27,8 @@ def main() -> None:
     jars, warehouse, folder, area, *names = sys.argv[1:]
     of = importlib.import_module(f"areas.{area}").AREA
     spark = session(jars, warehouse)
-    told = {name: play(of, name, spark, DeltaTable, Path(folder)) for name in names}
-    print(json.dumps(told), file=answers, flush=True)
+    reported = {name: play(of, name, spark, DeltaTable, Path(folder)) for name in names}
+    print(json.dumps(reported), file=answers, flush=True)
     spark.stop()
 
 

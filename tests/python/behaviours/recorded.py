@@ -40,12 +40,12 @@ def _save(area: Area, *, theirs: dict[str, Any] | None = None, ours: dict[str, A
     """Only situations that there are, in their order; what deltaic answers only where it differs."""
     known = _known(area)
     theirs, ours = theirs or known["delta-spark"], ours or known["deltaic"]
-    told = {
+    reported = {
         "by": "delta-spark 4.4.0",
         "delta-spark": {name: theirs[name] for name in area.situations if name in theirs},
         "deltaic": {n: ours[n] for n, s in area.situations.items() if s.differs and n in ours},
     }
-    _file(area).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    _file(area).write_text(json.dumps(reported, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _asked(area: Area, names: list[str], folder: Path) -> dict[str, Any]:
@@ -55,8 +55,8 @@ def _asked(area: Area, names: list[str], folder: Path) -> dict[str, Any]:
     done = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, text=True, env=environment, timeout=3000
     )
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    reported: dict[str, Any] = json.loads(done.stdout)
+    return reported
 
 
 def theirs_of(area: Area, situation: str, folders: pytest.TempPathFactory) -> Any:
@@ -110,7 +110,9 @@ def recorded_of(area: Area) -> Callable[..., None]:
         assert set(known["deltaic"]) == {name for name, s in area.situations.items() if s.differs}
         now = _asked(area, list(area.situations), tmp_path)
         changed = {
-            name: (told, now[name]) for name, told in known["delta-spark"].items() if told != now[name]
+            name: (reported, now[name])
+            for name, reported in known["delta-spark"].items()
+            if reported != now[name]
         }
         assert not changed
 
@@ -120,8 +122,8 @@ def recorded_of(area: Area) -> Callable[..., None]:
 _recorded: set[str] = set()
 
 
-def _stopped(told: Any) -> bool:
-    return any(isinstance(step, dict) and "stopped by" in step for step in told)
+def _stopped(reported: Any) -> bool:
+    return any(isinstance(step, dict) and "stopped by" in step for step in reported)
 
 
 def _difference(ours: list[Any], theirs: list[Any]) -> str:

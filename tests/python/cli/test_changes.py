@@ -46,5 +46,5 @@ class TestChanges:
         assert [json.loads(line)["id"] for line in found] == [1]
 
     @pytest.mark.parametrize("arguments", [[], ["--from", "0", "--files", "--limit", "1"]])
-    def test_what_is_missing_or_too_much_is_said(self, changed, arguments):
+    def test_what_is_missing_or_too_much_is_reported(self, changed, arguments):
         assert CliRunner().invoke(main, ["changes", str(changed), *arguments]).exit_code == 2

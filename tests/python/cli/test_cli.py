@@ -221,13 +221,13 @@ class TestStorageOptions:
             "--storage-options-file",
             "-" if standard_input else str(file),
         ]
-        told = CliRunner().invoke(main, arguments, input=kept)
-        assert isinstance(told.exception, exceptions.InvalidArgumentError)
-        assert "aws_secret_access_key" in str(told.exception)
-        assert "PLANTED" not in str(told.exception) + told.output
+        reported = CliRunner().invoke(main, arguments, input=kept)
+        assert isinstance(reported.exception, exceptions.InvalidArgumentError)
+        assert "aws_secret_access_key" in str(reported.exception)
+        assert "PLANTED" not in str(reported.exception) + reported.output
         better = ["--storage-option", "aws_secret_access_key=a", "--storage-option", "aws_endpoint=PLANTED"]
-        told = CliRunner().invoke(main, [*arguments, *better], input=kept)
-        assert "aws_secret_access_key" not in str(told.exception)
+        reported = CliRunner().invoke(main, [*arguments, *better], input=kept)
+        assert "aws_secret_access_key" not in str(reported.exception)
 
     @pytest.mark.parametrize(
         "kept", ["PLANTED", '["PLANTED"]', '{"token": 1}', '{"token": {"a": "PLANTED"}}', "{"]
@@ -235,13 +235,13 @@ class TestStorageOptions:
     def test_of_another_form_are_not_shown(self, root, tmp_path, kept):
         file = tmp_path / "options.json"
         file.write_text(kept)
-        told = process("inspect", root, "--storage-options-file", file)
-        assert told.returncode == 2
-        assert "--storage-options-file" in told.stderr
-        assert "PLANTED" not in told.stdout + told.stderr
+        reported = process("inspect", root, "--storage-options-file", file)
+        assert reported.returncode == 2
+        assert "--storage-options-file" in reported.stderr
+        assert "PLANTED" not in reported.stdout + reported.stderr
 
     def test_that_are_no_pairs_are_not_shown(self, root):
-        told = process("inspect", root, "--storage-option", "PLANTED")
-        assert told.returncode == 2
-        assert "KEY=VALUE" in told.stderr
-        assert "PLANTED" not in told.stdout + told.stderr
+        reported = process("inspect", root, "--storage-option", "PLANTED")
+        assert reported.returncode == 2
+        assert "KEY=VALUE" in reported.stderr
+        assert "PLANTED" not in reported.stdout + reported.stderr

@@ -64,7 +64,9 @@ def test_a_condition_is_needed_and_must_be_one(days):
 def test_the_kept_files_are_those_that_a_scan_lists(days):
     table = deltaic.Table(days)
     for where in ("n IS NULL", "NOT (n < 9 OR day <= '2026-01-01')", "n IN (1.5, 100)", "day = 'x' OR n > 9"):
-        told = table.explain(where)
-        assert {f["path"] for f in told["files"] if f["kept"]} == {f["path"] for f in table.file_list(where)}
+        reported = table.explain(where)
+        assert {f["path"] for f in reported["files"] if f["kept"]} == {
+            f["path"] for f in table.file_list(where)
+        }
     low = table.explain("n > 9", kept=False)["files"][0]["columns"][0]["min"]
     assert isinstance(low, Decimal)

@@ -139,15 +139,15 @@ def explain(root, *options):
 def test_each_family_of_rules(root, rule):
     actions, options, outcome = RULES[rule]
     commit(root, 1, *actions)
-    told = explain(root, "--operation", "OURS", *options)
-    (winner,) = told["winners"]
+    reported = explain(root, "--operation", "OURS", *options)
+    (winner,) = reported["winners"]
     asked = {r["rule"]: r for r in winner["rules"]}
     assert asked[rule]["applies"]
-    assert (told["outcome"], winner["outcome"]) == (outcome, outcome)
+    assert (reported["outcome"], winner["outcome"]) == (outcome, outcome)
     assert asked[rule]["outcome"] in {outcome, "pass"}
     if outcome == "conflict":
         assert asked[rule]["error"] in {k for k, _ in deltaic._core.error_kinds()}
-        assert told["version"] == 1
+        assert reported["version"] == 1
     shown = output("explain-conflict", root, "--read-version", 0, "--operation", "OURS", *options)
     assert rule in shown
     assert "WINNER another/1" in shown
@@ -155,9 +155,9 @@ def test_each_family_of_rules(root, rule):
 
 def test_the_document_is_stable(root):
     commit(root, 1, add("new"), remove("c", "y"))
-    told = explain(root, "--operation", "DELETE", "--where", "p = 'x'", "--removes", "a")
-    rules = told["winners"][0].pop("rules")
-    assert told == {
+    reported = explain(root, "--operation", "DELETE", "--where", "p = 'x'", "--removes", "a")
+    rules = reported["winners"][0].pop("rules")
+    assert reported == {
         "read_version": 0,
         "operation": "DELETE",
         "isolation_level": "WriteSerializable",
@@ -197,14 +197,14 @@ def test_the_level_decides(root, level, outcome):
     assert explain(root, "--where", "id < 10", "--removes", "a", *options)["outcome"] == outcome
 
 
-def test_every_rule_is_told_and_not_only_the_first(root):
+def test_every_rule_is_reported_and_not_only_the_first(root):
     commit(root, 1, changed(**{"delta.appendOnly": "false"}), add("new"), remove("a"))
     commit(root, 2, remove("b"))
-    told = explain(root, "--read-table", "--removes", "a", "--removes", "b")
-    applies = [[r["rule"] for r in w["rules"] if r["outcome"] == "conflict"] for w in told["winners"]]
+    reported = explain(root, "--read-table", "--removes", "a", "--removes", "b")
+    applies = [[r["rule"] for r in w["rules"] if r["outcome"] == "conflict"] for w in reported["winners"]]
     assert applies[0] == ["metadata-changed", "file-rewritten", "append-read"]
     assert applies[1] == ["file-rewritten"]
-    assert told["version"] == 1
+    assert reported["version"] == 1
     assert len(explain(root, "--read-table", "--until", 1)["winners"]) == 1
     shown = output("explain-conflict", root, "--read-version", 0, "--read-table", "--all")
     assert "do not apply" not in shown
@@ -262,9 +262,9 @@ def test_an_error_has_the_facts_and_the_transaction(tmp_path, lost):
     assert (record["readVersion"], record["lastWinner"], record["operation"]) == (0, 1, "WRITE")
     assert record["reads"]["wholeTable"]
     assert "\n" not in lost.transaction
-    told = deltaic.Table(tmp_path / "r").explain_conflict(lost.transaction)
-    assert (told["outcome"], told["version"]) == ("conflict", 1)
-    assert deltaic.Table(tmp_path / "r").explain_conflict(record) == told
+    reported = deltaic.Table(tmp_path / "r").explain_conflict(lost.transaction)
+    assert (reported["outcome"], reported["version"]) == ("conflict", 1)
+    assert deltaic.Table(tmp_path / "r").explain_conflict(record) == reported
 
 
 def test_a_saved_transaction_is_explained(tmp_path, lost):
@@ -273,13 +273,13 @@ def test_a_saved_transaction_is_explained(tmp_path, lost):
     deltaic.write(tmp_path / "r", ROWS)  # after the race: not among the winners
     (tmp_path / "record.json").write_text(lost.transaction)
     (tmp_path / "document.json").write_text(json.dumps(error_facts(lost)))
-    told = [
+    reported = [
         document("explain-conflict", tmp_path / "r", "--transaction", tmp_path / f)
         for f in ("record.json", "document.json")
     ]
-    assert told[0] == told[1]
-    assert [w["version"] for w in told[0]["winners"]] == [1]
-    (rule,) = [r for r in told[0]["winners"][0]["rules"] if r["rule"] == lost.rule]
+    assert reported[0] == reported[1]
+    assert [w["version"] for w in reported[0]["winners"]] == [1]
+    (rule,) = [r for r in reported[0]["winners"][0]["rules"] if r["rule"] == lost.rule]
     assert (rule["outcome"], rule["files"]) == ("conflict", lost.files)
 
 

@@ -21,7 +21,7 @@ def with_tables(text: str) -> str:
     return _BLOCK.sub(lambda block: f"<!-- table: {block[1]} -->\n{_TABLES[block[1]]()}\n<!-- end -->", text)
 
 
-def _told(table: Mapping[str, str], head: str) -> str:
+def _reported(table: Mapping[str, str], head: str) -> str:
     rows = [f"| `{name}` | {text} |" for name, text in table.items()]
     return "\n".join([f"| {head} | what it does |", "|---|---|", *rows])
 
@@ -43,13 +43,13 @@ def _reasons(table: Mapping[str, str]) -> str:
 
 
 _TABLES = {
-    "followed": lambda: _told(known.FOLLOWED, "setting"),
+    "followed": lambda: _reported(known.FOLLOWED, "setting"),
     "refused": lambda: _refused(known.REFUSED, "setting"),
     "without": lambda: _reasons(known.WITHOUT_EFFECT),
-    "sparks_followed": lambda: _told(known.SPARKS_FOLLOWED, "setting"),
+    "sparks_followed": lambda: _reported(known.SPARKS_FOLLOWED, "setting"),
     "sparks_refused": lambda: _refused(known.SPARKS_REFUSED, "setting"),
     "sparks_without": lambda: _reasons(known.SPARKS_WITHOUT_EFFECT),
-    "options_followed": lambda: _told(options.OPTIONS_FOLLOWED, "option"),
+    "options_followed": lambda: _reported(options.OPTIONS_FOLLOWED, "option"),
     "options_refused": lambda: _refused(options.OPTIONS_REFUSED, "option"),
     "options_without": lambda: _reasons(options.OPTIONS_WITHOUT_EFFECT),
     "properties_refused": lambda: _reasons(options.PROPERTIES_REFUSED),

@@ -22,7 +22,7 @@ class Attempt:
     outcome: str
     """`done`, `lost` (a conflict), `failed`, or `unknown`: the writer could not tell, or was ended."""
     ended_at: int | None = None
-    """The newest version when it was told of the outcome."""
+    """The newest version when it learned the outcome."""
     error: str | None = None
     rule: str | None = None
     races: tuple[str, ...] = ()

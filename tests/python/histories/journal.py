@@ -1,4 +1,4 @@
-"""What a writer tells of its attempts, line by line, so that what a process that ends has told is there."""
+"""What a writer reports of its attempts, line by line, so that the reports of a process that ends are kept."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Journal:
     ) -> None:
         """Tells how it ended, with the races that the engine lost meanwhile, the kind of the error and its rule."""
         seconds = round(time.monotonic() - self._started, 3)
-        told = {"txn": txn, "outcome": outcome, "ended_at": self._last(), "error": error, "rule": rule}
-        self._tell({**told, "races": races, "seconds": seconds})
+        reported = {"txn": txn, "outcome": outcome, "ended_at": self._last(), "error": error, "rule": rule}
+        self._tell({**reported, "races": races, "seconds": seconds})
 
     def _last(self) -> int:
         self._newest = newest(self._path, self._newest)

@@ -37,7 +37,7 @@ from mutations import MUTATIONS
 from operations import APPENDED, SHARED, WEIGHTS
 from places import Place, faulty_store
 from plain_engines import arrow
-from report import told
+from report import reported
 
 import deltaic
 from deltaic.spark.java import ensure_java
@@ -292,7 +292,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.folder or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        return told(play_all(given, folder))
+        return reported(play_all(given, folder))
 
 
 if __name__ == "__main__":

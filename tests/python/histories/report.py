@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from serial_order import Anomaly
 
 
-def told(histories: Iterable[tuple[str, History]]) -> int:
+def reported(histories: Iterable[tuple[str, History]]) -> int:
     """Prints them one by one, and at the end, or where they break off, the sum; 1 where there are anomalies."""
     sums: dict[str, Counter[str]] = {
         name: Counter() for name in ("attempts", "commits", "played again", "lost races", "anomalies")

@@ -20,7 +20,7 @@ that were newest while it ran; one that was reported failed is not in the log; w
 commit says `isBlindAppend` whose operation reads the table.
 
 Each version is held against the one that was found before it and not against a run from the beginning, so that one
-anomaly is told once. At WriteSerializable the state of the search is which blind appends may still come later.
+anomaly is reported once. At WriteSerializable the state of the search is which blind appends may still come later.
 The cost of a version is that of one operation on the rows, and in the worst case of one for each subset of the blind
 appends that were committed while the transaction ran and that it may have missed, which are few.
 """
@@ -59,8 +59,8 @@ class Anomaly:
     def __str__(self) -> str:
         where = "" if self.version is None else f"version {self.version}: "
         rows = [f"{name} {_shown(of)}" for name, of in (("lacks", self.lacks), ("has", self.extra)) if of]
-        told = "" if self.operation is None else f" {self.operation.given}"
-        return "; ".join([f"{where}{self.what}: {self.by}{told}: {self.text}", *rows])
+        reported = "" if self.operation is None else f" {self.operation.given}"
+        return "; ".join([f"{where}{self.what}: {self.by}{reported}: {self.text}", *rows])
 
 
 def anomalies(history: History) -> list[Anomaly]:

@@ -43,7 +43,7 @@ def writers_and_peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writ
 
 
 REPLAYS = 10
-"""How often deltaic on Spark plays a command again that lost a race, unless told otherwise."""
+"""How often deltaic on Spark plays a command again that lost a race, by default."""
 
 
 def check(history: History, transactions: int) -> None:

@@ -85,8 +85,8 @@ def test_a_lost_update_is_found(made: Made) -> None:
     made.commit("update", low=1, high=2, add=1)
     made.commit("update", read=0, overwrites=True, low=1, high=2, add=5)
     assert made.found() == [("rows", 2)]
-    told = str(anomalies(made.history)[0])
-    assert "as if it had read version 0, without 1 (update)" in told, told
+    reported = str(anomalies(made.history)[0])
+    assert "as if it had read version 0, without 1 (update)" in reported, reported
 
 
 def test_an_overwrite_from_a_stale_frame_is_found(made: Made) -> None:
@@ -130,7 +130,7 @@ def test_write_skew_by_subqueries_is_found(made: Made) -> None:
     assert made.found() == [("rows", 2)]
 
 
-def test_an_append_that_was_acknowledged_before_is_not_passed_over() -> None:
+def test_an_append_that_was_acknowledged_before_is_not_missed() -> None:
     made = Made("WriteSerializable")
     made.commit("append", rows=[[30, 50]], writer="b")
     made.commit("counter", read=0, begun=1, id=1)
@@ -239,7 +239,7 @@ def test_a_transaction_that_is_there_twice_is_found(made: Made) -> None:
     assert made.found() == [("twice", 1), ("twice", 2)]
 
 
-def test_a_commit_that_is_another_operation_than_its_writer_meant_is_found(made: Made) -> None:
+def test_a_commit_that_is_another_operation_than_its_writer_intended_is_found(made: Made) -> None:
     made.commit("append", rows=[[30, 1]])
     one = made.history.attempts[0]
     other = Operation("append", {"rows": [[30, 2]]})

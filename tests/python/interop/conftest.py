@@ -104,7 +104,7 @@ class DeltaSpark:
 
     def step(self, at: Path, statements: list[str], options: dict[str, str]) -> Any:
         """What one run of a query of `tracked_streams` tells."""
-        return self._ask({"step": statements, "at": str(at), "options": options})["told"]
+        return self._ask({"step": statements, "at": str(at), "options": options})["reported"]
 
     def call(self, path: Path | str, *calls: list[Any]) -> tuple[dict[str, Any], list[str]]:
         """Schema and rows (JSON) of what methods give, each called on what the one before gave."""

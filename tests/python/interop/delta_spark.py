@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "behaviours"))
 
 from areas.tracked_streams import step
-from error_situations import told
+from error_situations import reported
 from pyspark.sql import SparkSession
 
 
@@ -36,7 +36,7 @@ def session(jars: str, warehouse: str) -> SparkSession:
         .config("spark.log.level", "ERROR")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", "2")
-        # delta-spark replays a log in 50 tasks unless told otherwise
+        # delta-spark replays a log in 50 tasks by default
         .config("spark.databricks.delta.snapshotPartitions", "2")
         # its queries over a few rows take less time than Janino does to compile them
         .config("spark.sql.codegen.wholeStage", "false")
@@ -82,7 +82,7 @@ def main() -> None:
                 query = rows.writeStream.format("delta").option("checkpointLocation", request["checkpoint"])
                 query.trigger(availableNow=True).start(request["to"]).awaitTermination()
             elif "step" in request:
-                answer = {"told": step(spark, request["at"], request["step"], request["options"])}
+                answer = {"reported": step(spark, request["at"], request["step"], request["options"])}
             elif "table" in request:
                 from delta.tables import DeltaTable
 
@@ -98,8 +98,8 @@ def main() -> None:
                     .where(request["where"])
                 )
                 frame.coalesce(1).write.mode("overwrite").parquet(request["into"])
-        except Exception as error:  # noqa: BLE001 the tests are told of anything
-            answer = told(error)
+        except Exception as error:  # noqa: BLE001 the tests get every error
+            answer = reported(error)
         print(json.dumps(answer), file=answers, flush=True)
     spark.stop()
 

@@ -137,27 +137,27 @@ def differences(spark: Any, path: str, rng: random.Random, count: int) -> tuple[
     # read whole, and then no relation of ours: Spark alone filters it
     everything = scan.localCheckpoint()
     asked = [condition(rng, columns) for _ in range(count)]
-    told = {"predicates": 0, "matches": 0, "pruned": 0, "arrow": 0}
+    reported = {"predicates": 0, "matches": 0, "pruned": 0, "arrow": 0}
     found: list[str] = []
     for start in range(0, count, _AT_ONCE):
         some = asked[start : start + _AT_ONCE]
         theirs, ours = (_matching(rows, some) for rows in (everything, scan))
         for number, text in enumerate(some):
-            told["predicates"] += 1
+            reported["predicates"] += 1
             expected = theirs.get(number, (0, 0))
-            told["matches"] += 0 < expected[0] < whole.num_rows
+            reported["matches"] += 0 < expected[0] < whole.num_rows
             if ours.get(number, (0, 0)) != expected:
                 found.append(f"{path}: {text}: Spark has {expected}, the scan {ours.get(number)}")
             table = deltaic.Table(path)
             try:
-                told["pruned"] += table.explain(text, limit=0)["dropped"]["files"] > 0
+                reported["pruned"] += table.explain(text, limit=0)["dropped"]["files"] > 0
                 rows = pa.table(table.to_arrow(where=text)).num_rows
             except InvalidPredicateError:
                 continue
-            told["arrow"] += 1
+            reported["arrow"] += 1
             if rows != expected[0]:
                 found.append(f"{path}: {text}: Spark has {expected[0]} rows, Arrow {rows}")
-    return found, told
+    return found, reported
 
 
 def _matching(rows: Any, conditions: list[str]) -> dict[int, tuple[int, int]]:

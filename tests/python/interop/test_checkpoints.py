@@ -122,7 +122,7 @@ def test_delta_spark_takes_our_compacted_file(delta_spark: Any, same: Any, tmp_p
     same(delta_spark.read(path), expected)
 
 
-def test_cleanup_is_told_before_it_is_done(tmp_path: Path) -> None:
+def test_cleanup_is_reported_before_it_is_done(tmp_path: Path) -> None:
     path = tmp_path / "t"
     data = pa.table({"id": pa.array([1], pa.int64())})
     deltaic.write(str(path), data)

@@ -116,7 +116,7 @@ def path(tmp_path: Path, delta_spark: Any) -> Path:
     return path
 
 
-def told(df: Any) -> tuple[dict[str, Any], list[Any]]:
+def reported(df: Any) -> tuple[dict[str, Any], list[Any]]:
     # not `toJSON`, which warns of its own future
     rows = df.select(F.to_json(F.struct("*"))).collect() if df.columns else df.collect()
     return df.schema.jsonValue(), [json.loads(row[0]) for row in rows]
@@ -127,7 +127,7 @@ class TestFrames:
         table = DeltaTable.forPath(spark, str(path))
         for method, arguments in (("history", []), ("history", [2]), ("detail", [])):
             schema, rows = delta_spark.call(path, [method, *arguments])
-            ours = told(getattr(table, method)(*arguments))
+            ours = reported(getattr(table, method)(*arguments))
             assert ours[0] == schema
             assert ours[1] == [json.loads(row) for row in rows]
 
@@ -138,15 +138,15 @@ class TestFrames:
         shutil.copytree(path, other)
         table = DeltaTable.forPath(spark, str(path))
         schema, rows = delta_spark.call(other, ["restoreToVersion", 1])
-        assert told(table.restoreToVersion(1)) == (schema, [json.loads(row) for row in rows])
+        assert reported(table.restoreToVersion(1)) == (schema, [json.loads(row) for row in rows])
 
         schema, rows = delta_spark.call(other, ["optimize"], ["where", "p = 'a'"], ["executeCompaction"])
-        ours, (row,) = told(table.optimize().where("p = 'a'").executeCompaction())
+        ours, (row,) = reported(table.optimize().where("p = 'a'").executeCompaction())
         assert ours == schema
         assert self._facts(row) == self._facts(json.loads(rows[0]))
 
         schema, rows = delta_spark.call(other, ["optimize"], ["executeZOrderBy", "id"])
-        ours, (row,) = told(table.optimize().executeZOrderBy("id"))
+        ours, (row,) = reported(table.optimize().executeZOrderBy("id"))
         assert ours == schema
         their_order, order = (self._facts(r)["zOrderStats"] for r in (json.loads(rows[0]), row))
         assert {**order, "inputOtherFiles": 0, "mergedFiles": 0} == {
@@ -156,7 +156,7 @@ class TestFrames:
         }
 
         schema, rows = delta_spark.call(other, ["vacuum"])
-        assert told(table.vacuum()) == (schema, rows)
+        assert reported(table.vacuum()) == (schema, rows)
 
     @staticmethod
     def _facts(row: dict[str, Any]) -> dict[str, Any]:

@@ -39,9 +39,9 @@ class DisagreementError(AssertionError):
     """After a step the two tables are not the same."""
 
     def __init__(self, seed: int | None, steps: Sequence[Step], what: str) -> None:
-        told = "\n".join(f"  {n}: {step}" for n, step in enumerate(steps))
+        reported = "\n".join(f"  {n}: {step}" for n, step in enumerate(steps))
         replay = f"\nplay it again with DELTAIC_DIFFERENTIAL_SEED={seed}" if seed is not None else ""
-        super().__init__(f"seed {seed}, step {len(steps) - 1}: {what}\n{told}{replay}")
+        super().__init__(f"seed {seed}, step {len(steps) - 1}: {what}\n{reported}{replay}")
 
 
 def _facts(schema: dict[str, Any], rows: Sequence[str]) -> Facts:
@@ -61,7 +61,7 @@ class Ours:
         """Why it was refused, if it was."""
         try:
             step.on_deltaic(self.spark, self.path, self.versions)
-        except Exception as error:  # noqa: BLE001 told by whoever compares
+        except Exception as error:  # noqa: BLE001 whoever compares reports it
             return f"{type(error).__name__}: {error}"
         return None
 

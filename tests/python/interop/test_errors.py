@@ -130,7 +130,7 @@ IN_ITS_OWN_WORDS: dict[str, set[str]] = {
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
-def test_an_error_is_told_as_by_delta_spark(
+def test_an_error_is_raised_as_by_delta_spark(
     name: str, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     at, there = tmp_path / name, Path("<at>", name)
@@ -175,10 +175,10 @@ def test_an_error_is_told_as_by_delta_spark(
 test_delta_spark_answers_as_is_recorded = recorded_of(AREA)
 
 
-def _class(told: dict[str, Any]) -> str:
-    return str(told["classes"][0])
+def _class(reported: dict[str, Any]) -> str:
+    return str(reported["classes"][0])
 
 
-def _is(told: dict[str, Any], name: str) -> bool:
+def _is(reported: dict[str, Any], name: str) -> bool:
     value = vars(exceptions)[name]
-    return isinstance(value, type) and value.__name__ in told["classes"]
+    return isinstance(value, type) and value.__name__ in reported["classes"]

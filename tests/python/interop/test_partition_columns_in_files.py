@@ -62,10 +62,10 @@ def _logical(table: deltaic.Table) -> Callable[[str], str]:
     return lambda physical: names[physical]
 
 
-def _told(path: Path, version: int) -> set[str]:
+def _reported(path: Path, version: int) -> set[str]:
     """The files of a commit as both engines must write them; an empty text is the null that it is in the log."""
     name = _logical(deltaic.Table(path))
-    told = (
+    reported = (
         (
             kind,
             sorted((name(k), v) for k, v in of.items()),
@@ -74,7 +74,7 @@ def _told(path: Path, version: int) -> set[str]:
         )
         for kind, of, columns, values in _files(path, version)
     )
-    return {str(file) for file in told}
+    return {str(file) for file in reported}
 
 
 @pytest.mark.parametrize("said", SAID)
@@ -88,7 +88,7 @@ def test_files_hold_what_those_of_delta_spark_hold(
     for number, step in enumerate([create, *STEPS]):
         spark.sql(step.format(t=f"delta.`{ours}`"))
         delta_spark.sql(step.format(t=f"delta.`{theirs}`"))
-        assert _told(ours, number) == _told(theirs, number), step
+        assert _reported(ours, number) == _reported(theirs, number), step
     for engine in (ours, theirs):
         same(delta_spark.read(engine), pa.table(deltaic.Table(engine).to_arrow()))
         for add in live(str(engine)):
@@ -200,9 +200,9 @@ def test_the_feature_comes_and_goes_as_by_delta_spark(
         spark.sql(step.format(t=f"delta.`{ours}`"))
         delta_spark.sql(step.format(t=f"delta.`{theirs}`"))
         assert _definition(ours) == _definition(theirs), step
-        assert _told(ours, number) == _told(theirs, number), step
+        assert _reported(ours, number) == _reported(theirs, number), step
     # each goes on with the table of the other
     DeltaTable.forPath(spark, str(theirs)).update(set={"id": "id * 10"})
     delta_spark.sql(f"UPDATE delta.`{ours}` SET id = id * 10")
-    assert _told(ours, len(steps)) == _told(theirs, len(steps))
+    assert _reported(ours, len(steps)) == _reported(theirs, len(steps))
     assert sorted(row.id for row in spark.read.format("delta").load(str(ours)).collect()) == [10, 20, 30, 40]

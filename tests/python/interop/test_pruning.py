@@ -154,11 +154,11 @@ def test_every_row_that_matches_is_found(
         f"DELETE FROM delta.`{table}` WHERE id % 10 = 3",
     )
     setting("spark.sql.session.timeZone", "UTC" if partitions else "America/Los_Angeles")
-    found, told = differences(spark, str(table), random.Random(SEED), COUNT)
+    found, reported = differences(spark, str(table), random.Random(SEED), COUNT)
     assert found == []
-    assert told["matches"] > COUNT // 4
-    assert told["pruned"] > COUNT // 4
-    assert told["arrow"] > COUNT // 2
+    assert reported["matches"] > COUNT // 4
+    assert reported["pruned"] > COUNT // 4
+    assert reported["arrow"] > COUNT // 2
 
 
 def tables() -> list[str]:
@@ -175,7 +175,7 @@ def test_tables_of_a_folder(spark: Any, setting: Any) -> None:
         try:
             deltaic.Table(path)
             rng = random.Random(SEED + zlib.crc32(path.encode()))
-            new, told = differences(spark, path, rng, COUNT)
+            new, reported = differences(spark, path, rng, COUNT)
         except DeltaError as error:
             # broken, and features that are not there
             print(f"refused: {path}: {error}", flush=True)
@@ -186,8 +186,8 @@ def test_tables_of_a_folder(spark: Any, setting: Any) -> None:
             continue
         found += new
         totals["tables"] += 1
-        print(totals["tables"], path, told, *new, sep="\n  ", flush=True)
-        for name, number in told.items():
+        print(totals["tables"], path, reported, *new, sep="\n  ", flush=True)
+        for name, number in reported.items():
             totals[name] = totals.get(name, 0) + number
     print(totals)
     assert found == [], "\n".join(found)

@@ -23,7 +23,7 @@ PROPERTIES = (
 ASKED = "SELECT id, _metadata.row_id, _metadata.row_commit_version FROM delta.`{}`"
 
 
-def told(rows: Any) -> list[tuple[Any, ...]]:
+def reported(rows: Any) -> list[tuple[Any, ...]]:
     return sorted(tuple(row.values()) for row in rows)
 
 
@@ -43,10 +43,10 @@ def test_all_tell_the_same(delta_spark: Any, spark: Any, tmp_path: Path) -> None
         elif change == "UPDATE":
             deltaic.Table(path).update_rows({"v": "'d'"}, "id IN (1, 32)")
         _, rows = delta_spark.answer(ASKED.format(path))
-        theirs = told(map(json.loads, rows))
+        theirs = reported(map(json.loads, rows))
         assert len({row_id for _, row_id, _ in theirs}) == len(theirs) > 20
-        assert told(pa.table(deltaic.Table(path).to_arrow(["id"], row_ids=True)).to_pylist()) == theirs
-        assert told(r.asDict() for r in spark.sql(ASKED.format(path)).collect()) == theirs
+        assert reported(pa.table(deltaic.Table(path).to_arrow(["id"], row_ids=True)).to_pylist()) == theirs
+        assert reported(r.asDict() for r in spark.sql(ASKED.format(path)).collect()) == theirs
 
 
 def test_rows_without_ids_are_an_error_of_both(delta_spark: Any, spark: Any, tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ FILES: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str], dict[str,
 }
 
 
-# on Spark 4.1 the writer of delta-spark is not told of it, though it is meant to be
+# on Spark 4.1 the writer of delta-spark does not get it, though it should
 LATER = {"version of the table", "version of the table first"}
 
 
@@ -184,7 +184,7 @@ class TestFiles:
         delta_spark: Any,
         tmp_path: Path,
     ) -> None:
-        settings, properties, said, told = FILES[case]
+        settings, properties, said, reported = FILES[case]
         listed = ", ".join(f"'{n}' = '{v}'" for n, v in properties.items())
         for who in ("theirs", "direct", "arrow", "driver"):
             told_properties = f" TBLPROPERTIES ({listed})" if listed else ""
@@ -199,7 +199,7 @@ class TestFiles:
         finally:
             for name in settings:
                 delta_spark.sql(f"RESET `{name}`")
-        expected = {**PLAIN, **told}
+        expected = {**PLAIN, **reported}
         theirs = {**expected, "second": expected["second"] != (case in LATER)}
         assert facts(tmp_path / "theirs") == theirs
         session(settings)

@@ -152,5 +152,5 @@ def test_the_other_goes_on_with_changes(
     other(path, to, checkpoint, **limited)
     append(spark, path, 5)
     one(path, to, checkpoint, **limited)
-    told = [tuple(r) for r in deltaic.table_changes(spark, str(path), 0).collect()]
-    assert sorted(map(tuple, deltaic.read(spark, str(to)).collect())) == sorted(told)
+    reported = [tuple(r) for r in deltaic.table_changes(spark, str(path), 0).collect()]
+    assert sorted(map(tuple, deltaic.read(spark, str(to)).collect())) == sorted(reported)

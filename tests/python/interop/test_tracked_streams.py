@@ -56,7 +56,7 @@ def test_a_stream_from_now_on_keeps_schemas(spark: SparkSession, tmp_path: Path)
     stage.run(**latest)
     stage.run(**latest)
     evolved = "DELTA_STREAMING_METADATA_EVOLUTION"
-    assert stage.told == [
+    assert stage.reported == [
         [[[["a", "b"], []]], None],
         [[[["a", "b"], [[2, "y"]]]], evolved],
         [[[["a"], []], [["a"], [[3]]]], None],

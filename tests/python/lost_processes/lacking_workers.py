@@ -63,7 +63,7 @@ def main(url: str, folder: Path) -> None:
         "spark.sql.shuffle.partitions": "2",
     }
     spark = cluster.session(url, **in_tasks)
-    told = {}
+    reported = {}
     for name, (act, leaves) in STEPS.items():
         path, refused = folder / name, None
         tables.make(path)
@@ -77,9 +77,9 @@ def main(url: str, folder: Path) -> None:
         left = len(tables.written(path) - before)
         found = tables.check(path, _FIRST if refused else leaves, 0 if refused else 1)
         said = [str(each.message) for each in warned if issubclass(each.category, DeltaWarning)]
-        told[name] = {**found, "refused": refused, "left": left, "warned": said}
-        print(name, told[name], file=sys.stderr, flush=True)
-    print(json.dumps(told))
+        reported[name] = {**found, "refused": refused, "left": left, "warned": said}
+        print(name, reported[name], file=sys.stderr, flush=True)
+    print(json.dumps(reported))
     spark.stop()
 
 

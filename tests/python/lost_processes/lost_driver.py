@@ -112,15 +112,15 @@ def main(url: str, folder: Path, *given: str) -> None:
         _arm(point, path)
         JOBS[job](spark, path)
         return
-    told = {}
+    reported = {}
     for job, run in JOBS.items():
         for point in POINTS:
             path = table_of(folder, job, point)
             if path.exists():
                 run(spark, path)
                 run(spark, path)
-                told[f"{job} {point}"] = tables.check(path, LEAVES[job], 1)
-    print(json.dumps(told))
+                reported[f"{job} {point}"] = tables.check(path, LEAVES[job], 1)
+    print(json.dumps(reported))
     spark.stop()
 
 

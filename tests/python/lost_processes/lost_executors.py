@@ -40,7 +40,7 @@ def main(url: str, folder: Path, fault: str, settings: str, given: list[str]) ->
         "spark.sql.shuffle.partitions": "2",
     }
     spark = cluster.session(url, **{**small, **json.loads(settings)})
-    told = {}
+    reported = {}
     for number, each in enumerate(given):
         name, _, write = each.partition(":")
         begun = time.monotonic()
@@ -50,9 +50,9 @@ def main(url: str, folder: Path, fault: str, settings: str, given: list[str]) ->
             found = {"wrong": [f"{type(error).__name__}: {error}"[:3000]]}
         # also those that have ended, and without the driver
         executors = spark.sparkContext._jsc.sc().statusStore().executorList(False).size() - 1
-        told[each] = {**found, "executors": executors, "seconds": round(time.monotonic() - begun, 1)}
-        print(each, told[each], file=sys.stderr, flush=True)
-    print(json.dumps(told))
+        reported[each] = {**found, "executors": executors, "seconds": round(time.monotonic() - begun, 1)}
+        print(each, reported[each], file=sys.stderr, flush=True)
+    print(json.dumps(reported))
     spark.stop()
 
 

@@ -213,9 +213,9 @@ def play(spark: Any, name: str, path: Path, kind: str, write: int | None = None)
         kinds = Counter(pa.table(changes).column("_change_type").to_pylist())
         if kinds != step.changes:
             wrong.append(f"changes {dict(kinds)} instead of {step.changes}")
-    told = tables.check(path, step.leaves, step.versions)
-    wrong += told["wrong"]
-    if not step.versions and told["orphans"]:
-        wrong.append(f"{told['orphans']} files of a step that failed")
+    reported = tables.check(path, step.leaves, step.versions)
+    wrong += reported["wrong"]
+    if not step.versions and reported["orphans"]:
+        wrong.append(f"{reported['orphans']} files of a step that failed")
     again = mark.with_name(f"{mark.name}.again").exists()
-    return {**told, "wrong": wrong, "struck": mark.exists(), "again": again}
+    return {**reported, "wrong": wrong, "struck": mark.exists(), "again": again}

@@ -51,33 +51,33 @@ def _played(folder: Path, lacking: int) -> dict[str, Any]:
     }
     with cluster.cluster(folder / "cluster", own=own | ours) as url:
         said = cluster.run(url, PROGRAM, str(folder), PYSPARK_PYTHON=PYTHON)
-    told: dict[str, Any] = json.loads(said.splitlines()[-1])
-    assert {name: found["wrong"] for name, found in told.items() if found["wrong"]} == {}
-    return told
+    reported: dict[str, Any] = json.loads(said.splitlines()[-1])
+    assert {name: found["wrong"] for name, found in reported.items() if found["wrong"]} == {}
+    return reported
 
 
 @pytest.mark.spark
 @pytest.mark.long  # `test_workers` and `test_optimize_tasks` show most of it in one process
 @pytest.mark.timeout(900)
 def test_where_all_workers_lack_deltaic(tmp_path: Path) -> None:
-    told = _played(tmp_path, lacking=2)
+    reported = _played(tmp_path, lacking=2)
     for name in ("plain", "upsert", "delete", "optimize"):
-        assert told[name]["refused"] is None, name
-    assert any("OPTIMIZE works in this process" in said for said in told["optimize"]["warned"])
-    refused = told["arrow"]["refused"]
+        assert reported[name]["refused"] is None, name
+    assert any("OPTIMIZE works in this process" in said for said in reported["optimize"]["warned"])
+    refused = reported["arrow"]["refused"]
     assert f"Spark's Python workers run `{PYTHON}`" in refused
     assert "No module named 'deltaic" in refused
-    assert told["arrow"]["left"] == 0
+    assert reported["arrow"]["left"] == 0
 
 
 @pytest.mark.spark
 @pytest.mark.long  # as above
 @pytest.mark.timeout(900)
 def test_where_one_worker_lacks_deltaic(tmp_path: Path) -> None:
-    told = _played(tmp_path, lacking=1)
+    reported = _played(tmp_path, lacking=1)
     for name in ("plain", "upsert", "delete", "optimize"):
-        assert told[name]["refused"] is None, name
+        assert reported[name]["refused"] is None, name
     # Spark may run the tasks again on the other worker
-    if told["arrow"]["refused"] is not None:
-        assert f"Spark's Python workers run `{PYTHON}`" in told["arrow"]["refused"]
-        assert told["arrow"]["left"] == 0
+    if reported["arrow"]["refused"] is not None:
+        assert f"Spark's Python workers run `{PYTHON}`" in reported["arrow"]["refused"]
+        assert reported["arrow"]["left"] == 0

@@ -53,6 +53,6 @@ def test_a_driver_that_dies_leaves_the_old_version_or_the_new_one(tmp_path: Path
                 assert len(tables.commits(path)) == tables.PARTS + commits, (job, point)
                 assert (tables.rows(path) == first) is not commits, (job, point)
         # each job runs twice more: what has its application's version lands once
-        told = json.loads(cluster.run(url, PROGRAM, str(tmp_path), "again").splitlines()[-1])
-    assert len(told) == len(JOBS) * len(POINTS)
-    assert {name: found["wrong"] for name, found in told.items() if found["wrong"]} == {}
+        reported = json.loads(cluster.run(url, PROGRAM, str(tmp_path), "again").splitlines()[-1])
+    assert len(reported) == len(JOBS) * len(POINTS)
+    assert {name: found["wrong"] for name, found in reported.items() if found["wrong"]} == {}

@@ -42,15 +42,15 @@ def played(
     """What each step did on a cluster of its own; a step that left something wrong fails the test."""
     with cluster.cluster(folder / "cluster", own=own) as url:
         said = cluster.run(url, PROGRAM, str(folder), fault, json.dumps(settings or {}), *steps)
-    told: dict[str, dict[str, Any]] = json.loads(said.splitlines()[-1])
-    assert {name: found["wrong"] for name, found in told.items() if found["wrong"]} == {}
-    return told
+    reported: dict[str, dict[str, Any]] = json.loads(said.splitlines()[-1])
+    assert {name: found["wrong"] for name, found in reported.items() if found["wrong"]} == {}
+    return reported
 
 
 @pytest.mark.spark
 def test_an_executor_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    told = played(tmp_path, "kill", ["append direct", "merge rewriting"])
-    assert all(found["struck"] for found in told.values())
+    reported = played(tmp_path, "kill", ["append direct", "merge rewriting"])
+    assert all(found["struck"] for found in reported.values())
 
 
 @pytest.mark.spark
@@ -58,37 +58,37 @@ def test_an_executor_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) ->
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize("group", ["writes", "changes", "merges", "streams"])
 def test_no_step_loses_or_doubles_rows_of_an_executor_that_is_killed(tmp_path: Path, group: str) -> None:
-    told = played(tmp_path, "kill", [group])
-    assert told
-    assert {name for name, found in told.items() if not found["struck"]} == set()
+    reported = played(tmp_path, "kill", [group])
+    assert reported
+    assert {name for name, found in reported.items() if not found["struck"]} == set()
 
 
 @pytest.mark.spark
 @pytest.mark.long  # a service of shuffles, of which the other tests have none
 def test_a_merge_looks_at_the_rows_that_it_merges(tmp_path: Path) -> None:
-    # the service keeps what the first look has told of the rows, which are lost with their executor
+    # the service keeps what the first pass has found of the rows, which are lost with their executor
     port = str(cluster.free_port())
     service = {"spark.shuffle.service.enabled": "true", "spark.shuffle.service.port": port}
     options = {"SPARK_WORKER_OPTS": " ".join(f"-D{name}={value}" for name, value in service.items())}
-    told = played(tmp_path, "kill", ["merge random"], service, own={0: options})
-    assert told["merge random"]["struck"]
+    reported = played(tmp_path, "kill", ["merge random"], service, own={0: options})
+    assert reported["merge random"]["struck"]
 
 
 @pytest.mark.spark
 @pytest.mark.long  # slow tasks take their seconds
 @pytest.mark.timeout(900)
 def test_no_row_of_a_task_that_runs_twice_comes_twice(tmp_path: Path) -> None:
-    told = played(tmp_path, "slow", [*WRITES, *CHANGES, "stream"], SPECULATION)
-    assert {name for name, found in told.items() if not found["struck"]} == set()
+    reported = played(tmp_path, "slow", [*WRITES, *CHANGES, "stream"], SPECULATION)
+    assert {name for name, found in reported.items() if not found["struck"]} == set()
     # Spark decides which tasks it repeats
-    assert any(found["again"] for found in told.values())
+    assert any(found["again"] for found in reported.values())
 
 
 @pytest.mark.spark
 @pytest.mark.long  # executors come and go
 @pytest.mark.timeout(900)
 def test_steps_go_through_while_executors_come_and_go(tmp_path: Path) -> None:
-    told = played(tmp_path, "none", [*WRITES, *CHANGES, "stream"], DYNAMIC)
-    assert len(told) == len(WRITES) + len(CHANGES) + 1
+    reported = played(tmp_path, "none", [*WRITES, *CHANGES, "stream"], DYNAMIC)
+    assert len(reported) == len(WRITES) + len(CHANGES) + 1
     # of two at a time
-    assert max(found["executors"] for found in told.values()) > 2
+    assert max(found["executors"] for found in reported.values()) > 2

@@ -88,14 +88,14 @@ def check(folder: Path) -> None:
     assert len(there) == len(found["key"]), "a key comes twice"
     assert there == wanted, "the upserted table is not what the rate gave"
     columns = ["key", "value", "_change_type", "_commit_version"]
-    told = Counter(zip(*pa.table(state.changes(0, columns=columns)).to_pydict().values(), strict=True))
+    reported = Counter(zip(*pa.table(state.changes(0, columns=columns)).to_pydict().values(), strict=True))
     log = pa.table(deltaic.Table(folder / "log").to_arrow()).select(columns)
     copied = Counter(zip(*log.to_pydict().values(), strict=True))
-    assert copied == told, (
-        f"the second table has {(copied - told).total()} more and {(told - copied).total()} less"
+    assert copied == reported, (
+        f"the second table has {(copied - reported).total()} more and {(reported - copied).total()} less"
     )
     print(
-        f"{count} rows, {len(there)} keys, {told.total()} changes in {state.version} versions: as they must be"
+        f"{count} rows, {len(there)} keys, {reported.total()} changes in {state.version} versions: as they must be"
     )
 
 

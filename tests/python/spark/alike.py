@@ -57,8 +57,8 @@ def compare(classic: str, connect: str) -> None:
     assert commits(classic) == commits(connect)
     assert table(classic) == table(connect)
     assert rows(classic) == rows(connect)
-    told = [sorted(named(p, change) for change in changes(p)) for p in (classic, connect)]
-    assert told[0] == told[1]
+    reported = [sorted(named(p, change) for change in changes(p)) for p in (classic, connect)]
+    assert reported[0] == reported[1]
 
 
 def named(path: str, change: dict[str, Any]) -> str:

@@ -35,8 +35,8 @@ def admins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server that is started with what `connect-conf` prints."""
     folder = tmp_path_factory.mktemp("served")
     command = [sys.executable, "-W", "ignore", "-m", "deltaic", "connect-conf"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    more = dict(line.split(None, 1) for line in told.splitlines())
+    reported = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    more = dict(line.split(None, 1) for line in reported.splitlines())
     with connect_server(folder, _PACKAGE, more=more) as url:
         yield url
 

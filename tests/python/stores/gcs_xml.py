@@ -78,8 +78,8 @@ class _Xml:
         numbers = [int(number) for number in re.findall(b"<PartNumber>(.*?)</PartNumber>", asked.body)]
         answer = self._put(bucket, name, b"".join(parts[number] for number in numbers), None)
         etag = dict(answer.headers).get("ETag", "")
-        told = _xml("CompleteMultipartUploadResult", f"<ETag>{escape(etag)}</ETag>")
-        return Answered(answer.status, [*told.headers, *answer.headers], told.body)
+        reported = _xml("CompleteMultipartUploadResult", f"<ETag>{escape(etag)}</ETag>")
+        return Answered(answer.status, [*reported.headers, *answer.headers], reported.body)
 
     def _list(self, bucket: str, query: dict[str, str]) -> Answered:
         after = query.get("start-after", "")

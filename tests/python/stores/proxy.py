@@ -1,4 +1,4 @@
-"""A faulty network before a server of a store: what it does to which request is drawn by a seed, or told.
+"""A faulty network before a server of a store: what it does to which request is drawn by a seed, or given.
 
 The faults, of which each request gets at most one:
 
@@ -88,7 +88,7 @@ class Proxy:
         """Each request: when it was done, the method, the target, and the server's status if it was asked."""
         self._upstream = Upstream(upstream)
         self._dice = random.Random(network.seed)
-        self._told: list[Told] = []
+        self._reported: list[Told] = []
         self.impatient: list[str] = []
         """Requests that came again before the time that `Retry-After` had asked for."""
         self._busy_until: dict[tuple[str, str], float] = {}
@@ -99,7 +99,7 @@ class Proxy:
     def tell(self, fault: str, method: str, pattern: str, times: int = 1) -> None:
         """The next requests of a method, whose target has the pattern, get a fault."""
         with self._lock:
-            self._told.append(Told(fault, method, pattern, times))
+            self._reported.append(Told(fault, method, pattern, times))
 
     def asked(self, method: str, pattern: str) -> list[int | None]:
         """What the server answered to requests whose target has the pattern; none where it was not asked."""
@@ -184,10 +184,10 @@ class Proxy:
             return fault
 
     def _take(self, method: str, target: str) -> str | None:
-        for told in self._told:
-            if told.times and told.method == method and re.search(told.pattern, unquote(target)):
-                told.times -= 1
-                return told.fault
+        for reported in self._reported:
+            if reported.times and reported.method == method and re.search(reported.pattern, unquote(target)):
+                reported.times -= 1
+                return reported.fault
         return None
 
     def _lagging(self, asked: Asked, answer: Answered) -> Answered:

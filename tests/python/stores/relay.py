@@ -124,7 +124,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def _reset(self) -> None:
-        """Ends the connection so that the client is told of a reset, and not of an end."""
+        """Ends the connection so that the client sees a reset, and not an end."""
         self.close_connection = True
         with suppress(OSError):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

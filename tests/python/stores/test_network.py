@@ -210,8 +210,8 @@ def test_a_clock_that_is_wrong_does_no_harm(s3: S3, hours: int) -> None:
         assert at.ids(0) == list(range(5))
         at.check()
         arguments = [f"--storage-option={name}={value}" for name, value in at.options.items()]
-        told = CliRunner().invoke(main, ["doctor", at.uri, *arguments, "--json"], catch_exceptions=False)
-        checks: dict[str, Any] = {check["name"]: check for check in json.loads(told.stdout)["checks"]}
+        reported = CliRunner().invoke(main, ["doctor", at.uri, *arguments, "--json"], catch_exceptions=False)
+        checks: dict[str, Any] = {check["name"]: check for check in json.loads(reported.stdout)["checks"]}
         assert checks["clock"]["status"] != "ok"
 
 
@@ -253,8 +253,8 @@ def test_a_store_that_ignores_conditions_is_refused_before_a_file_is_written(
         assert len(put) > 0
         assert [target for target in put if "_probe_" not in target] == []
         arguments = [f"--storage-option={name}={value}" for name, value in bad.options.items()]
-        told = CliRunner().invoke(main, ["doctor", bad.uri, *arguments, "--json"], catch_exceptions=False)
-        checks = {check["name"]: check for check in json.loads(told.stdout)["checks"]}
+        reported = CliRunner().invoke(main, ["doctor", bad.uri, *arguments, "--json"], catch_exceptions=False)
+        checks = {check["name"]: check for check in json.loads(reported.stdout)["checks"]}
         assert checks["put-if-absent"]["status"] == "problem"
     good.write(rows(1, 1))
     assert good.ids() == [0, 1]

@@ -260,7 +260,7 @@ fn nothing_is_deleted_on_the_word_of_a_checkpoint_that_lacks_a_sidecar() {
 }
 
 #[test]
-fn a_file_that_cannot_be_deleted_is_told_and_the_rest_goes() {
+fn a_file_that_cannot_be_deleted_is_reported_and_the_rest_is_deleted() {
     let (table, now) = fifty_days(V1);
     let store = FaultStore::new(Arc::new(LocalStore::default()));
     let location = Location::with_store(table.location(), Arc::new(store.clone()));

@@ -145,7 +145,7 @@ fn tombstones_of_the_checkpoint_before_go_when_they_have_expired() {
 }
 
 #[test]
-fn the_sizes_that_are_told_are_those_of_the_files() {
+fn the_reported_sizes_are_those_of_the_files() {
     let mut table = create(V2);
     table.commit(&(0..10).map(add).collect::<Vec<_>>());
     let size = |table: &TableBuilder| {

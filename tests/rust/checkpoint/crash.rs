@@ -36,7 +36,7 @@ fn t13_a_crash_after_each_file_of_a_checkpoint_leaves_the_table_loading() {
                 let last = open(&table, At::Latest).unwrap();
                 assert_eq!(files(&last).unwrap(), expected(&table, 8));
                 assert_eq!(last.report().checkpoint_version, Some(8), "put {k}, torn {torn}");
-                // a half of a file under a name of its own is passed over until a cleanup takes it
+                // a half of a file under a name of its own is ignored until a cleanup takes it
                 assert!(torn || last.report().fallbacks.is_empty(), "{:?}", last.report().fallbacks);
                 if !died {
                     break;

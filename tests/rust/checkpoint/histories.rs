@@ -189,17 +189,20 @@ proptest! {
 }
 
 #[test]
-fn a_checksum_that_lies_is_told_field_by_field() {
+fn a_wrong_checksum_is_reported_field_by_field() {
     let mut table = create(V1);
     table.commit(&[add(1), actions::txn("a", 1)]);
     let snapshot = open(&table, At::Latest).unwrap();
     let mut lie = checksum_of(&snapshot).unwrap();
     lie.num_files = 7;
     lie.set_transactions = Some(Vec::new());
-    let told = validate_checksum(&snapshot, &lie).unwrap();
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].to_string().starts_with("numFiles: the checksum states 7, the log gives 1"), "{told:?}");
-    assert_eq!(told[1].field, "setTransactions");
+    let reported = validate_checksum(&snapshot, &lie).unwrap();
+    assert_eq!(reported.len(), 2, "{reported:?}");
+    assert!(
+        reported[0].to_string().starts_with("numFiles: the checksum states 7, the log gives 1"),
+        "{reported:?}"
+    );
+    assert_eq!(reported[1].field, "setTransactions");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whether anything in a log tells that it is damaged, found without the code that looks for it.
 //!
 //! The truth of a log are its commits, and the checkpoint that it begins at. All else in it repeats the truth, so that a damage
-//! of that can be told from the truth, and a damage of the truth from what repeats the part that was damaged.
+//! of that can be distinguished from the truth, and a damage of the truth from what repeats the part that was damaged.
 
 use deltaic_core::Result;
 use deltaic_core::actions::Add;
@@ -54,7 +54,7 @@ pub(super) fn found(whole: &Image, damaged: &Image, name: &str) -> Option<String
     let (before, after) = (of_truth(whole), of_truth(damaged));
     let damaged_version = split(name).map_or(0, |(version, _)| version);
     let log = damaged.log();
-    let told = log.iter().filter(|name| !is_truth(whole, name)).find(|name| {
+    let reported = log.iter().filter(|name| !is_truth(whole, name)).find(|name| {
         let Some((version, rest)) = split(name) else { return false };
         let (version, all) = match rest {
             "crc" => (version, false),
@@ -71,7 +71,7 @@ pub(super) fn found(whole: &Image, damaged: &Image, name: &str) -> Option<String
             (whole, _) => whole.is_ok(),
         }
     });
-    told.cloned()
+    reported.cloned()
 }
 
 /// Whether another commit has the transaction of this one.

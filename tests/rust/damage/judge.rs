@@ -119,7 +119,7 @@ impl Known {
         match verified {
             Ok(()) => match evidence::found(&self.table.image, image, name) {
                 None => Ok((Outcome::Untold, None)),
-                Some(told) => Err(format!("{wrong}; {told} tells it, but verify does not")),
+                Some(reported) => Err(format!("{wrong}; {reported} tells it, but verify does not")),
             },
             Err(error) => Ok((Outcome::Wrong, Some(format!("{wrong}; verify: {error}")))),
         }

@@ -85,7 +85,7 @@ impl Found {
     }
 }
 
-/// The process that damages: no test, unless it is told a folder.
+/// The process that damages: no test, unless it is given a folder.
 #[test]
 fn process() {
     let Ok(folder) = std::env::var(FOLDER) else { return };

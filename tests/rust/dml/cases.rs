@@ -22,7 +22,7 @@ fn expect(location: &Location, rows: impl IntoIterator<Item = Row>, context: &st
 }
 
 #[test]
-fn every_kind_of_table_loses_and_changes_the_rows_that_are_meant() {
+fn every_kind_of_table_loses_and_changes_the_matching_rows() {
     for properties in KINDS {
         for partitioned in [false, true] {
             let context = format!("{properties:?} partitioned {partitioned}");
@@ -84,7 +84,7 @@ fn the_whole_table_and_whole_partitions_go_unread() {
 }
 
 #[test]
-fn rows_of_unknown_number_are_not_told() {
+fn rows_of_unknown_number_are_not_counted() {
     let mut builder = deltaic_testkit::TableBuilder::temp();
     let schema = serde_json::json!({"type": "struct", "fields": [
         {"name": "k", "type": "long", "nullable": true, "metadata": {}}]});

@@ -160,7 +160,7 @@ fn whole_partitions_are_taken_by_their_number() {
 }
 
 #[test]
-fn a_row_that_was_found_twice_is_told() {
+fn a_row_that_was_found_twice_is_reported() {
     let (_, location) = table(20, false, &[VECTORS]);
     let mut dml = begin(&location);
     let once = found(&location, [1, 2]);
@@ -181,7 +181,7 @@ fn a_file_that_the_version_does_not_have_is_refused() {
 }
 
 #[test]
-fn new_rows_with_a_new_column_are_told_as_changes() {
+fn new_rows_with_a_new_column_are_in_the_change_data_feed() {
     let (_, location) = table(20, false, &[VECTORS, CHANGES]);
     let mut dml = begin(&location);
     let more = StructField::new("more", deltaic_core::schema::DataType::Long, true);

@@ -19,7 +19,7 @@ fn deletes_of_different_rows_of_a_file_are_joined() {
 }
 
 #[test]
-fn a_lost_race_is_made_anew_and_leaves_no_files() {
+fn a_lost_race_is_retried_and_leaves_no_files() {
     let rivals: [(&str, Rival); 4] = [
         ("the same rows", |copy| {
             delete(copy, Some("k < 5")).unwrap();

@@ -152,7 +152,7 @@ fn a_vacuum_does_not_follow_links_out_of_the_table() {
         assert!(done.files.is_empty(), "{done:?}");
         assert_eq!(ground.outside(), outside);
     }
-    // the log named them: that they stay is told
+    // the log named them: it is reported that they stay
     let failed = ground.vacuum(VacuumMode::Lite).unwrap().failed;
     assert_eq!(failed.len(), 2);
     assert!(failed[0].1.contains("is a link"), "{failed:?}");

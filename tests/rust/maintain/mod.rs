@@ -37,7 +37,7 @@ use deltaic_core::txn::{Operation, Transaction};
 use deltaic_core::write::{WriteMode, WriteOptions, WriteResult};
 use deltaic_testkit::FaultStore;
 
-/// An empty place in memory, and the store that can be told to fail.
+/// An empty place in memory, and the store that fails on demand.
 fn place() -> (FaultStore, Location) {
     let store = FaultStore::new(Arc::new(ObjectAdapter::memory()));
     let location = Location::with_store(ObjectPath::new("memory://", "/t"), Arc::new(store.clone()));

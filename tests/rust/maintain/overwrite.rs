@@ -37,7 +37,7 @@ fn an_overwrite_replaces_everything_and_keeps_history() {
     );
     assert_eq!(info.operation_metrics.unwrap()["numRemovedFiles"], "3");
     assert_eq!(info.is_blind_append, Some(false));
-    // removes tell all that the adds told
+    // removes have all facts of the adds
     let removes = Changes::of(&winners_from(&location, 1).unwrap()[0].actions).removes;
     assert!(removes.iter().all(|r| r.data_change
         && r.extended_file_metadata == Some(true)

@@ -1,4 +1,4 @@
-//! Vacuum: what goes, what stays, and what is told.
+//! Vacuum: what is deleted, what stays, and what is reported.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

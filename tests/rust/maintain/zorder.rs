@@ -229,7 +229,7 @@ fn an_append_that_lands_meanwhile_is_kept() {
 }
 
 #[test]
-fn after_a_delete_that_lands_meanwhile_it_is_made_anew() {
+fn after_a_delete_that_lands_meanwhile_it_is_retried() {
     let (store, location) = table(3, &["only"], &[("delta.enableDeletionVectors", "true")]);
     overtaken(&store, &location, 3, |copy| {
         delete(copy, Some("a < 5000"), &DmlOptions::default()).unwrap();

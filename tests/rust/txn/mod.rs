@@ -55,7 +55,7 @@ pub(crate) fn protocol(features: &[&str]) -> Protocol {
 pub(crate) const FEATURES: [&str; 4] =
     ["deletionVectors", "domainMetadata", "appendOnly", "inCommitTimestamp"];
 
-/// An empty place in memory, and the store that can be told to fail.
+/// An empty place in memory, and the store that fails on demand.
 pub(crate) fn place() -> (FaultStore, Location) {
     let store = FaultStore::new(Arc::new(ObjectAdapter::memory()));
     let location = Location::with_store(ObjectPath::new("memory://", "/t"), Arc::new(store.clone()));

@@ -112,7 +112,7 @@ fn what_a_rule_forbids_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_budget_that_is_used_up_is_said() {
+fn a_budget_that_is_used_up_is_reported() {
     let (_, location) = table(&[], &[]);
     let before = open(&location);
     append(&location, &[file("a", "x", 0)]);

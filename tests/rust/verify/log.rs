@@ -95,7 +95,7 @@ fn a_missing_commit_is_found_also_where_a_checkpoint_hides_it() {
     let finding = only(&table, Kind::MissingCommit);
     assert_eq!(finding.version, Some(2));
     assert!(finding.path.ends_with("00000000000000000002.json"));
-    // nothing after it can be told without the checkpoint
+    // nothing after it can be read without the checkpoint
     let table = create_filled();
     table.remove_log_file(&commit_name(2));
     assert_eq!(only(&table, Kind::MissingCommit).version, Some(2));

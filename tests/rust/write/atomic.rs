@@ -123,7 +123,7 @@ fn many_creators_make_one_table() {
 }
 
 #[test]
-fn a_creator_that_lost_to_another_schema_is_told_so() {
+fn a_creator_that_lost_to_another_schema_gets_the_reason() {
     let (_, location) = place();
     let (_, other) = place();
     let data = batch([("id", Arc::new(arrow::array::Int32Array::from(vec![1])) as ArrayRef)]);

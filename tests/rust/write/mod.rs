@@ -23,7 +23,7 @@ use deltaic_core::write::{WriteMode, WriteOptions, WriteResult};
 use deltaic_testkit::FaultStore;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-/// An empty place in memory, and the store that can be told to fail.
+/// An empty place in memory, and the store that fails on demand.
 fn place() -> (FaultStore, Location) {
     let store = FaultStore::new(Arc::new(ObjectAdapter::memory()));
     let location = Location::with_store(ObjectPath::new("memory://", "/t"), Arc::new(store.clone()));

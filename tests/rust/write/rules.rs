@@ -96,7 +96,7 @@ fn a_missing_column_is_null_to_a_constraint() {
 }
 
 #[test]
-fn an_invariant_of_a_nested_column_is_held() {
+fn an_invariant_of_a_nested_column_is_checked() {
     let rule = json!({"delta.invariants": r#"{"expression": {"expression": "s.x > 3"}}"#});
     let inner = json!({"type": "struct", "fields": [field("x", "long", rule)]});
     let (_table, location) =

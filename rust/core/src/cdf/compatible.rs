@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn without_mapping_columns_are_told_by_their_names() {
+    fn without_mapping_columns_are_known_by_their_names() {
         let of = |name: &str, data_type: &str| metadata(json!([field(name, data_type, "")]), "none", &[]);
         assert_eq!(between(&of("a", "long"), &of("b", "long")), "column `a` was dropped");
         assert_eq!(between(&of("a", "long"), &of("A", "long")), "column `a` was renamed to `A`");

@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn the_runs_of_a_range_are_told() {
+    fn the_runs_of_a_range_are_found() {
         let far = 1 << 40;
         let vector: DeletionVector = [2, 3, 10, far - 1, far, far + 1].into_iter().collect();
         let runs = |range| vector.runs(range).map(|run| (run.start, run.end)).collect::<Vec<_>>();

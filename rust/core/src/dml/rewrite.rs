@@ -114,7 +114,7 @@ impl Task<'_> {
     }
 
     /// The rows of a file that need not be read.
-    fn passed_over(&self, file: &Touched) -> Option<DeletionVector> {
+    fn skipped_rows(&self, file: &Touched) -> Option<DeletionVector> {
         let reads_matched = self.changes.is_some() || matches!(self.change, Change::Update(_));
         match (self.copies, reads_matched) {
             (true, true) => file.deleted.clone(),
@@ -139,7 +139,7 @@ impl Task<'_> {
             writer.data.write(&conform_rows(&self.plan, &mut writer.as_they_are, batch)?)?;
         }
         for file in files {
-            for batch in PositionedRows::open(&self.scan, &file.add, self.passed_over(file).as_ref())? {
+            for batch in PositionedRows::open(&self.scan, &file.add, self.skipped_rows(file).as_ref())? {
                 self.attempt.check()?;
                 let (batch, places) = batch?;
                 let batch = RowIds::settled(self.row_ids.as_ref(), batch, &file.add, &places)?;

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_meant_come_with_their_ids() {
+    fn matching_rows_come_with_their_ids() {
         let (_dir, location) = table();
         let (schema, batches) = begun(&location).matched_rows(&Cancel::default()).unwrap();
         assert_eq!(schema.fields().len(), 4);

@@ -27,7 +27,7 @@ fn field_json(field: &StructField, physical: Option<ColumnMappingMode>) -> Value
     let mut metadata = serde_json::Map::new();
     let mut name = field.name.as_str();
     match physical {
-        None => metadata.extend(told(field)),
+        None => metadata.extend(reported(field)),
         Some(mode) => {
             name = field.physical_name(mode);
             if mode == ColumnMappingMode::Id
@@ -42,7 +42,7 @@ fn field_json(field: &StructField, physical: Option<ColumnMappingMode>) -> Value
 
 /// The metadata of a column that Spark gets besides its type. Spark parses some of it as SQL by itself: such values are
 /// printed by the core, or left out.
-fn told(field: &StructField) -> impl Iterator<Item = (String, Value)> {
+fn reported(field: &StructField) -> impl Iterator<Item = (String, Value)> {
     let all =
         field.metadata.iter().filter(|(key, _)| !key.starts_with(KEY_PREFIX) && !key.starts_with("parquet."));
     all.filter_map(|(key, value)| match key.as_str() {

@@ -76,11 +76,11 @@ const STORES: [&[&str]; 4] =
 /// Checks that a file of another store is not one of the table's under another name. One of another bucket is not.
 fn check_elsewhere(path: &ObjectPath, root: &ObjectPath) -> Result<()> {
     let family = |place: &ObjectPath| STORES.iter().position(|names| names.contains(&place.scheme()));
-    let told = match (family(path), family(root)) {
+    let reported = match (family(path), family(root)) {
         (Some(one), Some(other)) if one == other => path.scheme() == root.scheme() || one == 1,
         (one, other) => one.is_some() && other.is_some(),
     };
-    if told || path.scheme() == root.scheme() {
+    if reported || path.scheme() == root.scheme() {
         return Ok(());
     }
     Err(Error::OutsideTable {

@@ -168,7 +168,7 @@ mod tests {
         r#"{"numRecords":9,"minValues":{"x":10,"y":0},"maxValues":{"x":19,"y":5},"nullCount":{"x":0,"y":9}}"#;
 
     #[test]
-    fn of_and_one_part_is_told_and_of_or_all() {
+    fn of_and_one_part_is_reported_and_of_or_all() {
         let at = |column, op, value| compare(column, op, Literal::Long(value));
         let p = || compare("p", CompareOp::Eq, Literal::String("a".into()));
         let x = || at("x", CompareOp::Lt, 10);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rules_out_together_only_is_told_together() {
+    fn what_rules_out_together_only_is_reported_together() {
         let null = Predicate::IsNull { column: vec!["x".into()] };
         let both = Predicate::And(vec![null, compare("x", CompareOp::Gt, Literal::Long(5))]);
         assert_eq!(ruled_out(&both, "a", "{}"), [(both.to_string(), false)]);
@@ -208,30 +208,33 @@ mod tests {
         let p = |value: &str| compare("p", CompareOp::Eq, Literal::String(value.into()));
         let x = |op, value| compare("x", op, Literal::Long(value));
         let (and, or) = (Predicate::And, Predicate::Or);
-        let told = |predicate: &Predicate| ruled_out(predicate, "a", STATS);
+        let reported = |predicate: &Predicate| ruled_out(predicate, "a", STATS);
         let one = |predicate: &str, by_values| vec![(predicate.to_owned(), by_values)];
         // of nested ANDs the one that partition values decide, in any position
         let deep = and(vec![x(CompareOp::Lt, 10), and(vec![x(CompareOp::Gt, 19), p("b")])]);
-        assert_eq!(told(&deep), one("p = 'b'", true));
+        assert_eq!(reported(&deep), one("p = 'b'", true));
         let both = or(vec![p("b"), or(vec![p("c"), x(CompareOp::Gt, 19)])]);
         let every =
             [("p = 'b'".to_owned(), true), ("p = 'c'".to_owned(), true), ("x > 19".to_owned(), false)];
-        assert_eq!(told(&both), every);
+        assert_eq!(reported(&both), every);
         // an OR within an AND stays one part of it, and rules out by all of its own
         let mixed = and(vec![x(CompareOp::Gt, 0), or(vec![p("b"), x(CompareOp::Gt, 19)])]);
-        assert_eq!(told(&mixed), [("p = 'b'".to_owned(), true), ("x > 19".to_owned(), false)]);
+        assert_eq!(reported(&mixed), [("p = 'b'".to_owned(), true), ("x > 19".to_owned(), false)]);
         let mixed = or(vec![p("b"), and(vec![x(CompareOp::Gt, 0), x(CompareOp::Gt, 19)])]);
-        assert_eq!(told(&mixed), [("p = 'b'".to_owned(), true), ("x > 19".to_owned(), false)]);
+        assert_eq!(reported(&mixed), [("p = 'b'".to_owned(), true), ("x > 19".to_owned(), false)]);
         // negations go down to the tests
         let not = |inner| Predicate::Not(Box::new(inner));
         let negated = not(and(vec![x(CompareOp::Ge, 10), p("a")]));
-        assert_eq!(told(&negated), [("NOT (x >= 10)".to_owned(), false), ("NOT (p = 'a')".to_owned(), true)]);
-        assert_eq!(told(&not(not(p("b")))), one("p = 'b'", true));
-        assert_eq!(told(&not(Predicate::Constant(Some(true)))), one("FALSE", true));
+        assert_eq!(
+            reported(&negated),
+            [("NOT (x >= 10)".to_owned(), false), ("NOT (p = 'a')".to_owned(), true)]
+        );
+        assert_eq!(reported(&not(not(p("b")))), one("p = 'b'", true));
+        assert_eq!(reported(&not(Predicate::Constant(Some(true)))), one("FALSE", true));
         // a joint of one is no joint
-        assert_eq!(told(&and(vec![p("b")])), one("p = 'b'", true));
-        assert_eq!(told(&or(vec![p("b")])), one("p = 'b'", true));
-        assert_eq!(told(&p("a")), []);
+        assert_eq!(reported(&and(vec![p("b")])), one("p = 'b'", true));
+        assert_eq!(reported(&or(vec![p("b")])), one("p = 'b'", true));
+        assert_eq!(reported(&p("a")), []);
     }
 
     #[test]

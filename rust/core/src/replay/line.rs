@@ -54,7 +54,7 @@ pub(crate) struct StringPairs<'a>(pub(crate) Vec<(Cow<'a, str>, Option<Cow<'a, s
 impl<'de: 'a, 'a> Deserialize<'de> for StringPairs<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Pairs<'a>(PhantomData<&'a ()>);
-        /// serde borrows a `Cow` only where it is told to.
+        /// serde borrows a `Cow` only where an attribute asks for it.
         #[derive(serde::Deserialize)]
         struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
         impl<'de: 'a, 'a> Visitor<'de> for Pairs<'a> {

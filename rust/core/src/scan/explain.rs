@@ -156,19 +156,19 @@ pub fn explain(snapshot: &Snapshot, predicate: &Predicate, shown: Shown) -> Resu
     let mut survivors = Survivors::new(
         snapshot.files(FilesRequest { predicate: Some(predicate.clone()), ..FilesRequest::default() })?,
     );
-    let mut told = Told { part, shown, out: ScanExplanation { undecided, ..ScanExplanation::default() } };
+    let mut reported = Told { part, shown, out: ScanExplanation { undecided, ..ScanExplanation::default() } };
     for batch in snapshot.files(FilesRequest { stats, ..FilesRequest::default() })? {
         let batch = batch?;
         let mut dropped = BooleanBufferBuilder::new(batch.num_files());
         for row in 0..batch.num_files() {
             dropped.append(!survivors.take(&batch, row)?);
         }
-        told.batch(&batch, &dropped.finish());
+        reported.batch(&batch, &dropped.finish());
     }
     match survivors.next()? {
         None => {
-            told.out.parts.sort_by_key(|p| (std::cmp::Reverse(p.totals.files), p.by));
-            Ok(told.out)
+            reported.out.parts.sort_by_key(|p| (std::cmp::Reverse(p.totals.files), p.by));
+            Ok(reported.out)
         }
         Some((batch, row)) => Err(Error::DataFile {
             path: batch.paths().value(row).to_owned(),

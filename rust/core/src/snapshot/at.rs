@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_the_whole_name_is_meant_by_it() {
+    fn a_table_of_the_whole_name_takes_precedence() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let resolved =

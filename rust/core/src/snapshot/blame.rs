@@ -93,7 +93,7 @@ fn said(location: &Location, file: &LogFile) -> Option<Said> {
 fn damaged(location: &Location, wrong: &Said, right: Option<u64>) -> Error {
     let version = wrong.version;
     let path = location.log_dir().join(&crate::log::commit_name(version)).to_string();
-    let told = match right {
+    let reported = match right {
         Some(before) if before + 1 == version => format!(
             "the checksum of version {before} matches the log, that of version {version} does not: the commit is \
              not the one that was written"
@@ -107,7 +107,7 @@ fn damaged(location: &Location, wrong: &Said, right: Option<u64>) -> Error {
     Error::corrupt(
         path,
         Some(version),
-        told + "; `verify` reports more, and reading with `fast` accepts the log as it is",
+        reported + "; `verify` reports more, and reading with `fast` accepts the log as it is",
     )
 }
 

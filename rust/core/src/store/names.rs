@@ -16,7 +16,7 @@ pub(super) struct Group {
     add: &'static [Names],
 }
 
-/// What a kind of store is told.
+/// The settings of a kind of store.
 pub(super) struct Options {
     prefixes: &'static [&'static str],
     pub(super) credentials: Group,

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_told_from_another_of_the_same_bucket() {
+    fn a_server_differs_from_another_of_the_same_bucket() {
         let at = |endpoint| {
             let given =
                 [("aws_endpoint", endpoint), ("aws_secret_access_key", "s"), ("aws_access_key_id", "k")];

@@ -61,16 +61,16 @@ pub fn explain_conflicts(
     let mut explained: Vec<ExplainedWinner> = Vec::with_capacity(winners.len());
     for winner in &winners {
         let ours = Ours { root, protocol: &protocol, metadata: &metadata, reads: &reads, changes: &changes };
-        let mut told = explain(&ours, winner, &vectors, level)?;
-        if told.outcome != Outcome::Conflict {
+        let mut reported = explain(&ours, winner, &vectors, level)?;
+        if reported.outcome != Outcome::Conflict {
             let found = findings(&ours, winner, &vectors)?;
             changes.rebase(&found, winner, root, &vectors)?;
             reads.follow(winner, root)?;
         }
         if recorded == Some(winner.version) {
-            told.outcome = Outcome::Recorded;
+            reported.outcome = Outcome::Recorded;
         }
-        explained.push(told);
+        explained.push(reported);
         for action in &winner.actions {
             match action {
                 Action::Protocol(new) => protocol = new.clone(),

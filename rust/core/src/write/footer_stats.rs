@@ -233,8 +233,8 @@ impl<'a> Leaves<'a> {
 
     fn null_count(&self, index: usize, level: i16) -> Option<u64> {
         let of_group = |group: &RowGroupMetaData| {
-            let told = group.column(index).statistics().and_then(Statistics::null_count_opt);
-            told.or_else(|| undefined(group, index, level))
+            let reported = group.column(index).statistics().and_then(Statistics::null_count_opt);
+            reported.or_else(|| undefined(group, index, level))
         };
         self.footer.row_groups().iter().map(of_group).sum()
     }

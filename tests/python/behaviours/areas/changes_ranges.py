@@ -22,7 +22,7 @@ NOON = 1_704_110_400
 LOG = "_delta_log"
 
 
-def told(p: Player, rows: Callable[[], Any]) -> None:
+def reported(p: Player, rows: Callable[[], Any]) -> None:
     """Tells the rows, or the condition of the error."""
     found: list[list[str]] = []
     p.attempt(lambda: found.append(p.list_rows(rows().drop("_commit_timestamp"))))
@@ -32,7 +32,7 @@ def told(p: Player, rows: Callable[[], Any]) -> None:
 
 def option_ranges(p: Player, *ranges: dict[str, Any]) -> None:
     for options in ranges:
-        told(p, lambda o=options: p.read(**{"readChangeFeed": "true", **o}))
+        reported(p, lambda o=options: p.read(**{"readChangeFeed": "true", **o}))
 
 
 def four_versions(p: Player, table: str = "{t}") -> None:
@@ -197,7 +197,7 @@ def options_in_any_case(p: Player) -> None:
         {"startingVersion": 1, "endingVersion": 2},
         {"startingTimestamp": "2024-01-03 12:00:00"},
     ):
-        told(p, lambda o=options: p.read(**o))
+        reported(p, lambda o=options: p.read(**o))
 
 
 NO_BOUNDS: dict[str, dict[str, Any]] = {
@@ -215,7 +215,7 @@ def bounds_that_are_none(p: Player) -> None:
     four_versions(p)
     for name, options in NO_BOUNDS.items():
         p.tell({"case": name})
-        told(p, lambda options=options: p.read(**{"readChangeFeed": "true", **options}))
+        reported(p, lambda options=options: p.read(**{"readChangeFeed": "true", **options}))
 
 
 @AREA.situation(long=True)
@@ -286,4 +286,4 @@ def functions(p: Player, kinds: tuple[str, ...]) -> None:
     four_versions(p)
     p.sql("CREATE TABLE {name} USING delta LOCATION '{at}/t'")
     for call in chain(*(_FUNCTIONS[kind] for kind in kinds)):
-        told(p, lambda c=call: p.sql(f"SELECT * FROM {c}"))
+        reported(p, lambda c=call: p.sql(f"SELECT * FROM {c}"))

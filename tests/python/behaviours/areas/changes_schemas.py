@@ -37,8 +37,8 @@ def ranges(p: Player, *pairs: tuple[int, int | None]) -> None:
 
 def with_other_fields(p: Player, version: int, how: Callable[[dict[str, Any]], None]) -> None:
     """A commit by hand that changes the columns and nothing else."""
-    told = [a for v in range(version) for a in p.actions(v) if "metaData" in a][-1]
-    changed = deepcopy(told)
+    reported = [a for v in range(version) for a in p.actions(v) if "metaData" in a][-1]
+    changed = deepcopy(reported)
     schema = json.loads(changed["metaData"]["schemaString"])
     for column in schema["fields"]:
         how(column)

@@ -94,11 +94,11 @@ KEPT = {
 def _statistics(p: Player) -> None:
     checkpoint = of_checkpoint(p)
     fields = checkpoint.schema["add"].dataType.fieldNames()
-    told: list[Any] = [[f for f in ("stats", "stats_parsed") if f in fields]]
+    reported: list[Any] = [[f for f in ("stats", "stats_parsed") if f in fields]]
     for column in ("add.stats", "add.stats_parsed.numRecords"):
         if column.split(".")[1] in fields:
-            told.append(checkpoint.where(f"{column} IS NOT NULL").count())
-    p.tell(told)
+            reported.append(checkpoint.where(f"{column} IS NOT NULL").count())
+    p.tell(reported)
 
 
 @AREA.situation(long=True)

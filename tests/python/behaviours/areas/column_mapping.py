@@ -30,14 +30,14 @@ def _ids(p: Player) -> None:
 
 
 def _fields(schema: Any) -> list[Any]:
-    told = []
+    reported = []
     for field in schema["fields"]:
         of = field["metadata"]
         physical = of.get("delta.columnMapping.physicalName")
         inner = field["type"] if isinstance(field["type"], dict) else {}
         nested = _fields(inner) if "fields" in inner else None
-        told.append([field["name"], of.get("delta.columnMapping.id"), physical == field["name"], nested])
-    return told
+        reported.append([field["name"], of.get("delta.columnMapping.id"), physical == field["name"], nested])
+    return reported
 
 
 # -- turning it on and off

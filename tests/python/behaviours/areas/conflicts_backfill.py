@@ -75,7 +75,7 @@ ORDERS = {
 }
 
 
-def told(p: Player, *, finished: bool) -> None:
+def reported(p: Player, *, finished: bool) -> None:
     """Tells the rows, whether the newest commit says that ids were kept, and whether files have ids of their own."""
     p.rows()
     info = next(a["commitInfo"] for a in p.actions() if "commitInfo" in a)
@@ -108,7 +108,7 @@ def enabled_in_four_commits(p: Player, case: tuple[int, int, str]) -> None:
     begin, end, vectors = case
     for name in p.each(FIRST if vectors == "true" else WHOLE):
         race(p, start(vectors), in_two_batches, FIRST[name], begin, end)
-        told(p, finished=end == 4)
+        reported(p, finished=end == 4)
 
 
 @AREA.situation(differs="rows keep the ids that the enablement gave them; there the file gets new ones")

@@ -38,7 +38,7 @@ FIRST: dict[str, Any] = {
 }
 
 
-def told(p: Player) -> None:
+def reported(p: Player) -> None:
     """Tells the rows, and whether the newest commit says that ids were kept."""
     p.rows()
     info = next(a["commitInfo"] for a in p.actions() if "commitInfo" in a)
@@ -53,6 +53,6 @@ def enabled_under_statements(p: Player, case: tuple[int, int, str]) -> None:
     begin, end, how = case
     for name in p.each(FIRST):
         race(p, start("true" if how == "vectors" else "false"), ENABLE, FIRST[name], begin, end)
-        told(p)
+        reported(p)
         enable(p)
         p.rows("SELECT count(*), count(_metadata.row_id), count(DISTINCT _metadata.row_id) FROM {t}")

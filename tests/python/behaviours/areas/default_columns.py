@@ -165,7 +165,7 @@ DEFINITIONS = {
 @AREA.grid(DEFINITIONS, long=True)
 def defined_by_sql(p: Player, definition: str) -> None:
     p.attempt(f"CREATE TABLE {{t}} {definition}")
-    if p.told[-1] == "done":
+    if p.reported[-1] == "done":
         _defaults(p)
         p.attempt("INSERT INTO {t} (a) VALUES (1)", "INSERT INTO {t} VALUES (2, DEFAULT)")
         p.rows()

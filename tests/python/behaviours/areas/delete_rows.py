@@ -152,7 +152,7 @@ LISTS = "CREATE TABLE {t} USING delta AS SELECT * FROM VALUES (2, 2, array(2)), 
 )
 def conditions_that_cannot_be(p: Player, condition: str) -> None:
     p.attempt(f"DELETE FROM {{t}} WHERE {condition}", lambda: p.table().delete(p.text(condition)))
-    if p.told[-1] == "done" or p.told[-2] == "done":
+    if p.reported[-1] == "done" or p.reported[-2] == "done":
         p.tell("it was done")
     p.rows()
 

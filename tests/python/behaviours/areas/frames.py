@@ -154,19 +154,21 @@ def flags_of_the_history(p: Player) -> None:
     """Of overwrites and definitions by each door."""
     p.sql("CREATE TABLE {name} (id BIGINT) USING delta LOCATION '{at}/t'")
 
-    def told(step: Callable[[], Any]) -> None:
+    def reported(step: Callable[[], Any]) -> None:
         p.attempt(step)
         p.commit(metrics=False)
 
-    told(lambda: by_name(p, ROW, "overwrite"))
-    told(lambda: by_name(p, "SELECT 1L AS id, 2 AS b", "overwrite", overwriteSchema="true"))
+    reported(lambda: by_name(p, ROW, "overwrite"))
+    reported(lambda: by_name(p, "SELECT 1L AS id, 2 AS b", "overwrite", overwriteSchema="true"))
     new = p.sql("SELECT 1L AS id, 3 AS b")
-    told(lambda: new.writeTo(p.name).option("overwriteSchema", "true").append())
-    told(lambda: new.writeTo(p.name).using("delta").replace())
-    told(lambda: new.writeTo(p.name).using("delta").option("userMetadata", "mine").createOrReplace())
-    told(lambda: by_name(p, "SELECT 1L AS id, 2 AS b", "append", userMetadata="yours", mergeSchema="false"))
-    told(lambda: p.write(new, "overwrite", replaceWhere="id = 1", overwriteSchema="true"))
-    told(lambda: p.write(new, "overwrite", mergeSchema="true", overwriteSchema="true"))
+    reported(lambda: new.writeTo(p.name).option("overwriteSchema", "true").append())
+    reported(lambda: new.writeTo(p.name).using("delta").replace())
+    reported(lambda: new.writeTo(p.name).using("delta").option("userMetadata", "mine").createOrReplace())
+    reported(
+        lambda: by_name(p, "SELECT 1L AS id, 2 AS b", "append", userMetadata="yours", mergeSchema="false")
+    )
+    reported(lambda: p.write(new, "overwrite", replaceWhere="id = 1", overwriteSchema="true"))
+    reported(lambda: p.write(new, "overwrite", mergeSchema="true", overwriteSchema="true"))
 
 
 REPLACED: dict[str, Callable[[Player], Any]] = {

@@ -346,7 +346,7 @@ DEFINITIONS = {
 def defined_by_sql(p: Player, case: tuple[str, str]) -> None:
     columns, row = case
     p.attempt(f"CREATE TABLE {{t}} ({columns}) USING delta")
-    if p.told[-1] == "done":
+    if p.reported[-1] == "done":
         p.logged_schema()
         p.attempt(f"INSERT INTO {{t}} {row}")
         p.rows()
@@ -377,7 +377,7 @@ def defined_by_the_builder(p: Player, case: tuple[str, bool]) -> None:
     if there:
         p.sql("CREATE TABLE {name} (n BIGINT) USING delta LOCATION '{at}/t'")
     p.attempt(lambda: _built(p, getattr(p.tables, kind)(p.spark).tableName(p.name)).execute())
-    if p.told[-1] == "done":
+    if p.reported[-1] == "done":
         p.logged_schema()
         p.detail()
         p.attempt("INSERT INTO {name} (n, t) VALUES (1, TIMESTAMP '2020-10-11 12:30:30')")

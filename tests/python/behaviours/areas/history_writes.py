@@ -21,8 +21,8 @@ def _files(p: Player) -> list[Any]:
         "remove": sum(a["remove"]["size"] for a in p.actions() if "remove" in a),
     }
     names = {"numOutputBytes": "add", "numAddedBytes": "add", "numRemovedBytes": "remove"}
-    told = {name: int(metrics[name]) == sums[action] for name, action in names.items() if name in metrics}
-    return [dict(sorted(files.items())), dict(sorted(told.items()))]
+    reported = {name: int(metrics[name]) == sums[action] for name, action in names.items() if name in metrics}
+    return [dict(sorted(files.items())), dict(sorted(reported.items()))]
 
 
 # -- metrics of rows that are replaced
@@ -98,7 +98,7 @@ def details_of_clustering(p: Player) -> None:
     p.sql(
         "CREATE TABLE {name} (a STRUCT<b: INT, c: STRING>, d INT) USING delta CLUSTER BY (a.b, d) LOCATION '{at}/t'"
     )
-    told = ("format", "partitionColumns", "clusteringColumns", "numFiles")
+    reported = ("format", "partitionColumns", "clusteringColumns", "numFiles")
     for step in (None, "ALTER TABLE {name} CLUSTER BY NONE"):
         if step:
             p.sql(step)
@@ -108,7 +108,7 @@ def details_of_clustering(p: Player) -> None:
             p.tables.forName(p.spark, p.name).detail().first(),
             p.table().detail().first(),
         ):
-            p.tell([row[name] for name in told])
+            p.tell([row[name] for name in reported])
     p.sql("CREATE TABLE {u} (col1 STRING, col2 INT) USING delta CLUSTER BY (col1, col2)")
     p.sql(
         "ALTER TABLE {u} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",

@@ -153,7 +153,7 @@ def play_kinds(p: Player, door: str, case: Case) -> None:
     make(p, f"{p.at}/table", case.table, case.before, case.key, case.properties)
     make(p, f"{p.at}/given", case.given, case.rows)
     columns = [f"`{name}`" if "." in name else name for name in p.read(f"{p.at}/given").columns]
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     written: dict[str, Any] = {}
     for number, (kind, insert) in enumerate(DOORS[door].items()):
         if kind in case.without:
@@ -163,15 +163,15 @@ def play_kinds(p: Player, door: str, case: Case) -> None:
         try:
             insert(Into(p, path, columns, case))
         except Exception as error:  # noqa: BLE001 the error is the answer
-            told[kind] = {"error": condition_of(error)}
+            reported[kind] = {"error": condition_of(error)}
             if len(list(Path(path, "_delta_log").glob("*.json"))) > 1:
-                told[kind] = {"written with": told[kind]["error"]}
+                reported[kind] = {"written with": reported[kind]["error"]}
         else:
             written[kind] = p.read(path)
-            told[kind] = [written[kind].schema.simpleString(), []]
+            reported[kind] = [written[kind].schema.simpleString(), []]
     for kind, row in _rows_of(written):
-        told[kind][1].append(row)
-    for kind, answer in told.items():
+        reported[kind][1].append(row)
+    for kind, answer in reported.items():
         p.tell({kind: answer})
 
 

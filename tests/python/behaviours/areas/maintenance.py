@@ -103,12 +103,12 @@ def what_the_history_says(p: Player) -> None:
     p.sql("VACUUM {t} RETAIN 0 HOURS DRY RUN")
     p.tell(p.sql("DESCRIBE HISTORY {t}").count())
     p.sql("VACUUM {t} RETAIN 0 HOURS")
-    told: Any = p.sql("DESCRIBE HISTORY {t} LIMIT 2").collect()
-    for row in told:
+    reported: Any = p.sql("DESCRIBE HISTORY {t} LIMIT 2").collect()
+    for row in reported:
         metrics = {k: v for k, v in row.operationMetrics.items() if "Directories" not in k}
         p.tell([row.version, row.operation, row.operationParameters, sorted(metrics), row.isBlindAppend])
-    kept = told[0].operationMetrics
-    p.tell([kept["numDeletedFiles"], told[1].operationMetrics["numFilesToDelete"]])
+    kept = reported[0].operationMetrics
+    p.tell([kept["numDeletedFiles"], reported[1].operationMetrics["numFilesToDelete"]])
 
 
 @AREA.situation(long=True)

@@ -66,7 +66,7 @@ def tried(p: Player, places: dict[str, tuple[str, str]], expression: str) -> Non
 
 def one(p: Player, on: str, clauses: str, evolution: str = "") -> None:
     p.attempt(f"MERGE {evolution}INTO {{t}} AS t USING {SOURCE} ON {on} {clauses}")
-    if p.told[-1] == "done":
+    if p.reported[-1] == "done":
         p.tell("it was done")
     p.tell(len([*p.sql("DESCRIBE HISTORY {t}").collect()]))
 

@@ -65,7 +65,7 @@ HERE = f"CREATE TABLE {{t}} USING delta AS SELECT key, {columns(TABLE, 'IF(key =
 def merged(p: Player, evolution: str, source: str, clauses: str, names: list[str]) -> None:
     there = f"SELECT key, {columns(SOURCES[source], 'IF(key = 1, 3, 1)')} FROM VALUES (1), (2), (4) AS v(key)"
     p.attempt(f"MERGE {evolution}INTO {{t}} AS t USING ({there}) AS s ON s.key = t.key {clauses}")
-    if p.told[-1] == "done":
+    if p.reported[-1] == "done":
         p.rows(f"SELECT key, {', '.join(AROUND[name][1] for name in names)} FROM {{t}}")
         p.schema(f"SELECT {', '.join(names)} FROM {{t}}")
 

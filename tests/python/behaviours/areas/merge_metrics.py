@@ -89,23 +89,25 @@ def counted(p: Player, merges: dict[str, Any], kind: tuple[bool, bool], *, copie
                 # a commit each: how many files one commit makes of few rows is each engine's own matter
                 for part in range(files):
                     p.write(rows.where(f"part = {part}").coalesce(1))
-        p.path = shutil.copytree(pattern, f"{pattern}_{len(p.told)}")
+        p.path = shutil.copytree(pattern, f"{pattern}_{len(p.reported)}")
         answer = f"MERGE INTO {{t}} AS t USING (SELECT {', '.join(columns(0, 100, 10))} FROM {source}) AS s ON {on} {clauses}"
         p.answers(answer)
         found = p.sql("DESCRIBE HISTORY {t} LIMIT 1").first()
         if found.operation == "MERGE":
-            told = {k: v for k, v in found.operationMetrics.items() if "Bytes" not in k and "Ms" not in k}
-            told = {
-                k: v for k, v in told.items() if k not in ("numTargetFilesAdded", "numTargetChangeFilesAdded")
+            reported = {k: v for k, v in found.operationMetrics.items() if "Bytes" not in k and "Ms" not in k}
+            reported = {
+                k: v
+                for k, v in reported.items()
+                if k not in ("numTargetFilesAdded", "numTargetChangeFilesAdded")
             }
             if not copied:
                 # of how many files rows are copied is each engine's own matter
-                told = {
+                reported = {
                     k: v
-                    for k, v in told.items()
+                    for k, v in reported.items()
                     if "Copied" not in k and k not in ("numOutputRows", "numTargetFilesRemoved")
                 }
-            p.tell(told)
+            p.tell(reported)
 
 
 @AREA.family(KINDS, quick=[])

@@ -56,7 +56,7 @@ def value(data_type: str, values: list[str], number: str) -> str:
 
 
 def begin(p: Player, shape: str) -> str:
-    """A table with every state of a column for every one of the source, which is told: also rows that are new."""
+    """A table with every state of a column for every one of the source, which is recorded: also rows that are new."""
     theirs, values, ours, there = ALL[shape]
     width, height = len(values), len(there)
     p.sql(f"CREATE TABLE {{t}} USING delta AS SELECT CAST(id AS INT) AS key, {value(ours, there, f'id DIV {width}')} AS col "

@@ -44,12 +44,12 @@ def played(p: Player, merges: dict[str, Merge], kind: Kind) -> None:
             )
             if merge.target:
                 p.sql(f"INSERT INTO {{t}} VALUES {merge.target}")
-        p.path = shutil.copytree(pattern, f"{pattern}_{len(p.told)}")
+        p.path = shutil.copytree(pattern, f"{pattern}_{len(p.reported)}")
         columns = ", ".join(one.split()[0] for one in (merge.source_columns or merge.columns).split(", "))
         nothing = ", ".join(["NULL"] * len(columns.split(", ")))
         rows = f"SELECT * FROM VALUES {merge.source or f'({nothing})'} AS v({columns}) WHERE {bool(merge.source)}"
         p.answers(f"MERGE INTO {{t}} AS t USING ({rows}) AS s ON {merge.on} {merge.clauses}")
-        affected = p.told[-1].get("rows", [])
+        affected = p.reported[-1].get("rows", [])
         p.rows()
         # without an affected row delta-spark may have copied some, in a commit
         if kind.feed and affected and not affected[0].startswith('{"0":0,'):

@@ -56,14 +56,14 @@ def protocol(p: Player, path: str | None = None) -> None:
     for version in commits:
         for action in p.actions(version, path):
             found |= {k: v for k, v in action.items() if k in {"protocol", "metaData"}}
-    told = found.get("protocol")
-    if told is None:
+    reported = found.get("protocol")
+    if reported is None:
         p.tell(None)
         return
-    features = [sorted(told[k]) if k in told else None for k in ("readerFeatures", "writerFeatures")]
+    features = [sorted(reported[k]) if k in reported else None for k in ("readerFeatures", "writerFeatures")]
     properties = found["metaData"]["configuration"]
     kept = {k: "<...>" if k in OTHERS else v for k, v in properties.items() if "materialized" not in k}
-    p.tell([told["minReaderVersion"], told["minWriterVersion"], *features, kept])
+    p.tell([reported["minReaderVersion"], reported["minWriterVersion"], *features, kept])
 
 
 CREATED: dict[str, Asked] = {

@@ -60,7 +60,7 @@ def race(p: Player, start: Any, others: Any, first: Any, begin: int = 0, end: in
         others: The steps of the other writer.
         first: A statement, or a call, that calls `win`.
         begin: How many commits of `others` are there before.
-        end: How many are there in the end; all, unless told.
+        end: How many are there in the end; all by default.
     """
     base, other = made(p, start), made(p, start, others)
     shutil.copytree(base, p.path)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from error_situations import told
+from error_situations import reported
 from playing import Area
 from pyspark.sql.functions import expr
 
@@ -75,8 +75,8 @@ class Player:
         last = self.spark.sql(f"DESCRIBE HISTORY delta.`{at}`").orderBy("version").collect()[-1]
         # whoever splits rows over files in another way has written and read other numbers of files
         metrics = {k: v for k, v in last.operationMetrics.items() if "Bytes" not in k}
-        told = Path(f"{at}/_delta_log/{last.version:020}.json").read_text(encoding="utf-8")
-        actions = [json.loads(line) for line in told.splitlines()]
+        reported = Path(f"{at}/_delta_log/{last.version:020}.json").read_text(encoding="utf-8")
+        actions = [json.loads(line) for line in reported.splitlines()]
         vectors = [a["add"] for a in actions if "deletionVector" in a.get("add", {})]
         state = {
             "version": last.version,
@@ -383,7 +383,7 @@ def _situation(play: Callable[[Player], Any]) -> Callable[[playing.Player], None
         try:
             p.tell(play(Player(p.spark, p.at)))
         except Exception as error:  # noqa: BLE001 the error is the answer
-            known = told(error)
+            known = reported(error)
             said = {name: value for name, value in known["parameters"].items() if name not in IN_OWN_WORDS}
             p.tell({"condition": known["condition"], "sqlState": known["sqlState"], "parameters": said})
 

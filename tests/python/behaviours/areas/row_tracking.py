@@ -237,17 +237,17 @@ def files_have_the_columns_only_where_rows_moved(p: Player, vectors: str) -> Non
     create(p, **{VECTORS: vectors})
     insert(p, 0, 3)
 
-    def told() -> None:
+    def reported() -> None:
         new = [a["add"]["path"] for a in p.actions() if "add" in a]
         p.tell(sorted({tuple(p.spark.read.parquet(f"{p.path}/{f}").columns) for f in new}))
 
-    told()
+    reported()
     p.sql("UPDATE {t} SET id = 9 WHERE id = 1")
-    told()
+    reported()
     insert(p, 20, 21)
-    told()
+    reported()
     p.sql("OPTIMIZE {t}")
-    told()
+    reported()
 
 
 @AREA.situation()

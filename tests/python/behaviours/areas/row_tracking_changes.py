@@ -50,12 +50,12 @@ def optimize_says_its_isolation(p: Player) -> None:
 def steps(p: Player, since: int) -> None:
     """Tells what the commits since a version have, by the kinds of their actions in order."""
     last = p.sql("DESCRIBE HISTORY {t} LIMIT 1").first().version
-    told = []
+    reported = []
     for version in range(since, last + 1):
         kinds = [next(iter(a)) for a in p.actions(version)]
         of = [a["commitInfo"]["operation"] for a in p.actions(version) if "commitInfo" in a]
-        told.append([of, sorted(set(kinds))])
-    p.tell(told)
+        reported.append([of, sorted(set(kinds))])
+    p.tell(reported)
 
 
 @AREA.situation()

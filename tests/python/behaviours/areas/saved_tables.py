@@ -1,4 +1,4 @@
-"""Tables that are made by DataFrames and by name: doors, places, names, and what becomes a property."""
+"""Tables that are made by DataFrames and by name: APIs, places, names, and what becomes a property."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def the_schema_of_a_table_that_is_replaced(p: Player, case: tuple[str, str, str]
         writer = writer.partitionedBy(*by) if by else writer
         one.attempt(getattr(writer, method))
         one.answers(f"SELECT * FROM {table}")
-        if "rows" in one.told[-1]:
+        if "rows" in one.reported[-1]:
             one.schema(f"SELECT * FROM {table}")
             last = one.sql(f"DESCRIBE HISTORY {table}").first()
             one.tell(

@@ -28,7 +28,7 @@ def run(
 
     Args:
         p: The player.
-        rows: A streaming DataFrame, or what makes one; the table with `options`, unless told.
+        rows: A streaming DataFrame, or what makes one; by default the table with `options`.
         at: The name of the checkpoint.
         once: With the trigger of one batch.
         together: Tells the rows of all batches in one: engines may cut them otherwise.
@@ -81,8 +81,8 @@ def into(
 
     Args:
         p: The player.
-        columns: Expressions of the rows; those that come, unless told.
-        of: A streaming DataFrame; the table, unless told.
+        columns: Expressions of the rows; by default those that come.
+        of: A streaming DataFrame; by default the table.
         mode: The output mode.
         by: Partition columns.
         name: The name of a table of the catalog; else the rows go to `{u}`.

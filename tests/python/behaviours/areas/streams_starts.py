@@ -107,7 +107,7 @@ def a_version(p: Player, options: dict[str, Any]) -> None:
 @AREA.grid(
     ENDS,
     *MADE,
-    differs="an option that would say nothing to the stream is refused by its name, not passed over",
+    differs="an option that would say nothing to the stream is refused by its name, not ignored",
 )
 def an_end(p: Player, options: dict[str, Any]) -> None:
     """Is an option of batches."""

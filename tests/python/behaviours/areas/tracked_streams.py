@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from error_situations import told
+from error_situations import reported
 from playing import Area
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Stage:
 
     def __init__(self, spark: Any, at: Path | str) -> None:
         self.spark, self.at = spark, Path(at)
-        self.told: list[Any] = []
+        self.reported: list[Any] = []
 
     def sql(self, *statements: str) -> None:
         for statement in statements:
@@ -57,7 +57,7 @@ class Stage:
         of: Callable[[], Any] | None = None,
         **options: str | None,
     ) -> None:
-        """One run of the query to its end, told."""
+        """One run of the query to its end, recorded."""
         batches: list[Any] = []
 
         def keep(rows: Any, _: int) -> None:
@@ -80,12 +80,12 @@ class Stage:
             finally:
                 running.stop()
             ended = None
-        except Exception as error:  # noqa: BLE001 what it is, is told
+        except Exception as error:  # noqa: BLE001 it is recorded
             ended = _ended(error)
         finally:
             for name in said:
                 self.spark.conf.unset(name)
-        self.told.append([batches, ended])
+        self.reported.append([batches, ended])
 
     def _hash(self, checkpoint: str) -> int:
         """`String.hashCode` of where the source keeps its metadata."""
@@ -103,7 +103,7 @@ class Stage:
         files = [f for f in (self.at / "c" / "offsets").glob("*") if f.name.isdigit()]
         offsets = [f.read_text().splitlines()[2:] for f in sorted(files, key=lambda f: int(f.name))]
         entries = [_entry(f.read_text()) for f in self.log()]
-        return self._numbered(json.dumps([self.told, offsets, entries], sort_keys=True))
+        return self._numbered(json.dumps([self.reported, offsets, entries], sort_keys=True))
 
     def _numbered(self, text: str) -> Any:
         names: dict[str, str] = {}
@@ -113,7 +113,7 @@ class Stage:
 
 
 def _ended(error: Exception) -> Any:
-    text = str(told(error)["error"])
+    text = str(reported(error)["error"])
     found = _CONDITION.search(text)
     if found is None:
         return "an error without a condition"
@@ -182,7 +182,7 @@ def added(s: Stage) -> None:
     s.sql("ALTER TABLE {t} ADD COLUMN (b STRING)", "INSERT INTO {t} VALUES (2, 'y')")
     s.run()
     s.run()
-    # a property and a protocol are told of, too; what is no property of Delta is not
+    # a property and a protocol are reported, too; what is no property of Delta is not
     s.sql("ALTER TABLE {t} SET TBLPROPERTIES ('mine' = 'yes')", "INSERT INTO {t} VALUES (3, 'z')")
     s.run()
     s.sql(
@@ -290,7 +290,7 @@ def twice(s: Stage) -> None:
     ids = ("one", "other")
     one, other = (s.stream(streamingSourceTrackingId=name) for name in ids)
     s.run(of=lambda: one.union(other))
-    s.told.append(sorted(f.parent.name for f in s.log()))
+    s.reported.append(sorted(f.parent.name for f in s.log()))
 
 
 def of_another_query(s: Stage) -> None:
@@ -390,7 +390,7 @@ def step(spark: Any, at: Path | str, statements: list[str], options: dict[str, s
     stage = Stage(spark, at)
     stage.sql(*statements)
     stage.run(**options)
-    return stage.told[-1]
+    return stage.reported[-1]
 
 
 def _situation(play: Callable[[Stage], None]) -> Callable[[Player], None]:

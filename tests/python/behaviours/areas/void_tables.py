@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pyarrow.parquet as pq
-from error_situations import told
+from error_situations import reported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ class Player:
         self.do(go)
 
     def do(self, go: Callable[[], Any]) -> None:
-        """Notes what comes of it: a value, or what is told of the error."""
+        """Notes what comes of it: a value, or the facts of the error."""
         try:
             self.answers.append(go())
         except Exception as error:  # noqa: BLE001 the error is the answer
@@ -62,7 +62,7 @@ class Player:
 
 
 def error_of(error: Exception) -> Any:
-    known = told(error)
+    known = reported(error)
     if known["condition"] == "STREAM_FAILED":
         # that of the query's end has the error that ended it in its text
         first = known["parameters"]["message"].split("[")[1:]

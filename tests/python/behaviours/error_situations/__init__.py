@@ -1,7 +1,7 @@
 """Small situations that end in an error, by area (`play` says what one is)."""
 
 from error_situations import alterations, changes, definitions, maintenance, reading, rows, writing
-from error_situations.play import SITUATIONS, attempt, told
+from error_situations.play import SITUATIONS, attempt, reported
 
 __all__ = [
     "SITUATIONS",
@@ -11,7 +11,7 @@ __all__ = [
     "definitions",
     "maintenance",
     "reading",
+    "reported",
     "rows",
-    "told",
     "writing",
 ]

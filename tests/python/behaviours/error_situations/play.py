@@ -22,7 +22,7 @@ def situation(play: Play) -> Play:
     return play
 
 
-def told(error: BaseException) -> dict[str, Any]:
+def reported(error: BaseException) -> dict[str, Any]:
     """What a program can tell of an error; of one that PySpark has no class for, what the JVM tells."""
     thrown = _thrown(error)
 
@@ -57,7 +57,7 @@ def attempt(name: str, spark: Any, tables: Any, at: str) -> dict[str, Any] | Non
     try:
         next(play, None)
     except Exception as error:  # noqa: BLE001 the error is the answer
-        return told(error)
+        return reported(error)
     return None
 
 

@@ -52,7 +52,7 @@ def main(url: str, folder: Path) -> None:
     spark = cluster.session(
         url, **{"spark.deltaic.optimize.clusterBytes": "1", "spark.sql.shuffle.partitions": "2"}
     )
-    told = {}
+    reported = {}
     for kind in ("none", "Rewrite", "Sample", "Spread", "Gather"):
         path, mark = folder / kind, folder / f"{kind} died"
         for part in range(4):
@@ -74,7 +74,7 @@ def main(url: str, folder: Path) -> None:
         written = {
             str(file.relative_to(path)) for file in path.rglob("*.parquet") if "_delta_log" not in file.parts
         }
-        told[kind] = {
+        reported[kind] = {
             "died": mark.exists(),
             "same": _content(spark, path) == before,
             "tasks": done.metrics.totalScheduledTasks,
@@ -83,7 +83,7 @@ def main(url: str, folder: Path) -> None:
             "orphans": len(written) - len(named) - 8,
         }
     executors = spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1
-    print(json.dumps({"executors": executors, "kinds": told}))
+    print(json.dumps({"executors": executors, "kinds": reported}))
     spark.stop()
 
 

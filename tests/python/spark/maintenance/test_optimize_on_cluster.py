@@ -16,9 +16,9 @@ PROGRAM = Path(__file__).parent / "optimize_on_cluster.py"
 @pytest.mark.long
 def test_a_task_that_dies_loses_and_doubles_nothing(tmp_path: Path) -> None:
     with cluster.cluster(tmp_path / "cluster") as url:
-        told = json.loads(cluster.run(url, PROGRAM, str(tmp_path)).splitlines()[-1])
-    assert told["executors"] == 2
-    for kind, found in told["kinds"].items():
+        reported = json.loads(cluster.run(url, PROGRAM, str(tmp_path)).splitlines()[-1])
+    assert reported["executors"] == 2
+    for kind, found in reported["kinds"].items():
         assert found == {
             "died": kind != "none",
             "same": True,

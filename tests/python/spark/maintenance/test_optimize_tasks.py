@@ -291,12 +291,12 @@ def test_where_workers_lack_deltaic_this_process_does_the_work_and_warns_once(
     setting(LIMIT, "1")
     for path, expected in ((tmp_path / "first", 1), (tmp_path / "second", 0)):
         _table(path, {}, None)
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as reported:
             warnings.simplefilter("always")
             done = DeltaTable.forPath(spark, str(path)).optimize().executeCompaction().first().metrics
         found = [
             str(warning.message)
-            for warning in told
+            for warning in reported
             if "OPTIMIZE works in this process" in str(warning.message)
         ]
         assert len(found) == expected

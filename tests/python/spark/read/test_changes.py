@@ -134,7 +134,7 @@ def test_ranges_that_are_not_there_are_refused(
         feed(spark, table.uri, **options)
 
 
-def test_errors_come_through_both_doors(door: Any, tmp_path: Path) -> None:
+def test_errors_are_the_same_on_both_kinds_of_session(door: Any, tmp_path: Path) -> None:
     deltaic.write(tmp_path / "off", pa.table({"id": [1]}))
     with pytest.raises(Exception, match="change data feed off"):
         feed(door, tmp_path / "off", startingVersion=0).collect()

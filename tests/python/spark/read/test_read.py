@@ -291,7 +291,7 @@ def test_a_read_sees_new_commits_also_by_a_dataframe_of_before(spark: SparkSessi
         spark.sql("DROP TABLE moving")
 
 
-def test_a_table_made_anew_at_the_same_path_is_read_anew(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_table_made_again_at_the_same_path_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
     import shutil
 
     append(tmp_path / "t", {"id": [1]})

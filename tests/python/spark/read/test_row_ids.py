@@ -45,7 +45,7 @@ def ids(path: str, where: str | None = None) -> list[tuple[Any, ...]]:
     return sorted(tuple(row.values()) for row in found.to_pylist())
 
 
-def test_every_door_tells_the_same(tracked: str, door: Any) -> None:
+def test_every_api_gives_the_same(tracked: str, door: Any) -> None:
     expected = ids(tracked)
     assert len({row_id for _, row_id, _ in expected}) == len(expected) == 41
     changed = {key: version for key, _, version in expected}

@@ -151,5 +151,5 @@ def test_no_update_is_lost_and_conflicts_carry_the_facts(
         assert facts["files"]
         assert facts["level"] == "WriteSerializable"
         assert facts["advice"] == "open the table again and repeat the operation"
-        told = table.explain_conflict(facts["transaction"])
-        assert (told["outcome"], told["version"]) == ("conflict", facts["version"])
+        reported = table.explain_conflict(facts["transaction"])
+        assert (reported["outcome"], reported["version"]) == ("conflict", facts["version"])

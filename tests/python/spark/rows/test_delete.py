@@ -197,7 +197,7 @@ def test_metrics_are_in_balance(door: Any, by_vectors: Any, tmp_path: Path) -> N
     assert metrics(path)["numDeletedRows"] == 60
 
 
-def test_changes_are_written_where_files_are_written_anew(door: Any, tmp_path: Path) -> None:
+def test_changes_are_written_where_files_are_rewritten(door: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     deltaic.save(door.range(0, 100, 1, 2), path, deltaicRoute="arrow", **FEED)
     DeltaTable.forPath(door, path).delete("id % 50 < 3")

@@ -1,4 +1,4 @@
-"""Row-level operations whose commit another writer was faster than: rebased where it can be, else told to whom."""
+"""Row-level operations that lose to a faster writer: rebased where it can be, else an error that names the winner."""
 
 from __future__ import annotations
 

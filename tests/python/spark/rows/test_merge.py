@@ -122,8 +122,8 @@ def test_each_row_follows_the_first_clause_that_is_true(door: Any, kind: str, tm
         assert len(fresh) == counts["i"]
         assert fresh.isdisjoint({r for i in ids for r, _ in ids[i]})
     if "delta.enableChangeDataFeed" in KINDS[kind]:
-        told = [(c["_change_type"]) for c in changes(path)]
-        assert {k: told.count(k) for k in set(told)} == {
+        reported = [(c["_change_type"]) for c in changes(path)]
+        assert {k: reported.count(k) for k in set(reported)} == {
             "update_preimage": updated,
             "update_postimage": updated,
             "delete": deleted,
@@ -269,8 +269,8 @@ def test_a_value_that_differs_each_time_is_the_same_everywhere(door: Any, tmp_pa
     )
     rows = values(door, path, "u")
     assert len(set(rows.values())) == 21
-    told = {c["id"]: c["u"] for c in changes(path) if c["_change_type"] != "update_preimage"}
-    assert told == {i: u for i, u in rows.items() if i >= 10}
+    reported = {c["id"]: c["u"] for c in changes(path) if c["_change_type"] != "update_preimage"}
+    assert reported == {i: u for i, u in rows.items() if i >= 10}
 
 
 def test_null_safe_keys_match_nulls(door: Any, tmp_path: Path) -> None:

@@ -171,8 +171,8 @@ def test_the_rules_of_the_table_hold(door: Any, by_vectors: Any, tmp_path: Path)
     }
     keys = values(door, path, "key")
     assert len(set(keys.values())) == 12, "each row has a key of its own"
-    told = {c["id"]: c["key"] for c in changes(path) if c["_change_type"] == "insert"}
-    assert told == {i: keys[i] for i in (10, 11)}
+    reported = {c["id"]: c["key"] for c in changes(path) if c["_change_type"] == "insert"}
+    assert reported == {i: keys[i] for i in (10, 11)}
     version, before = versions(path), data_files(path)
     for refused, kind in (
         (merge(0, 2, "100").whenMatchedUpdate(set={"n": "s.n"}), exceptions.InvariantViolationError),

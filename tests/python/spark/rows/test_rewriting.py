@@ -35,7 +35,7 @@ def _rows(spark: Any, path: str) -> dict[int, tuple[Any, ...]]:
     return {r[0]: tuple(r)[1:] for r in rows}
 
 
-def _told(path: str) -> dict[str, list[int]]:
+def _reported(path: str) -> dict[str, list[int]]:
     """The ids of the newest version's changes, by what happened to them."""
     table = deltaic.Table(path)
     found: dict[str, list[int]] = {}
@@ -54,10 +54,10 @@ def test_each_operation_does_what_it_says(spark: Any, kind: str, by: list[str], 
     tracks = ROW_TRACKING.items() <= KINDS[kind].items()
     rows, ids = _rows(spark, path), row_ids(path) if tracks else {}
 
-    def check(told: dict[str, list[int]]) -> None:
+    def check(reported: dict[str, list[int]]) -> None:
         assert _rows(spark, path) == rows
         if tells:
-            assert _told(path) == told
+            assert _reported(path) == reported
         if tracks:
             now = row_ids(path)
             for i in rows.keys() & ids.keys():

@@ -147,7 +147,7 @@ def test_a_value_of_several_rows_is_refused(spark: Any, tmp_path: Path, value: s
 
 
 @pytest.mark.parametrize("kind", ["vectors", "rewrite"])
-def test_an_update_that_sets_nothing_writes_its_rows_anew(door: Any, kind: str, tmp_path: Path) -> None:
+def test_an_update_that_sets_nothing_rewrites_its_rows(door: Any, kind: str, tmp_path: Path) -> None:
     # as delta-spark does
     path = make(door, tmp_path / "t", kind)
     table = DeltaTable.forPath(door, path)

@@ -30,8 +30,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_is_made_once_and_again_where_it_is_damaged(spark: SparkSession, cache: Path) -> None:
     def asked() -> Path:
         command = [sys.executable, "-W", "ignore", "-m", "deltaic", "connect-conf", "--json"]
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        return Path(json.loads(told)["spark.jars"])
+        reported = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return Path(json.loads(reported)["spark.jars"])
 
     made = asked()
     assert made.parent == cache

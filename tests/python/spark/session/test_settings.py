@@ -198,11 +198,11 @@ class TestCommits:
         finally:
             door.conf.unset(DELTA + "commitInfo.userMetadata")
         for made, least in ((path, 20), (copy, 1), (folder, 1)):
-            told = [
+            reported = [
                 (entry["operation"], entry.get("userMetadata")) for entry in deltaic.Table(made).history()
             ]
-            assert [operation for operation, said in told if said != "nightly"] == []
-            assert len(told) >= least
+            assert [operation for operation, said in reported if said != "nightly"] == []
+            assert len(reported) >= least
 
     def test_what_an_application_has_done_is_not_done_again(
         self, spark: SparkSession, setting: Setting, path: str

@@ -89,7 +89,7 @@ SCRIPTS: dict[str, list[str]] = {
         "ALTER TABLE {t} SET TBLPROPERTIES ('a' = 'b', c.d = 1.5, 'delta.appendOnly' = true)",
         "ALTER TABLE {t} UNSET TBLPROPERTIES IF EXISTS ('a', 'nowhere')",
         "ALTER TABLE {t} UNSET TBLPROPERTIES (c.d, nowhere)",
-        "COMMENT ON TABLE {t} IS 'told'",
+        "COMMENT ON TABLE {t} IS 'a comment'",
         "COMMENT ON TABLE {t} IS NULL",
     ],
 }
@@ -143,7 +143,7 @@ BY_NAME = [
     "CREATE TABLE IF NOT EXISTS {name} (other INT) USING delta",
     "ALTER TABLE {name} ADD COLUMN n INT COMMENT 'n' AFTER id",
     "ALTER TABLE spark_catalog.default.{name} RENAME COLUMN n TO m",
-    "COMMENT ON TABLE {name} IS 'told'",
+    "COMMENT ON TABLE {name} IS 'a comment'",
     "CREATE OR REPLACE TABLE {name} USING delta COMMENT 'rows' AS SELECT id, id % 2 = 0 AS even FROM range(0, 4, 1, 1)",
 ]
 
@@ -196,9 +196,11 @@ def test_tables_are_described_alike_after_a_change(
     deltaic.Table(path).add_columns("more MAP<STRING, DATE>")
     for statement in ASKED:
         for name in ("placed", f"delta.`{path}`"):
-            told = [deltaic.sql(door, statement.format(t=name)) for door in (spark, connect)]
-            assert told[0].columns == told[1].columns
-            assert [tuple(row) for row in told[0].collect()] == [tuple(row) for row in told[1].collect()]
+            reported = [deltaic.sql(door, statement.format(t=name)) for door in (spark, connect)]
+            assert reported[0].columns == reported[1].columns
+            assert [tuple(row) for row in reported[0].collect()] == [
+                tuple(row) for row in reported[1].collect()
+            ]
 
 
 @pytest.mark.usefixtures("names")
@@ -213,7 +215,7 @@ def test_what_is_no_table_of_ours_the_server_describes(connect: Any) -> None:
 
 
 @pytest.mark.usefixtures("names")
-def test_a_table_with_a_place_is_told_to_the_catalog(connect: Any, tmp_path: Path) -> None:
+def test_a_table_with_a_place_is_registered_in_the_catalog(connect: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "it's here")
     # as SQL writes it
     place = path.replace("'", "\\'")

@@ -166,8 +166,8 @@ def test_a_server_whose_python_has_no_deltaic_says_so(tmp_path: Path) -> None:
         "raise ModuleNotFoundError(\"No module named 'deltaic'\")\n"
     )
     command = [sys.executable, "-W", "ignore", "-m", "deltaic", "connect-conf", "--folder", str(tmp_path)]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    more = dict(line.split(None, 1) for line in told.splitlines())
+    reported = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    more = dict(line.split(None, 1) for line in reported.splitlines())
     assert more["spark.jars"].startswith(str(tmp_path))
     with connect_server(tmp_path, str(tmp_path), more=more) as url:
         spark = session(url)

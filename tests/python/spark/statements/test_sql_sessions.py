@@ -31,7 +31,7 @@ def ids(spark: SparkSession, table: str = "people") -> list[int]:
     return sorted(r.id for r in spark.table(table).collect())
 
 
-def test_a_new_session_has_every_door(spark: SparkSession, path: Path) -> None:
+def test_a_new_session_has_every_api(spark: SparkSession, path: Path) -> None:
     other = spark.newSession()
     for statement in (
         "INSERT INTO people VALUES (10, 1)",
@@ -93,9 +93,9 @@ def test_execute_immediate(spark: SparkSession, path: Path) -> None:
     assert spark.sql("EXECUTE IMMEDIATE 'DESCRIBE HISTORY people LIMIT 1'").collect()[0].operation == "DELETE"
     spark.sql("EXECUTE IMMEDIATE 'OPTIMIZE people'")
     assert deltaic.Table(path).version >= 2
-    spark.sql("DECLARE VARIABLE told STRING DEFAULT 'DESCRIBE DETAIL people'")
+    spark.sql("DECLARE VARIABLE stated STRING DEFAULT 'DESCRIBE DETAIL people'")
     assert spark.sql("EXECUTE IMMEDIATE Told").collect()[0].format == "delta"
-    spark.sql("DROP TEMPORARY VARIABLE told")
+    spark.sql("DROP TEMPORARY VARIABLE stated")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_explain_runs_nothing(spark: SparkSession, path: Path, statement: str, h
     assert not spark.catalog.tableExists("made")
 
 
-def test_a_mistake_is_told_before_anything_runs(spark: SparkSession, path: Path) -> None:
+def test_a_mistake_is_an_error_before_anything_runs(spark: SparkSession, path: Path) -> None:
     for statement in (
         "DELETE FROM people WHERE nope = 1",
         "INSERT INTO people VALUES (:id, 1)",

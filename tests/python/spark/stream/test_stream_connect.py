@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-# from PySpark 4.2 on a source is told where a batch begins and may limit it
+# from PySpark 4.2 on a source learns where a batch begins and may limit it
 TOLD = len(inspect.signature(DataSourceStreamReader.latestOffset).parameters) > 1
 
 
@@ -39,7 +39,7 @@ def test_a_query_copies_a_table_and_goes_on(spark: Any, connect: Any, tmp_path: 
         (checkpoint / "commits" / name).unlink(missing_ok=True)
     append(connect, source, [3, 4], files=2)
     for _ in range(1 if TOLD else 2):
-        # where a source is not told, Spark ends with the batch that was begun
+        # where a source does not learn it, Spark ends with the batch that was begun
         run(stream(connect, source), to, checkpoint)
     assert ids(connect, to) == [0, 1, 3, 4]
     append(connect, source, [5])

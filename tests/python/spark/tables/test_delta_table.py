@@ -108,13 +108,18 @@ class TestMaintenance:
         before = deltaic.Table(path).totals("p = 'a'")
         (row,) = table.optimize().where("p = 'a'").executeCompaction().collect()
         assert row.path == f"file:{path}"
-        told = row.metrics
-        assert (told.numFilesAdded, told.numFilesRemoved, told.partitionsOptimized) == (1, 3, 1)
-        assert told.filesRemoved.totalSize == before.bytes
-        assert told.filesRemoved.min <= told.filesRemoved.avg <= told.filesRemoved.max
-        assert told.filesAdded.min == told.filesAdded.max == told.filesAdded.avg == told.filesAdded.totalSize
-        assert (told.totalConsideredFiles, told.totalFilesSkipped) == (3, 0)
-        assert (told.numTableColumns, told.numTableColumnsWithStats) == (2, 2)
+        reported = row.metrics
+        assert (reported.numFilesAdded, reported.numFilesRemoved, reported.partitionsOptimized) == (1, 3, 1)
+        assert reported.filesRemoved.totalSize == before.bytes
+        assert reported.filesRemoved.min <= reported.filesRemoved.avg <= reported.filesRemoved.max
+        assert (
+            reported.filesAdded.min
+            == reported.filesAdded.max
+            == reported.filesAdded.avg
+            == reported.filesAdded.totalSize
+        )
+        assert (reported.totalConsideredFiles, reported.totalFilesSkipped) == (3, 0)
+        assert (reported.numTableColumns, reported.numTableColumnsWithStats) == (2, 2)
         assert ids(table) == list(range(30))
         (nothing,) = table.optimize().where("p = 'a'").executeCompaction().collect()
         assert nothing.metrics.numFilesAdded == 0
@@ -127,8 +132,13 @@ class TestMaintenance:
         table = DeltaTable.forPath(door, path)
         before = deltaic.Table(path).totals("p = 'a'")
         (row,) = table.optimize().where("p = 'a'").executeZOrderBy("id").collect()
-        told, stats = row.metrics, row.metrics.zOrderStats
-        assert (told.numFilesAdded, told.numFilesRemoved, told.numBins, told.clusteringStats) == (
+        reported, stats = row.metrics, row.metrics.zOrderStats
+        assert (
+            reported.numFilesAdded,
+            reported.numFilesRemoved,
+            reported.numBins,
+            reported.clusteringStats,
+        ) == (
             1,
             3,
             1,

@@ -342,14 +342,14 @@ def test_columns_that_a_write_leaves_out_get_what_the_table_makes(spark: SparkSe
     assert deltaic.Table(place).version == version
 
 
-def test_default_values_are_told(spark: SparkSession, place: Path) -> None:
+def test_default_values_are_described(spark: SparkSession, place: Path) -> None:
     features = {"delta.feature.allowColumnDefaults": "supported"}
     deltaic.create(place, "id BIGINT, n INT DEFAULT 42", configuration=features)
     spark.sql(f"CREATE TABLE made USING delta LOCATION '{place}'")
     for rows in (spark.table("made"), spark.read.format("delta").load(str(place))):
         assert rows.schema["n"].metadata == {"CURRENT_DEFAULT": "42"}
-    told = [tuple(r) for r in spark.sql("DESCRIBE EXTENDED made").collect()]
-    assert told[-2:] == [("# Column Default Values", "", ""), ("n", "int", "42")]
+    reported = [tuple(r) for r in spark.sql("DESCRIBE EXTENDED made").collect()]
+    assert reported[-2:] == [("# Column Default Values", "", ""), ("n", "int", "42")]
 
 
 def test_a_name_gets_another_table_with_the_same_columns(spark: SparkSession, tmp_path: Path) -> None:

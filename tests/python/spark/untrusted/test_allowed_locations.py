@@ -85,7 +85,7 @@ def test_frames_follow_the_option(spark: SparkSession, table: str) -> None:
         cached.unpersist()
 
 
-def test_a_session_is_held_to_its_setting(spark: SparkSession, table: str) -> None:
+def test_a_session_follows_its_setting(spark: SparkSession, table: str) -> None:
     before = spark.read.format("delta").load(table)
     with strict(spark):
         name = f"delta.`{table}`"

@@ -113,7 +113,7 @@ def test_a_stranger_takes_nothing_away_from_the_session(
     assert spark.sql(f"SELECT count(*) FROM delta.`{private}`").head() == (3,)
 
 
-def test_a_request_without_the_secret_is_neither_read_nor_told_anything() -> None:
+def test_a_request_without_the_secret_is_neither_read_nor_answered() -> None:
     asked = json.dumps({"op": "exists", "path": "/nowhere"})
     door = callbacks.callback("a secret")
     for request in ["", asked, "0" * 64 + asked, "\N{SNOWMAN}" * 64 + asked, "\ud800" + asked, "{" * 99_999]:

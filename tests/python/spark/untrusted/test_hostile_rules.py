@@ -281,7 +281,7 @@ def test_defaults_that_reach_further_are_refused(
     assert [tuple(row) for row in deltaic.read(hostile, path).collect()] == [(1, None)]
 
 
-def test_defaults_that_delta_spark_takes_are_those_of_every_door(spark: Any, tmp_path: Path) -> None:
+def test_defaults_that_delta_spark_takes_are_those_of_every_api(spark: Any, tmp_path: Path) -> None:
     user = spark.sql("SELECT current_user()").first()[0]
     for n, (text, value) in enumerate(
         [("concat('n', 'ew')", "new"), ("current_user()", user), ("'it''s ' || 1::string", "it's 1")]

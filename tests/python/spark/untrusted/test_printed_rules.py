@@ -94,7 +94,7 @@ def answer(rows: Any, *expressions: str) -> list[Any]:
     return [(kind, [row[n] for row in found]) for n, kind in enumerate(kinds)]
 
 
-def told(rows: Any, expression: str) -> Any:
+def reported(rows: Any, expression: str) -> Any:
     try:
         return answer(rows, expression)[0]
     except PySparkException as error:
@@ -105,7 +105,7 @@ def same(rows: Any, text: str, sql: str) -> None:
     try:
         ours, theirs = answer(rows, sql, text)
     except PySparkException:
-        ours, theirs = told(rows, sql), told(rows, text)
+        ours, theirs = reported(rows, sql), reported(rows, text)
     assert ours == theirs, f"{text} is printed as {sql}"
 
 
@@ -121,12 +121,12 @@ def test_more_is_the_same_to_spark(
         for text, sql in known.items():
             if sql is not None:
                 same(rows, text, sql)
-    expected = {text: told(rows, text) for text in known}
+    expected = {text: reported(rows, text) for text in known}
     # these give the text another meaning, and not what was printed
     setting("spark.sql.parser.escapedStringLiterals", "true")
     for text, sql in known.items():
         if sql is not None:
-            assert told(rows, sql) == expected[text], (text, sql)
+            assert reported(rows, sql) == expected[text], (text, sql)
 
 
 def check_all(

@@ -72,7 +72,7 @@ def planted() -> dict[str, str]:
 
 
 def found(folder: Path) -> dict[str, Counter[str]]:
-    """What shows by the folder below `folder`: at which doors, and how often."""
+    """What shows by the folder below `folder`: in which places, and how often."""
     out: dict[str, Counter[str]] = {}
     for file in folder.rglob("*"):
         if file.is_file():

@@ -176,7 +176,7 @@ def test_rows_that_stay_keep_their_ids(spark: SparkSession, make: Any) -> None:
     assert after[2] not in before.values()
 
 
-def test_what_is_said_of_the_files_holds(spark: SparkSession, make: Any, setting: Any) -> None:
+def test_settings_of_files_are_followed(spark: SparkSession, make: Any, setting: Any) -> None:
     path = make(by_vectors=True)
     replace(
         spark, path, compression="zstd", maxRecordsPerFile="1", deltaicRoute="direct", userMetadata="said"

@@ -126,7 +126,7 @@ def test_what_contradicts_itself(door: Any, path: str) -> None:
     assert deltaic.Table(path).version == 0
 
 
-def test_rows_that_are_only_laid_out_anew(door: Any, path: str) -> None:
+def test_rows_that_are_only_rearranged(door: Any, path: str) -> None:
     rows = deltaic.read(door, path).coalesce(1)
     deltaic.save(rows, path, mode="overwrite", dataChange="false", userMetadata="compacted")
     assert ids(door, path) == list(range(20))
@@ -139,7 +139,7 @@ def test_rows_that_are_only_laid_out_anew(door: Any, path: str) -> None:
             deltaic.save(more, at, mode="append", dataChange="false", **options)
 
 
-def test_the_format_overwrites_on_both_doors(door: Any, path: str) -> None:
+def test_the_format_overwrites_on_both_kinds_of_session(door: Any, path: str) -> None:
     writer = numbers(door, 100, 103).write.format("delta").mode("overwrite")
     writer.save(path)
     assert ids(door, path) == [100, 101, 102]

@@ -135,7 +135,7 @@ def test_appends_that_add_columns_at_once(door: Any, tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(3) as pool:
         lost = [v for v in pool.map(append, (1, 2, 3)) if v is not None]
-    # who loses is told by whom, and has added nothing
+    # the loser's error names the winner, and it has added nothing
     assert len(columns(path)) == len(rows(door, path)) == 4 - len(lost)
     assert all(int(version) <= 3 for version in lost)
 

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn hadoop_is_told_the_same() {
+    fn hadoop_gets_the_same_settings() {
         for (url, given) in [
             (
                 "s3a://b/t",

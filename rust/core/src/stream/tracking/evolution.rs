@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_told_apart_by_their_physical_names_at_every_depth() {
+    fn columns_are_distinguished_by_their_physical_names_at_every_depth() {
         let inner = |name: &str| format!(r#"{{"type":"struct","fields":[{}]}}"#, column(name, LONG, "x"));
         let old = of(&[("a", LONG, "p"), ("s", inner("u").as_str(), "s"), ("i", r#""integer""#, "i")]);
         let new = of(&[("s", inner("v.w").as_str(), "s"), ("i", LONG, "i"), ("a", LONG, "other")]);

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_writer_is_told() {
+    fn a_second_writer_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         let [mut one, mut same, mut other] = [(); 3].map(|()| log(dir.path(), "t").unwrap());
         one.append(entry(1), false, "t").unwrap();
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_is_told_by_its_name() {
+    fn what_is_no_entry_is_an_error_that_names_it() {
         let dir = tempfile::tempdir().unwrap();
         log(dir.path(), "t").unwrap().append(entry(1), false, "t").unwrap();
         let file = dir.path().join("_schema_log_t/0");

@@ -34,7 +34,7 @@ fn refused(found: Result<impl std::fmt::Debug>, what: &str) {
 }
 
 #[test]
-fn a_checksum_with_other_totals_than_the_commits_is_passed_over() {
+fn a_checksum_with_other_totals_than_the_commits_is_ignored() {
     for field in ["numFiles", "tableSizeBytes", "numDeletionVectorsOpt", "numDeletedRecordsOpt"] {
         for form in [FORMS[0], FORMS[3]] {
             let table = table();
@@ -149,7 +149,7 @@ fn what_the_checksum_or_the_log_leaves_out_is_no_difference() {
 }
 
 #[test]
-fn a_checkpoint_with_other_files_than_the_hint_says_is_passed_over() {
+fn a_checkpoint_with_other_files_than_the_hint_says_is_ignored() {
     for form in FORMS {
         for checksum in [false, true] {
             let table = table();

@@ -197,7 +197,7 @@ def test_errors_name_the_table_and_the_range(door: Any, tmp_path: Path) -> None:
         deltaic.read(door, path, timestamp="1999-01-01").count()
 
 
-def test_a_level_says_what_of_a_log_a_read_is_held_against(door: Any, tmp_path: Path) -> None:
+def test_a_level_says_what_a_read_checks_of_a_log(door: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     for _ in range(3):
         deltaic.save(door.range(5), path, mode="append")
