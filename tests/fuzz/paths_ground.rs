@@ -73,7 +73,7 @@ impl Ground {
         ["table", "alias"].map(|name| ObjectPath::new("file://", &self.text).join(name))
     }
 
-    /// Makes everything anew where something changed.
+    /// Makes everything again where something changed.
     fn lay(&self) {
         if !self.is_changed.replace(false) {
             return;

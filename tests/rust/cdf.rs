@@ -136,7 +136,7 @@ fn of_a_file_that_stays_only_the_rows_of_the_vectors_difference_changed() {
         table.commit(&[removed(&before), after.clone()]);
         before = after;
     }
-    // the same file anew: no row changed
+    // the same file again: no row changed
     table.commit(&[before.clone(), removed(&before)]);
     assert_eq!(
         all(&table, 2, None),

@@ -51,9 +51,9 @@ def test_a_restore_to_where_it_was_not_there_takes_it_away(root):
 
 
 def test_what_is_allowed_is_reported(root):
-    with pytest.warns(DeltaWarning, match="readers stay at an older version") as heard:
+    with pytest.warns(DeltaWarning, match="readers stay at an older version") as warned:
         done = deltaic.write(root, ROWS, storage_options=ALLOW)
-    assert (done.version, done.warnings) == (3, [str(w.message) for w in heard])
+    assert (done.version, done.warnings) == (3, [str(w.message) for w in warned])
     with pytest.warns(DeltaWarning, match=f"version 4 is committed.*`{PROPERTY}` is `iceberg`"):
         assert deltaic.Table(root, storage_options=ALLOW).optimize().version == 4
 

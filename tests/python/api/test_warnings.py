@@ -25,11 +25,11 @@ def root(tmp_path):
 
 
 def test_a_write_tells_of_its_checkpoint(root):
-    with pytest.warns(DeltaWarning, match="the checkpoint of version 2 was not written") as heard:
+    with pytest.warns(DeltaWarning, match="the checkpoint of version 2 was not written") as warned:
         done = deltaic.write(root, ROWS)
     assert (done.version, done.skipped) == (2, False)
-    assert done.warnings == [str(w.message) for w in heard]
-    assert heard[0].filename == __file__
+    assert done.warnings == [str(w.message) for w in warned]
+    assert warned[0].filename == __file__
     assert deltaic.Table(root).version == 2
 
 
@@ -53,10 +53,10 @@ OPERATIONS = {
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_changes_files_tells_too(root, operation):
-    with pytest.warns(DeltaWarning, match="checkpoint of version 2") as heard:
+    with pytest.warns(DeltaWarning, match="checkpoint of version 2") as warned:
         done = OPERATIONS[operation](deltaic.Table(root))
     assert done.version == 2
-    assert done.warnings == [str(w.message) for w in heard]
+    assert done.warnings == [str(w.message) for w in warned]
 
 
 def test_what_makes_tables_tells_too(root, tmp_path):

@@ -1,4 +1,4 @@
-"""The tables of `docs/settings.md`, made from those in the code; run as a script it writes them anew."""
+"""The tables of `docs/settings.md`, made from those in the code; run as a script it writes them again."""
 
 from __future__ import annotations
 

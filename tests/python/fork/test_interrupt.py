@@ -61,20 +61,20 @@ def test_ctrl_c_stops_an_operation_before_its_commit(root, operation):
     hint = block(root)
     before = sorted(root.rglob("*"))
     main = threading.main_thread().ident
-    heard = queue.SimpleQueue()
+    received = queue.SimpleQueue()
 
     def handler(*_):
-        heard.put(None)
+        received.put(None)
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, handler)
 
     def interrupt():
         with hint.open("w"):
-            # when the second is heard, the first was passed on
+            # when the second is received, the first was passed on
             for _ in range(2):
                 signal.pthread_kill(main, signal.SIGINT)
-                heard.get(timeout=60)
+                received.get(timeout=60)
 
     sender = threading.Thread(target=interrupt)
     sender.start()

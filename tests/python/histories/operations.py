@@ -25,7 +25,7 @@ Rows: TypeAlias = "Counter[Row]"
 
 @dataclass(frozen=True)
 class Operation:
-    """What a transaction is meant to do. With its id it stands in the `userMetadata` of its commit."""
+    """What a transaction is to do. With its id it stands in the `userMetadata` of its commit."""
 
     kind: str
     given: dict[str, Any] = field(default_factory=dict)

@@ -79,7 +79,7 @@ def moved(history: History) -> int:
 
 
 def avoidable(history: History) -> list[Attempt]:
-    """Lost races of operations that meant the same changes at each version that was newest meanwhile.
+    """Lost races of operations that intended the same changes at each version that was newest meanwhile.
 
     Played again on what the winners left they would have written the same rows. Claims are coarser than that (files,
     ranges of statistics, whole subqueries), so that such races are lost; blind appends never are.
@@ -213,7 +213,7 @@ def _log(history: History, by_txn: dict[str, Attempt]) -> Iterator[Anomaly]:
             yield _anomaly("nobody", version, by_txn, "no writer has begun this transaction")
             continue
         if attempt.operation != version.document:
-            text = f"its writer meant {attempt.operation.kind} {attempt.operation.given}"
+            text = f"its writer intended {attempt.operation.kind} {attempt.operation.given}"
             yield _anomaly("other operation", version, by_txn, text)
         if attempt.outcome in ("lost", "failed"):
             yield _anomaly("reported failed", version, by_txn, f"{attempt.outcome}: {attempt.error}")
@@ -258,8 +258,8 @@ def _explained(history: History, version: Version, before: Version, by_txn: dict
     done = _difference(before.rows, version.rows)
     text = "not the rows of a serial run"
     for older in reversed(history.versions[: before.number]):
-        meant = _change(operation, older.rows)
-        if meant is not None and (meant == done or _left(operation, older.rows) == version.rows):
+        intended = _change(operation, older.rows)
+        if intended is not None and (intended == done or _left(operation, older.rows) == version.rows):
             missed = [
                 v
                 for v in history.versions[older.number + 1 : version.number]

@@ -60,7 +60,7 @@ def _metrics(path: Path, *, all_files: bool) -> dict[str, int]:
     """But for what depends on time, bytes, and how many files a writer makes of rows."""
     depends = ["Ms", "BytesAdded", "BytesRemoved", "FilesAdded"]
     if not all_files:
-        # delta-spark writes files anew of which no row changes
+        # delta-spark rewrites files of which no row changes
         depends += ["FilesRemoved", "RowsCopied", "OutputRows"]
     found = last_commit(str(path))[0]["operationMetrics"]
     return {k: int(v) for k, v in found.items() if not k.endswith(tuple(depends))}

@@ -54,7 +54,7 @@ def test_an_executor_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) ->
 
 
 @pytest.mark.spark
-@pytest.mark.long  # an executor starts anew for each; the test above is the same of two steps
+@pytest.mark.long  # an executor starts again for each; the test above is the same of two steps
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize("group", ["writes", "changes", "merges", "streams"])
 def test_no_step_loses_or_doubles_rows_of_an_executor_that_is_killed(tmp_path: Path, group: str) -> None:

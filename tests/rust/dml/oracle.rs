@@ -179,12 +179,12 @@ proptest! {
                     model.extend(rows.iter().cloned());
                 }
                 Step::Delete(condition) => {
-                    let meant = |r: &Row| condition.as_ref().is_none_or(|c| c.of(r) == Some(true));
-                    let count = model.iter().filter(|r| meant(r)).count() as u64;
+                    let matches = |r: &Row| condition.as_ref().is_none_or(|c| c.of(r) == Some(true));
+                    let count = model.iter().filter(|r| matches(r)).count() as u64;
                     let done = delete(&location, condition.as_ref().map(Condition::sql).as_deref()).unwrap();
                     prop_assert_eq!(done.deleted_rows, Some(count));
                     prop_assert_eq!(done.version.is_some(), count > 0);
-                    model.retain(|r| !meant(r));
+                    model.retain(|r| !matches(r));
                     if let Some(version) = done.version {
                         check_balance(&location, version, count, false);
                     }

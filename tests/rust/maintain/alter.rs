@@ -1,4 +1,4 @@
-//! Changes of what a table is: one commit each, made anew when another writer is first.
+//! Changes of what a table is: one commit each, retried when another writer is first.
 
 use std::collections::BTreeMap;
 

@@ -51,13 +51,13 @@ fn a_compaction_that_fails_is_a_warning_of_a_write_that_stands() {
     ] {
         let (store, location) = table();
         store.rule(rule);
-        let (written, heard) =
+        let (written, warned) =
             deltaic_core::txn::with_warnings(|| write(&location, &[("a", 49)], &partitioned()));
         store.heal();
         let written = written.unwrap();
         assert_eq!(written.version, 51);
         assert!(written.warnings[0].starts_with("version 51 is committed; the compaction after it failed"));
-        assert_eq!(heard, written.warnings);
+        assert_eq!(warned, written.warnings);
         assert_eq!((open(&location).version(), adds(&location).len(), rows(&location).len()), (51, 52, 52));
         assert_eq!(objects(&location).len(), 52);
         // the next one makes up for it

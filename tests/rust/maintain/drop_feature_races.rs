@@ -89,13 +89,13 @@ fn a_checkpoint_that_fails_after_the_last_commit_is_a_warning() {
     delete_first_row(&location);
     let last = open(&location).version() + 6;
     store.rule(Rule::new(Fault::Refused).on(Op::Put).named(&format!("{last:020}.checkpoint")).always());
-    let (done, heard) = with_warnings(|| try_drop(&location, "deletionVectors", false).unwrap());
+    let (done, warned) = with_warnings(|| try_drop(&location, "deletionVectors", false).unwrap());
     assert_eq!(done.version, last);
     assert!(
         done.warnings.iter().any(|w| w.starts_with(&format!("checkpoint of version {last}"))),
         "{done:?}"
     );
-    assert!(done.warnings.iter().all(|w| heard.contains(w)), "{heard:?}");
+    assert!(done.warnings.iter().all(|w| warned.contains(w)), "{warned:?}");
     store.heal();
     is_whole(&location);
 }

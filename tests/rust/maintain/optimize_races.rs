@@ -1,4 +1,4 @@
-//! Optimize beside writers that take its files: it is made anew from what they left.
+//! Optimize beside writers that take its files: it is retried on what they left.
 
 use std::time::Duration;
 

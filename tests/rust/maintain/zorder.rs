@@ -222,7 +222,7 @@ fn an_append_that_lands_meanwhile_is_kept() {
     overtaken(&store, &location, 3, |copy| drop(append(copy, batch(9000..9100, "only"), &options).unwrap()));
     let there = objects(&location).len();
     let done = optimize(&location, &zorder(&["a"], 1 << 30)).unwrap();
-    // not made anew: one new file beside that of the append
+    // not retried: one new file beside that of the append
     assert_eq!((done.version, done.removed.len()), (Some(4), 3));
     assert_eq!((adds(&location).len(), objects(&location).len()), (2, there + 1));
     assert_eq!(all_rows(&location).len(), 1600);

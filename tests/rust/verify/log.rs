@@ -13,7 +13,7 @@ use super::{
     FORMS, PROPERTIES, add, checked, create, fill, found, info, mark, only, path, remove, schema, whole,
 };
 
-/// Makes a log file anew from its text.
+/// Makes a log file again from its text.
 fn edit(table: &TableBuilder, name: &str, change: impl Fn(String) -> String) {
     let text = std::fs::read_to_string(table.root().join("_delta_log").join(name)).unwrap();
     let changed = change(text.clone());

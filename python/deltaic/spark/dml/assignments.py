@@ -133,10 +133,12 @@ class Assignments:
         rows = rows.select(
             *(c.alias(n) for c, n in zip(columns, names, strict=True)), *(F.col(quoted(c)) for c in more)
         )
-        anew = {f.name: op.generated(f, rows) for f in self.generated()}
-        if not anew:
+        computed = {f.name: op.generated(f, rows) for f in self.generated()}
+        if not computed:
             return rows
-        return rows.select(*(anew[c].alias(c) if c in anew else F.col(quoted(c)) for c in [*names, *more]))
+        return rows.select(
+            *(computed[c].alias(c) if c in computed else F.col(quoted(c)) for c in [*names, *more])
+        )
 
 
 def old_value(op: Operation, field: StructField) -> Any:

@@ -106,15 +106,15 @@ class Matches:
 
     def _generated(self, rows: Any) -> Any:
         F = self.op.functions  # noqa: N806 (its usual name)
-        anew: dict[str, Any] = {}
+        changed: dict[str, Any] = {}
         for i, update in self.updates.items():
             for field in update.generated():
                 value = self.op.generated(field, rows)
-                kept = anew.get(field.name, F.col(quoted(field.name)))
-                anew[field.name] = F.when(F.col(CLAUSE) == i, value).otherwise(kept)
-        if not anew:
+                kept = changed.get(field.name, F.col(quoted(field.name)))
+                changed[field.name] = F.when(F.col(CLAUSE) == i, value).otherwise(kept)
+        if not changed:
             return rows
-        return rows.select(*(anew[c].alias(c) if c in anew else F.col(quoted(c)) for c in rows.columns))
+        return rows.select(*(changed[c].alias(c) if c in changed else F.col(quoted(c)) for c in rows.columns))
 
     def of(self, *actions: str) -> Any:
         """The rows for which a clause with one of these actions is followed, once each."""

@@ -232,7 +232,7 @@ class Operation:
         """The frame, bound, whose rows are computed once: all that read it get the same.
 
         Where executors may end, they are computed before anything reads them: what was lost in between would be
-        computed anew, with other values perhaps, beside what has been read. What is lost later is an error, after which
+        computed again, with other values perhaps, beside what has been read. What is lost later is an error, and
         the command runs again. Elsewhere the first who reads computes them, which saves a job.
         """
         return self.bound(df).localCheckpoint(eager=not has_one_process(self.spark))

@@ -288,9 +288,9 @@ impl DistributedDml {
             return Ok(());
         }
         let all = distinct_partitions(&self.job.snapshot)?;
-        let meant: HashSet<&PartitionValues> = numbers.iter().filter_map(|n| all.get(*n)).collect();
+        let chosen: HashSet<&PartitionValues> = numbers.iter().filter_map(|n| all.get(*n)).collect();
         let files = candidates(&self.job.attempt, &self.job.snapshot, None)?;
-        self.whole = files.into_iter().filter(|f| meant.contains(&f.partition_values)).collect();
+        self.whole = files.into_iter().filter(|f| chosen.contains(&f.partition_values)).collect();
         Ok(())
     }
 

@@ -22,7 +22,7 @@ const SHARE: usize = 8;
 pub(crate) struct Kept {
     store: u64,
     most: usize,
-    /// What the store last said of objects of the log, which may be written anew after a table is dropped: their tags.
+    /// What the store last said of objects of the log, which may be written again after a table is dropped: their tags.
     tags: Mutex<HashMap<String, String>>,
 }
 

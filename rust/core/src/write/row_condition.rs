@@ -85,16 +85,16 @@ impl<'a> RowCondition<'a> {
         let mut judged: HashMap<PartitionValues, bool> = HashMap::new();
         let mut out = Vec::new();
         for file in files {
-            let meant = match judged.get(&file.partition_values) {
-                Some(meant) => *meant,
+            let matches = match judged.get(&file.partition_values) {
+                Some(matches) => *matches,
                 None => {
                     let truth = given.whole.truth(&self.row_of(&file.partition_values)?)?;
-                    let meant = truth.is_valid(0) && truth.value(0);
-                    judged.insert(file.partition_values.clone(), meant);
-                    meant
+                    let matches = truth.is_valid(0) && truth.value(0);
+                    judged.insert(file.partition_values.clone(), matches);
+                    matches
                 }
             };
-            if meant {
+            if matches {
                 out.push(file);
             }
         }

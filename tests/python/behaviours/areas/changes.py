@@ -344,7 +344,7 @@ def the_feed_is_switched_on_and_off(p: Player) -> None:
 
 @AREA.situation()
 def what_is_no_change(p: Player) -> None:
-    """OPTIMIZE and files that are arranged anew give nothing."""
+    """OPTIMIZE and files that are only rearranged give nothing."""
     fed(p, "id INT")
     p.sql("INSERT INTO {t} VALUES (1)", "INSERT INTO {t} VALUES (2)", "OPTIMIZE {t}")
     p.changes()

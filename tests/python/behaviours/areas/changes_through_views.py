@@ -66,7 +66,7 @@ def a_view_with_a_computed_column(p: Player) -> None:
     through(p, "SELECT key, value, 1 FROM {t}", "merge", "merge by one column")
 
 
-@AREA.situation(differs="names that change places are refused: which column is meant is not to be guessed")
+@AREA.situation(differs="names that change places are refused: which column is the right one is not guessed")
 def a_view_in_which_names_change_places(p: Player) -> None:
     p.sql(TABLE)
     through(p, "SELECT value AS key, key AS value FROM {t}")

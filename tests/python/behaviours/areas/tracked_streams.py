@@ -1,7 +1,7 @@
 """Streams that keep a log of schemas (`schemaTrackingLocation`).
 
 A situation tells, run by run, which rows came in which batch and what ended the query, and at the end the offsets of
-the checkpoint and the log of schemas. Identifiers that each table makes anew are numbered. `step` plays one run of a
+the checkpoint and the log of schemas. Identifiers of each table are numbered. `step` plays one run of a
 table that the other engine may go on with.
 """
 

@@ -153,7 +153,7 @@ def test_the_commit_says_what_was_asked(door: Any, tmp_path: Path) -> None:
         "notMatchedBySourcePredicates": '[{"predicate":"t.n = 12345","actionType":"delete"}]',
     }
     m = metrics(path)
-    # one file of three is written anew
+    # one file of three is rewritten
     assert (m["numTargetFilesRemoved"], m["numTargetFilesAdded"]) == (1, 1)
     assert m["numTargetRowsCopied"] == m["numOutputRows"] - 1
 

@@ -1,4 +1,4 @@
-"""Files with rows that are meant, written anew by the core in this process or by tasks of Spark: the same comes out."""
+"""Files with matching rows, rewritten by the core in this process or by tasks of Spark: the same comes out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.spark
-ANEW = ["rewrite", "rewrite with feed and row ids"]
+REWRITING = ["rewrite", "rewrite with feed and row ids"]
 
 
 @pytest.fixture(params=["in this process", "by tasks"])
@@ -45,7 +45,7 @@ def _reported(path: str) -> dict[str, list[int]]:
 
 
 @pytest.mark.parametrize("by", [[], ["p"]], ids=["", "partitioned"])
-@pytest.mark.parametrize("kind", [*ANEW, "everything"])
+@pytest.mark.parametrize("kind", [*REWRITING, "everything"])
 @pytest.mark.usefixtures("where")
 def test_each_operation_does_what_it_says(spark: Any, kind: str, by: list[str], tmp_path: Path) -> None:
     path = make(spark, tmp_path / "t", kind, by=by)
@@ -125,7 +125,7 @@ def test_new_rows_go_to_the_files_of_those_that_are_left(spark: Any, tmp_path: P
     assert len(removed) == 1
 
 
-@pytest.mark.parametrize("kind", ANEW)
+@pytest.mark.parametrize("kind", REWRITING)
 @pytest.mark.usefixtures("where")
 def test_a_new_row_that_breaks_a_rule_leaves_the_table_as_it_was(
     spark: Any, kind: str, tmp_path: Path
@@ -146,7 +146,7 @@ def test_a_new_row_that_breaks_a_rule_leaves_the_table_as_it_was(
     }
 
 
-@pytest.mark.parametrize("kind", ANEW)
+@pytest.mark.parametrize("kind", REWRITING)
 @pytest.mark.usefixtures("where")
 def test_more_rows_than_the_driver_holds_get_their_values(
     spark: Any, kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
