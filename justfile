@@ -50,7 +50,7 @@ doc *args:
 pages:
     python -m pytest tests/python/docs
 
-# Write docs/cli.md, docs/settings.md and docs/conflicts.md anew from the code
+# Write docs/cli.md, docs/settings.md and docs/conflicts.md from the code
 generate:
     DELTAIC_WRITE_DOCS=1 python -m pytest tests/python/docs/test_cli_page.py
     python tests/python/docs/settings_tables.py

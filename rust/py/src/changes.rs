@@ -16,7 +16,7 @@ use crate::spark_scan::encoded;
 use crate::stream::{Batches, Stream};
 use crate::table::read_request;
 
-/// The changes of a range of versions; see `rust/core/src/changes/`.
+/// The changes of a range of versions; see `rust/core/src/cdf/`.
 #[pyclass(frozen, module = "deltaic._core")]
 pub(crate) struct Changes {
     plan: ChangeDataFeed,

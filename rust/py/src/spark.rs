@@ -18,11 +18,11 @@ use crate::spark_scan::ScanPlan;
 use crate::stream::Stream;
 use crate::verify::level;
 
-/// One version of a table as Spark needs it; see `rust/core/src/scan/handover.rs`.
+/// One version of a table as Spark needs it; see `rust/core/src/engine/file_list.rs`.
 #[pyclass(frozen, module = "deltaic._core")]
 pub(crate) struct SparkTable {
     snapshot: Snapshot,
-    /// JSON of `handover::describe`.
+    /// JSON of `file_list::describe`.
     facts: String,
     identity: String,
 }
