@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::hooks::NewCommit;
+use super::new_commit::NewCommit;
 use crate::actions::{ActionRef, Add, Metadata, ObjectPath, PartitionValues};
 use crate::error::{Error, Result};
 use crate::partition::partition_folder;

@@ -9,6 +9,7 @@ mod cleanup;
 mod compact;
 mod encode;
 mod hint;
+mod job;
 mod reuse;
 mod rows;
 mod schema;
@@ -24,4 +25,5 @@ pub use checksum::{
 pub(crate) use cleanup::cleanup_before;
 pub use cleanup::{CleanupDone, Deletable, cleanup, cleanup_at, deletable, deletable_sidecars};
 pub use compact::{CompactDone, compact};
-pub use write::{CheckpointDone, checkpoint};
+pub use job::CheckpointDone;
+pub use write::checkpoint;

@@ -3,12 +3,20 @@ use arrow::datatypes::DataType;
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::SchemaDescriptor;
 
+use super::job::Job;
 use super::source::RUN_ROWS;
-use super::v2::Linked;
-use super::write::Job;
+use crate::actions::Sidecar;
 use crate::error::{Error, Result};
 use crate::replay::{CheckpointFile, VECTOR, conform, key, vector_at};
 use crate::sums::SaturatingSum;
+
+/// A sidecar and what is in it.
+#[derive(Debug, Clone)]
+pub(super) struct Linked {
+    pub(super) sidecar: Sidecar,
+    pub(super) adds: u64,
+    pub(super) rows: u64,
+}
 
 /// What happens to the files of the old checkpoint.
 pub(super) struct ReusePlan {

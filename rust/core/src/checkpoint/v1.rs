@@ -6,9 +6,9 @@ use bytes::Bytes;
 
 use super::encode::Encoder;
 use super::hint::schema_json;
+use super::job::{CheckpointDone, Job};
 use super::rows::AddRows;
 use super::source::{Runs, checkpoint_removes, remove_column, tail_removes};
-use super::write::{CheckpointDone, Job};
 use crate::actions::Action;
 use crate::error::Result;
 use crate::log::LastCheckpoint;

@@ -12,10 +12,10 @@ use uuid::Uuid;
 
 use super::encode::Encoder;
 use super::hint::schema_json;
-use super::reuse::{ReusePlan, plan};
+use super::job::{CheckpointDone, Job};
+use super::reuse::{Linked, ReusePlan, plan};
 use super::rows::AddRows;
 use super::source::{Runs, checkpoint_removes, remove_column, tail_removes};
-use super::write::{CheckpointDone, Job};
 use crate::actions::{Action, CheckpointMetadata, Sidecar};
 use crate::error::{Error, Result};
 use crate::log::{LastCheckpoint, LastV2Checkpoint};
@@ -102,14 +102,6 @@ pub(super) fn write(job: &Job<'_>) -> Result<(CheckpointDone, LastCheckpoint)> {
         ..Default::default()
     };
     Ok((done, hint))
-}
-
-/// A sidecar and what is in it.
-#[derive(Debug, Clone)]
-pub(super) struct Linked {
-    pub(super) sidecar: Sidecar,
-    pub(super) adds: u64,
-    pub(super) rows: u64,
 }
 
 /// The Parquet schema of our sidecars.

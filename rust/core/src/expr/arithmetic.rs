@@ -12,7 +12,7 @@ use arrow::datatypes::{
 use arrow::error::ArrowError;
 
 use super::decimal;
-use super::kernel::Eval;
+use super::kernel::{BY_ZERO, Eval};
 use crate::expr::Binary;
 use crate::schema::DataType;
 
@@ -43,8 +43,6 @@ fn failed(error: ArrowError) -> String {
         other => other.to_string(),
     }
 }
-
-pub(super) const BY_ZERO: &str = "division by zero";
 
 fn float<T: ArrowPrimitiveType>(
     left: &ArrayRef,

@@ -8,7 +8,7 @@ use arrow::datatypes::{
     Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
 };
 
-use super::cast_text::{self, decimal_digits};
+use super::cast_text::{self, decimal_digits, plain};
 use super::coerce::{is_integral, is_numeric};
 use super::decimal;
 use super::kernel::Eval;
@@ -309,17 +309,4 @@ fn number(caster: &Caster, array: &ArrayRef, from: &DataType, to: &DataType) -> 
         }
         other => return Err(format!("a cast to {} is not supported", other.name())),
     })
-}
-
-/// A decimal without an exponent.
-pub(super) fn plain(value: i128, scale: i8) -> String {
-    let digits = value.unsigned_abs().to_string();
-    let sign = if value < 0 { "-" } else { "" };
-    let scale = usize::from(scale.unsigned_abs());
-    if scale == 0 {
-        return format!("{sign}{digits}");
-    }
-    let padded = format!("{digits:0>width$}", width = scale + 1);
-    let (whole, fraction) = padded.split_at(padded.len() - scale);
-    format!("{sign}{whole}.{fraction}")
 }

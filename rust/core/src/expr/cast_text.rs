@@ -6,7 +6,6 @@ use arrow::datatypes::{
     TimestampMicrosecondType,
 };
 
-use super::cast::plain;
 use super::kernel::{Eval, texts};
 use super::time_text::{format_date, format_timestamp, is_space};
 use crate::schema::DataType;
@@ -177,6 +176,19 @@ pub(super) fn decimal_digits(text: &str) -> Option<(i128, i8)> {
     }
     let value: i128 = if kept.is_empty() { 0 } else { kept.parse().ok()? };
     Some((if negative { -value } else { value }, i8::try_from(scale).ok()?))
+}
+
+/// A decimal without an exponent.
+pub(super) fn plain(value: i128, scale: i8) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let sign = if value < 0 { "-" } else { "" };
+    let scale = usize::from(scale.unsigned_abs());
+    if scale == 0 {
+        return format!("{sign}{digits}");
+    }
+    let padded = format!("{digits:0>width$}", width = scale + 1);
+    let (whole, fraction) = padded.split_at(padded.len() - scale);
+    format!("{sign}{whole}.{fraction}")
 }
 
 #[cfg(test)]

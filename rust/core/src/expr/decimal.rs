@@ -6,8 +6,7 @@ use arrow::array::{ArrayRef, Decimal128Array, Int64Array};
 use arrow::datatypes::{ArrowNativeTypeOp, Decimal128Type};
 use arrow_buffer::i256;
 
-use super::arithmetic::BY_ZERO;
-use super::kernel::Eval;
+use super::kernel::{BY_ZERO, Eval};
 use crate::expr::Binary;
 use crate::schema::DataType;
 

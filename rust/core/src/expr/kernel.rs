@@ -9,6 +9,9 @@ use crate::schema::DataType;
 /// An evaluation: what fails names the value.
 pub(super) type Eval<T> = Result<T, String>;
 
+/// What fails in a division by zero.
+pub(super) const BY_ZERO: &str = "division by zero";
+
 /// Columns of equal length to one column.
 pub(super) type Kernel = fn(&[ArrayRef]) -> Eval<ArrayRef>;
 

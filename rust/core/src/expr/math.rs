@@ -9,7 +9,7 @@ use arrow::datatypes::{
 
 use super::bind::{Bound, Node, accept};
 use super::call::code;
-use super::cast_text::{decimal_digits, java_double};
+use super::cast_text::{decimal_digits, java_double, plain};
 use super::coerce::is_integral;
 use super::decimal::{self, rescale};
 use super::kernel::{Eval, Function, each};
@@ -162,5 +162,5 @@ fn round_double(value: f64, digits: i8) -> Eval<f64> {
         return Ok(value);
     }
     let rounded = rescale(unscaled, scale, digits)?;
-    super::cast::plain(rounded, digits).parse().map_err(|_| format!("round({text}) is not supported"))
+    plain(rounded, digits).parse().map_err(|_| format!("round({text}) is not supported"))
 }

@@ -36,8 +36,8 @@ pub use evaluator::Evaluator;
 pub use parse::parse;
 pub(crate) use pattern::java_regex;
 pub use print::print;
-pub use rule::{Rule, RuleKind};
-pub use rule_functions::rule_functions;
+pub use rule::Rule;
+pub use rule_functions::{RuleKind, rule_functions};
 pub(crate) use rule_text::has_subquery;
 
 #[cfg(test)]

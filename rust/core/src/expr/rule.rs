@@ -6,23 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::ast::Expr;
 use super::parse::parse;
 use super::print::print;
-use super::rule_functions::{is_function, is_random, may_call};
+use super::rule_functions::{RuleKind, is_function, is_random, may_call};
 use super::rule_text;
 use super::rule_text::Unfit;
 use crate::error::condition::Condition;
 use crate::error::{Error, Result, condition};
 use crate::schema::StructType;
-
-/// The kind of a rule, which decides what it may call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RuleKind<'a> {
-    /// A CHECK constraint, or an invariant of a column.
-    Check,
-    /// The expression of a generated column of this name.
-    Generated(&'a str),
-    /// The default of a column of this name.
-    Default(&'a str),
-}
 
 /// A rule that an engine may be given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,15 @@
 //! The functions of Spark that a rule of a table may call, by name. Functions that are not listed may read or do anything.
 
-use super::rule::RuleKind;
+/// The kind of a rule, which decides what it may call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleKind<'a> {
+    /// A CHECK constraint, or an invariant of a column.
+    Check,
+    /// The expression of a generated column of this name.
+    Generated(&'a str),
+    /// The default of a column of this name.
+    Default(&'a str),
+}
 
 /// Give a value of their arguments alone, for each row.
 const PURE: &str = "\

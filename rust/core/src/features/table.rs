@@ -240,6 +240,13 @@ pub static FEATURES: &[Feature] = &[
     reader(TableFeature::VariantTypePreview),
 ];
 
+impl TableFeature {
+    /// Reader and writer version that imply it, if any do.
+    pub(super) fn legacy(self) -> Option<(i32, i32)> {
+        FEATURES.iter().find(|f| f.feature == self).and_then(|f| f.legacy)
+    }
+}
+
 /// The feature of this name, in any case.
 pub fn feature(name: &str) -> Option<&'static Feature> {
     FEATURES.iter().find(|f| f.name().eq_ignore_ascii_case(name))

@@ -1,4 +1,3 @@
-use super::FEATURES;
 use crate::named::named;
 
 // in the order of `FEATURES`
@@ -36,13 +35,6 @@ named! {
     VariantShreddingPreview = "variantShredding-preview",
     VariantType = "variantType",
     VariantTypePreview = "variantType-preview",
-}
-
-impl TableFeature {
-    /// Reader and writer version that imply it, if any do.
-    pub(super) fn legacy(self) -> Option<(i32, i32)> {
-        FEATURES.iter().find(|f| f.feature == self).and_then(|f| f.legacy)
-    }
 }
 
 impl From<TableFeature> for String {

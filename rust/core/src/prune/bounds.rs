@@ -4,30 +4,12 @@ use std::borrow::Cow;
 
 use super::nulls::nulls_and_values;
 use super::range::Facts;
+use super::side::Side;
 use super::timestamps;
 use crate::predicate::BoundColumn;
 use crate::predicate::scalar::Scalar;
 use crate::predicate::text::{Rescaled, parse_date, parse_decimal, parse_timestamp};
 use crate::schema::DataType;
-
-/// Which bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// Of `minValues`.
-    Lower,
-    /// Of `maxValues`.
-    Upper,
-}
-
-impl Side {
-    /// The value moved away from the range, as far as possible.
-    pub(crate) fn outwards(self, value: i64, by: i64) -> i64 {
-        match self {
-            Side::Lower => value.saturating_sub(by),
-            Side::Upper => value.saturating_add(by),
-        }
-    }
-}
 
 /// Text of fewer bytes was not cut: writers cut at 32 characters or more, at worst 3 bytes earlier to keep UTF-8 whole.
 const UNCUT_BYTES: usize = 29;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `partition` | what a serialized or parsed partition value means |
 //! | `stats_json`, `stats_struct` | where statistics are found |
-//! | `bounds`, `timestamps`, `nulls` | what a minimum, maximum or null count promises of the rows |
+//! | `bounds`, `side`, `timestamps`, `nulls` | what a minimum, maximum or null count promises of the rows |
 //! | `row_groups` | what the Parquet statistics of a checkpoint promise of its files |
 //! | `range`, `outcomes`, `plan` | what follows for a predicate |
 //! | `explain` | which part of a predicate drops a file |
@@ -21,6 +21,7 @@ mod plan;
 mod pruner;
 mod range;
 mod row_groups;
+mod side;
 mod stats_json;
 mod stats_struct;
 mod timestamps;

@@ -9,8 +9,8 @@ use arrow::datatypes::DataType as Arrow;
 use arrow_buffer::BooleanBuffer;
 use foldhash::fast::RandomState;
 
-use super::bounds::Side;
 use super::range::Facts;
+use super::side::Side;
 use super::timestamps::in_any_zone;
 use crate::predicate::BoundColumn;
 use crate::predicate::canonical::{Canonical, canonical};

@@ -6,9 +6,10 @@ use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema_by_columns};
 use parquet::file::metadata::ParquetMetaData;
 
-use super::bounds::{Side, bound_of_many, has_bounds};
+use super::bounds::{bound_of_many, has_bounds};
 use super::partition::of_parsed;
 use super::range::Facts;
+use super::side::Side;
 use crate::predicate::BoundColumn;
 use crate::predicate::canonical::{Canonical, canonical};
 use crate::predicate::scalar::Scalar;

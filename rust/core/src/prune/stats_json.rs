@@ -3,8 +3,9 @@
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::bounds::{Side, facts, from_json, has_bounds};
+use super::bounds::{facts, from_json, has_bounds};
 use super::range::Facts;
+use super::side::Side;
 use crate::predicate::BoundColumn;
 
 /// The physical names of the columns that are wanted, as a tree.

@@ -2,8 +2,9 @@
 
 use arrow::array::{Array, ArrayRef, AsArray, StructArray};
 
-use super::bounds::{Side, bound, facts, has_bounds};
+use super::bounds::{bound, facts, has_bounds};
 use super::range::Facts;
+use super::side::Side;
 use crate::predicate::BoundColumn;
 use crate::predicate::canonical::{Canonical, canonical};
 use crate::predicate::scalar::Scalar;

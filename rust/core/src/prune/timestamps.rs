@@ -1,6 +1,6 @@
 //! The timestamp rule.
 
-use super::bounds::Side;
+use super::side::Side;
 
 /// Zones differ from UTC by less than this, in microseconds; local mean times of the past by almost 16 hours.
 const WIDEST_OFFSET: i64 = 16 * 3_600_000_000;

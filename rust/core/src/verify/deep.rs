@@ -1,20 +1,13 @@
 //! Compares data files and deletion vectors with the log.
 
 use super::deep_stats;
-use super::finding::FindingKind;
+use super::finding::{FindingKind, Wrong};
 use crate::actions::{Add, ObjectPath};
 use crate::deletion_vector::Shared;
 use crate::error::{Error, Result};
 use crate::parquet::DataFile;
 use crate::scan::{check_vector, column_facts, row_count};
 use crate::snapshot::Snapshot;
-
-/// Something wrong with one file.
-pub(super) struct Wrong {
-    pub(super) kind: FindingKind,
-    pub(super) expected: String,
-    pub(super) found: String,
-}
 
 /// Opens a file that exists with its size, and compares it with its `add`. `vectors` has the deletion vectors of the
 /// batch; none where that of this file is known to be lost.

@@ -9,8 +9,7 @@ use arrow::compute::{cast, sum};
 use arrow::datatypes::{DataType as Arrow, Float64Type, Int64Type};
 use serde_json::value::RawValue;
 
-use super::deep::Wrong;
-use super::finding::FindingKind;
+use super::finding::{FindingKind, Wrong};
 use crate::actions::Add;
 use crate::partition;
 use crate::scan::ColumnFacts;

@@ -130,3 +130,10 @@ impl fmt::Display for Finding {
         write!(f, ": expected {}, found {}; {}", self.expected, self.found, self.advice())
     }
 }
+
+/// Something wrong with one file.
+pub(super) struct Wrong {
+    pub(super) kind: FindingKind,
+    pub(super) expected: String,
+    pub(super) found: String,
+}
