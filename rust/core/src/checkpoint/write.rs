@@ -8,14 +8,14 @@ use crate::snapshot::Snapshot;
 
 /// Writes a checkpoint of a version, V1 or V2 by the properties of the table, and the hint that names it; the
 /// version's checksum where it has none. An existing, intact checkpoint of the version is left alone. Every file is
-/// complete in the store before anything names
-/// it: a crash at any point leaves the table as readable as it was.
+/// complete in the store before anything names it: a crash at any point leaves the table as readable as it was.
 ///
 /// # Errors
-/// [`Error::LogCorrupt`] for a log that cannot be replayed, and where the version's checksum counts other files than the
-/// replay found; [`Error::UnsupportedFeature`] for a table whose writer features are not known;
-/// [`Error::Unsupported`] for a version that `delta.requireCheckpointProtectionBeforeVersion` protects;
-/// [`Error::InvalidArgument`] for a property that cannot be read; errors of the store.
+/// [`Error::LogCorrupt`](crate::Error::LogCorrupt) for a log that cannot be replayed, and where the version's checksum
+/// counts other files than the replay found; [`Error::UnsupportedFeature`](crate::Error::UnsupportedFeature) for a table
+/// whose writer features are not known; [`Error::Unsupported`](crate::Error::Unsupported) for a version that
+/// `delta.requireCheckpointProtectionBeforeVersion` protects;
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a property that cannot be read; errors of the store.
 ///
 /// # Cost
 /// V1 reads and writes all live files and tombstones. V2 writes those that sidecars do not hold yet, or no longer as they
