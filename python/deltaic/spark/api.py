@@ -89,10 +89,10 @@ def read(
     """The rows of a version of the table at `path`: the newest, or the one of `version` or `timestamp`.
 
     `where` is an SQL predicate; files that it excludes are not read. Both kinds of session answer the same.
-    On Spark Connect this reads with Spark's own Parquet reader, several times faster than
-    `spark.read.format("delta")`, wherever that is right and quick; otherwise, as with column mapping by id, file names
-    that Spark hides or more than 10,000 files, the Python workers of the server read, and must be able to import
-    deltaic. The table is planned in this process, which must reach its storage.
+    Where a server of Spark Connect does not serve the session, the table is planned in this process, which must reach
+    its storage. It is read with Spark's own Parquet reader, several times faster than `spark.read.format("delta")`,
+    wherever that is right and quick; otherwise, as with column mapping by id, file names that Spark hides or more than
+    10,000 files, the Python workers of the server read, and must be able to import deltaic.
 
     With `row_ids` each row also has its id and the version that it was last changed in, in two more columns at the
     end, `_row_id` and `_row_commit_version`. On classic sessions they are `_metadata.row_id` and
@@ -199,13 +199,13 @@ def save(
 ) -> int | None:
     """Creates the table at `path` from the rows of `df`, or appends them, on both kinds of session.
 
-    The same as `df.write.format("delta").mode(mode).partitionBy(…).options(…).save(path)`, which Spark
-    Connect offers for `append` and `overwrite` without `partitionBy` only. Returns the new version, or `None` where
-    there was nothing to do. `credentials` is a function as in `deltaic.Table`. All or nothing: see
-    `deltaic.spark.save.save` for what is raised.
+    The same as `df.write.format("delta").mode(mode).partitionBy(…).options(…).save(path)`, which a server of Spark
+    Connect that does not serve the session offers for `append` and `overwrite` without `partitionBy` only. Returns the
+    new version, or `None` where there was nothing to do. `credentials` is a function as in `deltaic.Table`. All or
+    nothing: see `deltaic.spark.save.save` for what is raised.
     """
     from deltaic.spark.save import save as save_rows
 
     columns = [partition_by] if isinstance(partition_by, str) else partition_by
     given = with_credentials(storage_options, credentials)
-    return save_rows(df.sparkSession, df, path, mode, columns, options, given)
+    return save_rows(df.sparkSession, df, path, mode, columns, options, storage_options=given)

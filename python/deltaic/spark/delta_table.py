@@ -25,7 +25,9 @@ from deltaic.spark.maintenance.optimize import DeltaOptimizeBuilder
 from deltaic.spark.maintenance.vacuum_tasks import VacuumRun
 from deltaic.spark.read.partition_folders import table_of
 from deltaic.spark.read.rows import read
+from deltaic.spark.session import local_frames
 from deltaic.spark.session.after_commit import altered, committed_at
+from deltaic.spark.session.on_server import carried_out_by_server
 from deltaic.spark.session.places import placed
 from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.spark.session.settings import (
@@ -64,6 +66,7 @@ class DeltaTable:
         return f"<deltaic.tables.DeltaTable {self._ref.name or self._ref.path}>"
 
     @classmethod
+    @carried_out_by_server
     def forPath(  # noqa: N802 (the name of delta-spark)
         cls,
         sparkSession: SparkSession,  # noqa: N803
@@ -96,6 +99,7 @@ class DeltaTable:
         return cls(ref)
 
     @classmethod
+    @carried_out_by_server
     def forName(  # noqa: N802 (the name of delta-spark)
         cls,
         sparkSession: SparkSession,  # noqa: N803
@@ -114,6 +118,7 @@ class DeltaTable:
         return cls(TableRef(sparkSession, known.path, name=known.name))
 
     @classmethod
+    @carried_out_by_server
     def isDeltaTable(cls, sparkSession: SparkSession, identifier: str) -> bool:  # noqa: N802, N803
         """Whether a path is that of a table, or within one.
 
@@ -125,6 +130,7 @@ class DeltaTable:
         return any(names.is_table(path, options) for path in above)
 
     @classmethod
+    @carried_out_by_server
     def convertToDelta(  # noqa: N802 (the name of delta-spark)
         cls,
         sparkSession: SparkSession,  # noqa: N803
@@ -203,6 +209,7 @@ class DeltaTable:
         """The same table, whose columns conditions and values may call by this name."""
         return DeltaTable(replace(self._ref, alias=aliasName))
 
+    @carried_out_by_server
     def delete(self, condition: str | Column | None = None) -> None:
         """Deletes the rows for which the condition is true, all rows without one: in one commit, or nothing.
 
@@ -213,6 +220,7 @@ class DeltaTable:
         self._ref.check_whole()
         delete(self._ref, check_condition(condition))
 
+    @carried_out_by_server
     def update(
         self,
         condition: str | Column | None = None,
@@ -250,6 +258,7 @@ class DeltaTable:
         check_merge(source, condition)
         return DeltaMergeBuilder(self._ref, source, condition)
 
+    @carried_out_by_server
     def history(self, limit: int | None = None) -> DataFrame:
         """The commits, newest first, in the columns and types of delta-spark; what a commit does not record is null.
 
@@ -263,6 +272,7 @@ class DeltaTable:
         """
         return self._frame(result_frames.HISTORY, result_rows.history(self._table(), limit))
 
+    @carried_out_by_server
     def detail(self) -> DataFrame:
         """What the table is, in one row.
 
@@ -273,6 +283,7 @@ class DeltaTable:
         """
         return self._frame(result_frames.DETAIL, [result_rows.detail(self._table(), self._ref.name)])
 
+    @carried_out_by_server
     def vacuum(self, retentionHours: float | None = None) -> DataFrame:  # noqa: N803
         """Deletes the files that no version within the retention needs. `deltaic.Table.vacuum` lists them.
 
@@ -303,6 +314,7 @@ class DeltaTable:
         committed_at(spark, table.uri, table.version)
         return self._frame(result_frames.NOTHING, [])
 
+    @carried_out_by_server
     def generate(self, mode: str) -> None:
         """Writes the symlink manifests of the newest version, for engines that read Hive tables.
 
@@ -315,6 +327,7 @@ class DeltaTable:
         """
         generate(self._table(), mode)
 
+    @carried_out_by_server
     def upgradeTableProtocol(self, readerVersion: int, writerVersion: int) -> None:  # noqa: N802, N803
         """Raises the versions of the protocol, with the features that they imply; it is never lowered.
 
@@ -331,6 +344,7 @@ class DeltaTable:
         table, spark = self._table(), self._ref.spark
         altered(spark, table, table.set_properties(versions, user_metadata=user_metadata(spark, "alter")))
 
+    @carried_out_by_server
     def addFeatureSupport(self, featureName: str) -> None:  # noqa: N802, N803
         """Adds a table feature to the protocol, with those that it requires.
 
@@ -342,6 +356,7 @@ class DeltaTable:
         table, spark = self._table(), self._ref.spark
         altered(spark, table, table.add_feature(featureName, user_metadata=user_metadata(spark, "alter")))
 
+    @carried_out_by_server
     def dropFeatureSupport(  # noqa: N802 (the name of delta-spark)
         self,
         featureName: str,  # noqa: N803
@@ -364,6 +379,7 @@ class DeltaTable:
         version = table.drop_feature(featureName, truncate_history=truncates, user_metadata=said)
         altered(self._ref.spark, table, version)
 
+    @carried_out_by_server
     def restoreToVersion(self, version: int) -> DataFrame:  # noqa: N802
         """Makes the table what it was at a version, by a new version.
 
@@ -379,6 +395,7 @@ class DeltaTable:
         done = self._table().restore(version, user_metadata=user_metadata(self._ref.spark, "restore"))
         return self._restored(done)
 
+    @carried_out_by_server
     def restoreToTimestamp(self, timestamp: str) -> DataFrame:  # noqa: N802
         """Makes the table what it was at a time, by a new version.
 
@@ -411,6 +428,7 @@ class DeltaTable:
         """
         return DeltaOptimizeBuilder(self._ref)
 
+    @carried_out_by_server
     def clone(
         self,
         target: str,
@@ -433,6 +451,7 @@ class DeltaTable:
         """
         return self._clone(self._table(), target, isShallow, replace, properties)
 
+    @carried_out_by_server
     def cloneAtVersion(  # noqa: N802 (the name of delta-spark)
         self,
         version: int,
@@ -449,6 +468,7 @@ class DeltaTable:
         check("version", version, int)
         return self._clone(self._table(version=version), target, isShallow, replace, properties)
 
+    @carried_out_by_server
     def cloneAtTimestamp(  # noqa: N802 (the name of delta-spark)
         self,
         timestamp: str,
@@ -484,7 +504,7 @@ class DeltaTable:
         return Table(self._ref.path, storage_options=allowed, **at)
 
     def _frame(self, schema: StructType, rows: list[dict[str, Any]]) -> DataFrame:
-        return result_frames.frame(self._ref.spark, schema, rows)
+        return local_frames.frame(self._ref.spark, schema, rows)
 
 
 def _session(given: SparkSession | None) -> SparkSession:

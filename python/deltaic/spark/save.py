@@ -10,6 +10,7 @@ from deltaic.predicates import columns_of
 from deltaic.spark.dml.replace import replace_matches
 from deltaic.spark.read import read_set
 from deltaic.spark.session.after_commit import committed
+from deltaic.spark.session.on_server import carried_out_by_server
 from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import Settings
 from deltaic.spark.session.time_zone import TIME_ZONE
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 @raises_pyspark_errors
+@carried_out_by_server
 def save(
     spark: Any,
     df: Any,

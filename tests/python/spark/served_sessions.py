@@ -18,11 +18,20 @@ def session(url: str) -> Any:
     return SparkSession.builder.remote(url).create()
 
 
+def server_of(spark: Any) -> int:
+    """The process of the server's JVM."""
+    return int(spark.range(0, 1, 1, 1).mapInArrow(_grandparent, "pid long").first()[0])
+
+
 def agents_of(spark: Any) -> list[int]:
     """The processes that serve a server's sessions: children of its JVM."""
-    jvm = int(spark.range(0, 1, 1, 1).mapInArrow(_grandparent, "pid long").first()[0])
-    found = subprocess.run(["pgrep", "-f", "-P", str(jvm), "bridge.agent"], capture_output=True, text=True)
-    return [int(pid) for pid in found.stdout.split()]
+    return agents_below(server_of(spark))
+
+
+def agents_below(server: int) -> list[int]:
+    """As `agents_of`, by the process of the server's JVM."""
+    command = ["pgrep", "-f", "-P", str(server), "bridge.agent"]
+    return [int(pid) for pid in subprocess.run(command, capture_output=True, text=True).stdout.split()]
 
 
 def _grandparent(_: Any) -> Iterator[Any]:
@@ -36,7 +45,7 @@ def _grandparent(_: Any) -> Iterator[Any]:
 
 
 def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.2)

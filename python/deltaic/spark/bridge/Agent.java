@@ -50,7 +50,7 @@ public final class Agent {
   /** Starts the process unless it runs, and returns what it said then: `ready`, or why it was `refused`. */
   synchronized JsonNode keep() {
     if (process != null && process.isAlive()) return answer;
-    if (closed) throw new IllegalStateException("the session has ended");
+    if (closed) throw new IllegalStateException("the session has ended, of which this one is a clone");
     end();
     session = serves;
     HashMap refused = new HashMap();
@@ -86,6 +86,7 @@ public final class Agent {
     environment.put(PATH, PythonUtils.sparkPythonPath());
     // of a client; and the process is the classic side
     environment.remove("SPARK_REMOTE");
+    environment.remove("SPARK_CONNECT_MODE_ENABLED");
     environment.put("SPARK_CONNECT_MODE", "0");
     environment.put("SPARK_API_MODE", "classic");
     process = builder.start();

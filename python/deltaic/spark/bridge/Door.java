@@ -50,6 +50,8 @@ public final class Door implements RelationProvider {
     JsonNode answer = agent.keep();
     if (answer.has("ready")) {
       Python.serveBy(agent);
+      // a client that comes back, and the function of a stream, need not attach
+      session.conf().set(ServedApplication.SERVED, Python.format());
       SessionEnd.await(session, (String) options.get("session"), agent);
     }
     return answer.toString();

@@ -11,6 +11,7 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.SparkSessionExtensions;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import scala.collection.immutable.Seq;
+import scala.collection.mutable.Buffer;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.AbstractFunction2;
 
@@ -47,6 +48,7 @@ public final class Install {
 
     public Object apply(Object session) {
       if (rule == EvolveWrites.class) return new EvolveWrites((SparkSession) session);
+      if (rule == OwnCatalog.class) return new OwnCatalog((SparkSession) session);
       if (rule == KeepStars.class) return new KeepStars((SparkSession) session);
       if (rule == ReadChanges.class) return new ReadChanges((SparkSession) session);
       if (rule == ResolveReads.class) return new ResolveReads((SparkSession) session);
@@ -67,6 +69,7 @@ public final class Install {
         return StatementParser.around((ParserInterface) parser);
       }
     });
+    extensions.injectHintResolutionRule(new Builder(OwnCatalog.class));
     extensions.injectHintResolutionRule(new Builder(EvolveWrites.class));
     extensions.injectHintResolutionRule(new Builder(KeepStars.class));
     extensions.injectHintResolutionRule(new Builder(ReadChanges.class));
@@ -76,6 +79,25 @@ public final class Install {
     extensions.injectPostHocResolutionRule(new Builder(RouteWrites.class));
     extensions.injectPostHocResolutionRule(new Builder(StreamPlaces.class));
     ChangesFunction.inLaterSessions(extensions);
+  }
+
+  /**
+   * Into clones of a session, as streams make them, and into nothing else: on a server, all sessions share their extensions
+   * until one gets its own here.
+   */
+  public static void inClones(SparkSession session) throws ReflectiveOperationException {
+    SparkSessionExtensions shared = ((org.apache.spark.sql.classic.SparkSession) session).extensions();
+    SparkSessionExtensions own = new SparkSessionExtensions();
+    Field[] fields = SparkSessionExtensions.class.getDeclaredFields();
+    for (int i = 0; i < fields.length; i++) {
+      if (!Buffer.class.isAssignableFrom(fields[i].getType())) continue;
+      fields[i].setAccessible(true);
+      ((Buffer) fields[i].get(own)).addAll((Buffer) fields[i].get(shared));
+    }
+    inLaterSessions(own);
+    Field extensions = org.apache.spark.sql.classic.SparkSession.class.getDeclaredField("extensions");
+    extensions.setAccessible(true);
+    extensions.set(session, own);
   }
 
   /** Idempotent. */

@@ -52,6 +52,11 @@ public final class Python {
     return driver != null || agent != null;
   }
 
+  /** Whether a process of the server answers, and not the driver itself. */
+  static boolean byAgent() {
+    return agent != null;
+  }
+
   /** The name that the format has here: `delta`, or `deltaic` beside the Delta JAR. */
   static String format() {
     if (serves()) return format;

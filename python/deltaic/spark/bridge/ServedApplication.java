@@ -9,7 +9,7 @@ import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 final class ServedApplication extends SparkListener {
   private static final String CATALOG = "spark.sql.catalog.spark_catalog";
   /** Tells clients, in each session, the name of the format. */
-  private static final String SERVED = "spark.deltaic.served";
+  static final String SERVED = "spark.deltaic.served";
   private static SparkContext served;
 
   private final Agent agent = new Agent(null);

@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.catalog.VariableDefinition;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StringType$;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.Product;
@@ -33,6 +34,9 @@ public final class StatementParser implements InvocationHandler {
       + "(?:(?:OPTIMIZE|VACUUM|RESTORE|GENERATE|REORG)\\b|CONVERT\\s+TO\\b|DESC(?:RIBE)?\\s+(?:HISTORY|DETAIL)\\s+\\S"
       + "|ALTER\\s+TABLE\\b.*\\b(?:CONSTRAINT|FEATURE|SYNC|ADD\\s+CHECK)\\b|(?:CREATE|REPLACE)\\b.*\\bCLONE\\b)",
       Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+  /** What a client of Spark Connect asks of a function of deltaic. */
+  private static final String CALL = "DELTAIC CALL '";
+  private static final StructType ANSWER = new StructType().add("answer", StringType$.MODULE$);
   private final ParserInterface inner;
 
   private StatementParser(ParserInterface inner) {
@@ -90,6 +94,12 @@ public final class StatementParser implements InvocationHandler {
   }
 
   private static LogicalPlan parse(String text) {
+    if (text.startsWith(CALL)) {
+      HashMap call = new HashMap();
+      call.put("op", "call");
+      call.put("call", text.substring(CALL.length(), text.length() - 1));
+      return DeltaCommand.of(call, null, ANSWER);
+    }
     if (!OURS.matcher(text).find()) return null;
     HashMap request = new HashMap();
     request.put("op", "parse");

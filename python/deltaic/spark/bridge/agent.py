@@ -15,6 +15,7 @@ from deltaic.exceptions import UnsupportedError
 from deltaic.spark.bridge import compiler, errors, install
 from deltaic.spark.session.enabling import enabled_by
 from deltaic.spark.session.jvm import PACKAGE, java_class, static_method
+from deltaic.spark.session.on_server import tell_clients_warnings
 
 
 def main() -> None:
@@ -63,6 +64,7 @@ def _attach(given: dict[str, Any]) -> dict[str, Any]:
     SparkSession._instantiatedSession = SimpleNamespace(_sc=context)
     spark = SparkSession._instantiatedSession = SparkSession(context, java_session)
     errors.keep_for_clients()
+    tell_clients_warnings()
     name, said = (install.serve(gateway), list[str]()) if session is None else install.attach(spark)
     enabled_by(lambda _: name)
     return {"ready": said, "format": name}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic._core import SESSION_CREDENTIALS
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError, UnsupportedError
 from deltaic.spark.bridge import (
+    client_calls,
     core_reads,
     definitions,
     errors,
@@ -121,6 +122,7 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "partitions": tables.partitions,
     "parse": statements.parse,
     "statement": statements.execute,
+    "call": client_calls.call,
     "streamSchema": lambda asked, _: streams.schema(asked),
     "streamOpen": lambda asked, _: streams.open_source(asked),
     "streamLatest": lambda asked, _: streams.latest(asked),

@@ -54,6 +54,10 @@ def attach(spark: Any) -> tuple[str, list[str]]:
     name = serve(spark.sparkContext._gateway)
     java_method(spark, "HideOptions", "hide")(spark._jsparkSession)
     said = _install_rules(spark, name)
+    try:
+        java_method(spark, "Install", "inClones")(spark._jsparkSession)
+    except _REFUSALS as error:
+        said.append(_closed(spark, "clones of the session", "deltaic.enable(session) in each", error))
     before = str(spark.conf.get(_CATALOG, "builtin"))
     if before == "builtin":
         spark.conf.set(_CATALOG, _OWN_CATALOG)

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # of the process that runs here, if it is a client or a worker itself
-_NOT_FOR_IT = ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS")
+_NOT_FOR_IT = (
+    "PYSPARK_GATEWAY_PORT",
+    "PYSPARK_GATEWAY_SECRET",
+    "PYSPARK_SUBMIT_ARGS",
+    "SPARK_CONNECT_MODE_ENABLED",
+    "SPARK_REMOTE",
+)
 
 
 def server_jar(folder: Path | None = None) -> Path:

@@ -17,6 +17,7 @@ from deltaic.exceptions import (
 from deltaic.spark.catalog import columns, names
 from deltaic.spark.save import save
 from deltaic.spark.session.after_commit import committed_at
+from deltaic.spark.session.on_server import carried_out_by_server
 from deltaic.spark.session.places import placed
 from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.spark.session.settings import Settings, storage
@@ -147,6 +148,7 @@ class DeltaTableBuilder(Generic[Made]):
         self._properties[key] = value
         return self
 
+    @carried_out_by_server
     def execute(self) -> Made:
         """Makes or replaces the table, in one commit or not at all, and returns it.
 

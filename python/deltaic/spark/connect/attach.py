@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SERVED = "spark.deltaic.served"
-"""By this setting a server with Plugin.java says the name of the format."""
+"""By this setting a session says the name of its format, if Plugin.java or Door.java has switched it on."""
 
 _ALLOWED = "spark.deltaic.connect.clientDoor"
 """A server's own setting, which Door.java checks, too."""
@@ -54,7 +54,7 @@ def attach(spark: Any, enable: Callable[[Any], Any]) -> list[str]:
         if "refused" in answer:
             raise RefusedError(answer["refused"])
         name, said = answer["format"], answer["ready"]
-        _enable_new_sessions(spark, enable)
+    _enable_new_sessions(spark, enable)
     note_served(spark, name)
     return said
 

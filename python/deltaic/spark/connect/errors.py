@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.session.jvm import PACKAGE
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 _OURS = f"{PACKAGE}.PythonError"
 _OF_QUERY = "org.apache.spark.sql.streaming.StreamingQueryException"
+_WRAPPED = "java.lang.reflect.UndeclaredThrowableException"
+"""What the parser's proxy makes of errors that Spark's interface of parsers does not declare."""
 
 
 def convert() -> None:
@@ -28,6 +31,8 @@ class _Converter:
         self._otherwise = otherwise
 
     def __call__(self, info: Any, *more: Any, **named: Any) -> BaseException:
+        if _WRAPPED in info.metadata.get("classes", ""):
+            info, more = _unwrapped(info, more)
         converted = self._otherwise(info, *more, **named)
         text = str(converted)
         # of the bridge, or of the core in a Python worker
@@ -44,3 +49,20 @@ class _Converter:
             error = of_query(error)
         error.__cause__ = converted
         return error
+
+
+def _unwrapped(info: Any, more: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """The arguments for the cause of a wrapped error, where the server says it."""
+    at = next((i for i, one in enumerate(more) if hasattr(one, "root_error_idx")), None)
+    if at is None or not more[at].errors[more[at].root_error_idx].HasField("cause_idx"):
+        return info, more
+    answer, same = type(more[at])(), type(info)()
+    answer.CopyFrom(more[at])
+    same.CopyFrom(info)
+    answer.root_error_idx = answer.errors[answer.root_error_idx].cause_idx
+    cause = answer.errors[answer.root_error_idx]
+    same.reason = cause.error_type_hierarchy[0]
+    same.metadata["classes"] = json.dumps(list(cause.error_type_hierarchy))
+    same.metadata["errorClass"] = cause.spark_throwable.error_class
+    same.metadata["sqlState"] = cause.spark_throwable.sql_state
+    return same, (*more[:at], answer, *more[at + 1 :])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.dml.arguments import check_condition, check_values
 from deltaic.spark.dml.merge import merge
+from deltaic.spark.session.on_server import carried_out_by_server
 from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.statements.merge_clauses import (
     DELETE,
@@ -118,6 +119,7 @@ class DeltaMergeBuilder:
         """The table gets the columns of the source that it lacks and that a clause sets, `…All` all of them."""
         return DeltaMergeBuilder(self._ref, self._source, self._condition, self._clauses, evolves=True)
 
+    @carried_out_by_server
     def execute(self) -> DataFrame:
         """Does it, in one commit or, where nothing changes, in none: see `deltaic.spark.dml.merge.merge`.
 

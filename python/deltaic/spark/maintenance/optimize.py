@@ -10,7 +10,9 @@ from deltaic import columns
 from deltaic.spark.maintenance import result_frames
 from deltaic.spark.maintenance.optimize_tasks import OptimizeRun
 from deltaic.spark.maintenance.result_rows import hadoop_path
+from deltaic.spark.session import local_frames
 from deltaic.spark.session.after_commit import committed_at
+from deltaic.spark.session.on_server import carried_out_by_server
 from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.spark.session.settings import (
     Settings,
@@ -52,6 +54,7 @@ class DeltaOptimizeBuilder:
         self._where.append(partitionFilter)
         return self
 
+    @carried_out_by_server
     def executeCompaction(self) -> DataFrame:  # noqa: N802 (the name of delta-spark)
         """Compacts small files and leaves deleted rows out; no row changes, and rows keep their row ids.
 
@@ -67,6 +70,7 @@ class DeltaOptimizeBuilder:
         """
         return self._execute({})
 
+    @carried_out_by_server
     def executeZOrderBy(  # noqa: N802 (the name of delta-spark)
         self, *cols: str | list[str] | tuple[str, ...]
     ) -> DataFrame:
@@ -92,7 +96,7 @@ class DeltaOptimizeBuilder:
         return self._execute({"zorder_by": names, "check_statistics": check})
 
     def _execute(self, how: dict[str, Any]) -> DataFrame:
-        return result_frames.frame(
+        return local_frames.frame(
             self._ref.spark, result_frames.OPTIMIZE, [optimized(self._ref, self._where, **how)]
         )
 

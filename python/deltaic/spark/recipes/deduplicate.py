@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.recipes import keys
 from deltaic.spark.recipes.target import SOURCE, TARGET, ref_of
+from deltaic.spark.session.on_server import carried_out_by_server
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,7 @@ class DeduplicateResult:
     """Rows that were removed."""
 
 
+@carried_out_by_server
 def deduplicate(
     table: DeltaTable, id_cols: str | Sequence[str], order_by: str | Sequence[str] | None = None
 ) -> DeduplicateResult:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.recipes import keys
 from deltaic.spark.recipes.target import SOURCE, TARGET, ref_of
+from deltaic.spark.session.on_server import carried_out_by_server
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +48,7 @@ class _Columns:
     is_current: str
 
 
+@carried_out_by_server
 def scd2(
     df: DataFrame,
     table: DeltaTable | str,

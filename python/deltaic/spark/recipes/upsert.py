@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.exceptions import DeltaError, DeltaWarning, InvalidArgumentError
 from deltaic.spark.recipes import keys
 from deltaic.spark.recipes.target import SOURCE, ref_of
+from deltaic.spark.session.on_server import carried_out_by_server
 from deltaic.spark.session.settings import storage
 from deltaic.table import Table
 
@@ -124,6 +125,7 @@ def upsert_batch(
     return write
 
 
+@carried_out_by_server
 def _upsert(
     df: DataFrame,
     ref: TableRef,

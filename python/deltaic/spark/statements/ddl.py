@@ -11,6 +11,7 @@ from deltaic.spark.catalog import names
 from deltaic.spark.catalog.alterations import alter
 from deltaic.spark.catalog.table_builder import DeltaTableBuilder, execute_as
 from deltaic.spark.maintenance import result_frames
+from deltaic.spark.session import local_frames
 from deltaic.spark.session.after_commit import altered
 from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import allows_arbitrary, storage, user_metadata
@@ -47,7 +48,7 @@ def run_definition(spark: Any, text: str) -> DataFrame | None:
         table = Table(known.path, storage_options=storage(spark, {}))
         said = user_metadata(spark, "alter")
         altered(spark, table, alter(table, changes, said, allow_arbitrary=allows_arbitrary(spark)))
-    nothing: DataFrame = result_frames.frame(spark, result_frames.NOTHING, [])
+    nothing: DataFrame = local_frames.frame(spark, result_frames.NOTHING, [])
     return nothing
 
 

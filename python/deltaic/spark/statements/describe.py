@@ -11,7 +11,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from deltaic import _core
 from deltaic.spark.catalog import names
 from deltaic.spark.catalog.partition_values import partition_values
-from deltaic.spark.maintenance import result_frames
+from deltaic.spark.session import local_frames
 from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import storage
 from deltaic.statements.describe import parse_description
@@ -79,7 +79,5 @@ def _properties(found: dict[str, str], label: str, key: str | None) -> list[tupl
 
 def _frame(spark: Any, names: tuple[str, ...], rows: list[tuple[str | None, ...]]) -> DataFrame:
     schema = StructType([StructField(name, StringType()) for name in names])
-    frame: DataFrame = result_frames.frame(
-        spark, schema, [dict(zip(names, row, strict=True)) for row in rows]
-    )
+    frame: DataFrame = local_frames.frame(spark, schema, [dict(zip(names, row, strict=True)) for row in rows])
     return frame

@@ -9,6 +9,7 @@ from deltaic.identifiers import quoted
 from deltaic.spark.dml.delete import delete
 from deltaic.spark.maintenance import result_frames
 from deltaic.spark.save import save
+from deltaic.spark.session import local_frames
 from deltaic.spark.session.kind import functions
 from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import Settings, storage
@@ -46,7 +47,7 @@ def run_insert(spark: Any, text: str) -> DataFrame | None:
         options = _options(spark, insert, table.partition_columns)
         mode = "overwrite" if insert.overwrites else "append"
         save(spark, rows, ref.path, mode, None, options, whole_partitions=False)
-    nothing: DataFrame = result_frames.frame(spark, result_frames.NOTHING, [])
+    nothing: DataFrame = local_frames.frame(spark, result_frames.NOTHING, [])
     return nothing
 
 

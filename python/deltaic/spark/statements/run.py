@@ -16,6 +16,7 @@ from deltaic.spark.maintenance.manifest import generate
 from deltaic.spark.maintenance.optimize import optimized
 from deltaic.spark.maintenance.vacuum_tasks import VacuumRun
 from deltaic.spark.read.partition_folders import table_of
+from deltaic.spark.session import local_frames
 from deltaic.spark.session.after_commit import altered, committed_at
 from deltaic.spark.session.kind import is_connect
 from deltaic.spark.session.places import placed
@@ -63,7 +64,7 @@ def run(spark: Any, statement: S.Statement) -> DataFrame:
         if (operation := _OPERATIONS.get(type(statement))) is not None:
             error.named("DELTA_TABLE_ONLY_OPERATION", operation=operation)
         raise
-    frame: DataFrame = result_frames.frame(spark, schema, rows)
+    frame: DataFrame = local_frames.frame(spark, schema, rows)
     return frame
 
 

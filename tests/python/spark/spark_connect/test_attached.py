@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import shutil
 import signal
@@ -16,12 +17,20 @@ import pyspark
 import pytest
 from connect_server import connect_server
 from pyspark.errors import StreamingQueryException
+from pyspark.sql.types import StringType
 from served_sessions import agents_of, session, until
 
 import deltaic
-from deltaic.exceptions import SourceRowsChangedError, UnsupportedError
+from deltaic import _core
+from deltaic.exceptions import (
+    InvalidArgumentError,
+    SourceRowsChangedError,
+    TableAlreadyExistsError,
+    TableNotFoundError,
+    UnsupportedError,
+)
 from deltaic.spark.bridge import compiler
-from deltaic.spark.session.kind import served_name
+from deltaic.spark.session.kind import functions, served_name
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
@@ -130,13 +139,67 @@ def test_a_session_that_it_makes_is_served_too(own: Any, tmp_path: Path) -> None
     new.stop()
 
 
-def test_the_functions_of_deltaic_take_the_plain_way(own: Any, tmp_path: Path) -> None:
-    path = str(tmp_path / "t")
-    assert deltaic.save(own.range(10), path) == 0
-    assert deltaic.read(own, path, where="id > 4").count() == 5
-    assert "LogFileIndex" in deltaic.read(own, path)._explain_string(extended=True)
-    deltaic.sql(own, f"DELETE FROM delta.`{path}` WHERE id = 1").collect()
-    assert DeltaTable.forPath(own, path).history(1).first().operation == "DELETE"
+class TestFunctionsOfDeltaic:
+    """The server plans and commits: this process opens no table."""
+
+    @pytest.fixture(autouse=True)
+    def no_table_here(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(*_: Any, **__: Any) -> None:
+            raise AssertionError("the client opens a table")
+
+        for name in ("Table", "Dml", "WritePlan", "ScanPlan", "create", "convert"):
+            monkeypatch.setattr(_core, name, refuse)
+
+    def test_save_and_read(self, own: Any, tmp_path: Path) -> None:
+        path = str(tmp_path / "t")
+        assert deltaic.save(own.range(10), path) == 0
+        assert deltaic.save(own.range(10), path, mode="ignore") is None
+        assert deltaic.save(own.range(2), path, mode="append", userMetadata="more") == 1
+        assert deltaic.read(own, path, where="id > 4").count() == 5
+        assert "LogFileIndex" in deltaic.read(own, path)._explain_string(extended=True)
+        with pytest.raises(TableAlreadyExistsError):
+            deltaic.save(own.range(2), path)
+
+    def test_sql(self, own: Any, tmp_path: Path) -> None:
+        path = str(tmp_path / "t")
+        deltaic.save(own.range(10), path)
+        deltaic.sql(own, f"DELETE FROM delta.`{path}` WHERE id = 1").collect()
+        assert DeltaTable.forPath(own, path).history(1).first().operation == "DELETE"
+
+    def test_methods_of_a_table(self, own: Any, tmp_path: Path) -> None:
+        path = str(tmp_path / "t")
+        made = DeltaTable.create(own).location(path).addColumn("id", "BIGINT").addColumn("v", StringType())
+        table = made.property("delta.enableDeletionVectors", "true").execute()
+        own.range(10).selectExpr("id", "'x' AS v").write.format("delta").mode("append").save(path)
+        F = functions(own)  # noqa: N806 (its usual name)
+        twice = F.udf(lambda v: v * 2, StringType())
+        table.update(F.col("id") == 3, {"v": twice(F.col("v"))})
+        table.delete(F.col("id") > F.lit(7))
+        source = own.createDataFrame([(3, "y"), (20, "z")], "id long, v string").alias("s")
+        merge = (
+            table.alias("t")
+            .merge(source, F.expr("t.id = s.id"))
+            .whenMatchedUpdate(set={"v": twice(F.col("t.v"))})
+        )
+        counts = merge.whenNotMatchedInsertAll().execute().first()
+        assert tuple(counts) == (2, 1, 0, 1)
+        assert table.toDF().where("id IN (3, 20)").orderBy("id").collect() == [(3, "xxxx"), (20, "z")]
+        assert table.optimize().executeCompaction().first().metrics.numFilesAdded > 0
+        assert table.detail().first().numFiles > 0
+        history = table.history().collect()
+        assert [r.operation for r in history][:4] == ["OPTIMIZE", "MERGE", "DELETE", "UPDATE"]
+        assert isinstance(history[0].timestamp, dt.datetime)
+        assert table.restoreToVersion(1).first().num_restored_files > 0
+        clone = table.clone(str(tmp_path / "clone"), isShallow=True)
+        assert clone.toDF().count() == 10
+        assert DeltaTable.isDeltaTable(own, path)
+        assert not DeltaTable.isDeltaTable(own, str(tmp_path))
+        table.addFeatureSupport("v2Checkpoint")
+        assert table.vacuum().columns == []
+        with pytest.raises(InvalidArgumentError):
+            table.restoreToVersion("one")
+        with pytest.raises(TableNotFoundError):
+            DeltaTable.forPath(own, str(tmp_path / "none"))
 
 
 @pytest.mark.long
@@ -223,3 +286,49 @@ def test_a_refusal_of_a_statement_is_typed(own: Any, tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError) as raised:
         own.sql(f"DROP TABLE delta.`{path}`").collect()
     assert raised.value.what == "DROP TABLE by path"
+
+
+@pytest.mark.skipif(
+    tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 1), reason="sessions are not cloned before 4.1"
+)
+def test_a_clone_is_served_too_as_long_as_its_original(stock: str, tmp_path: Path) -> None:
+    path, original = str(tmp_path / "t"), deltaic.enable(session(stock))
+    clone = original.cloneSession()
+    clone.range(3).write.format("delta").save(path)
+    assert clone.sql(f"SELECT count(*) FROM delta.`{path}`").first()[0] == 3
+    clone.sql(f"DELETE FROM delta.`{path}` WHERE id = 1").collect()
+    assert clone.sql(f"OPTIMIZE delta.`{path}`").count() == 1
+    before = agents_of(clone)
+    assert served_name(deltaic.enable(clone)) == "delta"
+    assert agents_of(clone) == before
+    original.stop()
+    until(lambda: len(agents_of(clone)) < len(before))
+    with pytest.raises(Exception, match="the session has ended, of which this one is a clone"):
+        clone.read.format("delta").load(path).count()
+    clone.stop()
+
+
+@pytest.mark.long
+def test_the_python_that_the_server_is_told_is_the_one_that_would_serve(tmp_path: Path) -> None:
+    more = {"spark.pyspark.python": str(tmp_path / "no-python")}
+    with connect_server(tmp_path, str(PACKAGE.parent), more=more) as url:
+        spark = session(url)
+        with pytest.warns(UserWarning, match=r"its Python `.*no-python` does not start"):
+            deltaic.enable(spark)
+        assert served_name(spark) is None
+        assert spark.range(3).count() == 3
+        spark.stop()
+
+
+def test_names_of_its_tables_do_not_disturb_other_sessions(own: Any, stock: str) -> None:
+    own.range(3).write.format("delta").saveAsTable("of_one")
+    stranger = session(stock)
+    try:
+        assert "of_one" in [row.tableName for row in stranger.sql("SHOW TABLES").collect()]
+        with pytest.raises(Exception, match=r"DATA_SOURCE_NOT_FOUND|Failed to find"):
+            stranger.table("of_one").count()
+        assert stranger.sql("SELECT 1").first()[0] == 1
+        assert own.table("of_one").count() == 3
+    finally:
+        own.sql("DROP TABLE of_one").collect()
+        stranger.stop()

@@ -18,6 +18,7 @@ from served_sessions import agents_of, session, until
 import deltaic
 from deltaic.exceptions import TableNotFoundError
 from deltaic.spark.session.kind import served_name
+from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,6 +113,43 @@ def test_a_stream(way: Any, tmp_path: Path) -> None:
         assert query.exception() is None
         assert way.read.format("delta").load(target).count() == rows
         way.range(50).write.format("delta").mode("append").save(source)
+
+
+@pytest.mark.parametrize("by", ["statement", "DeltaTable", "upsert_batch"])
+def test_batches_of_a_stream_are_merged_by_name(way: Any, name: str, by: str, tmp_path: Path) -> None:
+    source = str(tmp_path / "source")
+    way.sql(f"CREATE TABLE {name} (id BIGINT, v STRING) USING delta").collect()
+    way.sql(f"INSERT INTO {name} VALUES (1, 'old'), (7, 'kept')").collect()
+
+    def statement(rows: Any, _: int) -> None:
+        rows.createOrReplaceTempView("batch")
+        rows.sparkSession.sql(
+            f"MERGE INTO {name} t USING batch s ON t.id = s.id "
+            "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+        )
+
+    def method(rows: Any, _: int) -> None:
+        from deltaic.tables import DeltaTable
+
+        table = DeltaTable.forName(rows.sparkSession, name).alias("t")
+        merge = table.merge(rows.alias("s"), "t.id = s.id").whenMatchedUpdateAll().whenNotMatchedInsertAll()
+        assert merge.execute().first().num_affected_rows == 3
+
+    if by == "upsert_batch":
+        table = DeltaTable.forName(deltaic.enable(way), name)
+        batch = deltaic.upsert_batch(table, "id", query_id="a name")
+    else:
+        batch = statement if by == "statement" else method
+    for first in (0, 2):
+        rows = way.range(first, first + 3).selectExpr("id", "'new' AS v")
+        rows.write.format("delta").mode("append").save(source)
+        stream = way.readStream.format("delta").load(source).writeStream.foreachBatch(batch)
+        query = stream.option("checkpointLocation", f"{tmp_path}/c").trigger(availableNow=True).start()
+        assert query.awaitTermination(120)
+        assert query.exception() is None
+    found = {r.id: r.v for r in way.table(name).collect()}
+    assert found == {**dict.fromkeys(range(5), "new"), 7: "kept"}
+    assert [r.operation for r in way.sql(f"DESCRIBE HISTORY {name} LIMIT 2").collect()] == ["MERGE"] * 2
 
 
 def test_a_query_reads_what_is_newest(way: Any, tmp_path: Path) -> None:
