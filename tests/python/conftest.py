@@ -1,15 +1,17 @@
-"""What all tests share: a Java that Spark runs on, and one local Spark with deltaic on."""
+"""What all tests share: a Java that Spark runs on, and one session of each kind with deltaic on."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import class_data
+import doors
 import pytest
 import small_session
 import tiers
@@ -29,8 +31,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
     kept = tiers.chosen(items, os.environ.get("DELTAIC_TESTS", tiers.CHANGE))
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = tiers.in_order([item for item in items if item in kept])
+    run = doors.through([item for item in items if item in kept], doors.chosen())
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(run)])
+    items[:] = tiers.in_order(run)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,6 +41,9 @@ def _spark_environment(request: pytest.FixtureRequest) -> None:
     # the workers run this Python, and no name of this machine has to resolve
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    if doors.chosen() != doors.CLASSIC:
+        # as in a client of Spark Connect alone: `pyspark.sql.functions` makes its columns
+        os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
     if any(item.get_closest_marker("spark") for item in request.session.items):
         class_data.share_own()
         _remember_classes()
@@ -63,7 +69,15 @@ def _remember_classes() -> None:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark(request: pytest.FixtureRequest) -> Any:
+    """A local session with deltaic enabled: classic, or by another door (doors.py)."""
+    import deltaic
+
+    return deltaic.enable(request.getfixturevalue(doors.FIXTURES[doors.chosen()]))
+
+
+@pytest.fixture(scope="session")
+def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A classic local session after `deltaic.enable`. Its warehouse is a temporary folder."""
     from pyspark.sql import SparkSession
 
@@ -91,14 +105,64 @@ def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     import deltaic
 
-    folder, package = tmp_path_factory.mktemp("connect"), str(Path(deltaic.__file__).parents[1])
+    folder = tmp_path_factory.mktemp("connect")
     setting = "spark.deltaic.connect.clientDoor"
-    with connect_server(folder, package, more={setting: "false"}) as url:
+    with connect_server(folder, _package(), more={setting: "false"}) as url:
         session = SparkSession.builder.remote(url).create()
         with pytest.warns(UserWarning, match=rf"does not allow it \({setting}\)"):
             deltaic.enable(session)
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="session")
+def admins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server that is started with what `connect-conf` prints."""
+    from connect_server import connect_server
+
+    folder = tmp_path_factory.mktemp("served")
+    command = [sys.executable, "-W", "ignore", "-m", "deltaic", "connect-conf"]
+    reported = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    more = dict(line.split(None, 1) for line in reported.splitlines())
+    with connect_server(folder, _package(), more=more) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def stock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server with no settings, whose Python can import deltaic."""
+    from connect_server import connect_server
+
+    with connect_server(tmp_path_factory.mktemp("stock"), _package()) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def served(admins: str) -> Iterator[Any]:
+    """A session of `admins`, which does not know deltaic."""
+    from served_sessions import session
+
+    made = session(admins)
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="session")
+def attached(stock: str) -> Iterator[Any]:
+    """A session of `stock`, which has attached to it."""
+    from served_sessions import session
+
+    import deltaic
+
+    made = deltaic.enable(session(stock))
+    yield made
+    made.stop()
+
+
+def _package() -> str:
+    import deltaic
+
+    return str(Path(deltaic.__file__).parents[1])
 
 
 @pytest.fixture

@@ -52,6 +52,8 @@ def connect_server(folder: Path, *paths: str, more: Mapping[str, str] | None = N
         "PYTHONPATH": os.pathsep.join([*paths, *filter(None, sys.path)]),
         "PYSPARK_PYTHON": sys.executable,
     }
+    # of a client
+    environment.pop("SPARK_CONNECT_MODE_ENABLED", None)
     log = (folder / "log").open("wb")
     server = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
     try:

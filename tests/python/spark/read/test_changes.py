@@ -6,6 +6,7 @@ import datetime as dt
 import os
 from typing import TYPE_CHECKING, Any
 
+import plans
 import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrameReader
@@ -164,7 +165,7 @@ class TestClassic:
     def test_scans_are_native_and_prune_by_version(self, spark: Any, scanned: Any, tmp_path: Path) -> None:
         table = make(tmp_path / "t", KINDS["vectors"])
         df = feed(spark, table.uri, startingVersion=0)
-        plan = df._jdf.queryExecution().executedPlan().toString()
+        plan = plans.physical(df)
         assert "parquet" in plan.lower()
         files = sum(c["inserts"] + c["deletes"] + c["cdc"] for c in table.changed_files(0))
         assert scanned(df) == files

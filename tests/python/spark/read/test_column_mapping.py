@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import plans
 import pyarrow as pa
 import pytest
 from bridge_tables import Log, field, inline_vector, mapped
@@ -109,11 +110,11 @@ def test_pushdown_and_nested_pruning_are_kept(spark: SparkSession, tmp_path: Pat
     df = (
         spark.read.format("delta").load(str(_table(tmp_path / "t", mode).path)).where("s.a > 6").select("s.b")
     )
-    plan = df._jdf.queryExecution().executedPlan().toString()
+    plan = plans.physical(df)
     assert "GreaterThan(s.a,6)" in plan
     assert "s:struct<a:int,b:string>" in plan
     narrow = spark.read.format("delta").load(str(_table(tmp_path / "n", mode).path)).select("s.b")
-    assert "s:struct<b:string>" in narrow._jdf.queryExecution().executedPlan().toString()
+    assert "s:struct<b:string>" in plans.physical(narrow)
     assert narrow.count() == 18
 
 

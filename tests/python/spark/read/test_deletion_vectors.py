@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import plans
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -81,9 +82,9 @@ def test_nothing_of_them_shows(spark: SparkSession, path: str) -> None:
     df = spark.read.format("delta").load(path)
     assert df.columns == ["id", "p", "s"]
     assert spark.sql(f"SELECT * FROM delta.`{path}`").columns == df.columns
-    analyzed = df._jdf.queryExecution().analyzed().toString()
+    analyzed = plans.shown(df)
     assert "deletion" not in analyzed
-    assert len(df.where("id = 5")._jdf.queryExecution().toString()) < 5000, "no plan prints the vectors"
+    assert len(plans.shown(df.where("id = 5"))) < 5000, "no plan prints the vectors"
     df.createOrReplaceTempView("with_vectors")
     assert spark.table("with_vectors").count() == 1995
 

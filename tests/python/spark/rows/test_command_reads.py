@@ -219,6 +219,7 @@ def test_a_session_may_accept_answers_that_are_old(spark: SparkSession, path: st
     assert df.count() == 6
 
 
+@pytest.mark.classic("frames of Spark Connect are analyzed each time that they are used")
 def test_a_frame_of_a_table_that_is_partitioned_otherwise_now_is_refused(
     spark: SparkSession, path: str
 ) -> None:

@@ -231,6 +231,7 @@ def test_an_append_only_table_loses_no_rows(door: Any, tmp_path: Path) -> None:
     assert versions(path) == 1
 
 
+@pytest.mark.classic("asks an operation of this process")
 def test_the_predicate_of_spark_is_what_was_read(spark: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     deltaic.save(spark.range(0, 100, 1, 4), path, **VECTORS)

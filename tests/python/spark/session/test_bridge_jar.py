@@ -27,6 +27,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "deltaic" / "bridge"
 
 
+@pytest.mark.classic("makes the JAR by its own JVM")
 def test_it_is_made_once_and_again_where_it_is_damaged(spark: SparkSession, cache: Path) -> None:
     def asked() -> Path:
         command = [sys.executable, "-W", "ignore", "-m", "deltaic", "connect-conf", "--json"]
@@ -43,6 +44,7 @@ def test_it_is_made_once_and_again_where_it_is_damaged(spark: SparkSession, cach
     assert list(cache.iterdir()) == [made]
 
 
+@pytest.mark.classic("makes the JAR by its own JVM")
 def test_it_says_what_it_was_made_of(spark: SparkSession) -> None:
     with zipfile.ZipFile(compiler.jar(spark.sparkContext._gateway)) as jar:
         assert json.loads(jar.read("deltaic/spark/build.json")) == {

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 from bridge_tables import data_files, numbers
 from pyspark.errors import AnalysisException
-from pyspark.sql.functions import lit
 
 import deltaic
 from deltaic.exceptions import SchemaMismatchError, UnsupportedError
@@ -92,7 +91,7 @@ def test_columns_join_by_the_option_of_an_overwrite(spark: SparkSession, path: P
     assert spark.read.format("delta").load(str(path)).where("new").count() == 1
     # without the option Spark refuses them
     with pytest.raises(AnalysisException):
-        more.withColumn("newer", lit(1)).writeTo("target").append()
+        more.selectExpr("*", "1 AS newer").writeTo("target").append()
     more.write.option("mergeSchema", "true").insertInto("target", overwrite=True)
     assert spark.read.format("delta").load(str(path)).count() == 1
 

@@ -109,6 +109,7 @@ def test_several_queries_that_go_on(spark: SparkSession, table: Path, tmp_path: 
         assert ids(spark, tmp_path / f"to{i}") == [0, 2, 6]
 
 
+@pytest.mark.classic("its function of foreachBatch gives plans to this process")
 def test_rows_come_from_a_native_scan_without_deleted_rows(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"
     rows = spark.range(10).selectExpr("id", "id % 2 AS p")

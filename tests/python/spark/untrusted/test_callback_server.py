@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.classic("speaks to the callback server of this process")]
 
 # what a stranger does: sends each text in a connection of its own and shows all that comes back
 STRANGER = """

@@ -319,6 +319,7 @@ def test_changes_of_rows_compute_no_rule_that_is_refused(hostile: Any, tmp_path:
     assert [tuple(row) for row in deltaic.read(hostile, path).collect()] == [("a", "x")]
 
 
+@pytest.mark.classic("asks the JVM for the functions of Spark")
 def test_what_a_rule_may_call_is_sparks_and_computes_from_its_arguments(spark: Any) -> None:
     """Of the functions of this Spark; others it does not know, and refuses."""
     from deltaic import _core

@@ -174,6 +174,7 @@ def test_no_secret_shows_in_what_a_server_of_connect_leaves(tmp_path: Path) -> N
     assert shown == {}
 
 
+@pytest.mark.classic("replaces settings and rules in the JVM")
 def test_a_session_hides_what_it_hid_before(spark: SparkSession) -> None:
     name = "spark.sql.redaction.options.regex"
     session = spark.newSession()
@@ -187,6 +188,7 @@ def test_a_session_hides_what_it_hid_before(spark: SparkSession) -> None:
     assert re.fullmatch(r"\(\?:\(\?i\)secret\|password\|.*\)\|\(\?:(.*)\)", of_settings)[1] == SECRETS
 
 
+@pytest.mark.classic("replaces settings and rules in the JVM")
 def test_a_command_restores_what_the_user_replaced(spark: SparkSession, tmp_path: Path) -> None:
     name = "spark.sql.redaction.options.regex"
     session = spark.newSession()

@@ -307,6 +307,7 @@ class TestProperties:
 
 
 class TestReads:
+    @pytest.mark.classic("asks the JVM for the settings of Spark")
     def test_each_setting_of_this_spark_has_a_place(self, spark: SparkSession) -> None:
         module = "org.apache.spark.sql.internal.SQLConf$"
         java = spark._jvm.java.lang

@@ -55,6 +55,7 @@ def test_every_task_has_one_file_in_each_of_many_partitions(spark: SparkSession,
         "SELECT id, uuid() AS u, rand() AS r FROM range(3)",
     ],
 )
+@pytest.mark.classic("counts the jobs of its Spark context")
 def test_rows_that_the_optimizer_holds_are_written_without_a_job(
     spark: SparkSession, query: str, tmp_path: Path, setting: Callable[[str, str], None]
 ) -> None:
@@ -78,6 +79,7 @@ def test_rows_that_the_optimizer_holds_are_written_without_a_job(
         assert sorted(map(str, written.collect())) == sorted(map(str, df.collect()))
 
 
+@pytest.mark.classic("counts the jobs of its Spark context")
 def test_rows_of_the_driver_are_written_without_a_job(spark: SparkSession, tmp_path: Path) -> None:
     path, context = str(tmp_path / "t"), spark.sparkContext
     df = spark.createDataFrame(pa.table({"id": range(5000), "s": ["x", None] * 2500}))
