@@ -185,12 +185,13 @@ pub struct FaultStore {
     inner: Arc<dyn Store>,
     state: Arc<Mutex<State>>,
     director: Option<Director>,
+    far: bool,
 }
 
 impl FaultStore {
     /// A store without faults: it counts.
     pub fn new(inner: Arc<dyn Store>) -> Self {
-        FaultStore { inner, state: Arc::default(), director: None }
+        FaultStore { inner, state: Arc::default(), director: None, far: false }
     }
 
     /// A store where a share `rate` (0 to 1) of the calls meets one of `faults`. The same seed and the same calls give
@@ -209,6 +210,12 @@ impl FaultStore {
         director: impl Fn(Op, &ObjectPath) -> Option<Fault> + Send + Sync + 'static,
     ) -> Self {
         FaultStore { director: Some(Director(Arc::new(director))), ..self.clone() }
+    }
+
+    /// A clone that says that its requests take long: some then are made at once.
+    #[must_use]
+    pub fn far(&self) -> Self {
+        FaultStore { far: true, ..self.clone() }
     }
 
     /// How many requests are under way, see [`Fault::Late`].
@@ -391,6 +398,10 @@ impl Store for FaultStore {
 
     fn list_all(&self, dir: &ObjectPath) -> Result<Vec<FileMeta>> {
         self.list(Op::ListAll, dir, || self.inner.list_all(dir))
+    }
+
+    fn is_far(&self) -> bool {
+        self.far
     }
 
     fn head(&self, path: &ObjectPath) -> Result<FileMeta> {

@@ -207,7 +207,7 @@ def test_optimize(counted: Counted) -> None:
     counted.append(3)
     table = counted.open()
     table.totals()
-    with counted.waves(*OPEN, ["GET commit"] * 4, *[["GET data"]] * 4, ["PUT data"], *COMMIT, *LOOK):
+    with counted.waves(*OPEN, ["GET commit"] * 4, ["GET data"] * 4, ["PUT data"], *COMMIT, *LOOK):
         table.optimize()
 
 

@@ -11,6 +11,7 @@ mod convert;
 mod create_like;
 mod drop_feature;
 mod drop_feature_races;
+mod far;
 mod manifest;
 mod optimize;
 mod optimize_races;

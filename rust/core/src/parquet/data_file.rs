@@ -31,7 +31,7 @@ const MOST_INDEX: u64 = 16 << 20;
 const MOST_ROWS: i64 = i32::MAX as i64;
 
 /// A data file that is being read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct DataFile {
     store: Arc<dyn Store>,
     path: ObjectPath,

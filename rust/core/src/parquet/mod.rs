@@ -4,8 +4,10 @@ mod compression;
 mod data_file;
 mod guard;
 mod page_sizes;
+mod ranges_ahead;
 
 pub(crate) use compression::{Codec, codec as parquet_codec};
 pub(crate) use data_file::DataFile;
 pub(crate) use guard::guarded;
 pub use page_sizes::MAX_PAGE_BYTES;
+pub(crate) use ranges_ahead::RangesAhead;

@@ -1,9 +1,11 @@
 //! The rows of one Parquet file as its decoder gives them: as many as its footer and the selections say, or an error.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::Schema;
+use bytes::Bytes;
 use parquet::DecodeResult;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader};
 use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder, RowGroupSelection};
@@ -12,7 +14,7 @@ use parquet::file::metadata::ParquetMetaData;
 use super::project::Projection;
 use super::selection::selected;
 use crate::error::Result;
-use crate::parquet::{DataFile, guarded};
+use crate::parquet::{DataFile, RangesAhead, guarded};
 
 /// What produces the rows of a file.
 #[derive(Debug)]
@@ -30,12 +32,23 @@ pub(super) enum Rows {
 pub(super) struct Decoded {
     decoder: ParquetPushDecoder,
     reader: Option<ParquetRecordBatchReader>,
+    /// Whether the next row group is fetched while one is decoded.
+    ahead: bool,
+    next: Option<Next>,
     /// Rows that must still come.
     left: u64,
 }
 
+/// The next row group.
+#[derive(Debug)]
+enum Next {
+    Fetched(RangesAhead),
+    Reader(ParquetRecordBatchReader),
+}
+
 impl Rows {
-    /// Decodes columns of the rows that are selected.
+    /// Decodes columns of the rows that are selected, in batches of so many rows, and fetches the next row group ahead where
+    /// that is asked for.
     ///
     /// # Errors
     /// [`crate::Error::DataFile`] for columns that cannot be decoded.
@@ -44,7 +57,7 @@ impl Rows {
         metadata: Arc<ParquetMetaData>,
         projection: &Projection,
         selections: Vec<RowGroupSelection>,
-        batch_size: usize,
+        (batch_size, ahead): (usize, bool),
     ) -> Result<Self> {
         if selections.is_empty() {
             return Ok(Rows::Done);
@@ -63,7 +76,7 @@ impl Rows {
             .with_row_group_selections(selections)
             .build()
             .map_err(|e| file.error(e))?;
-        Ok(Rows::Decoded(Box::new(Decoded { decoder, reader: None, left })))
+        Ok(Rows::Decoded(Box::new(Decoded { decoder, reader: None, ahead, next: None, left })))
     }
 
     /// The next batch; `None` after the last one.
@@ -98,13 +111,27 @@ impl Decoded {
                 self.left = self.left.saturating_sub(batch.num_rows() as u64);
                 return Ok(Some(batch));
             }
-            self.reader = None;
+            self.reader = match self.next.take() {
+                Some(Next::Reader(reader)) => Some(reader),
+                Some(Next::Fetched(ranges)) => {
+                    let (ranges, bytes) = ranges.wait()?;
+                    self.push(file, ranges, bytes)?;
+                    None
+                }
+                None => None,
+            };
+            if self.reader.is_some() {
+                self.look_ahead(file)?;
+                continue;
+            }
             match guarded(|| self.decoder.try_next_reader()).map_err(|e| file.error(e))? {
-                DecodeResult::Data(next) => self.reader = Some(next),
+                DecodeResult::Data(next) => {
+                    self.reader = Some(next);
+                    self.look_ahead(file)?;
+                }
                 DecodeResult::NeedsData(ranges) => {
                     let bytes = file.ranges(&ranges)?;
-                    file.check_pages(&bytes)?;
-                    self.decoder.push_ranges(ranges, bytes).map_err(|e| file.error(e))?;
+                    self.push(file, ranges, bytes)?;
                 }
                 DecodeResult::Finished if self.left > 0 => {
                     let reason = format!("{} rows are missing that its footer counts", self.left);
@@ -113,5 +140,23 @@ impl Decoded {
                 DecodeResult::Finished => return Ok(None),
             }
         }
+    }
+
+    fn push(&mut self, file: &DataFile, ranges: Vec<Range<u64>>, bytes: Vec<Bytes>) -> Result<()> {
+        file.check_pages(&bytes)?;
+        self.decoder.push_ranges(ranges, bytes).map_err(|e| file.error(e))
+    }
+
+    /// Begins to fetch the row group after the one that is decoded now.
+    fn look_ahead(&mut self, file: &DataFile) -> Result<()> {
+        if !self.ahead {
+            return Ok(());
+        }
+        self.next = match guarded(|| self.decoder.try_next_reader()).map_err(|e| file.error(e))? {
+            DecodeResult::Data(reader) => Some(Next::Reader(reader)),
+            DecodeResult::NeedsData(ranges) => file.ranges_ahead(ranges).map(Next::Fetched),
+            DecodeResult::Finished => None,
+        };
+        Ok(())
     }
 }

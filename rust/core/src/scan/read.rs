@@ -44,6 +44,8 @@ pub struct RowScan {
     /// Their columns are the last ones that are read.
     row_ids: Option<RowIds>,
     batch_size: usize,
+    /// Whether the next row group is fetched while one is decoded.
+    ahead: bool,
 }
 
 impl RowScan {
@@ -122,6 +124,7 @@ impl RowScan {
             pruner,
             row_ids: None,
             batch_size: request.batch_size,
+            ahead: false,
         })
     }
 
@@ -137,6 +140,13 @@ impl RowScan {
     /// As [`RowScan::pruned_by`]. A predicate on a column that is not read skips nothing.
     pub(super) fn pruned_where_known(mut self, predicate: &Predicate) -> Self {
         self.pruner = Pruner::bind(predicate, &self.columns, &[], ColumnMappingMode::None).ok();
+        self
+    }
+
+    /// For rows that are all wanted: while a row group is decoded, the next one is fetched from a store that answers late,
+    /// if it is not too large to be in memory, too.
+    pub(crate) fn reading_ahead(mut self) -> Self {
+        self.ahead = self.location.store().is_far();
         self
     }
 
@@ -232,7 +242,7 @@ pub(super) fn open_without(
         if wants_places {
             places.ranges = positions(&metadata, &selections);
         }
-        Rows::decode(&file, metadata, &projection, selections, scan.batch_size)?
+        Rows::decode(&file, metadata, &projection, selections, (scan.batch_size, scan.ahead))?
     };
     let columns = sources(scan, add, projection)?;
     let tracked = scan.row_ids.as_ref().map(|ids| Tracked::of(ids, add, places)).transpose()?;

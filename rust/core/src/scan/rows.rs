@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::ordered::workers;
 use super::read::RowScan;
 use super::request::ReadRequest;
 use super::stream::RowStream;
@@ -9,10 +10,6 @@ use crate::actions::Add;
 use crate::error::Result;
 use crate::replay::FilesRequest;
 use crate::snapshot::Snapshot;
-use crate::store::Location;
-
-/// Files that are read at once from a store that answers late; a local disk needs no more than the cores.
-const WORKERS: usize = 8;
 
 /// Reads rows of a snapshot to Arrow batches.
 ///
@@ -37,13 +34,6 @@ pub fn read(snapshot: &Snapshot, request: ReadRequest) -> Result<RowStream> {
     let (schema, scan) = (scan.schema().clone(), Arc::new(scan));
     let batches = files.map(move |batch| Ok((scan.clone(), batch?.adds().collect::<Result<Vec<Add>>>()?)));
     RowStream::start(schema, batches, workers(snapshot.location()))
-}
-
-/// How many files of a table are read at once.
-pub(crate) fn workers(location: &Location) -> usize {
-    let cores = std::thread::available_parallelism().map_or(2, |n| n.get());
-    let local = location.root().scheme() == "file";
-    if local { cores.min(WORKERS) } else { WORKERS }
 }
 
 #[cfg(test)]

@@ -1,43 +1,47 @@
 //! The rows of many files in order: a few files are read at once, and what is read ahead is bounded.
 
-use std::collections::VecDeque;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
+use super::ordered::{Job, Ordered};
 use super::read::{RowScan, open};
 use crate::actions::Add;
 use crate::deletion_vector::Shared;
-use crate::error::{Error, Result};
-use crate::panics::internal;
-
-/// Batches of a file that wait for the consumer.
-const BATCHES_AHEAD: usize = 2;
+use crate::error::Result;
 
 /// Batches of rows, see [`read`](super::read). When it is dropped, the reading stops.
 pub struct RowStream {
     schema: SchemaRef,
-    files: Option<Receiver<FileSlot>>,
-    current: Option<FileSlot>,
-    workers: Vec<JoinHandle<()>>,
+    rows: Ordered<RecordBatch>,
 }
-
-/// The batches of one file, or the error that took its place.
-type FileSlot = Receiver<Result<RecordBatch>>;
 
 /// Files and the scan that reads them.
 type Files = (Arc<RowScan>, Vec<Add>);
 
-/// The source of the workers' next file. Its holder also queues the slot, so slots are in order.
-struct Queue<I> {
-    batches: I,
-    adds: VecDeque<(Arc<RowScan>, Add, Arc<Shared>)>,
-    slots: Option<SyncSender<FileSlot>>,
+/// A file, with the deletion vectors of those that were listed with it.
+struct File {
+    scan: Arc<RowScan>,
+    add: Add,
+    vectors: Arc<Shared>,
+}
+
+impl Job for File {
+    type Item = RecordBatch;
+
+    fn name(&self) -> String {
+        self.add.path.to_string()
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    fn open(self) -> Result<impl Iterator<Item = Result<RecordBatch>> + Send> {
+        open(&self.scan, &self.add, &self.vectors)
+    }
 }
 
 impl fmt::Debug for RowStream {
@@ -50,42 +54,25 @@ impl RowStream {
     /// Reads the files that `batches` gives, each by its scan, `workers` at a time. All scans give rows of `schema`.
     ///
     /// # Errors
-    /// [`Error::Storage`] when no thread can be started.
+    /// [`Error::Storage`](crate::Error::Storage) when no thread can be started.
     pub(crate) fn start<I>(schema: SchemaRef, batches: I, workers: usize) -> Result<Self>
     where
         I: Iterator<Item = Result<Files>> + Send + 'static,
     {
-        let workers = workers.max(1);
-        let (slots, files) = sync_channel(2 * workers);
-        let queue = Queue { batches, adds: VecDeque::new(), slots: Some(slots) };
-        let queue = Arc::new(Mutex::new(queue));
-        let mut stream = RowStream { schema, files: Some(files), current: None, workers: Vec::new() };
-        for _ in 0..workers {
-            let queue = queue.clone();
-            let worker = std::thread::Builder::new().name("deltaic-rows".into()).spawn(move || work(&queue));
-            match worker {
-                Ok(worker) => stream.workers.push(worker),
-                Err(_) if !stream.workers.is_empty() => break,
-                Err(error) => return Err(Error::storage("read", "a new thread", error)),
+        let files = batches.flat_map(|batch| match batch {
+            Ok((scan, adds)) => {
+                let vectors = Arc::new(Shared::of(&adds, scan.location().root()));
+                let file = |add| Ok(File { scan: scan.clone(), add, vectors: vectors.clone() });
+                adds.into_iter().map(file).collect::<Vec<_>>()
             }
-        }
-        Ok(stream)
+            Err(error) => vec![Err(error)],
+        });
+        Ok(RowStream { schema, rows: Ordered::start(files, workers, u64::MAX)? })
     }
 
     /// The schema of every batch.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
-    }
-
-    /// Stops the workers and waits for them.
-    fn stop(&mut self) {
-        // a worker that sends to nobody ends
-        self.current = None;
-        self.files = None;
-        for worker in self.workers.drain(..) {
-            // its panics were caught and sent
-            let _ = worker.join();
-        }
     }
 }
 
@@ -93,98 +80,8 @@ impl Iterator for RowStream {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.current.as_ref().and_then(|slot| slot.recv().ok()) {
-                Some(Ok(batch)) => return Some(Ok(batch)),
-                Some(Err(error)) => {
-                    self.stop();
-                    return Some(Err(error));
-                }
-                None => match self.files.as_ref().and_then(|files| files.recv().ok()) {
-                    Some(slot) => self.current = Some(slot),
-                    None => {
-                        self.stop();
-                        return None;
-                    }
-                },
-            }
-        }
+        self.rows.next()
     }
-}
-
-impl Drop for RowStream {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-/// Takes files until there are no more or nobody wants them.
-fn work<I: Iterator<Item = Result<Files>>>(queue: &Mutex<Queue<I>>) {
-    loop {
-        let Some((scan, add, vectors, batches)) = take(queue) else { return };
-        let sent = catch_unwind(AssertUnwindSafe(|| send_rows(&scan, &add, &vectors, &batches)));
-        if let Err(panic) = sent {
-            // the consumer may be gone
-            let _ = batches.send(Err(panicked(add.path.as_str(), panic.as_ref())));
-        }
-    }
-}
-
-type Taken = (Arc<RowScan>, Add, Arc<Shared>, SyncSender<Result<RecordBatch>>);
-
-/// The next file, with its slot queued.
-fn take<I: Iterator<Item = Result<Files>>>(queue: &Mutex<Queue<I>>) -> Option<Taken> {
-    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let slots = queue.slots.clone()?;
-    while queue.adds.is_empty() {
-        let next = catch_unwind(AssertUnwindSafe(|| queue.batches.next()))
-            .unwrap_or_else(|panic| Some(Err(panicked("the log", panic.as_ref()))));
-        match next {
-            Some(Ok((scan, adds))) => {
-                let vectors = Arc::new(Shared::of(&adds, scan.location().root()));
-                queue.adds.extend(adds.into_iter().map(|add| (scan.clone(), add, vectors.clone())));
-            }
-            Some(Err(error)) => {
-                let (sender, slot) = sync_channel(1);
-                // no room is needed for one, and nobody may be listening
-                let _ = sender.send(Err(error));
-                let _ = slots.send(slot);
-                queue.slots = None;
-                return None;
-            }
-            None => {
-                queue.slots = None;
-                return None;
-            }
-        }
-    }
-    let (scan, add, vectors) = queue.adds.pop_front()?;
-    let (sender, slot) = sync_channel(BATCHES_AHEAD);
-    if slots.send(slot).is_err() {
-        queue.slots = None;
-        return None;
-    }
-    Some((scan, add, vectors, sender))
-}
-
-fn send_rows(scan: &Arc<RowScan>, add: &Add, vectors: &Shared, batches: &SyncSender<Result<RecordBatch>>) {
-    let rows = match open(scan, add, vectors) {
-        Ok(rows) => rows,
-        Err(error) => {
-            // nobody may be listening
-            let _ = batches.send(Err(error));
-            return;
-        }
-    };
-    for batch in rows {
-        if batches.send(batch).is_err() {
-            return;
-        }
-    }
-}
-
-fn panicked(path: &str, panic: &(dyn std::any::Any + Send)) -> Error {
-    internal(format!("read of {path}"), panic)
 }
 
 #[cfg(test)]
@@ -195,6 +92,7 @@ mod tests {
     use arrow::datatypes::Int64Type;
 
     use super::*;
+    use crate::error::Error;
     use crate::scan::ReadRequest;
     use crate::scan::testing::{Folder, field, schema};
 

@@ -18,7 +18,7 @@ use super::uploads::Uploads;
 use crate::actions::Add;
 use crate::alter::physical_path;
 use crate::error::{Error, Result};
-use crate::scan::{ReadRequest, RowIds, RowScan, read_file};
+use crate::scan::{Job, ReadRequest, RowIds, RowScan, in_turn, read_file};
 use crate::schema::StructType;
 use crate::sums::SaturatingSum;
 
@@ -118,24 +118,46 @@ pub(super) fn sample(
         ..Default::default()
     };
     let (location, partitions) = (plan.location.clone(), &plan.partition_columns);
-    let scan = Arc::new(RowScan::new(location, &plan.schema, partitions, plan.column_mapping, request)?);
+    let scan = RowScan::new(location, &plan.schema, partitions, plan.column_mapping, request)?;
+    let scan = Arc::new(scan.reading_ahead());
     let paths = physical_paths(plan, columns);
     let (table, physical) = (plan.location.root().to_string(), physical_schema(&narrow, plan.column_mapping));
     let mut sample: Option<Sample> = None;
-    for file in files {
-        for batch in read_file(&scan, file)? {
-            uploads.check()?;
-            let batch = conform_batch(&table, &batch?, &narrow, &physical)?;
-            let columns = columns_at(&batch, &paths)?;
-            let sample = match (&mut sample, part) {
-                (Some(sample), _) => sample,
-                (none, None) => none.insert(Sample::of(&columns)?),
-                (none, Some((before, total))) => none.insert(Sample::of(&columns)?.following(before, total)),
-            };
-            sample.add(&columns)?;
-        }
+    let files = files.iter().map(|add| Narrow { scan: scan.clone(), add: add.clone() }).collect();
+    for batch in in_turn(&plan.location, files)? {
+        uploads.check()?;
+        let batch = conform_batch(&table, &batch?, &narrow, &physical)?;
+        let columns = columns_at(&batch, &paths)?;
+        let sample = match (&mut sample, part) {
+            (Some(sample), _) => sample,
+            (none, None) => none.insert(Sample::of(&columns)?),
+            (none, Some((before, total))) => none.insert(Sample::of(&columns)?.following(before, total)),
+        };
+        sample.add(&columns)?;
     }
     Ok(sample)
+}
+
+/// A file of which some columns are read.
+struct Narrow {
+    scan: Arc<RowScan>,
+    add: Add,
+}
+
+impl Job for Narrow {
+    type Item = RecordBatch;
+
+    fn name(&self) -> String {
+        self.add.path.to_string()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.add.size.unsigned_abs()
+    }
+
+    fn open(self) -> Result<impl Iterator<Item = Result<RecordBatch>> + Send> {
+        read_file(&self.scan, &self.add)
+    }
 }
 
 pub(super) fn physical_paths(plan: &WritePlan, columns: &[Vec<String>]) -> Vec<Vec<String>> {

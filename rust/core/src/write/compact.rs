@@ -27,7 +27,8 @@ pub(crate) struct Compacted {
 /// not name the columns of their ids.
 ///
 /// # Cost
-/// Each file is read once, one after the other. Memory is that of a row group and of a part of the upload.
+/// Each file is read once, in their order; from a store that answers late a few are read ahead, as [`crate::scan::in_turn`]
+/// has it. Memory is that of two row groups or of 32 MiB of files, and of a part of the upload.
 pub(crate) fn compact(
     (from, plan): (&WritePlan, &WritePlan),
     files: &[Add],

@@ -9,7 +9,7 @@ use super::plan::WritePlan;
 use crate::actions::Add;
 use crate::deletion_vector::DeletionVector;
 use crate::error::{Error, Result};
-use crate::scan::{PositionedRows, ReadRequest, RowIds, RowScan};
+use crate::scan::{InTurn, Job, PositionedRows, ReadRequest, RowIds, RowScan, in_turn};
 
 /// The rows of a data file, by their position in it.
 #[derive(Debug)]
@@ -22,13 +22,26 @@ pub(crate) struct SourceRows {
 
 /// The rows that are left of data files, one file after the other, as a new file has them.
 pub(super) struct Sources {
+    items: InTurn<Item>,
+    sources: Vec<SourceRows>,
+}
+
+/// How files are read, and how their rows are to be.
+struct How {
     plan: WritePlan,
     row_ids: Option<RowIds>,
     scan: Arc<RowScan>,
-    /// Those that are not open yet.
-    files: std::vec::IntoIter<Add>,
-    open: Option<(Add, PositionedRows)>,
-    sources: Vec<SourceRows>,
+}
+
+/// What is read of a file: its facts first, then its rows.
+enum Item {
+    Source(SourceRows),
+    Rows(RecordBatch),
+}
+
+struct File {
+    how: Arc<How>,
+    add: Add,
 }
 
 impl Sources {
@@ -36,7 +49,10 @@ impl Sources {
     /// columns of row ids, where there are any.
     ///
     /// # Errors
-    /// As [`RowScan::new`].
+    /// As [`RowScan::new`], and [`Error::Storage`] when no thread can be started.
+    ///
+    /// # Cost
+    /// As [`in_turn`].
     pub(super) fn open(
         (from, plan): (&WritePlan, &WritePlan),
         row_ids: Option<RowIds>,
@@ -45,50 +61,46 @@ impl Sources {
         let (location, partitions) = (from.location.clone(), &from.partition_columns);
         let request = ReadRequest::default();
         let scan = RowScan::new(location, &from.schema, partitions, from.column_mapping, request)?;
-        Ok(Sources {
-            plan: plan.clone(),
-            row_ids,
-            scan: Arc::new(scan),
-            files: files.into_iter(),
-            open: None,
-            sources: Vec::new(),
-        })
+        let how = Arc::new(How { plan: plan.clone(), row_ids, scan: Arc::new(scan.reading_ahead()) });
+        let files = files.into_iter().map(|add| File { how: how.clone(), add }).collect();
+        Ok(Sources { items: in_turn(&from.location, files)?, sources: Vec::new() })
     }
 
     /// What was read of each file.
     pub(super) fn into_rows(self) -> Vec<SourceRows> {
         self.sources
     }
+}
 
-    /// Opens the next file; whether there is one.
-    fn advance(&mut self) -> Result<bool> {
-        let Some(file) = self.files.next() else { return Ok(false) };
-        let deleted = match &file.deletion_vector {
-            Some(vector) => DeletionVector::load(vector, &self.plan.location)?,
+impl Job for File {
+    type Item = Item;
+
+    fn name(&self) -> String {
+        self.add.path.to_string()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.add.size.unsigned_abs()
+    }
+
+    fn open(self) -> Result<impl Iterator<Item = Result<Item>> + Send> {
+        let File { how, add } = self;
+        let deleted = match &add.deletion_vector {
+            Some(vector) => DeletionVector::load(vector, &how.plan.location)?,
             None => DeletionVector::default(),
         };
-        let rows = PositionedRows::open(&self.scan, &file, Some(&deleted))?;
-        self.sources.push(SourceRows { total: rows.total(), deleted });
-        self.open = Some((file, rows));
-        Ok(true)
+        let rows = PositionedRows::open(&how.scan, &add, Some(&deleted))?;
+        let source = Item::Source(SourceRows { total: rows.total(), deleted });
+        let rows = rows.map(move |next| {
+            let (batch, places) = next?;
+            let batch = RowIds::settled(how.row_ids.as_ref(), batch, &add, &places)?;
+            how.conformed(&batch).map(Item::Rows)
+        });
+        Ok(std::iter::once(Ok(source)).chain(rows))
     }
+}
 
-    /// The next batch of the files, as the new one has it.
-    fn read(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            if let Some((file, rows)) = &mut self.open
-                && let Some(next) = rows.next()
-            {
-                let (batch, places) = next?;
-                let batch = RowIds::settled(self.row_ids.as_ref(), batch, file, &places)?;
-                return self.conformed(&batch).map(Some);
-            }
-            if !self.advance()? {
-                return Ok(None);
-            }
-        }
-    }
-
+impl How {
     fn conformed(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let path = self.plan.location.root().to_string();
         let batch = conform_batch(&path, batch, &self.plan.schema, &self.plan.conformed_schema())?;
@@ -100,6 +112,12 @@ impl Iterator for Sources {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read().transpose()
+        loop {
+            match self.items.next()? {
+                Ok(Item::Source(source)) => self.sources.push(source),
+                Ok(Item::Rows(rows)) => return Some(Ok(rows)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
     }
 }
