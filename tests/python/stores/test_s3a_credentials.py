@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import packages
-import pyspark
 import pytest
+from class_jars import jar_of
 
 from deltaic.spark.java import ensure_java
 
@@ -22,25 +22,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(1200)
 HERE = Path(__file__).parent
 PROGRAM = HERE / "s3a_credentials.py"
-
-
-def _provider(jars: list[str], folder: Path) -> str:
-    """A JAR with the class of a team of its own."""
-    spark = str(Path(pyspark.__file__).parent / "jars" / "*")
-    classes = folder / "classes"
-    path = os.pathsep.join([*jars, spark])
-    home = os.environ.get("JAVA_HOME")
-    tools = Path(home) / "bin" if home else None
-    javac, jar = (
-        str(tools / tool) if tools and (tools / tool).exists() else tool for tool in ("javac", "jar")
-    )
-    subprocess.run(
-        [javac, "--release", "17", "-cp", path, "-d", classes, HERE / "Vault.java"], check=True, timeout=120
-    )
-    subprocess.run(
-        [jar, "--create", "--file", folder / "vault.jar", "-C", classes, "."], check=True, timeout=60
-    )
-    return str(folder / "vault.jar")
 
 
 @pytest.mark.spark
@@ -58,7 +39,7 @@ def test_a_class_of_hadoop_and_a_function_give_credentials(s3_of_users: S3, tmp_
         "USERS": json.dumps(users),
     }
     done = subprocess.run(
-        [sys.executable, PROGRAM, ",".join([*jars, _provider(jars, tmp_path)]), tmp_path],
+        [sys.executable, PROGRAM, ",".join([*jars, jar_of(HERE / "Vault.java", jars, tmp_path)]), tmp_path],
         cwd=tmp_path,
         env=environment,
         capture_output=True,

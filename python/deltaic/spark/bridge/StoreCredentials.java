@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URI;
 import java.time.Instant;
+import java.util.Date;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
@@ -17,6 +18,8 @@ import org.apache.spark.sql.SparkSession;
  */
 public final class StoreCredentials {
   private static final String S3A = "org.apache.hadoop.fs.s3a.";
+  private static final String ABFS = "org.apache.hadoop.fs.azurebfs.";
+  private static final String GOOGLE = "com.google.cloud.hadoop.util.AccessTokenProvider";
   private static final String SDK = "software.amazon.awssdk.auth.credentials.";
 
   private StoreCredentials() {}
@@ -35,19 +38,64 @@ public final class StoreCredentials {
       hadoop.set((String) setting.getKey(), ((JsonNode) setting.getValue()).asText());
     }
     URI uri = URI.create(store);
-    String scheme = uri.getScheme();
-    if (!"s3".equals(scheme) && !"s3a".equals(scheme) && !"s3n".equals(scheme)) {
-      throw new IllegalArgumentException("provider classes are called for S3 alone: give keys, a token or a function");
-    }
     try {
-      return Python.write(s3a(uri, hadoop));
+      return Python.write(given(uri, hadoop));
     } catch (InvocationTargetException e) {
       throw new IllegalStateException(said(e.getCause()), e.getCause());
     } catch (ClassNotFoundException e) {
-      throw new IllegalStateException("`" + e.getMessage() + "` is not on the class path: add hadoop-aws to Spark's JARs");
+      throw new IllegalStateException("`" + e.getMessage() + "` is not on the class path: add the JARs of the store's file system to Spark's");
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("this Hadoop has no `" + e.getMessage() + "`", e);
     }
+  }
+
+  private static HashMap given(URI uri, Configuration hadoop) throws ReflectiveOperationException {
+    switch (uri.getScheme()) {
+      case "s3":
+      case "s3a":
+      case "s3n":
+        return s3a(uri, hadoop);
+      case "gs":
+        return google(hadoop);
+      case "abfs":
+      case "abfss":
+      case "wasb":
+      case "wasbs":
+        return azure(uri, hadoop);
+      default:
+        throw new IllegalArgumentException(
+            "no class of Hadoop gives credentials for " + uri.getScheme() + ": give keys, a token or a function");
+    }
+  }
+
+  /** The token of `fs.azure.account.oauth.provider.type`: a class of Hadoop, or of the user for the type `Custom`. */
+  private static HashMap azure(URI uri, Configuration hadoop) throws ReflectiveOperationException {
+    Class of = loaded(ABFS + "AbfsConfiguration");
+    Object own = of.getConstructor(new Class[] {Configuration.class, String.class})
+        .newInstance(new Object[] {hadoop, uri.getHost()});
+    Object provider = called(of, "getTokenProvider", own);
+    Object token = called(loaded(ABFS + "oauth2.AccessTokenProvider"), "getToken", provider);
+    Class kind = loaded(ABFS + "oauth2.AzureADToken");
+    HashMap found = new HashMap();
+    found.put("azure_storage_token", called(kind, "getAccessToken", token));
+    Date expires = (Date) called(kind, "getExpiry", token);
+    if (expires != null) found.put("expires_at", Double.valueOf(expires.getTime() / 1000.0));
+    return found;
+  }
+
+  /** The token of `fs.gs.auth.access.token.provider`, made as Google's connector makes it. */
+  private static HashMap google(Configuration hadoop) throws ReflectiveOperationException {
+    Class provider = loaded(GOOGLE);
+    Object made = loaded(hadoop.get("fs.gs.auth.access.token.provider")).getDeclaredConstructor().newInstance();
+    provider.getMethod("setConf", new Class[] {Configuration.class}).invoke(made, new Object[] {hadoop});
+    called(provider, "refresh", made);
+    Object token = called(provider, "getAccessToken", made);
+    Class kind = loaded(GOOGLE + "$AccessToken");
+    HashMap found = new HashMap();
+    found.put("google_bearer_token", called(kind, "getToken", token));
+    Instant expires = (Instant) called(kind, "getExpirationTime", token);
+    if (expires != null) found.put("expires_at", Double.valueOf(expires.toEpochMilli() / 1000.0));
+    return found;
   }
 
   private static HashMap s3a(URI uri, Configuration hadoop) throws ReflectiveOperationException {

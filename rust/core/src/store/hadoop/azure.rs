@@ -27,7 +27,7 @@ pub(crate) fn azure(settings: &Settings, url: &Url) -> Result<Mapped> {
     let mut mapped = Mapped::default();
     match azure.get("account.auth.type").map(str::to_ascii_lowercase).as_deref() {
         Some("oauth") => oauth(&azure, &mut mapped)?,
-        Some("sas") => sas(&azure, container, &mut mapped),
+        Some("sas") => sas(&azure, container, &mut mapped)?,
         Some("custom") => {
             let class = azure.get("account.oauth.provider.type").unwrap_or("a custom token provider");
             mapped.ask_jvm("fs.azure.account.auth.type", in_java(class, "the option `azure_storage_token`"));
@@ -76,18 +76,18 @@ fn signature<'a>(azure: &'a Azure<'_>, container: &str) -> Option<&'a str> {
     azure.get("sas.fixed.token").or_else(|| azure.get(&format!("sas.{container}")))
 }
 
-fn sas(azure: &Azure<'_>, container: &str, mapped: &mut Mapped) {
-    match signature(azure, container) {
-        Some(signature) => {
-            mapped.set("azure_storage_sas_key", signature);
-            mapped.credentials = Some(&[]);
-        }
-        None => {
-            let class = azure.get("sas.token.provider.type").unwrap_or("a signature provider");
-            let instead = "`fs.azure.sas.fixed.token`, or the option `azure_storage_sas_key`";
-            mapped.ask_jvm("fs.azure.sas.token.provider.type", in_java(class, instead));
-        }
-    }
+fn sas(azure: &Azure<'_>, container: &str, mapped: &mut Mapped) -> Result<()> {
+    let Some(signature) = signature(azure, container) else {
+        let class = azure.get("sas.token.provider.type").unwrap_or("a signature provider");
+        let reason = format!(
+            "`{class}` gives a signature for each path and operation, in Java, and the log is read and written by one for \
+             all: give `fs.azure.sas.fixed.token`, or the option `azure_storage_sas_key`, or a function as `credentials`"
+        );
+        return Err(invalid("fs.azure.sas.token.provider.type", reason));
+    };
+    mapped.set("azure_storage_sas_key", signature);
+    mapped.credentials = Some(&[]);
+    Ok(())
 }
 
 fn in_java(class: &str, instead: &str) -> String {
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(found.options["azure_storage_sas_key"], "s");
         let found = of([("fs.azure.sas.c.a.blob.core.windows.net", "s")]).unwrap();
         assert_eq!(found.options["azure_storage_sas_key"], "s");
-        let error = of([("fs.azure.account.auth.type", "SAS")]).unwrap().jvm.unwrap().to_string();
+        let error = of([("fs.azure.account.auth.type", "SAS")]).err().unwrap().to_string();
         assert!(error.contains("fs.azure.sas.fixed.token"), "{error}");
     }
 

@@ -30,11 +30,22 @@ pub(crate) fn gcs(settings: &Settings) -> Result<Mapped> {
                 None => {}
             }
         }
+        Some("ACCESS_TOKEN_PROVIDER") => {
+            let named = "fs.gs.auth.access.token.provider";
+            let class = settings.get(named).ok_or_else(|| {
+                invalid(named, "the type of `fs.gs.auth.type` needs the class that gives tokens")
+            })?;
+            let reason = format!(
+                "`{class}` gets its tokens in Java, and this process has no JVM of Spark to ask: give the option \
+                 `google_bearer_token`, or a function as `credentials`"
+            );
+            mapped.ask_jvm(named, reason);
+        }
         Some(other) => {
             let reason = format!(
                 "`{other}` signs in from Java, and the log is read and written without Java: use \
-                 SERVICE_ACCOUNT_JSON_KEYFILE, COMPUTE_ENGINE, APPLICATION_DEFAULT or UNAUTHENTICATED, or give the option \
-                 `google_bearer_token`"
+                 SERVICE_ACCOUNT_JSON_KEYFILE, COMPUTE_ENGINE, APPLICATION_DEFAULT, ACCESS_TOKEN_PROVIDER or \
+                 UNAUTHENTICATED, or give the option `google_bearer_token`, or a function as `credentials`"
             );
             return Err(invalid("fs.gs.auth.type", reason));
         }
@@ -71,12 +82,17 @@ mod tests {
         ];
         assert_eq!(options, expected);
         for (given, named) in [
-            (("fs.gs.auth.type", "ACCESS_TOKEN_PROVIDER"), "google_bearer_token"),
+            (("fs.gs.auth.type", "USER_CREDENTIALS"), "google_bearer_token"),
+            (("fs.gs.auth.type", "ACCESS_TOKEN_PROVIDER"), "fs.gs.auth.access.token.provider"),
             (("fs.gs.auth.type", "SERVICE_ACCOUNT_JSON_KEYFILE"), "json.keyfile"),
         ] {
             let error = gcs(&settings([given])).err().unwrap().to_string();
             assert!(error.contains(named), "{error}");
         }
         assert!(gcs(&settings([])).unwrap().credentials.is_none());
+        let class = ("fs.gs.auth.access.token.provider", "com.example.Vault");
+        let found = gcs(&settings([("fs.gs.auth.type", "ACCESS_TOKEN_PROVIDER"), class])).unwrap();
+        let error = found.jvm.unwrap().to_string();
+        assert!(error.contains("com.example.Vault") && error.contains("`credentials`"), "{error}");
     }
 }
