@@ -79,7 +79,10 @@ def cluster(
         for number in range(workers):
             work = folder / f"worker-{number}"
             size = ["--cores", "1", "--memory", "1g", "--work-dir", str(work)]
-            variables = (own or {}).get(number, {})
+            # hosts of their own: Spark never speculates on the host of the first attempt
+            host = f"127.0.0.{number + 1}"
+            variables = {"SPARK_LOCAL_IP": host, **(own or {}).get(number, {})}
+            web = ["--host", host, "--webui-port"]
             start(f"worker-{number}", "worker.Worker", *web, str(free_port()), *size, url, **variables)
         _wait(f"http://{_HOST}:{shown}/json/", workers, started, folder)
         yield url
