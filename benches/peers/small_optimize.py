@@ -28,13 +28,17 @@ def program(times: int) -> None:
     """Prints milliseconds of each OPTIMIZE."""
     import numpy as np
     import pyarrow as pa
-    import small_session
+    from conftest import SPARK_SETTINGS
+    from pyspark.sql import SparkSession
 
     import deltaic
     from deltaic.spark.java import ensure_java
 
     ensure_java()
-    spark = small_session.session("local[2]", {})
+    builder = SparkSession.builder.master("local[2]")
+    for key, value in SPARK_SETTINGS.items():
+        builder = builder.config(key, value)
+    spark = deltaic.enable(builder.getOrCreate())
     took = []
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "source"
