@@ -66,6 +66,9 @@ def work(name: str, kind: str, uri: str, options: dict[str, str], argument: list
         return [timed(opened), timed(opened)]
     if kind == "list":
         return [timed(lambda: listed(opened())), timed(lambda: listed(opened()))]
+    if kind == "optimize":
+        table = opened()
+        return timed(table.optimize if name == "deltaic" else table.optimize.compact)
     first, count, pause = argument
     took, failed, started = [], [], time.time()
     for n in range(first, first + count):
@@ -108,6 +111,19 @@ def large_table(folder: Path, files: int) -> None:
     deltaic.Table(folder).checkpoint()
 
 
+def many_files(folder: Path, files: int) -> None:
+    """A table of so many files of 5,000 rows, about 400 KB each: more than is read at once."""
+    import numpy as np
+    import pyarrow
+
+    import deltaic
+
+    draw = np.random.default_rng(7)
+    for _ in range(files):
+        columns = {f"c{n}": draw.random(5_000) for n in range(10)}
+        deltaic.write(folder, pyarrow.table(columns))
+
+
 def left(folder: Path, done: list[int]) -> dict[str, int]:
     """Acknowledged rows that are missing or there twice, by the commits alone."""
     commits = sorted((folder / "_delta_log").glob("*.json"))
@@ -146,6 +162,9 @@ def measure(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
             opens = answer(start(name, "open", uri, store))
             lists = answer(start(name, "list", f"s3://{servers.BUCKET}/large", store))
             alone = answer(start(name, "append", uri, store, 0, options.commits, 1))
+            small = f"s3://{servers.BUCKET}/{name}-small"
+            many_files(data / f"{name}-small", options.small_files)
+            optimized = answer(start(name, "optimize", small, store))
             processes = [
                 start(name, "append", uri, store, 1000 * (writer + 1), options.appends, 0)
                 for writer in range(options.writers)
@@ -159,6 +178,7 @@ def measure(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
                     "engine": name,
                     "open ms": opens,
                     f"list {options.files} ms": lists,
+                    f"optimize {options.small_files} ms": optimized,
                     "one a second": spread([ms for _, ms in alone["took"]]),
                     "writers": {
                         "commits/s": round(len(done) / seconds, 1),
@@ -177,6 +197,7 @@ def main() -> None:
     )
     parser.add_argument("--delay", type=float, default=0.03, help="seconds before each request")
     parser.add_argument("--files", type=int, default=100_000)
+    parser.add_argument("--small-files", type=int, default=100, help="that an optimize joins")
     parser.add_argument("--commits", type=int, default=20, help="of one process, one a second")
     parser.add_argument("--writers", type=int, default=16)
     parser.add_argument("--appends", type=int, default=5, help="of each writer")

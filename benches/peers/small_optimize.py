@@ -28,17 +28,13 @@ def program(times: int) -> None:
     """Prints milliseconds of each OPTIMIZE."""
     import numpy as np
     import pyarrow as pa
-    from conftest import SPARK_SETTINGS
-    from pyspark.sql import SparkSession
+    import small_session
 
     import deltaic
     from deltaic.spark.java import ensure_java
 
     ensure_java()
-    builder = SparkSession.builder.master("local[2]")
-    for key, value in SPARK_SETTINGS.items():
-        builder = builder.config(key, value)
-    spark = deltaic.enable(builder.getOrCreate())
+    spark = small_session.session("local[2]", {})
     took = []
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "source"
