@@ -8,7 +8,7 @@ use super::*;
 /// What a test does to its table, and the keys that are there afterwards.
 type Deed = (fn(&Location) -> Result<Option<u64>>, fn() -> Vec<i64>);
 
-fn deeds() -> [Deed; 3] {
+fn deeds() -> [Deed; 4] {
     [
         (
             |location| delete(location, Some("k % 2 = 0")).map(|d| d.version),
@@ -28,6 +28,18 @@ fn deeds() -> [Deed; 3] {
                 replace(location, "s.a = 1", &[new]).map(|w| Some(w.version))
             },
             || (-1..3000).filter(|k| k % 5 == 4 || k % 4 != 1).collect(),
+        ),
+        (
+            |location| {
+                let source: Vec<Row> = (2990..3010).map(|k| row(k, None, Some(1))).collect();
+                let clauses = vec![
+                    clause("matched delete", Some("s.k < 2995"), None),
+                    clause("matched update", None, Some(&[("k", "t.k + 5000")])),
+                    clause("not matched insert", None, None),
+                ];
+                merge(location, &source, "t.k = s.k", clauses).map(|d| d.version)
+            },
+            || (0..2990).chain(3000..3010).chain(7995..8000).collect(),
         ),
     ]
 }

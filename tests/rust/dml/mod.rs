@@ -4,6 +4,7 @@ mod cancelled;
 mod cases;
 mod distributed;
 mod faults;
+mod merge;
 mod oracle;
 mod races;
 mod refused;
@@ -21,7 +22,10 @@ use deltaic_core::Result;
 use deltaic_core::actions::{Action, Add, CommitInfo, FilePath, ObjectPath};
 use deltaic_core::conflict::{Changes, winners_from};
 use deltaic_core::deletion_vector::file_path;
-use deltaic_core::dml::{DeleteDone, DmlOptions, UpdateDone};
+use deltaic_core::dml::{
+    DeleteDone, DmlOptions, MergeAction, MergeClause, MergeDone, MergeRequest, MergeSource, MergeWhen,
+    UpdateDone,
+};
 use deltaic_core::replay::FilesRequest;
 use deltaic_core::scan::{ReadRequest, read};
 use deltaic_core::snapshot::{At, Snapshot};
@@ -99,6 +103,55 @@ fn delete(location: &Location, condition: Option<&str>) -> Result<DeleteDone> {
 fn update(location: &Location, set: &[(&str, &str)], condition: Option<&str>) -> Result<UpdateDone> {
     let set: Vec<_> = set.iter().map(|(c, e)| ((*c).to_owned(), (*e).to_owned())).collect();
     deltaic_core::operations::update(location, &set, condition, &DmlOptions::default())
+}
+
+/// A clause by its kind, `matched update` and the like, with its condition and its values.
+fn clause(kind: &str, condition: Option<&str>, values: Option<&[(&str, &str)]>) -> MergeClause {
+    let (when, action) = kind.rsplit_once(' ').unwrap();
+    MergeClause {
+        when: match when {
+            "matched" => MergeWhen::Matched,
+            "not matched" => MergeWhen::NotMatched,
+            _ => MergeWhen::NotMatchedBySource,
+        },
+        action: match action {
+            "update" => MergeAction::Update,
+            "delete" => MergeAction::Delete,
+            _ => MergeAction::Insert,
+        },
+        condition: condition.map(str::to_owned),
+        values: values.map(|all| all.iter().map(|(c, e)| ((*c).to_owned(), (*e).to_owned())).collect()),
+    }
+}
+
+/// Merges rows, which are `s`, into the table, which is `t`.
+fn merge(
+    location: &Location,
+    source: &[Row],
+    condition: &str,
+    clauses: Vec<MergeClause>,
+) -> Result<MergeDone> {
+    let batch = batch(source);
+    merge_batch(location, batch, condition, clauses, false)
+}
+
+fn merge_batch(
+    location: &Location,
+    batch: RecordBatch,
+    condition: &str,
+    clauses: Vec<MergeClause>,
+    with_schema_evolution: bool,
+) -> Result<MergeDone> {
+    let schema = batch.schema();
+    let source = MergeSource::read("t", RecordBatchIterator::new([Ok(batch)], schema))?;
+    let request = MergeRequest {
+        condition: condition.to_owned(),
+        target_alias: "t".into(),
+        source_alias: "s".into(),
+        clauses,
+        with_schema_evolution,
+    };
+    deltaic_core::operations::merge(location, &source, &request, &DmlOptions::default())
 }
 
 /// Overwrites the rows of a condition.

@@ -39,6 +39,18 @@ impl Assignments {
         if set.is_empty() {
             return Err(invalid("nothing is set: give columns and their values".into()));
         }
+        Self::bound(set, schema, |text| Evaluator::new(text, schema))
+    }
+
+    /// The same with values that `bind` binds to rows of other columns.
+    ///
+    /// # Errors
+    /// As [`Assignments::new`], and those of `bind`.
+    pub(super) fn bound(
+        set: &[(String, String)],
+        schema: &StructType,
+        bind: impl Fn(&str) -> Result<Evaluator>,
+    ) -> Result<Self> {
         let mut all: Vec<Assignment> = Vec::with_capacity(set.len());
         for (target, text) in set {
             let (path, field) = resolve(target, schema)?;
@@ -51,7 +63,7 @@ impl Assignments {
                     let own = field.metadata.get(CURRENT_DEFAULT).and_then(|v| v.as_str());
                     Evaluator::new(own.unwrap_or("NULL"), &StructType::default())?
                 }
-                false => Evaluator::new(text, schema)?,
+                false => bind(text)?,
             };
             value.check_assignable(&field.data_type)?;
             let data_type = field.data_type.clone();
@@ -70,7 +82,15 @@ impl Assignments {
     /// # Errors
     /// [`Error::InvalidExpression`] for a row that a value cannot be computed for, or whose value does not fit.
     pub(super) fn apply(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let values = self.all.iter().map(|a| a.value.evaluate_as(batch, &a.data_type));
+        self.apply_to(batch, batch)
+    }
+
+    /// The rows with their new values, which are computed from the same number of rows `from`.
+    ///
+    /// # Errors
+    /// As [`Assignments::apply`].
+    pub(super) fn apply_to(&self, batch: &RecordBatch, from: &RecordBatch) -> Result<RecordBatch> {
+        let values = self.all.iter().map(|a| a.value.evaluate_as(from, &a.data_type));
         let values = values.collect::<Result<Vec<ArrayRef>>>()?;
         let mut columns = batch.columns().to_vec();
         for (assignment, value) in self.all.iter().zip(values) {

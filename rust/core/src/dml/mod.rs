@@ -3,6 +3,7 @@
 mod assignments;
 mod attempt;
 pub(crate) mod change_data;
+mod merge;
 mod options;
 mod removal;
 mod rewrite;
@@ -13,7 +14,9 @@ mod vectors;
 pub(crate) use assignments::Assignments;
 pub(crate) use attempt::DmlAttempt;
 pub(crate) use change_data::inserted;
-pub use options::{DeleteDone, DmlOptions, UpdateDone};
+pub use merge::{MergeAction, MergeClause, MergeRequest, MergeSource, MergeWhen};
+pub(crate) use merge::{MergePlan, merge_files, new_columns};
+pub use options::{DeleteDone, DmlOptions, MergeDone, UpdateDone};
 pub(crate) use removal::{Removed, candidates, check_removable, claim, millis, remove_rows, rows_of};
 pub(crate) use rewrite::{Change, rewrite};
 pub use select::{SelectedRows, implied_predicate, select};

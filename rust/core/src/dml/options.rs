@@ -130,3 +130,34 @@ pub struct UpdateDone {
     /// What failed after the commit. The commit is not undone.
     pub warnings: Vec<String>,
 }
+
+/// What a merge did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MergeDone {
+    /// Version that was committed; none where no clause applied and no column was added, or the application transaction was
+    /// already recorded.
+    pub version: Option<u64>,
+    /// Rows of the source.
+    pub source_rows: u64,
+    /// Rows inserted.
+    pub inserted_rows: u64,
+    /// Rows updated.
+    pub updated_rows: u64,
+    /// Rows deleted.
+    pub deleted_rows: u64,
+    /// Rows that stayed as they were and were written again, into other files.
+    pub copied_rows: u64,
+    /// Data files with updated or deleted rows: they were removed, or the rows marked in a deletion vector.
+    pub touched_files: u64,
+    /// Data files added.
+    pub added_files: u64,
+    /// Deletion vectors that joined, in place of another or not.
+    pub vectors_added: u64,
+    /// Deletion vectors that left, with their file or for another.
+    pub vectors_removed: u64,
+    /// Files of row-level changes.
+    pub change_files: u64,
+    /// What failed after the commit. The commit is not undone.
+    pub warnings: Vec<String>,
+}

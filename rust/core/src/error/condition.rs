@@ -358,6 +358,7 @@ pub const OF_KINDS: &[(&str, Option<&Condition>)] = &[
     ("DataFile", None),
     ("DeletionVector", None),
     ("AppendOnly", Some(&CANNOT_MODIFY_APPEND_ONLY)),
+    ("MultipleMatches", Some(&MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE)),
     ("InvalidAction", None),
     ("SourceRowsChanged", None),
     ("SourceSchemaChanged", Some(&SCHEMA_CHANGED_WITH_VERSION)),

@@ -300,6 +300,17 @@ pub enum Error {
         /// File that was to be removed; none where no file was looked at.
         file: Option<String>,
     },
+    /// A row of the table matches several rows of the source of a merge.
+    #[error(
+        "`{path}`: a row of the table matches several rows of the source: {}. Give the source one row for each",
+        rows.join("; ")
+    )]
+    MultipleMatches {
+        /// Table location.
+        path: String,
+        /// Some of the rows of the table.
+        rows: Vec<String>,
+    },
     /// An action that a commit must not hold.
     #[error("a commit to `{path}` must not hold `{action}`: {reason}")]
     InvalidAction {
@@ -531,6 +542,7 @@ kinds! {
         DataFile { path, reason },
         DeletionVector { path, reason },
         AppendOnly { path, file },
+        MultipleMatches { path, rows },
         InvalidAction { path, action, reason },
         SourceRowsChanged { path, version, what, cause, option },
         SourceSchemaChanged { path, version, reason },

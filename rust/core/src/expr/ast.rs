@@ -1,3 +1,4 @@
+use crate::error::Result;
 use crate::schema::DataType;
 
 /// An expression as it was written. Names are not resolved, types not known.
@@ -186,5 +187,40 @@ impl Expr {
             }
             Expr::Call(_, args) => args.iter().for_each(|e| e.columns(visit)),
         }
+    }
+
+    /// The same with the parts of every column as `name` gives them.
+    ///
+    /// # Errors
+    /// The first of `name`.
+    pub(crate) fn renamed(&self, name: &mut dyn FnMut(&[String]) -> Result<Vec<String>>) -> Result<Expr> {
+        let mut of = |x: &Expr| x.renamed(name).map(Box::new);
+        Ok(match self {
+            Expr::Column(parts) => Expr::Column(name(parts)?),
+            Expr::Literal(_) => self.clone(),
+            Expr::Binary(op, left, right) => Expr::Binary(*op, of(left)?, of(right)?),
+            Expr::Not(x) => Expr::Not(of(x)?),
+            Expr::Negate(x) => Expr::Negate(of(x)?),
+            Expr::IsNull(x) => Expr::IsNull(of(x)?),
+            Expr::In(x, list) => {
+                let x = of(x)?;
+                Expr::In(x, list.iter().map(|e| e.renamed(name)).collect::<Result<_>>()?)
+            }
+            Expr::Like(x, pattern, escape, ignores_case) => {
+                Expr::Like(of(x)?, of(pattern)?, *escape, *ignores_case)
+            }
+            Expr::Case(branches, otherwise) => {
+                let branches = branches.iter().map(|(when, then)| Ok((*of(when)?, *of(then)?)));
+                let branches = branches.collect::<Result<_>>()?;
+                Expr::Case(branches, otherwise.as_ref().map(|x| of(x)).transpose()?)
+            }
+            Expr::Cast(x, to, tries) => Expr::Cast(of(x)?, to.clone(), *tries),
+            Expr::Field(x, field) => Expr::Field(of(x)?, field.clone()),
+            Expr::Index(x, index) => Expr::Index(of(x)?, of(index)?),
+            Expr::Call(function, args) => {
+                let args = args.iter().map(|e| e.renamed(name)).collect::<Result<_>>()?;
+                Expr::Call(function.clone(), args)
+            }
+        })
     }
 }

@@ -5,6 +5,7 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
 use super::ast::Expr;
 use super::bind::{Bound, bind};
 use super::cast::{cast_to, is_known};
+use super::coerce::{common, is_atomic};
 use super::eval::Batch;
 use super::parse::parse;
 use crate::error::{Error, Result, condition};
@@ -53,6 +54,11 @@ impl Evaluator {
         columns.sort_unstable();
         columns.dedup();
         Ok(Evaluator { text: text.to_owned(), bound: Arc::new(bound), columns })
+    }
+
+    /// The type in which its values are compared with those of another, where both have it by every setting of Spark.
+    pub(crate) fn compared_as(&self, other: &Evaluator) -> Option<DataType> {
+        common(self.data_type(), other.data_type()).filter(is_atomic)
     }
 
     /// The text.

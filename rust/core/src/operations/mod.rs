@@ -4,6 +4,7 @@ mod append;
 mod delete;
 mod identity_retry;
 mod job;
+mod merge;
 mod overwrite;
 #[cfg(all(test, unix))]
 mod power_cut_tests;
@@ -13,4 +14,5 @@ pub use append::{commit_adds, write};
 pub(crate) use append::{commit_made, fill, make_durable, marks_of, operation};
 pub use delete::delete;
 pub(crate) use job::DmlJob;
+pub use merge::merge;
 pub use update::update;

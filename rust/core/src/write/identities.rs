@@ -62,6 +62,15 @@ impl Identities {
         Ok(())
     }
 
+    /// Goes on after values that others gave, by physical name.
+    pub(super) fn advance_to(&mut self, marks: &BTreeMap<String, i64>) {
+        for column in &mut self.columns {
+            if let Some(mark) = marks.get(&column.physical) {
+                column.identity.high_water_mark = Some(*mark);
+            }
+        }
+    }
+
     /// The farthest values given, by physical name.
     pub(super) fn marks(&self) -> BTreeMap<String, i64> {
         self.columns.iter().filter_map(|c| Some((c.physical.clone(), c.last?))).collect()

@@ -37,6 +37,7 @@ mod stats;
 mod stats_json;
 mod stored;
 mod table_writer;
+mod temporary;
 mod uploads;
 
 pub(crate) use assign::check_assignable;
@@ -67,4 +68,5 @@ pub(crate) use rules::Rules;
 pub(crate) use source_rows::SourceRows;
 pub(crate) use spread::{Gather, Ranges, Sampled, SampledRows, Spread, sampled};
 pub(crate) use table_writer::{TableWriter, conform_rows};
+pub(crate) use temporary::Temporary;
 pub(crate) use uploads::Uploads;

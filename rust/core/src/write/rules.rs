@@ -240,6 +240,11 @@ impl Rules {
         self.rebuilt(batch.schema(), columns, batch.num_rows())
     }
 
+    /// Values of identity columns go on after those that others gave, by physical name.
+    pub(crate) fn advance_to(&mut self, marks: &BTreeMap<String, i64>) {
+        self.identities.advance_to(marks);
+    }
+
     /// The farthest identities given so far, by physical name.
     pub(crate) fn marks(&self) -> BTreeMap<String, i64> {
         self.identities.marks()

@@ -2,9 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, RecordBatch, UInt32Array};
@@ -13,8 +11,8 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use uuid::Uuid;
 
+use super::temporary::Temporary;
 use crate::error::{Error, Result};
 
 /// Rows of a run that are in memory at once while runs are merged.
@@ -35,38 +33,6 @@ pub(super) struct Sorter {
     bytes: usize,
     rows: u64,
     spill: Option<Spill>,
-}
-
-/// A file in the temporary folder of the system that is deleted when this is dropped, and where the system allows it
-/// when the process ends, in any way.
-#[derive(Debug)]
-struct Temporary {
-    file: File,
-    /// None where the file has no name any more.
-    path: Option<PathBuf>,
-}
-
-impl Temporary {
-    fn create() -> std::io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("deltaic-{}.arrow", Uuid::new_v4()));
-        let mut options = File::options();
-        options.read(true).write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path)?;
-        // an open file needs no name but on Windows
-        let path = std::fs::remove_file(&path).is_err().then_some(path);
-        Ok(Temporary { file, path })
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            // best effort: the folder is the system's to clean
-            let _ = std::fs::remove_file(path);
-        }
-    }
 }
 
 /// Sorted runs, one after the other in one file.

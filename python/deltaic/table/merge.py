@@ -1,0 +1,215 @@
+"""Merges rows of a source into a table, without Spark."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from deltaic import _core
+from deltaic.identifiers import quoted
+from deltaic.table.handle import Handle
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class MergeResult:
+    """What a merge did."""
+
+    version: int | None
+    """Version that was committed; None where no clause applied and no column was added, or the transaction was recorded
+    already."""
+    source_rows: int
+    """Rows of the source."""
+    inserted_rows: int
+    """Rows inserted."""
+    updated_rows: int
+    """Rows updated."""
+    deleted_rows: int
+    """Rows deleted."""
+    copied_rows: int
+    """Rows that stayed as they were and were written again, into other files."""
+    touched_files: int
+    """Data files with updated or deleted rows: they were removed, or the rows marked in a deletion vector."""
+    added_files: int
+    """Data files added."""
+    vectors_added: int
+    """Deletion vectors that were added, in place of another or not."""
+    vectors_removed: int
+    """Deletion vectors that were removed, with their file or for another."""
+    change_files: int
+    """Files of row-level changes."""
+    warnings: list[str]
+    """What failed after the commit. The commit is not undone."""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A merge that waits for its clauses. Each method gives a new one; `execute` runs it.
+
+    Of the clauses about a row, the first whose condition is true applies, and only the last of a kind may lack a condition.
+    Expressions are Spark SQL. A column is `alias.column`, or `column` where one side has it.
+    """
+
+    _table: MergesRows
+    _source: Any
+    _request: Mapping[str, Any]
+    _options: Mapping[str, Any]
+    _clauses: tuple[Mapping[str, Any], ...] = ()
+
+    def when_matched_update(self, set: Mapping[str, str], where: str | None = None) -> Merge:  # noqa: A002
+        """A row of the table that matches gets these values.
+
+        Args:
+            set: Expressions over both sides by column, or by field of a struct (`a.b`).
+            where: A condition over both sides; without it, every match that is left.
+        """
+        return self._with("matched", "update", where, set)
+
+    def when_matched_update_all(self, where: str | None = None) -> Merge:
+        """Every column of a row of the table that matches gets that of the source with its name.
+
+        Args:
+            where: A condition over both sides; without it, every match that is left.
+        """
+        return self._with("matched", "update", where)
+
+    def when_matched_delete(self, where: str | None = None) -> Merge:
+        """A row of the table that matches is deleted.
+
+        Args:
+            where: A condition over both sides; without it, every match that is left.
+        """
+        return self._with("matched", "delete", where)
+
+    def when_not_matched_insert(self, values: Mapping[str, str], where: str | None = None) -> Merge:
+        """A row of the source that matches none of the table becomes a new row.
+
+        Args:
+            values: Expressions over the source by column. Other columns get their default, what they are generated
+                from, or null.
+            where: A condition over the source; without it, every row that is left.
+        """
+        return self._with("not_matched", "insert", where, values)
+
+    def when_not_matched_insert_all(self, where: str | None = None) -> Merge:
+        """A row of the source that matches none of the table becomes a new row, each column that of its name.
+
+        Args:
+            where: A condition over the source; without it, every row that is left.
+        """
+        return self._with("not_matched", "insert", where)
+
+    def when_not_matched_by_source_update(
+        self,
+        set: Mapping[str, str],  # noqa: A002 (the word of SQL, and of delta.tables)
+        where: str | None = None,
+    ) -> Merge:
+        """A row of the table that matches none of the source gets these values. All files are read.
+
+        Args:
+            set: Expressions over the table by column, or by field of a struct.
+            where: A condition over the table; without it, every row that is left.
+        """
+        return self._with("not_matched_by_source", "update", where, set)
+
+    def when_not_matched_by_source_delete(self, where: str | None = None) -> Merge:
+        """A row of the table that matches none of the source is deleted. All files are read.
+
+        Args:
+            where: A condition over the table; without it, every row that is left.
+        """
+        return self._with("not_matched_by_source", "delete", where)
+
+    def execute(self) -> MergeResult:
+        """Runs the merge, and moves the table to the version that it makes. The source is read once.
+
+        All of it in one version, or nothing. Nothing is committed where no clause applies and no column is added. A merge
+        that loses a race which it may not follow is retried on what the winner left. Ctrl-C stops it and leaves the table
+        as it was, unless it is committing.
+
+        Raises:
+            MultipleMatchesError: a row of the table matches several rows of the source, and the only clause about matches
+                does not delete them all.
+            InvalidArgumentError: there is no clause, one that can never be reached, or a column that does not exist or
+                is set twice.
+            InvalidExpressionError: an expression cannot be evaluated, or has no value for a row.
+            SchemaMismatchError: columns of the source do not fit those of the table, a value must not be null or is too
+                long.
+            InvariantViolationError: a new row breaks a rule of the table.
+            AppendOnlyError: the table loses no rows, and a clause updates or deletes.
+            UnsupportedFeatureError: the table asks more of a writer than deltaic does.
+            CommitConflictError: other writers were first again and again.
+            CommitStateUnknownError: the store did not say whether the commit landed. Nothing was removed.
+        """
+        request = {**self._request, "clauses": list(self._clauses)}
+        done = _core.merge_rows(self._table._core, self._source, request, dict(self._options))
+        self._table._advance()
+        return MergeResult(**json.loads(done))
+
+    def _with(
+        self, when: str, action: str, where: str | None, values: Mapping[str, str] | None = None
+    ) -> Merge:
+        given = None if values is None else list(values.items())
+        clause = {"when": when, "action": action, "condition": where, "values": given}
+        return replace(self, _clauses=(*self._clauses, clause))
+
+
+class MergesRows(Handle):
+    """The part of `Table` that merges rows."""
+
+    __slots__ = ()
+
+    def merge(
+        self,
+        source: Any,
+        on: str | Sequence[str],
+        *,
+        source_alias: str = "source",
+        target_alias: str = "target",
+        with_schema_evolution: bool = False,
+        compression: str | None = None,
+        target_file_size: int | None = None,
+        user_metadata: str | None = None,
+        app_transaction: tuple[str, int] | None = None,
+    ) -> Merge:
+        """Begins a merge of the rows of a source into the newest version; add clauses, and `execute` it.
+
+        Values are cast to the type of their column, and every rule of the table holds for new rows. Rows keep their row
+        ids, and changes are recorded where `delta.enableChangeDataFeed` is set. Old rows are marked in deletion vectors
+        where the table has `delta.enableDeletionVectors`; else files with a changed row are rewritten. Only files that
+        may hold a key of the source are read, unless a clause is about rows that match nothing.
+
+        Memory: the keys of the source, 256 MiB of its rows (the others go to a temporary file), and a few batches a core.
+        A condition without `=` between both sides compares each row with each.
+
+        Args:
+            source: Anything with `__arrow_c_stream__` or `__arrow_c_array__`: a table or reader of pyarrow, a frame of
+                Polars or pandas, a result of DuckDB. It is read when the merge is executed.
+            on: When rows match: a condition in Spark SQL, or the names of columns that must be equal on both sides.
+            source_alias: The name of the source in expressions.
+            target_alias: The name of the table in expressions.
+            with_schema_evolution: Adds columns that only the source has, where a clause sets them.
+            compression: Codec of the data files, instead of the table's own.
+            target_file_size: Bytes at which a data file is closed and the next one begins.
+            user_metadata: Text that the history shows with the commit.
+            app_transaction: Application id and its version. A version that the table has recorded is not done again.
+        """
+        if not isinstance(on, str):
+            both = [(f"{quoted(target_alias)}.{quoted(c)}", f"{quoted(source_alias)}.{quoted(c)}") for c in on]
+            on = " AND ".join(f"{left} = {right}" for left, right in both)
+        request = {
+            "condition": on,
+            "source_alias": source_alias,
+            "target_alias": target_alias,
+            "with_schema_evolution": with_schema_evolution,
+        }
+        options = {
+            "compression": compression,
+            "target_file_size": target_file_size,
+            "user_metadata": user_metadata,
+            "app_transaction": app_transaction,
+        }
+        return Merge(self, source, request, options)

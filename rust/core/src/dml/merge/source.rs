@@ -1,0 +1,239 @@
+//! The rows of the source, by their number.
+
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::sync::{Mutex, PoisonError};
+
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchReader, UInt64Array};
+use arrow::compute::{concat_batches, interleave_record_batch, take_record_batch};
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+
+use crate::error::{Error, Result};
+use crate::schema::{ColumnMappingMode, StructType, from_arrow};
+use crate::write::{Temporary, conform_batch, physical_schema};
+
+/// Bytes of rows that are held in memory. Those that follow are in a file of the system's temporary folder.
+const HELD_BYTES: usize = 256 << 20;
+/// Rows of a batch in that file: what is read at once.
+const STORED_ROWS: usize = 32 << 10;
+
+/// All rows of the source of a merge. It was read once; the rows are the same each time.
+#[derive(Debug)]
+pub struct MergeSource {
+    columns: StructType,
+    schema: SchemaRef,
+    batches: Vec<Batch>,
+    /// The number of the first row of each batch, and the number of all.
+    starts: Vec<u32>,
+    file: Option<Mutex<Temporary>>,
+}
+
+#[derive(Debug)]
+enum Batch {
+    Held(RecordBatch),
+    /// Where it begins and ends in the file.
+    Stored(u64, u64),
+}
+
+impl MergeSource {
+    /// Reads all rows. `path` is the table that errors name.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSchema`] for a column that Delta has no type for, [`Error::InvalidArgument`] for two columns of one
+    /// name and for more than 2^32 - 2 rows, errors of the reader, and of the temporary folder.
+    ///
+    /// # Cost
+    /// Memory: 256 MiB of rows at the most; the others go to a file in the temporary folder.
+    pub fn read(path: &str, data: impl RecordBatchReader) -> Result<Self> {
+        Self::read_holding(path, data, HELD_BYTES)
+    }
+
+    fn read_holding(path: &str, data: impl RecordBatchReader, most: usize) -> Result<Self> {
+        let columns = from_arrow(&data.schema())?;
+        let mut seen = std::collections::BTreeSet::new();
+        if let Some(twice) = columns.fields.iter().find(|f| !seen.insert(f.name.to_lowercase())) {
+            let reason =
+                format!("two columns are named `{}`, which expressions cannot tell apart", twice.name);
+            return Err(Error::InvalidArgument { argument: "source".into(), reason });
+        }
+        let schema = physical_schema(&columns, ColumnMappingMode::None);
+        let mut source = MergeSource { columns, schema, batches: Vec::new(), starts: vec![0], file: None };
+        let (mut held, mut end) = (0_usize, 0_u64);
+        for batch in data {
+            let batch = batch.map_err(|e| Error::arrow("reading the source of a merge", e))?;
+            let batch = conform_batch(path, &batch, &source.columns, &source.schema)?;
+            let size = |c: &ArrayRef| c.to_data().get_slice_memory_size().unwrap_or(0);
+            let bytes = batch.columns().iter().map(size).sum::<usize>();
+            if held.saturating_add(bytes) <= most {
+                held += bytes;
+                source.push(Batch::Held(batch.clone()), batch.num_rows())?;
+                continue;
+            }
+            for at in (0..batch.num_rows()).step_by(STORED_ROWS) {
+                let part = batch.slice(at, STORED_ROWS.min(batch.num_rows() - at));
+                let begin = end;
+                end = source.store(&part, begin)?;
+                source.push(Batch::Stored(begin, end), part.num_rows())?;
+            }
+        }
+        Ok(source)
+    }
+
+    fn push(&mut self, batch: Batch, rows: usize) -> Result<()> {
+        let next = u32::try_from(rows).ok().and_then(|rows| self.len().checked_add(rows));
+        let Some(next) = next.filter(|n| *n < u32::MAX) else {
+            let reason =
+                "a merge takes less than 4,294,967,295 rows at once: merge a part after the other".into();
+            return Err(Error::InvalidArgument { argument: "source".into(), reason });
+        };
+        self.starts.push(next);
+        self.batches.push(batch);
+        Ok(())
+    }
+
+    fn store(&mut self, rows: &RecordBatch, at: u64) -> Result<u64> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(Mutex::new(Temporary::create().map_err(spilled)?)),
+        };
+        let file = &mut file.get_mut().unwrap_or_else(PoisonError::into_inner).file;
+        file.seek(SeekFrom::Start(at)).map_err(spilled)?;
+        let mut out = StreamWriter::try_new(BufWriter::new(&mut *file), rows.schema_ref()).map_err(failed)?;
+        out.write(rows).map_err(failed)?;
+        out.finish().map_err(failed)?;
+        out.into_inner().map_err(failed)?.flush().map_err(spilled)?;
+        file.stream_position().map_err(spilled)
+    }
+
+    /// Its columns.
+    pub(crate) fn columns(&self) -> &StructType {
+        &self.columns
+    }
+
+    /// Number of rows.
+    pub(crate) fn len(&self) -> u32 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// The rows, batch by batch, each with the number of its first row.
+    pub(super) fn scan(&self) -> impl Iterator<Item = Result<(u32, RecordBatch)>> {
+        let numbered = self.starts.iter().zip(&self.batches);
+        numbered.map(|(first, batch)| Ok((*first, self.load(batch)?)))
+    }
+
+    fn load(&self, batch: &Batch) -> Result<RecordBatch> {
+        let (begin, end) = match batch {
+            Batch::Held(rows) => return Ok(rows.clone()),
+            Batch::Stored(begin, end) => (*begin, *end),
+        };
+        let lost = || spilled(std::io::Error::from(std::io::ErrorKind::UnexpectedEof));
+        let file = self.file.as_ref().ok_or_else(lost)?;
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.file.seek(SeekFrom::Start(begin)).map_err(spilled)?;
+        let bytes = BufReader::new((&mut file.file).take(end.saturating_sub(begin)));
+        let mut rows = StreamReader::try_new(bytes, None).map_err(failed)?;
+        rows.next().ok_or_else(lost)?.map_err(failed)
+    }
+
+    /// The rows with these numbers, in this order, with the columns at `places`.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] when the temporary file cannot be read.
+    ///
+    /// # Cost
+    /// Each stored batch that has one of the rows is read once. Memory: one of them beside the result.
+    pub(super) fn take(&self, numbers: &[u32], places: &[usize]) -> Result<Vec<ArrayRef>> {
+        let schema = self.schema.project(places).map_err(failed)?;
+        let narrow = |batch: &Batch| self.load(batch)?.project(places).map_err(failed);
+        let at = |number: u32| self.starts.partition_point(|start| *start <= number) - 1;
+        if numbers.is_empty() || places.is_empty() {
+            return Ok(RecordBatch::new_empty(schema.into()).columns().to_vec());
+        }
+        if self.file.is_none() {
+            let mut used: Vec<usize> = numbers.iter().map(|number| at(*number)).collect();
+            used.sort_unstable();
+            used.dedup();
+            let batches = used.iter().map(|of| narrow(&self.batches[*of])).collect::<Result<Vec<_>>>()?;
+            let batches: Vec<&RecordBatch> = batches.iter().collect();
+            let row = |number: &u32| {
+                let of = at(*number);
+                (used.partition_point(|u| *u < of), (*number - self.starts[of]) as usize)
+            };
+            let rows: Vec<(usize, usize)> = numbers.iter().map(row).collect();
+            return Ok(interleave_record_batch(&batches, &rows).map_err(failed)?.columns().to_vec());
+        }
+        // a batch after the other, and then in the order that was asked for
+        let mut order: Vec<usize> = (0..numbers.len()).collect();
+        order.sort_unstable_by_key(|place| numbers[*place]);
+        let mut parts = Vec::new();
+        for of_batch in order.chunk_by(|a, b| at(numbers[*a]) == at(numbers[*b])) {
+            let Some(first) = of_batch.first() else { continue };
+            let of = at(numbers[*first]);
+            let rows = of_batch.iter().map(|place| u64::from(numbers[*place] - self.starts[of]));
+            let rows: UInt64Array = rows.collect();
+            parts.push(take_record_batch(&narrow(&self.batches[of])?, &rows).map_err(failed)?);
+        }
+        let sorted = concat_batches(&schema.into(), &parts).map_err(failed)?;
+        let mut back = vec![0_u64; order.len()];
+        order.iter().enumerate().for_each(|(at, place)| back[*place] = at as u64);
+        Ok(take_record_batch(&sorted, &UInt64Array::from(back)).map_err(failed)?.columns().to_vec())
+    }
+}
+
+fn failed(error: ArrowError) -> Error {
+    Error::arrow("the rows of the source of a merge", error)
+}
+
+fn spilled(error: std::io::Error) -> Error {
+    Error::storage("keep rows of a merge in", std::env::temp_dir().display().to_string(), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{AsArray, Int64Array, StringArray};
+    use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+    use arrow::record_batch::RecordBatchIterator;
+
+    use super::*;
+
+    fn source(most: usize) -> MergeSource {
+        let fields = vec![Field::new("id", DataType::Int64, true), Field::new("name", DataType::Utf8, true)];
+        let schema = Arc::new(Schema::new(fields));
+        let batch = |from: i64| {
+            let ids: Int64Array = (from..from + 100).collect();
+            let names: StringArray = (from..from + 100).map(|id| Some(format!("n{id}"))).collect();
+            Ok(RecordBatch::try_new(schema.clone(), vec![Arc::new(ids), Arc::new(names)]).unwrap())
+        };
+        let batches: Vec<_> = (0..5).map(|n| batch(n * 100)).collect();
+        MergeSource::read_holding("t", RecordBatchIterator::new(batches, schema.clone()), most).unwrap()
+    }
+
+    #[test]
+    fn rows_have_their_numbers_in_memory_and_in_the_file() {
+        for most in [usize::MAX, 3000, 0] {
+            let source = source(most);
+            assert_eq!(source.len(), 500);
+            let numbers = [499, 0, 100, 99, 250, 250, 1];
+            let rows = source.take(&numbers, &[0, 1]).unwrap();
+            let ids: Vec<i64> = rows[0].as_primitive::<Int64Type>().values().to_vec();
+            assert_eq!(ids, numbers.map(i64::from));
+            let names: Vec<_> = rows[1].as_string::<i32>().iter().flatten().collect();
+            assert_eq!(names, numbers.map(|n| format!("n{n}")));
+            let all = source.scan().map(|batch| batch.map(|(first, rows)| (first, rows.num_rows())));
+            assert_eq!(all.collect::<Result<Vec<_>>>().unwrap().iter().map(|(_, n)| n).sum::<usize>(), 500);
+        }
+    }
+
+    #[test]
+    fn columns_that_differ_in_case_only_are_refused() {
+        let fields = vec![Field::new("id", DataType::Int64, true), Field::new("ID", DataType::Int64, true)];
+        let schema = Arc::new(Schema::new(fields));
+        let none =
+            RecordBatchIterator::new(Vec::<std::result::Result<RecordBatch, ArrowError>>::new(), schema);
+        assert!(matches!(MergeSource::read("t", none), Err(Error::InvalidArgument { .. })));
+    }
+}

@@ -1,0 +1,255 @@
+//! The values that the clauses of a merge give to rows.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Field, Schema};
+
+use super::clauses::{MergeAction, MergeClause, MergeWhen};
+use super::names::{Joined, Names, Scope};
+use crate::dml::Assignments;
+use crate::error::{Error, Result, condition};
+use crate::expr::{Evaluator, Expr, parse};
+use crate::schema::{
+    CURRENT_DEFAULT, DataType, GENERATION_EXPRESSION, IDENTITY_START, StructField, StructType, as_nullable,
+};
+use crate::write::{Rules, WritePlan, check_assignable};
+
+/// The column of the table that a name in a clause means, without the alias of the table.
+fn target_of(names: &Names<'_>, given: &str, clause: &MergeClause) -> Result<String> {
+    let parts = match parse(given) {
+        Ok(Expr::Column(parts)) => parts,
+        _ => vec![given.to_owned()],
+    };
+    let exact = names.target.field(given).map(|field| vec![field.name.clone()]);
+    let without = match parts.split_first() {
+        Some((side, rest)) if side.to_lowercase() == names.request.target_alias.to_lowercase() => {
+            rest.to_vec()
+        }
+        _ => Vec::new(),
+    };
+    let known = |path: &Vec<String>| names.target.field_at(path).is_some();
+    let readings = [Some(without), exact, Some(parts.clone())];
+    match readings.into_iter().flatten().find(|path| !path.is_empty() && known(path)) {
+        Some(path) => Ok(quoted(&path)),
+        None => Err(unknown(names, given, clause)),
+    }
+}
+
+/// A path as SQL writes it.
+fn quoted(path: &[String]) -> String {
+    let parts = path.iter().map(|part| format!("`{}`", part.replace('`', "``")));
+    parts.collect::<Vec<_>>().join(".")
+}
+
+fn unknown(names: &Names<'_>, given: &str, clause: &MergeClause) -> Error {
+    let all: Vec<&str> = names.target.fields.iter().map(|f| f.name.as_str()).collect();
+    let reason = format!("no column `{given}`. The table has {}", all.join(", "));
+    let named = if clause.action == MergeAction::Insert { "INSERT clause" } else { "UPDATE clause" };
+    Error::InvalidArgument { argument: "values".into(), reason }.named(
+        &condition::MERGE_UNRESOLVED_EXPRESSION,
+        [("sqlExpr", given.to_owned()), ("clause", named.to_owned()), ("cols", all.join(", "))],
+    )
+}
+
+fn is_made(field: &StructField) -> bool {
+    field.metadata.contains_key(GENERATION_EXPRESSION) || field.metadata.contains_key(IDENTITY_START)
+}
+
+/// The columns of the table that a star sets: those that the source has, too.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a column that the source lacks, unless the schema evolves or the table makes its values.
+fn star<'f>(names: &Names<'f>, clause: &MergeClause) -> Result<Vec<(&'f StructField, &'f StructField)>> {
+    let mut found = Vec::new();
+    for field in &names.target.fields {
+        match names.source.field(&field.name) {
+            Some(own) => found.push((field, own)),
+            None if names.request.with_schema_evolution || is_made(field) => {}
+            None => return Err(unknown_in_source(names, &field.name, clause)),
+        }
+    }
+    Ok(found)
+}
+
+fn unknown_in_source(names: &Names<'_>, column: &str, clause: &MergeClause) -> Error {
+    let all: Vec<&str> = names.source.fields.iter().map(|f| f.name.as_str()).collect();
+    let reason = format!("the source has no column `{column}`. It has {}", all.join(", "));
+    let named = if clause.action == MergeAction::Insert { "INSERT clause" } else { "UPDATE clause" };
+    Error::InvalidArgument { argument: "clauses".into(), reason }.named(
+        &condition::MERGE_UNRESOLVED_EXPRESSION,
+        [("sqlExpr", column.to_owned()), ("clause", named.to_owned()), ("cols", all.join(", "))],
+    )
+}
+
+/// What an update gives rows of the table.
+pub(super) enum Update {
+    /// Expressions over both sides.
+    Values(Assignments),
+    /// Columns of the source by place: of the table, and of the source. They are stored as a write stores them.
+    Star(Vec<(usize, usize)>),
+}
+
+impl Update {
+    /// Of a clause.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a column that does not exist or is set twice; [`Error::InvalidExpression`] for a value
+    /// that cannot be computed or does not fit; [`Error::SchemaMismatch`] for columns of a star that do not fit.
+    pub(super) fn of(clause: &MergeClause, names: &Names<'_>, joined: &Joined, path: &str) -> Result<Self> {
+        let Some(values) = &clause.values else {
+            let pairs = star(names, clause)?;
+            let data = StructType { fields: pairs.iter().map(|(_, own)| (*own).clone()).collect() };
+            let table = StructType { fields: pairs.iter().map(|(field, _)| (*field).clone()).collect() };
+            check_assignable(path, &as_nullable(&data), &as_nullable(&table))?;
+            let place = |all: &StructType, field: &StructField| all.fields.iter().position(|f| f == field);
+            let places = pairs.iter().map(|(f, own)| place(names.target, f).zip(place(names.source, own)));
+            return Ok(Update::Star(places.flatten().collect()));
+        };
+        let scope = if clause.when == MergeWhen::Matched { Scope::Both } else { Scope::Target };
+        let set = values.iter().map(|(target, value)| Ok((target_of(names, target, clause)?, value.clone())));
+        let set: Vec<(String, String)> = set.collect::<Result<_>>()?;
+        let bind = |text: &str| joined.bind(text, &names.expression(text, scope, "UPDATE clause")?);
+        Ok(Update::Values(Assignments::bound(&set, names.target, bind)?))
+    }
+
+    /// Whether the column of the table at this place is set.
+    fn sets(&self, place: usize) -> bool {
+        match self {
+            Update::Values(values) => values.sets(place),
+            Update::Star(places) => places.iter().any(|(target, _)| *target == place),
+        }
+    }
+
+    /// The rules for rows that have these values.
+    ///
+    /// # Errors
+    /// As [`Rules::of_update`].
+    pub(super) fn rules(&self, plan: &WritePlan) -> Result<Rules> {
+        Rules::of_update(plan, |place| self.sets(place))
+    }
+
+    /// The rows with their new values. `source` has all columns of the row that each matches; none of rows that match
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Error::InvalidExpression`] for a row that a value cannot be computed for, or whose value does not fit.
+    pub(super) fn apply(
+        &self,
+        joined: &Joined,
+        old: &RecordBatch,
+        source: Option<&[ArrayRef]>,
+    ) -> Result<RecordBatch> {
+        match self {
+            Update::Values(values) => {
+                let target = old.columns().get(..joined.target.fields.len()).unwrap_or_default();
+                values.apply_to(old, &joined.rows(Some(target), source, old.num_rows())?)
+            }
+            Update::Star(places) => {
+                let mut columns = old.columns().to_vec();
+                for (target, own) in places {
+                    if let Some(value) = source.and_then(|columns| columns.get(*own)) {
+                        columns[*target] = value.clone();
+                    }
+                }
+                let names = old.schema();
+                let fields = names.fields().iter().zip(&columns);
+                let fields = fields.map(|(f, c)| (f.name().clone(), c.clone())).collect();
+                batch_of(fields, old.num_rows())
+            }
+        }
+    }
+}
+
+/// What an insert gives a new row.
+pub(super) struct Insert {
+    /// Names of columns of the table, and where each value comes from.
+    columns: Vec<(String, Value)>,
+    /// The columns that are given.
+    pub(super) given: StructType,
+}
+
+enum Value {
+    Of(Box<Evaluator>, DataType),
+    /// A column of the source.
+    Column(usize),
+}
+
+impl Insert {
+    /// Of a clause.
+    ///
+    /// # Errors
+    /// As [`Update::of`]; [`Error::InvalidArgument`] for a field of a column.
+    pub(super) fn of(clause: &MergeClause, names: &Names<'_>, joined: &Joined, path: &str) -> Result<Self> {
+        let Some(values) = &clause.values else {
+            let pairs = star(names, clause)?;
+            let named = |(field, own): &(&StructField, &StructField)| StructField {
+                name: field.name.clone(),
+                ..(*own).clone()
+            };
+            let given = StructType { fields: pairs.iter().map(named).collect() };
+            let table = StructType { fields: pairs.iter().map(|(field, _)| (*field).clone()).collect() };
+            check_assignable(path, &as_nullable(&given), &as_nullable(&table))?;
+            let place = |own: &StructField| names.source.fields.iter().position(|f| f == own);
+            let columns =
+                pairs.iter().filter_map(|(f, own)| Some((f.name.clone(), Value::Column(place(own)?))));
+            return Ok(Insert { columns: columns.collect(), given });
+        };
+        let (mut columns, mut given): (Vec<(String, Value)>, _) = (Vec::new(), StructType::default());
+        for (target, text) in values {
+            let target = target_of(names, target, clause)?;
+            let field = match parse(&target) {
+                Ok(Expr::Column(parts)) if parts.len() == 1 => names.target.field(&parts[0]),
+                _ => None,
+            };
+            let Some(field) = field else {
+                let reason = format!("`{target}` is a field: a new row is given whole columns");
+                let facts =
+                    [("operation", "INSERT clause of MERGE operation".to_owned()), ("fieldName", target)];
+                return Err(Error::InvalidArgument { argument: "values".into(), reason }
+                    .named(&condition::UNSUPPORTED_NESTED_FIELD_IN_OPERATION, facts));
+            };
+            if columns.iter().any(|(name, _)| *name == field.name) {
+                let reason = format!("`{}` is set twice", field.name);
+                return Err(Error::InvalidArgument { argument: "values".into(), reason }
+                    .named::<&str>(&condition::DUPLICATE_COLUMNS_ON_INSERT, []));
+            }
+            let is_default =
+                text.trim().eq_ignore_ascii_case("default") && names.source.field(text.trim()).is_none();
+            if is_default && (field.metadata.contains_key(CURRENT_DEFAULT) || is_made(field)) {
+                continue; // the rules of the table fill it
+            }
+            let text = if is_default { "NULL" } else { text };
+            let value = joined.bind(text, &names.expression(text, Scope::Source, "INSERT clause")?)?;
+            value.check_assignable(&field.data_type)?;
+            given.fields.push(field.clone());
+            columns.push((field.name.clone(), Value::Of(Box::new(value), field.data_type.clone())));
+        }
+        Ok(Insert { columns, given })
+    }
+
+    /// The new rows, of rows of the source with all its columns.
+    ///
+    /// # Errors
+    /// As [`Update::apply`].
+    pub(super) fn apply(&self, joined: &Joined, source: &[ArrayRef], rows: usize) -> Result<RecordBatch> {
+        let from = joined.rows(None, Some(source), rows)?;
+        let columns = self.columns.iter().map(|(name, value)| {
+            let value = match value {
+                Value::Of(value, data_type) => value.evaluate_as(&from, data_type)?,
+                Value::Column(place) => source[*place].clone(),
+            };
+            Ok((name.clone(), value))
+        });
+        batch_of(columns.collect::<Result<_>>()?, rows)
+    }
+}
+
+fn batch_of(columns: Vec<(String, ArrayRef)>, rows: usize) -> Result<RecordBatch> {
+    let fields: Vec<Field> =
+        columns.iter().map(|(n, c)| Field::new(n, c.data_type().clone(), true)).collect();
+    let columns = columns.into_iter().map(|(_, column)| column).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+        .map_err(|e| Error::arrow("the new values of rows", e))
+}
