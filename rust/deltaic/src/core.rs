@@ -4,13 +4,15 @@ pub(crate) use deltaic_core::actions::{Add, FilePath, Metadata, Protocol};
 pub(crate) use deltaic_core::alter::{ColumnChange, NewColumn};
 pub(crate) use deltaic_core::cdf::{CdfBound, CdfRequest, ChangeDataFeed};
 pub(crate) use deltaic_core::checkpoint::checkpoint;
-pub(crate) use deltaic_core::dml::{DmlOptions, implied_predicate, select};
+pub(crate) use deltaic_core::dml::{
+    DmlOptions, MergeAction, MergeClause, MergeRequest, MergeSource, MergeWhen, implied_predicate, select,
+};
 pub(crate) use deltaic_core::maintain::{
     Alteration, CloneOptions, ConvertOptions, DropOptions, OptimizeOptions, Partitioning, RestoreOptions,
     VacuumMode, VacuumOptions, alter_table, convert, drop_feature, fsck, optimize, restore, shallow_clone,
     vacuum,
 };
-pub(crate) use deltaic_core::operations::{delete, update, write};
+pub(crate) use deltaic_core::operations::{delete, merge, update, write};
 pub(crate) use deltaic_core::replay::{FileBatch, FileStream, FilesRequest};
 pub(crate) use deltaic_core::scan::{ReadRequest, read};
 pub(crate) use deltaic_core::schema::{StructField, StructType, from_arrow, to_arrow_schema};
@@ -23,7 +25,9 @@ pub(crate) use deltaic_core::write::{DefineMode, TableSpec, WriteOptions, define
 // what users see as it is
 pub use deltaic_core::checkpoint::CheckpointDone as CheckpointResult;
 pub use deltaic_core::conflict::IsolationLevel;
-pub use deltaic_core::dml::{DeleteDone as DeleteResult, UpdateDone as UpdateResult};
+pub use deltaic_core::dml::{
+    DeleteDone as DeleteResult, MergeDone as MergeResult, UpdateDone as UpdateResult,
+};
 pub use deltaic_core::error::{Conflict, ConflictKind, ConflictRule};
 pub use deltaic_core::maintain::{
     CloneDone as CloneResult, ConvertDone as ConvertResult, CurveStats, DropDone as DropFeatureResult,

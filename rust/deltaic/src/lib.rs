@@ -50,8 +50,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Transaction`] commits files that you have written yourself. MERGE needs an engine for its join and is not in this
-//! crate: the Python package `deltaic` has it on Spark.
+//! [`Table::merge`] updates, deletes and inserts by the rows of a source. [`Transaction`] commits files that you have
+//! written yourself.
 //!
 //! # Outcomes of a commit
 //!
@@ -86,6 +86,7 @@ mod changes;
 mod core;
 mod facts;
 mod maintain;
+mod merge;
 mod options;
 mod place;
 mod rows;
@@ -100,13 +101,14 @@ pub use arrow;
 pub use crate::core::{
     Cancel, CheckpointResult, CloneResult, Committed, CompareOp, Conflict, ConflictKind, ConflictRule,
     ConvertResult, CurveStats, DeleteResult, DropFeatureResult, Error, FileCount, Finding, FindingKind,
-    FsckResult, IsolationLevel, Literal, OptimizeResult, Predicate, Report, RestoreResult, Result,
-    UpdateResult, VacuumResult, VerifyLevel, VerifyReport, WriteMode, WriteResult,
+    FsckResult, IsolationLevel, Literal, MergeResult, OptimizeResult, Predicate, Report, RestoreResult,
+    Result, UpdateResult, VacuumResult, VerifyLevel, VerifyReport, WriteMode, WriteResult,
 };
 pub use alter::Alter;
 pub use changes::Changes;
 pub use facts::{Commit, Metadata, Protocol};
 pub use maintain::{Convert, Fsck, Optimize, Restore, ShallowClone, Vacuum, Verify};
+pub use merge::Merge;
 pub use options::StorageOptions;
 pub use rows::{DeleteRows, UpdateRows};
 pub use scan::{FileBatch, Files, Filter, Rows, Scan};

@@ -7,8 +7,8 @@ use crate::core::{
 };
 use crate::place::Place;
 use crate::{
-    Alter, Changes, Commit, Convert, Create, DeleteRows, Fsck, Metadata, Optimize, Protocol, Restore, Scan,
-    ShallowClone, Snapshot, StorageOptions, Transaction, UpdateRows, Vacuum, Verify, Write,
+    Alter, Changes, Commit, Convert, Create, DeleteRows, Fsck, Merge, Metadata, Optimize, Protocol, Restore,
+    Scan, ShallowClone, Snapshot, StorageOptions, Transaction, UpdateRows, Vacuum, Verify, Write,
 };
 
 /// A Delta table: the version that was opened, and the operations at its place.
@@ -180,6 +180,11 @@ impl Table {
     /// Updates rows.
     pub fn update_rows(&self) -> UpdateRows {
         UpdateRows::new(self.location.clone())
+    }
+
+    /// Merges rows of a source, which match those of the table where a condition in Spark SQL is true.
+    pub fn merge<R: RecordBatchReader>(&self, source: R, condition: impl Into<String>) -> Merge<R> {
+        Merge::new(self.location.clone(), source, condition)
     }
 
     /// Changes properties, columns, constraints or features.

@@ -1,13 +1,11 @@
 //! The clauses of a merge: what happens to which rows, in order.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result, condition};
 
 /// Which rows a clause is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeWhen {
     /// Rows of the table that match a row of the source.
     Matched,
@@ -18,8 +16,7 @@ pub enum MergeWhen {
 }
 
 /// What a clause does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeAction {
     /// The row gets other values.
     Update,
@@ -40,18 +37,15 @@ impl MergeAction {
 }
 
 /// One clause. Of those of one kind, the first whose condition is true applies.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergeClause {
     /// The rows that it is about.
     pub when: MergeWhen,
     /// What happens to them.
     pub action: MergeAction,
     /// A condition in Spark SQL; none applies to all that are left.
-    #[serde(default)]
     pub condition: Option<String>,
     /// Columns and expressions in Spark SQL; none sets every column to that of the source with its name.
-    #[serde(default)]
     pub values: Option<Vec<(String, String)>>,
 }
 
@@ -63,8 +57,7 @@ impl MergeClause {
 }
 
 /// What a merge does.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergeRequest {
     /// When a row of the table and one of the source match, in Spark SQL.
     pub condition: String,
@@ -75,7 +68,6 @@ pub struct MergeRequest {
     /// The clauses, in order.
     pub clauses: Vec<MergeClause>,
     /// Whether columns that only the source has are added, where a clause sets them.
-    #[serde(default)]
     pub with_schema_evolution: bool,
 }
 

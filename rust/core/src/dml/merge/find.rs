@@ -150,22 +150,20 @@ impl Look<'_> {
         looked: &mut Looked,
         acted: &mut Vec<Acted>,
     ) -> Result<()> {
-        let mut matches = vec![0_u32; batch.num_rows()];
-        let mut waiting: (Vec<u32>, Vec<u32>) = Default::default();
-        let begun = acted.len();
-        let mut failed = None;
+        let mut rows = Rows { batch, places, matches: vec![0; batch.num_rows()], acted: Vec::new() };
+        let (mut waiting, mut failed) = (Pairs::default(), None);
         let mut pair = |target: u32, source: u32| {
-            waiting.0.push(target);
-            waiting.1.push(source);
-            if waiting.0.len() >= PAIRS && failed.is_none() {
-                let (targets, sources) = std::mem::take(&mut waiting);
-                failed = self.compare(batch, places, targets, sources, &mut matches, looked, acted).err();
+            waiting.targets.push(target);
+            waiting.sources.push(source);
+            if waiting.targets.len() >= PAIRS && failed.is_none() {
+                failed = self.compare(&mut rows, std::mem::take(&mut waiting), &mut looked.matched).err();
             }
         };
         match &self.merge.index {
             Some(index) => index.probe(&self.merge.sought, batch.columns(), batch.num_rows(), &mut pair)?,
             None => {
                 for target in 0..batch.num_rows() as u32 {
+                    self.attempt.check()?;
                     (0..self.source.len()).for_each(|source| pair(target, source));
                 }
             }
@@ -173,36 +171,26 @@ impl Look<'_> {
         if let Some(error) = failed {
             return Err(error);
         }
-        let (targets, sources) = waiting;
-        self.compare(batch, places, targets, sources, &mut matches, looked, acted)?;
-        self.note_several(batch, &matches, looked)?;
+        self.compare(&mut rows, waiting, &mut looked.matched)?;
+        self.note_several(&rows, looked)?;
         if self.merge.request.is_about_unmatched_rows() {
-            self.unmatched(batch, places, &matches, acted)?;
+            self.unmatched(&mut rows)?;
         }
-        acted[begun..].sort_unstable_by_key(|a| a.row);
-        acted.dedup_by_key(|a| a.row);
+        let mut found = rows.acted;
+        found.sort_unstable_by_key(|a| a.row);
+        found.dedup_by_key(|a| a.row);
+        acted.extend(found);
         Ok(())
     }
 
     /// Keeps the pairs for which the rest of the condition is true, and finds the clause for each.
-    #[allow(clippy::too_many_arguments)]
-    fn compare(
-        &self,
-        batch: &RecordBatch,
-        places: &[u64],
-        targets: Vec<u32>,
-        sources: Vec<u32>,
-        matches: &mut [u32],
-        looked: &mut Looked,
-        acted: &mut Vec<Acted>,
-    ) -> Result<()> {
-        if targets.is_empty() {
+    fn compare(&self, rows: &mut Rows<'_>, mut pairs: Pairs, matched: &mut RoaringBitmap) -> Result<()> {
+        if pairs.targets.is_empty() {
             return Ok(());
         }
         let merge = self.merge;
-        let mut pairs = Pairs { rows: None, targets, sources };
         if merge.rest.is_some() || merge.has_conditions(MergeWhen::Matched) {
-            let target = taken(batch.columns(), &pairs.targets)?;
+            let target = taken(rows.batch.columns(), &pairs.targets)?;
             let source = self.source.take(&pairs.sources, &merge.source_places)?;
             pairs.rows = Some(merge.sought.rows(Some(&target), Some(&source), pairs.targets.len())?);
         }
@@ -210,58 +198,28 @@ impl Look<'_> {
             pairs = pairs.split(rest)?.0;
         }
         for (target, source) in pairs.targets.iter().zip(&pairs.sources) {
-            matches[*target as usize] += 1;
-            looked.matched.insert(*source);
+            rows.matches[*target as usize] += 1;
+            matched.insert(*source);
         }
-        for (number, condition) in merge.conditions(MergeWhen::Matched) {
-            let (applies, others) = match condition {
-                Some(condition) => pairs.split(condition)?,
-                None => (pairs, Pairs::default()),
-            };
-            let rows = applies.targets.iter().zip(&applies.sources);
-            acted.extend(rows.map(|(target, source)| Acted {
-                row: places[*target as usize],
-                source: Some(*source),
-                clause: number,
-            }));
-            pairs = others;
-        }
-        Ok(())
+        rows.act(pairs, merge.conditions(MergeWhen::Matched))
     }
 
-    fn unmatched(
-        &self,
-        batch: &RecordBatch,
-        places: &[u64],
-        matches: &[u32],
-        acted: &mut Vec<Acted>,
-    ) -> Result<()> {
+    fn unmatched(&self, rows: &mut Rows<'_>) -> Result<()> {
         let merge = self.merge;
-        let numbers = matches.iter().enumerate().filter(|(_, n)| **n == 0).map(|(row, _)| row as u32);
+        let numbers = (0_u32..).zip(&rows.matches).filter(|(_, n)| **n == 0).map(|(row, _)| row);
         let mut pairs = Pairs { rows: None, targets: numbers.collect(), sources: Vec::new() };
         if merge.has_conditions(MergeWhen::NotMatchedBySource) {
-            let target = taken(batch.columns(), &pairs.targets)?;
+            let target = taken(rows.batch.columns(), &pairs.targets)?;
             pairs.rows = Some(merge.sought.rows(Some(&target), None, pairs.targets.len())?);
         }
-        for (number, condition) in merge.conditions(MergeWhen::NotMatchedBySource) {
-            let (applies, others) = match condition {
-                Some(condition) => pairs.split(condition)?,
-                None => (pairs, Pairs::default()),
-            };
-            let rows = applies.targets.iter();
-            acted.extend(rows.map(|row| Acted { row: places[*row as usize], source: None, clause: number }));
-            pairs = others;
-        }
-        Ok(())
+        rows.act(pairs, merge.conditions(MergeWhen::NotMatchedBySource))
     }
 
     /// Keeps some of the rows that match several rows of the source, for the error.
-    fn note_several(&self, batch: &RecordBatch, matches: &[u32], looked: &mut Looked) -> Result<()> {
-        for (row, _) in matches.iter().enumerate().filter(|(_, times)| **times > 1) {
-            if looked.often.len() >= SHOWN_ROWS {
-                break;
-            }
-            looked.often.push(self.shown(batch, row)?);
+    fn note_several(&self, rows: &Rows<'_>, looked: &mut Looked) -> Result<()> {
+        let often = rows.matches.iter().enumerate().filter(|(_, times)| **times > 1);
+        for (row, _) in often.take(SHOWN_ROWS.saturating_sub(looked.often.len())) {
+            looked.often.push(self.shown(rows.batch, row)?);
         }
         Ok(())
     }
@@ -276,6 +234,40 @@ impl Look<'_> {
             Ok(format!("{} = {}", field.name, value.value(row)))
         });
         Ok(shown.collect::<Result<Vec<_>>>()?.join(", "))
+    }
+}
+
+/// Rows of one batch of a file.
+struct Rows<'b> {
+    batch: &'b RecordBatch,
+    /// Their positions in the file.
+    places: &'b [u64],
+    /// How many rows of the source each matches.
+    matches: Vec<u32>,
+    acted: Vec<Acted>,
+}
+
+impl Rows<'_> {
+    /// Notes the first clause that applies to each pair.
+    fn act<'c>(
+        &mut self,
+        mut pairs: Pairs,
+        clauses: impl Iterator<Item = (u16, Option<&'c Evaluator>)>,
+    ) -> Result<()> {
+        for (clause, condition) in clauses {
+            let (applies, others) = match condition {
+                Some(condition) => pairs.split(condition)?,
+                None => (pairs, Pairs::default()),
+            };
+            let sources = applies.sources.iter().map(|source| Some(*source)).chain(std::iter::repeat(None));
+            self.acted.extend(applies.targets.iter().zip(sources).map(|(target, source)| Acted {
+                row: self.places[*target as usize],
+                source,
+                clause,
+            }));
+            pairs = others;
+        }
+        Ok(())
     }
 }
 
