@@ -43,6 +43,7 @@ __all__ = [
     "generate_manifest",
     "hadoop_settings",
     "known_properties",
+    "merge_rows",
     "options_to_send",
     "probe_store",
     "read_split",
@@ -147,6 +148,21 @@ def delete_rows(table: Table, condition: str | None, options: _DmlOptions) -> st
 def update_rows(
     table: Table, assignments: list[tuple[str, str]], condition: str | None, options: _DmlOptions
 ) -> str: ...
+
+class _MergeClause(TypedDict):
+    when: str
+    action: str
+    condition: str | None
+    values: list[tuple[str, str]] | None
+
+class _MergeRequest(TypedDict):
+    condition: str
+    target_alias: str
+    source_alias: str
+    clauses: list[_MergeClause]
+    with_schema_evolution: bool
+
+def merge_rows(table: Table, data: object, request: _MergeRequest, options: _DmlOptions) -> str: ...
 def restore(
     table: Table,
     version: int | None,

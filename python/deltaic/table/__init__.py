@@ -11,6 +11,7 @@ from deltaic.table.maintain import (
     RestoreResult,
     VacuumResult,
 )
+from deltaic.table.merge import Merge, MergeResult
 from deltaic.table.results import Checkpoint, CleanedLog, CompactedLog, FileTotals, Metadata, Protocol
 from deltaic.table.table import ArrowStream, Table
 from deltaic.table.verify import Finding, VerifyReport
@@ -30,6 +31,8 @@ __all__ = [
     "Finding",
     "FsckResult",
     "ManifestResult",
+    "Merge",
+    "MergeResult",
     "Metadata",
     "OptimizeResult",
     "Protocol",

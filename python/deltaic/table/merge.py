@@ -11,7 +11,7 @@ from deltaic.identifiers import quoted
 from deltaic.table.handle import Handle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,12 @@ class MergeResult:
 class Merge:
     """A merge that waits for its clauses. Each method gives a new one; `execute` runs it.
 
-    Of the clauses about a row, the first whose condition is true applies, and only the last of a kind may lack a condition.
-    Expressions are Spark SQL. A column is `alias.column`, or `column` where one side has it.
+    Of the clauses about a row, the first whose condition is true applies, and only the last of a kind may lack a
+    condition. Expressions are Spark SQL. A column is `alias.column`, or `column` where one side has it.
     """
 
-    _table: MergesRows
-    _source: Any
-    _request: Mapping[str, Any]
-    _options: Mapping[str, Any]
-    _clauses: tuple[Mapping[str, Any], ...] = ()
+    _run: Callable[[_core._MergeRequest], MergeResult]
+    _request: _core._MergeRequest
 
     def when_matched_update(self, set: Mapping[str, str], where: str | None = None) -> Merge:  # noqa: A002
         """A row of the table that matches gets these values.
@@ -126,13 +123,13 @@ class Merge:
     def execute(self) -> MergeResult:
         """Runs the merge, and moves the table to the version that it makes. The source is read once.
 
-        All of it in one version, or nothing. Nothing is committed where no clause applies and no column is added. A merge
-        that loses a race which it may not follow is retried on what the winner left. Ctrl-C stops it and leaves the table
-        as it was, unless it is committing.
+        All of it in one version, or nothing. Nothing is committed where no clause applies and no column is added. A
+        merge that loses a race which it may not follow is retried on what the winner left. Ctrl-C stops it and leaves
+        the table as it was, unless it is committing.
 
         Raises:
-            MultipleMatchesError: a row of the table matches several rows of the source, and the only clause about matches
-                does not delete them all.
+            MultipleMatchesError: a row of the table matches several rows of the source, and the only clause about
+                matches does not delete them all.
             InvalidArgumentError: there is no clause, one that can never be reached, or a column that does not exist or
                 is set twice.
             InvalidExpressionError: an expression cannot be evaluated, or has no value for a row.
@@ -144,17 +141,14 @@ class Merge:
             CommitConflictError: other writers were first again and again.
             CommitStateUnknownError: the store did not say whether the commit landed. Nothing was removed.
         """
-        request = {**self._request, "clauses": list(self._clauses)}
-        done = _core.merge_rows(self._table._core, self._source, request, dict(self._options))
-        self._table._advance()
-        return MergeResult(**json.loads(done))
+        return self._run(self._request)
 
     def _with(
         self, when: str, action: str, where: str | None, values: Mapping[str, str] | None = None
     ) -> Merge:
         given = None if values is None else list(values.items())
-        clause = {"when": when, "action": action, "condition": where, "values": given}
-        return replace(self, _clauses=(*self._clauses, clause))
+        clause: _core._MergeClause = {"when": when, "action": action, "condition": where, "values": given}
+        return replace(self, _request={**self._request, "clauses": [*self._request["clauses"], clause]})
 
 
 class MergesRows(Handle):
@@ -182,8 +176,8 @@ class MergesRows(Handle):
         where the table has `delta.enableDeletionVectors`; else files with a changed row are rewritten. Only files that
         may hold a key of the source are read, unless a clause is about rows that match nothing.
 
-        Memory: the keys of the source, 256 MiB of its rows (the others go to a temporary file), and a few batches a core.
-        A condition without `=` between both sides compares each row with each.
+        Memory: the keys of the source, 256 MiB of its rows (the others go to a temporary file), and a few batches a
+        core. A condition without `=` between both sides compares each row with each.
 
         Args:
             source: Anything with `__arrow_c_stream__` or `__arrow_c_array__`: a table or reader of pyarrow, a frame of
@@ -198,18 +192,27 @@ class MergesRows(Handle):
             app_transaction: Application id and its version. A version that the table has recorded is not done again.
         """
         if not isinstance(on, str):
-            both = [(f"{quoted(target_alias)}.{quoted(c)}", f"{quoted(source_alias)}.{quoted(c)}") for c in on]
+            both = [
+                (f"{quoted(target_alias)}.{quoted(c)}", f"{quoted(source_alias)}.{quoted(c)}") for c in on
+            ]
             on = " AND ".join(f"{left} = {right}" for left, right in both)
-        request = {
-            "condition": on,
-            "source_alias": source_alias,
-            "target_alias": target_alias,
-            "with_schema_evolution": with_schema_evolution,
-        }
-        options = {
+        options: _core._DmlOptions = {
             "compression": compression,
             "target_file_size": target_file_size,
             "user_metadata": user_metadata,
             "app_transaction": app_transaction,
         }
-        return Merge(self, source, request, options)
+
+        def run(request: _core._MergeRequest) -> MergeResult:
+            done = _core.merge_rows(self._core, source, request, options)
+            self._advance()
+            return MergeResult(**json.loads(done))
+
+        request: _core._MergeRequest = {
+            "condition": on,
+            "target_alias": target_alias,
+            "source_alias": source_alias,
+            "clauses": [],
+            "with_schema_evolution": with_schema_evolution,
+        }
+        return Merge(run, request)

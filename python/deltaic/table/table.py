@@ -15,6 +15,7 @@ from deltaic.schema import Schema
 from deltaic.table.alter import Alterations
 from deltaic.table.dml import RowChanges
 from deltaic.table.maintain import Maintenance
+from deltaic.table.merge import MergesRows
 from deltaic.table.results import Checkpoint, CleanedLog, CompactedLog, FileTotals, Metadata, Protocol
 from deltaic.table.uri import place
 from deltaic.table.verify import LEVELS, VerifyLevel
@@ -40,7 +41,7 @@ class ArrowStream(Interface):
         """A capsule of the schema of every batch."""
 
 
-class Table(RowChanges, Alterations, Maintenance):
+class Table(RowChanges, MergesRows, Alterations, Maintenance):
     """One version of a Delta table.
 
     Opening reads the protocol and the metadata and no file actions. A table is a picture of one version: it changes

@@ -13,6 +13,7 @@ mod file_choices;
 mod files;
 mod logs;
 mod maintain;
+mod merge;
 mod optimize;
 mod predicate;
 mod runtime;
@@ -48,6 +49,8 @@ mod _core {
     use crate::files::FileLines;
     #[pymodule_export]
     use crate::maintain::{convert, fsck, generate_manifest, reset_application, restore, shallow_clone};
+    #[pymodule_export]
+    use crate::merge::merge_rows;
     #[pymodule_export]
     use crate::optimize::{Optimize, OptimizeGather, OptimizeSpread, OptimizeTask};
     #[pymodule_export]

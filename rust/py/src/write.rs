@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::RecordBatchIterator;
+use arrow::array::{RecordBatchIterator, RecordBatchReader};
 use arrow::error::ArrowError;
 use deltaic_core::alter::SetOptions;
 use deltaic_core::maintain::{self, LikeOptions};
 use deltaic_core::schema::StructType;
 use deltaic_core::store::Location;
 use deltaic_core::write::{DefineMode, TableSpec, WriteMode, define_table};
-use deltaic_core::{Error, write as core};
+use deltaic_core::{Error, Result, write as core};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -164,9 +164,26 @@ pub(crate) fn write(
     mode: &str,
     options: Document<WriteOptions>,
 ) -> PyResult<String> {
+    let written = taking(py, data, |data| {
+        let options = options.0.with(WriteMode::parse(mode)?);
+        deltaic_core::operations::write(&Location::open(uri, &storage_options.into())?, data, &options)
+    })?;
+    Ok(json!({
+        "version": written.version, "files": written.files, "rows": written.rows, "bytes": written.bytes,
+        "removed": written.removed, "created": written.created, "skipped": written.skipped,
+        "warnings": written.warnings
+    })
+    .to_string())
+}
+
+/// Runs work that reads Arrow data, without the GIL. Ctrl-C stops it between two batches.
+pub(crate) fn taking<T: Send>(
+    py: Python<'_>,
+    data: &Bound<'_, PyAny>,
+    work: impl FnOnce(Box<dyn RecordBatchReader>) -> Result<T> + Send,
+) -> PyResult<T> {
     let data = import(data)?;
     let result = runtime::write(py, || {
-        let options = options.0.with(WriteMode::parse(mode)?);
         let schema = data.schema();
         let stopping = data.map(|batch| {
             if runtime::interrupted() {
@@ -175,19 +192,9 @@ pub(crate) fn write(
                 batch
             }
         });
-        deltaic_core::operations::write(
-            &Location::open(uri, &storage_options.into())?,
-            RecordBatchIterator::new(stopping, schema),
-            &options,
-        )
+        work(Box::new(RecordBatchIterator::new(stopping, schema)))
     });
-    let written = result.map_err(|error| interrupted(py, error))?;
-    Ok(json!({
-        "version": written.version, "files": written.files, "rows": written.rows, "bytes": written.bytes,
-        "removed": written.removed, "created": written.created, "skipped": written.skipped,
-        "warnings": written.warnings
-    })
-    .to_string())
+    result.map_err(|error| interrupted(py, error))
 }
 
 /// A write that Ctrl-C stopped is a `KeyboardInterrupt`: one that waits, or one that the source was given, of which an

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from deltaic.tables import DeltaMergeBuilder, DeltaTable
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from deltaic.table import Merge
 
 _FEED = {"delta.enableChangeDataFeed": "true"}
 KINDS: dict[str, dict[str, str]] = {
@@ -56,6 +59,23 @@ STEPS: list[tuple[str, str, Callable[[DeltaMergeBuilder], DeltaMergeBuilder]]] =
 ]
 
 
+class CoreMerge:
+    """A merge without Spark, by the names that delta-spark has for its clauses."""
+
+    def __init__(self, merge: Merge) -> None:
+        self._merge = merge
+        self.execute = merge.execute
+
+    def __getattr__(self, name: str) -> Callable[..., CoreMerge]:
+        method = re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name)
+
+        def clause(condition: str | None = None, values: Any = None, **more: Any) -> CoreMerge:
+            given = [v for v in (values, *more.values()) if v is not None]
+            return CoreMerge(getattr(self._merge, method)(*given, condition))
+
+        return (lambda: self) if method == "with_schema_evolution" else clause
+
+
 def _metrics(path: Path, *, all_files: bool) -> dict[str, int]:
     """But for what depends on time, bytes, and how many files a writer makes of rows."""
     depends = ["Ms", "BytesAdded", "BytesRemoved", "FilesAdded"]
@@ -78,9 +98,10 @@ def _changes(path: Path, columns: list[str]) -> list[str]:
     return sorted(map(repr, rows))
 
 
+@pytest.mark.parametrize("engine", ["spark", "core"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_merges_do_the_same(
-    spark: Any, delta_spark: Any, same: Any, kind: str, tmp_path: Path
+    spark: Any, delta_spark: Any, same: Any, kind: str, engine: str, tmp_path: Path
 ) -> None:
     ours = tmp_path / "ours"
     write_parts(ours, KINDS[kind])
@@ -93,7 +114,16 @@ def test_the_same_merges_do_the_same(
             f"MERGE {'WITH SCHEMA EVOLUTION ' if evolving else ''}INTO delta.`{theirs}` AS t USING ({source}) AS s"
             f" ON t.id = s.id {clauses.removeprefix('EVOLVE ')}"
         )
-        build(table.merge(spark.sql(source).alias("s"), "t.id = s.id")).execute()
+        rows = spark.sql(source)
+        if engine == "spark":
+            merge: Any = table.merge(rows.alias("s"), "t.id = s.id")
+        else:
+            names = {"source_alias": "s", "target_alias": "t"}
+            core = deltaic.Table(str(ours)).merge(
+                rows.toArrow(), "t.id = s.id", with_schema_evolution=evolving, **names
+            )
+            merge = CoreMerge(core)
+        build(merge).execute()
         expected = delta_spark.read(theirs)
         same(delta_spark.read(ours), expected)
         same(pa.table(deltaic.Table(str(theirs)).to_arrow()), expected)

@@ -9,6 +9,7 @@ mod names;
 mod plan;
 mod pruning;
 mod source;
+mod structs;
 mod values;
 mod write;
 

@@ -7,6 +7,7 @@ use arrow::datatypes::{Field, Schema};
 
 use super::clauses::{MergeAction, MergeClause, MergeWhen};
 use super::names::{Joined, Names, Scope};
+use super::structs::{check_all_fields, keeping_fields};
 use crate::dml::Assignments;
 use crate::error::{Error, Result, condition};
 use crate::expr::{Evaluator, Expr, parse};
@@ -82,12 +83,71 @@ fn unknown_in_source(names: &Names<'_>, column: &str, clause: &MergeClause) -> E
     )
 }
 
+/// Where the value of a column comes from.
+pub(super) enum Value {
+    /// An expression, cast to the type of the column.
+    Of(Box<Evaluator>, DataType),
+    /// A column of the source by place, with both types. It is stored as a write stores it.
+    Column { place: usize, own: DataType, table: DataType },
+}
+
+impl Value {
+    /// The column of the source with the name of one of the table.
+    ///
+    /// # Errors
+    /// [`Error::SchemaMismatch`] for one that does not fit.
+    fn of_star(
+        (field, own): &(&StructField, &StructField),
+        names: &Names<'_>,
+        joined: &Joined,
+        path: &str,
+    ) -> Result<Self> {
+        if is_cast(&own.data_type, &field.data_type) {
+            let column = Expr::Column(vec![names.request.source_alias.clone(), own.name.clone()]);
+            return Ok(Value::Of(Box::new(joined.bind(&own.name, &column)?), field.data_type.clone()));
+        }
+        let one = |field: &StructField| as_nullable(&StructType { fields: vec![field.clone()] });
+        let given = StructField { name: field.name.clone(), ..(*own).clone() };
+        check_assignable(path, &one(&given), &one(field))?;
+        if !names.request.with_schema_evolution {
+            check_all_fields(path, &own.data_type, &field.data_type)?;
+        }
+        let place = names.source.fields.iter().position(|f| f == *own).unwrap_or(usize::MAX);
+        Ok(Value::Column { place, own: own.data_type.clone(), table: field.data_type.clone() })
+    }
+
+    /// The values of rows of which all columns of the source are given.
+    fn evaluate(&self, from: &RecordBatch, source: &[ArrayRef]) -> Result<ArrayRef> {
+        match self {
+            Value::Of(value, data_type) => value.evaluate_as(from, data_type),
+            Value::Column { place, .. } => source.get(*place).cloned().ok_or_else(|| Error::Internal {
+                operation: "merge".into(),
+                reason: "a column of the source is not there".into(),
+            }),
+        }
+    }
+}
+
+/// Whether a value of one type is stored in a column of another by a cast, as Spark's store assignment does it (ANSI): a
+/// value that does not fit is an error.
+fn is_cast(from: &DataType, to: &DataType) -> bool {
+    use DataType as T;
+    let number = |t: &T| {
+        matches!(t, T::Byte | T::Short | T::Integer | T::Long | T::Float | T::Double | T::Decimal(..))
+    };
+    let time = |t: &T| matches!(t, T::Date | T::Timestamp | T::TimestampNtz);
+    from != to
+        && ((number(from) && number(to))
+            || (time(from) && time(to))
+            || (*to == T::String && (number(from) || time(from) || *from == T::Boolean)))
+}
+
 /// What an update gives rows of the table.
 pub(super) enum Update {
     /// Expressions over both sides.
     Values(Assignments),
-    /// Columns of the source by place: of the table, and of the source. They are stored as a write stores them.
-    Star(Vec<(usize, usize)>),
+    /// Columns of the table by place, and those of the source.
+    Star(Vec<(usize, Value)>),
 }
 
 impl Update {
@@ -98,13 +158,13 @@ impl Update {
     /// that cannot be computed or does not fit; [`Error::SchemaMismatch`] for columns of a star that do not fit.
     pub(super) fn of(clause: &MergeClause, names: &Names<'_>, joined: &Joined, path: &str) -> Result<Self> {
         let Some(values) = &clause.values else {
-            let pairs = star(names, clause)?;
-            let data = StructType { fields: pairs.iter().map(|(_, own)| (*own).clone()).collect() };
-            let table = StructType { fields: pairs.iter().map(|(field, _)| (*field).clone()).collect() };
-            check_assignable(path, &as_nullable(&data), &as_nullable(&table))?;
-            let place = |all: &StructType, field: &StructField| all.fields.iter().position(|f| f == field);
-            let places = pairs.iter().map(|(f, own)| place(names.target, f).zip(place(names.source, own)));
-            return Ok(Update::Star(places.flatten().collect()));
+            let mut places = Vec::new();
+            for pair in star(names, clause)? {
+                let place = names.target.fields.iter().position(|f| f == pair.0);
+                let value = Value::of_star(&pair, names, joined, path)?;
+                places.extend(place.map(|place| (place, value)));
+            }
+            return Ok(Update::Star(places));
         };
         let scope = if clause.when == MergeWhen::Matched { Scope::Both } else { Scope::Target };
         let set = values.iter().map(|(target, value)| Ok((target_of(names, target, clause)?, value.clone())));
@@ -147,10 +207,16 @@ impl Update {
             }
             Update::Star(places) => {
                 let mut columns = old.columns().to_vec();
-                for (target, own) in places {
-                    if let Some(value) = source.and_then(|columns| columns.get(*own)) {
-                        columns[*target] = value.clone();
-                    }
+                let source = source.unwrap_or_default();
+                let from = joined.rows(None, Some(source), old.num_rows())?;
+                for (place, value) in places {
+                    let new = value.evaluate(&from, source)?;
+                    columns[*place] = match value {
+                        Value::Column { own, table, .. } => {
+                            keeping_fields(&columns[*place], &new, own, table)?
+                        }
+                        Value::Of(..) => new,
+                    };
                 }
                 let names = old.schema();
                 let fields = names.fields().iter().zip(&columns);
@@ -169,12 +235,6 @@ pub(super) struct Insert {
     pub(super) given: StructType,
 }
 
-enum Value {
-    Of(Box<Evaluator>, DataType),
-    /// A column of the source.
-    Column(usize),
-}
-
 impl Insert {
     /// Of a clause.
     ///
@@ -182,18 +242,17 @@ impl Insert {
     /// As [`Update::of`]; [`Error::InvalidArgument`] for a field of a column.
     pub(super) fn of(clause: &MergeClause, names: &Names<'_>, joined: &Joined, path: &str) -> Result<Self> {
         let Some(values) = &clause.values else {
-            let pairs = star(names, clause)?;
-            let named = |(field, own): &(&StructField, &StructField)| StructField {
-                name: field.name.clone(),
-                ..(*own).clone()
-            };
-            let given = StructType { fields: pairs.iter().map(named).collect() };
-            let table = StructType { fields: pairs.iter().map(|(field, _)| (*field).clone()).collect() };
-            check_assignable(path, &as_nullable(&given), &as_nullable(&table))?;
-            let place = |own: &StructField| names.source.fields.iter().position(|f| f == own);
-            let columns =
-                pairs.iter().filter_map(|(f, own)| Some((f.name.clone(), Value::Column(place(own)?))));
-            return Ok(Insert { columns: columns.collect(), given });
+            let (mut columns, mut given) = (Vec::new(), StructType::default());
+            for pair in star(names, clause)? {
+                let value = Value::of_star(&pair, names, joined, path)?;
+                let data_type = match &value {
+                    Value::Of(_, data_type) => data_type.clone(),
+                    Value::Column { own, .. } => own.clone(),
+                };
+                given.fields.push(StructField { data_type, ..pair.0.clone() });
+                columns.push((pair.0.name.clone(), value));
+            }
+            return Ok(Insert { columns, given });
         };
         let (mut columns, mut given): (Vec<(String, Value)>, _) = (Vec::new(), StructType::default());
         for (target, text) in values {
@@ -234,13 +293,8 @@ impl Insert {
     /// As [`Update::apply`].
     pub(super) fn apply(&self, joined: &Joined, source: &[ArrayRef], rows: usize) -> Result<RecordBatch> {
         let from = joined.rows(None, Some(source), rows)?;
-        let columns = self.columns.iter().map(|(name, value)| {
-            let value = match value {
-                Value::Of(value, data_type) => value.evaluate_as(&from, data_type)?,
-                Value::Column(place) => source[*place].clone(),
-            };
-            Ok((name.clone(), value))
-        });
+        let columns =
+            self.columns.iter().map(|(name, value)| Ok((name.clone(), value.evaluate(&from, source)?)));
         batch_of(columns.collect::<Result<_>>()?, rows)
     }
 }

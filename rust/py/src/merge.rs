@@ -1,0 +1,97 @@
+//! `deltaic._core`: merges of rows. The result crosses as JSON.
+
+use deltaic_core::dml::{self, MergeAction, MergeSource, MergeWhen};
+use deltaic_core::{Error, Result};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::dml::DmlOptions;
+use crate::document::Document;
+use crate::runtime;
+use crate::table::Table;
+use crate::write::taking;
+
+/// What a merge does.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct MergeRequest {
+    condition: String,
+    target_alias: String,
+    source_alias: String,
+    clauses: Vec<MergeClause>,
+    with_schema_evolution: bool,
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct MergeClause {
+    when: String,
+    action: String,
+    condition: Option<String>,
+    values: Option<Vec<(String, String)>>,
+}
+
+impl MergeRequest {
+    fn into_core(self) -> Result<dml::MergeRequest> {
+        Ok(dml::MergeRequest {
+            condition: self.condition,
+            target_alias: self.target_alias,
+            source_alias: self.source_alias,
+            clauses: self.clauses.into_iter().map(MergeClause::into_core).collect::<Result<_>>()?,
+            with_schema_evolution: self.with_schema_evolution,
+        })
+    }
+}
+
+impl MergeClause {
+    fn into_core(self) -> Result<dml::MergeClause> {
+        let unknown = |given: &str| Error::InvalidArgument {
+            argument: "clauses".into(),
+            reason: format!("`{given}` is no kind of clause"),
+        };
+        let when = match self.when.as_str() {
+            "matched" => MergeWhen::Matched,
+            "not_matched" => MergeWhen::NotMatched,
+            "not_matched_by_source" => MergeWhen::NotMatchedBySource,
+            other => return Err(unknown(other)),
+        };
+        let action = match self.action.as_str() {
+            "update" => MergeAction::Update,
+            "delete" => MergeAction::Delete,
+            "insert" => MergeAction::Insert,
+            other => return Err(unknown(other)),
+        };
+        Ok(dml::MergeClause { when, action, condition: self.condition, values: self.values })
+    }
+}
+
+/// Merges the rows of Arrow data; what it did as JSON. Ctrl-C stops it until it commits.
+#[pyfunction]
+pub(crate) fn merge_rows(
+    py: Python<'_>,
+    table: &Table,
+    data: &Bound<'_, PyAny>,
+    request: Document<MergeRequest>,
+    options: Document<DmlOptions>,
+) -> PyResult<String> {
+    let options = options.into();
+    let request = request.0;
+    let location = table.location();
+    let source = taking(py, data, |data| MergeSource::read(&location.root().to_string(), data))?;
+    let done = runtime::stoppable(py, |cancel| {
+        deltaic_core::operations::merge(
+            &location.stopped_by(cancel),
+            &source,
+            &request.into_core()?,
+            &options,
+        )
+    })?;
+    Ok(json!({
+        "version": done.version, "source_rows": done.source_rows, "inserted_rows": done.inserted_rows,
+        "updated_rows": done.updated_rows, "deleted_rows": done.deleted_rows, "copied_rows": done.copied_rows,
+        "touched_files": done.touched_files, "added_files": done.added_files,
+        "vectors_added": done.vectors_added, "vectors_removed": done.vectors_removed,
+        "change_files": done.change_files, "warnings": done.warnings
+    })
+    .to_string())
+}
