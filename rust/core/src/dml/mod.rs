@@ -1,4 +1,4 @@
-//! Deletes and updates of the rows that a condition is true for, without an engine: each is one commit, or none of it.
+//! Deletes, updates and merges of rows without an engine: each is one commit, or none of it.
 
 mod assignments;
 mod attempt;
