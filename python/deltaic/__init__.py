@@ -8,13 +8,13 @@ DataFrames, the same on classic sessions and on Spark Connect, and so are the me
 
 from deltaic import exceptions, logs
 from deltaic._core import __version__
-from deltaic.spark.api import enable, read, save, sql, table_changes
+from deltaic.spark.api import enable, read, save, sql, table_changes, verify
 from deltaic.spark.recipes.deduplicate import DeduplicateResult, deduplicate
 from deltaic.spark.recipes.scd2 import Scd2Result, scd2
 from deltaic.spark.recipes.upsert import UpsertResult, upsert, upsert_batch
 from deltaic.table import Table
 from deltaic.table.maintain import ConvertResult, convert
-from deltaic.table.verify import Finding, VerifyReport, verify
+from deltaic.table.verify import Finding, VerifyReport
 from deltaic.table.write import CreateResult, WriteResult, create, write
 
 __all__ = [

@@ -23,12 +23,16 @@ def history(table: Table, *, limit: int | None, as_json: bool) -> None:
     if as_json:
         output.print_json(commits)
         return
-    grid = output.grid(
-        "version", "timestamp", "operation", "parameters", "metrics", "engine", right=["version"]
-    )
+    columns = {
+        "operation": "operation",
+        "operationParameters": "parameters",
+        "operationMetrics": "metrics",
+        "engineInfo": "engine",
+    }
+    if any(commit["route"] for commit in commits):
+        columns["route"] = "route"
+    grid = output.grid("version", "timestamp", *columns.values(), right=["version"])
     for commit in commits:
-        shown = (
-            commit[name] for name in ("operation", "operationParameters", "operationMetrics", "engineInfo")
-        )
+        shown = (commit[name] for name in columns)
         grid.add_row(str(commit["version"]), output.cell(commit["timestamp"]), *map(output.cell, shown))
     output.console().print(grid)

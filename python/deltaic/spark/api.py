@@ -1,10 +1,11 @@
-"""`enable`, and one way to read, to write and to run SQL, the same on classic sessions and on Spark Connect.
+"""`enable`, and one way to read, write, verify and run SQL, the same on classic sessions and on Spark Connect.
 
 PySpark is imported when a function is called: `import deltaic` works without it.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from deltaic.credentials import Credentials
+    from deltaic.table.verify import VerifyReport
 
 Session = TypeVar("Session")
 
@@ -209,3 +211,47 @@ def save(
     columns = [partition_by] if isinstance(partition_by, str) else partition_by
     given = with_credentials(storage_options, credentials)
     return save_rows(df.sparkSession, df, path, mode, columns, options, storage_options=given)
+
+
+def verify(
+    uri: str | os.PathLike[str],
+    *,
+    version: int | None = None,
+    deep: bool = False,
+    storage_options: Mapping[str, str] | None = None,
+    credentials: Credentials | None = None,
+    spark: SparkSession | None = None,
+) -> VerifyReport:
+    """Compares a table's log with its files and with itself; finds nothing if the table is intact.
+
+    The log must be complete, and each checkpoint, compacted file and checksum must say what the commits say; each file
+    of the version must be in the store with its size. Nothing is written, and a table that cannot be opened can be
+    verified too.
+
+    Args:
+        uri: A path, or a URL such as `s3://bucket/table`.
+        version: Version to verify, instead of the newest.
+        deep: Opens data files and deletion vectors too: rows, types, nulls and bounds against the statistics.
+        storage_options: Options of the store.
+        credentials: A function that gives the credentials of the store, instead of options: see `deltaic.Table`.
+        spark: A session. Its settings of stores hold, too, and its tasks open the files of a deep verification if
+            there are at least `spark.deltaic.footers.clusterFiles`. Findings are the same, those of contents last.
+
+    Raises:
+        TableNotFoundError, VersionNotFoundError: there is nothing to verify.
+        UnsupportedFeatureError: the table has reader features that deltaic does not know.
+    """
+    from deltaic.table.verify import verify as verify_table
+
+    options: Mapping[str, str] | None = storage_options
+    tasks = None
+    if spark is not None:
+        from deltaic.spark.maintenance.verify_tasks import VerifyTasks
+        from deltaic.spark.session.places import placed
+        from deltaic.spark.session.settings import storage
+
+        uri, options = placed(enable(spark), os.fspath(uri)), storage(spark, storage_options or {})
+        tasks = VerifyTasks(spark)
+    return verify_table(
+        uri, version=version, deep=deep, storage_options=options, credentials=credentials, _tasks=tasks
+    )

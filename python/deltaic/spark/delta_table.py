@@ -20,6 +20,7 @@ from deltaic.spark.dml.delete import delete
 from deltaic.spark.dml.merge_builder import DeltaMergeBuilder
 from deltaic.spark.dml.update import update
 from deltaic.spark.maintenance import result_frames, result_rows
+from deltaic.spark.maintenance.convert_tasks import ConvertRun
 from deltaic.spark.maintenance.manifest import generate
 from deltaic.spark.maintenance.optimize import DeltaOptimizeBuilder
 from deltaic.spark.maintenance.vacuum_tasks import VacuumRun
@@ -166,6 +167,7 @@ class DeltaTable:
             configuration=settings.defaults,
             user_metadata=settings.user_metadata,
             storage_options=settings.store,
+            _run=ConvertRun(sparkSession),
         )
         committed_at(sparkSession, path, done.version)
         return cls(TableRef(sparkSession, path))

@@ -11,8 +11,9 @@ from deltaic.spark.dml.replace import replace_matches
 from deltaic.spark.read import read_set
 from deltaic.spark.session.after_commit import committed
 from deltaic.spark.session.on_server import carried_out_by_server
+from deltaic.spark.session.optimize_tasks import compacted
 from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
-from deltaic.spark.session.settings import Settings
+from deltaic.spark.session.settings import Settings, cluster_bytes
 from deltaic.spark.session.time_zone import TIME_ZONE
 from deltaic.spark.write import transaction
 from deltaic.spark.write.options import WriteOptions, save_mode
@@ -129,7 +130,9 @@ def _save(
         reads: Sequence[str | None] = () if batch is None else batch.reads
         if rows is not df:
             reads = [predicate for _, predicate in read_set.scans_of(rows)]
-        version = transaction.commit(plan, write_rows(rows, plan, path, folder, given), folder, reads)
+        adds = write_rows(rows, plan, path, folder, given)
+        version, compaction = transaction.commit(plan, adds, folder, reads, cluster_bytes(session))
+        compacted(session, version, compaction)
         committed(session, plan.uri, version)
     if asked.txn_app_id is None:
         settings.end_txn(session)

@@ -419,6 +419,7 @@ def convert(
     user_metadata: str | None = None,
     storage_options: Mapping[str, str] | None = None,
     credentials: Credentials | None = None,
+    _run: Callable[[_core.Convert], str] | None = None,
 ) -> ConvertResult:
     """Makes a table of the Parquet files of a folder, in one commit; no data is read or copied.
 
@@ -448,6 +449,6 @@ def convert(
     given = columns_json({} if partition_by is None else partition_by)
     options, properties = with_credentials(storage_options, credentials), dict(configuration or {})
     schema = None if infer_partitions and not partition_by else given
-    document = _core.convert(place(uri), options, schema, statistics, properties, user_metadata)
-    found: dict[str, Any] = json.loads(document)
+    conversion = _core.Convert(place(uri), options, schema, statistics, properties, user_metadata)
+    found: dict[str, Any] = json.loads(conversion.run() if _run is None else _run(conversion))
     return ConvertResult(**found)

@@ -310,6 +310,10 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
     def history(self, limit: int | None = None) -> list[dict[str, Any]]:
         """The commits, newest first, in the columns of `DESCRIBE HISTORY`; what a commit does not record is None.
 
+        `route` is beside them: who read and wrote the files of a DELETE, UPDATE, MERGE, OPTIMIZE or VACUUM on Spark.
+        It is `driver` (the process that committed), `tasks` (deltaic in Spark's tasks), `spark` (Spark's own reader
+        and writer), or two of them in the order of their work, such as `spark, driver`.
+
         Args:
             limit: At most so many; each one costs a read of its commit.
         """
@@ -458,6 +462,8 @@ _HISTORY = (
     "userMetadata",
     "engineInfo",
 )
+_ROUTE = "deltaic.route"
+"""The tag of a commit."""
 
 
 def _commit(entry: dict[str, Any]) -> dict[str, Any]:
@@ -465,4 +471,7 @@ def _commit(entry: dict[str, Any]) -> dict[str, Any]:
     row = {name: info.get(name) for name in _HISTORY}
     row["version"] = entry["version"]
     row["timestamp"] = times.from_millis(entry["timestamp"])
+    # free-form by the protocol: another writer's may be anything
+    tags = info.get("tags")
+    row["route"] = tags.get(_ROUTE) if isinstance(tags, dict) else None
     return row

@@ -13,7 +13,7 @@ from deltaic.table.uri import place
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from deltaic.credentials import Credentials
 
@@ -84,30 +84,21 @@ def verify(
     deep: bool = False,
     storage_options: Mapping[str, str] | None = None,
     credentials: Credentials | None = None,
+    _tasks: Callable[[str, list[str], int], list[str]] | None = None,
 ) -> VerifyReport:
-    """Compares a table's log with its files and with itself; finds nothing if the table is intact.
+    """As `deltaic.verify`, without an engine.
 
-    The log must be complete, and each checkpoint, compacted file and checksum must say what the commits say; each file
-    of the version must be in the store with its size. Nothing is written, and a table that cannot be opened can be
-    verified too.
-
-    Args:
-        uri: A path, or a URL such as `s3://bucket/table`.
-        version: Version to verify, instead of the newest.
-        deep: Opens data files and deletion vectors too: rows, types, nulls and bounds against the statistics.
-        storage_options: Options of the store.
-        credentials: A function that gives the credentials of the store, instead of options: see `deltaic.Table`.
+    `_tasks` opens the files of a deep verification, where it is given: see `_core.verify`.
 
     Raises:
-        TableNotFoundError, VersionNotFoundError: there is nothing to verify.
-        UnsupportedFeatureError: the table has reader features that deltaic does not know.
+        TableNotFoundError, VersionNotFoundError, UnsupportedFeatureError: as `deltaic.verify`.
     """
     if version is not None and version < 0:
         raise InvalidArgumentError(
             f"version {version} is below 0", argument="version", reason=f"{version} is below 0"
         )
     report = json.loads(
-        _core.verify(place(uri), with_credentials(storage_options, credentials), version, deep)
+        _core.verify(place(uri), with_credentials(storage_options, credentials), version, deep, _tasks)
     )
     findings = [Finding(**finding) for finding in report.pop("findings")]
     return VerifyReport(findings=findings, **report)

@@ -5,6 +5,7 @@ mod alter;
 mod arrow;
 mod changes;
 mod commits;
+mod convert;
 mod credentials;
 mod dml;
 mod document;
@@ -40,6 +41,8 @@ mod _core {
     #[pymodule_export]
     use crate::changes::Changes;
     #[pymodule_export]
+    use crate::convert::{Convert, ConvertTask};
+    #[pymodule_export]
     use crate::credentials::{options_to_send, register};
     #[pymodule_export]
     use crate::dml::{delete_rows, update_rows};
@@ -48,7 +51,7 @@ mod _core {
     #[pymodule_export]
     use crate::files::FileLines;
     #[pymodule_export]
-    use crate::maintain::{convert, fsck, generate_manifest, reset_application, restore, shallow_clone};
+    use crate::maintain::{fsck, generate_manifest, reset_application, restore, shallow_clone};
     #[pymodule_export]
     use crate::merge::merge_rows;
     #[pymodule_export]
@@ -70,7 +73,7 @@ mod _core {
     #[pymodule_export]
     use crate::vacuum::{Vacuum, VacuumTask};
     #[pymodule_export]
-    use crate::verify::{probe_store, verify};
+    use crate::verify::{VerifyTask, probe_store, verify};
     #[pymodule_export]
     use crate::write::{check_place, create, create_like, write};
 

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deltaic_core::alter::columns_from_json;
-use deltaic_core::maintain::{self, CloneOptions, ConvertOptions, Partitioning, RestoreOptions};
-use deltaic_core::schema::StructType;
+use deltaic_core::maintain::{self, CloneOptions, RestoreOptions};
 use deltaic_core::snapshot::At;
 use deltaic_core::store::Location;
 use pyo3::prelude::*;
@@ -73,34 +71,6 @@ pub(crate) fn generate_manifest(
         let location = Location::open(uri, &storage_options.into())?.stopped_by(cancel);
         let done = deltaic_core::after_commit::generate_manifest(&location)?;
         Ok(json!({"version": done.version, "written": done.written, "deleted": done.deleted}).to_string())
-    })
-}
-
-/// Makes a table of a folder of Parquet files; what it did as JSON. `partition_schema` (JSON) holds the partition columns;
-/// none infers them.
-#[pyfunction]
-pub(crate) fn convert(
-    py: Python<'_>,
-    uri: &str,
-    storage_options: BTreeMap<String, String>,
-    partition_schema: Option<&str>,
-    statistics: bool,
-    configuration: BTreeMap<String, String>,
-    user_metadata: Option<String>,
-) -> PyResult<String> {
-    runtime::stoppable(py, |cancel| {
-        let partitioning = match partition_schema {
-            Some(json) => Partitioning::Columns(StructType { fields: columns_from_json(json)? }),
-            None => Partitioning::Inferred,
-        };
-        let options = ConvertOptions { partitioning, statistics, configuration, user_metadata };
-        let location = Location::open(uri, &storage_options.into())?.stopped_by(cancel);
-        let done = maintain::convert(&location, &options)?;
-        Ok(json!({
-            "version": done.version, "existed": done.existed, "files": done.files, "bytes": done.bytes,
-            "rows": done.rows, "warnings": done.warnings
-        })
-        .to_string())
     })
 }
 

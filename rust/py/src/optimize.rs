@@ -8,6 +8,7 @@ use deltaic_core::engine::{
     self, DistributedOptimize, OptimizeGather as Gather, OptimizeSpread as Spread, OptimizeTask as Task,
 };
 use deltaic_core::maintain::{self, CurveStats, OptimizeDone};
+use deltaic_core::txn::Route;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
@@ -92,6 +93,10 @@ pub(crate) struct Optimize {
 }
 
 impl Optimize {
+    pub(crate) fn of(inner: DistributedOptimize) -> Self {
+        Optimize { inner: Mutex::new(inner) }
+    }
+
     fn lock(&self) -> MutexGuard<'_, DistributedOptimize> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,7 +112,7 @@ impl Optimize {
         options: Document<OptimizeOptions>,
     ) -> PyResult<Self> {
         let made = DistributedOptimize::new(uri, storage_options.into(), options.0.into());
-        made.map(|inner| Optimize { inner: Mutex::new(inner) }).map_err(|e| to_python(py, &e))
+        made.map(Optimize::of).map_err(|e| to_python(py, &e))
     }
 
     /// Looks for what there is to do in the newest version: the bytes of the files to rewrite.
@@ -115,9 +120,11 @@ impl Optimize {
         runtime::stoppable(py, |cancel| self.lock().plan(cancel))
     }
 
-    /// Does it in this process; what it did as JSON.
-    fn run(&self, py: Python<'_>) -> PyResult<String> {
-        runtime::stoppable(py, |cancel| self.lock().run(cancel).map(|done| to_json(&done)))
+    /// Does it in this process; what it did as JSON. The history says by which `route` where one is given.
+    #[pyo3(signature = (route=None))]
+    fn run(&self, py: Python<'_>, route: Option<&str>) -> PyResult<String> {
+        let route = route.map(Route::parse).transpose().map_err(|e| to_python(py, &e))?;
+        runtime::stoppable(py, |cancel| self.lock().run(route, cancel).map(|done| to_json(&done)))
     }
 
     /// What was planned, for tasks in other processes that sort so many bytes of rows in memory. It holds the storage

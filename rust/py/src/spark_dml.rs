@@ -8,7 +8,7 @@ use deltaic_core::engine::{DistributedDml, FileSubset, file_list};
 use deltaic_core::scan::row_id_bases;
 use deltaic_core::schema::StructType;
 use deltaic_core::store::{Location, StorageOptions};
-use deltaic_core::txn::Operation;
+use deltaic_core::txn::{Operation, Route};
 use deltaic_core::{Cancel, Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -18,6 +18,7 @@ use crate::arrow::import;
 use crate::document::Document;
 use crate::errors::to_python;
 use crate::file_choices::FileChoices;
+use crate::optimize::Optimize;
 use crate::predicate::{JsonPredicate, inner, of_scans};
 use crate::runtime::{stoppable, write};
 use crate::spark::SparkTable;
@@ -377,12 +378,25 @@ impl Dml {
         })
     }
 
-    /// Commits, and is over then; the version: the one that it works on where the application transaction was
-    /// recorded meanwhile.
-    fn commit(&self, py: Python<'_>, by_vectors: bool, metrics: BTreeMap<String, u64>) -> PyResult<u64> {
+    /// Commits, and is over then; the version, which is the one that it works on where the application transaction was
+    /// recorded meanwhile, and the compaction that is left to do: one of at least `left_from` bytes of files.
+    #[pyo3(signature = (by_vectors, metrics, left_from=None, routes=None))]
+    fn commit(
+        &self,
+        py: Python<'_>,
+        by_vectors: bool,
+        metrics: BTreeMap<String, u64>,
+        left_from: Option<u64>,
+        routes: Option<Vec<String>>,
+    ) -> PyResult<(u64, Option<Optimize>)> {
         write(py, || {
-            let dml = self.lock().take().ok_or_else(over)?;
-            dml.commit(by_vectors, metrics.into_iter().collect())
+            let routes = routes.unwrap_or_default();
+            let routes = routes.iter().map(|name| Route::parse(name)).collect::<Result<_>>()?;
+            let mut dml = self.lock().take().ok_or_else(over)?;
+            let after = left_from.map(|from| dml.leave_compaction(from));
+            dml.set_routes(routes);
+            let version = dml.commit(by_vectors, metrics.into_iter().collect())?;
+            Ok((version, after.and_then(|after| after.optimize()).map(Optimize::of)))
         })
     }
 

@@ -16,6 +16,7 @@ use crate::arrow::import;
 use crate::document::Document;
 use crate::errors::to_python;
 use crate::file_choices::FileChoices;
+use crate::optimize::Optimize;
 use crate::predicate::{JsonPredicate, of_scans};
 use crate::runtime::{read, write};
 use crate::spark::SparkTable;
@@ -244,18 +245,23 @@ impl WritePlan {
         self.inner.plan.snapshot().map(|snapshot| SparkTable::of(snapshot.clone(), true))
     }
 
-    /// Commits files; the version, or nothing where nothing was to be committed. `reads` are the scans of the table in the
-    /// query of the rows: a predicate (JSON) for each, or none for every row.
-    #[pyo3(signature = (adds, reads=None))]
+    /// Commits files; the version, or nothing where nothing was to be committed, and the compaction that is left to do.
+    /// `reads` are the scans of the table in the query of the rows: a predicate (JSON) for each, or none for every row. A
+    /// compaction of at least `left_from` bytes of files is left.
+    #[pyo3(signature = (adds, reads=None, left_from=None))]
     fn commit(
         &self,
         py: Python<'_>,
         adds: Vec<String>,
         reads: Option<Vec<Option<JsonPredicate>>>,
-    ) -> PyResult<Option<u64>> {
+        left_from: Option<u64>,
+    ) -> PyResult<(Option<u64>, Option<Optimize>)> {
         write(py, || {
-            let result = self.inner.commit(actions(&adds)?, of_scans(reads.unwrap_or_default()))?;
-            Ok((!result.skipped).then_some(result.version))
+            let mut write = self.inner.clone();
+            let after = left_from.map(|from| write.leave_compaction(from));
+            let result = write.commit(actions(&adds)?, of_scans(reads.unwrap_or_default()))?;
+            let left = after.and_then(|after| after.optimize()).map(Optimize::of);
+            Ok(((!result.skipped).then_some(result.version), left))
         })
     }
 

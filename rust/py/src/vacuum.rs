@@ -6,6 +6,7 @@ use std::time::Duration;
 use deltaic_core::Result;
 use deltaic_core::engine::{DistributedVacuum, VacuumTask as Task};
 use deltaic_core::maintain::{self, Inventoried, VacuumDone, VacuumMode};
+use deltaic_core::txn::Route;
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -61,9 +62,11 @@ impl Vacuum {
         Ok(Vacuum { inner: Mutex::new(inner) })
     }
 
-    /// Does it in this process; what it did as JSON.
-    fn run(&self, py: Python<'_>) -> PyResult<String> {
-        runtime::stoppable(py, |cancel| self.lock().run(cancel).map(|done| to_json(&done)))
+    /// Does it in this process; what it did as JSON. The history says by which `route` where one is given.
+    #[pyo3(signature = (route=None))]
+    fn run(&self, py: Python<'_>, route: Option<&str>) -> PyResult<String> {
+        let route = route.map(Route::parse).transpose().map_err(|e| to_python(py, &e))?;
+        runtime::stoppable(py, |cancel| self.lock().run(route, cancel).map(|done| to_json(&done)))
     }
 
     /// About how many files are listed; 0 where nothing is listed.

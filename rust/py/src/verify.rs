@@ -1,15 +1,18 @@
 //! `deltaic._core`: verification of tables and stores. Reports cross as JSON.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use deltaic_core::Result;
 use deltaic_core::commit;
+use deltaic_core::engine::{VerifyTask as Task, verify_by_tasks};
 use deltaic_core::snapshot::Verify;
-use deltaic_core::store::Location;
+use deltaic_core::store::{Location, StorageOptions};
 use deltaic_core::verify::{VerifyOptions, verify as verify_table};
+use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
 use serde_json::json;
 
+use crate::errors::to_python;
 use crate::runtime;
 
 /// The level of a reading by its name; the default where there is none.
@@ -17,18 +20,35 @@ pub(crate) fn level(name: Option<&str>) -> Result<Verify> {
     name.map_or(Ok(Verify::default()), str::parse)
 }
 
-/// Compares a table with itself, from its log to its files; what was found as JSON.
+/// Compares a table with itself, from its log to its files; what was found as JSON. `tasks`, where given, opens the files
+/// of a deep verification: it is called with the document of `VerifyTask`, works, and how many files these have, and
+/// returns the answers in order.
 #[pyfunction]
+#[pyo3(signature = (uri, storage_options, version, deep, tasks=None))]
 pub(crate) fn verify(
     py: Python<'_>,
     uri: String,
     storage_options: BTreeMap<String, String>,
     version: Option<u64>,
     deep: bool,
+    tasks: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    runtime::read(py, move || {
-        let options = VerifyOptions { version, deep };
-        let report = verify_table(&Location::open(&uri, &storage_options.into())?, &options)?;
+    let raised = Arc::new(Mutex::new(None));
+    let kept = raised.clone();
+    let found = runtime::read(py, move || {
+        let storage = StorageOptions::from(storage_options);
+        let location = Location::open(&uri, &storage)?;
+        let report = match tasks.filter(|_| deep) {
+            None => verify_table(&location, &VerifyOptions { version, deep })?,
+            Some(tasks) => verify_by_tasks(&location, &storage, version, &mut |document, works, files| {
+                Python::attach(|py| tasks.call1(py, (document, works, files))?.extract::<Vec<String>>(py))
+                    .map_err(|error| {
+                        let reason = error.to_string();
+                        *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                        Error::Internal { operation: "verify".into(), reason }
+                    })
+            })?,
+        };
         let findings = report.findings.iter().map(|f| {
             json!({
                 "kind": f.kind.name(), "version": f.version, "path": f.path,
@@ -43,7 +63,31 @@ pub(crate) fn verify(
             "files": report.files, "deletion_vectors": report.deletion_vectors
         })
         .to_string())
-    })
+    });
+    // what the tasks raised, as it was
+    match raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(error) => Err(error),
+        None => found,
+    }
+}
+
+/// What a task of a verification does.
+#[pyclass(frozen, module = "deltaic._core")]
+pub(crate) struct VerifyTask {
+    inner: Task,
+}
+
+#[pymethods]
+impl VerifyTask {
+    #[new]
+    fn new(py: Python<'_>, document: &str) -> PyResult<Self> {
+        Task::from_json(document).map(|inner| VerifyTask { inner }).map_err(|e| to_python(py, &e))
+    }
+
+    /// Opens files; the answer.
+    fn run(&self, py: Python<'_>, work: &str) -> PyResult<String> {
+        runtime::stoppable(py, |cancel| self.inner.run(work, cancel))
+    }
 }
 
 /// Tries the store of a table; what it answered as JSON.

@@ -130,6 +130,7 @@ class Matches:
 
     def _settle(self) -> None:
         """Records which rows of the table were read; on Spark Connect that is recorded before."""
+        self.op.tell_route("the rows that match", here=False)
         if not self.op.connect:
             self.op.dml.set_predicate(self.op.asked())
 

@@ -24,8 +24,9 @@ from deltaic.spark.session.enabling import format_name
 from deltaic.spark.session.file_listing import list_quickly
 from deltaic.spark.session.jvm import java_method
 from deltaic.spark.session.kind import functions, has_one_process, is_connect
-from deltaic.spark.session.settings import Settings, dml_cluster_bytes
-from deltaic.spark.session.tasks import tell_route
+from deltaic.spark.session.optimize_tasks import compacted
+from deltaic.spark.session.settings import Settings, cluster_bytes, dml_cluster_bytes
+from deltaic.spark.session.tasks import DRIVER, SPARK, tell_route
 from deltaic.spark.session.types import arrow_takes
 from deltaic.spark.write.options import WriteOptions
 from deltaic.spark.write.row_rules import RowRules
@@ -102,6 +103,7 @@ class Operation:
         self.schema = StructType.fromJson(json.loads(self.dml.schema))
         self.written = StructType.fromJson(json.loads(self.dml.new_schema))
         """The columns of the rows that are written."""
+        self._routes: list[str] = []
         self.evolving = False
         self.source: Any = None
         """The frame whose rows meet those of the table, if any: conditions and values may have its columns."""
@@ -145,7 +147,10 @@ class Operation:
         self.written = StructType.fromJson(json.loads(self.dml.new_schema))
 
     def tell_route(self, what: str, *, here: bool) -> None:
-        """Says by `logging` whether the core reads and writes in this process, or Spark's tasks do."""
+        """Says by `logging` and in the history whether the core reads and writes in this process, or Spark does."""
+        route = DRIVER if here else SPARK
+        if route not in self._routes:
+            self._routes.append(route)
         tell_route(self._name, f"{what}: {'in this process' if here else 'in tasks'}")
 
     def millis(self, since: float | None = None) -> int:
@@ -339,8 +344,11 @@ class Operation:
         """Commits and returns the metrics, with the time that it took."""
         measured = {**metrics, "executionTimeMs": self.millis()} if self._timed else dict(metrics)
         begun_at, uri = self.dml.version, self.dml.uri
-        version = self.dml.commit(by_vectors, measured)
+        version, compaction = self.dml.commit(
+            by_vectors, measured, cluster_bytes(self.spark), self._routes or [DRIVER]
+        )
         self.committed = None if version == begun_at else version
+        compacted(self.spark, self.committed, compaction)
         committed(self.spark, uri, self.committed)
         self._end_txn()
         return measured

@@ -36,13 +36,13 @@ def take_matches(op: Operation, condition: Any) -> bool:
     if (sql := plain(op, condition)) is not None and op.dml.take_where(sql, op.most_bytes):
         op.tell_route("the rows that match", here=True)
     else:
-        op.tell_route("the rows that match", here=False)
         find_touched(op, condition)
     return True
 
 
 def take(op: Operation, rows: Any) -> tuple[int, int]:
     """Takes the rows that a frame names by `FILE` and `ROW`; it must come from `op.rows()` of all files."""
+    op.tell_route("the rows that match", here=False)
     with errors_of_workers():
         bitmaps = op.bound(bitmaps_of(op, rows)).toArrow()
     if not op.connect:

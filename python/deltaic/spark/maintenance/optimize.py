@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import columns
 from deltaic.spark.maintenance import result_frames
-from deltaic.spark.maintenance.optimize_tasks import OptimizeRun
 from deltaic.spark.maintenance.result_rows import hadoop_path
 from deltaic.spark.session import local_frames
 from deltaic.spark.session.after_commit import committed_at
 from deltaic.spark.session.on_server import carried_out_by_server
+from deltaic.spark.session.optimize_tasks import OptimizeRun
 from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.spark.session.settings import (
     Settings,

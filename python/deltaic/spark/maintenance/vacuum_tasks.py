@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from deltaic import _core
 from deltaic.spark.session import tasks
 from deltaic.spark.session.settings import vacuum_cluster_files
 from deltaic.spark.session.worker_errors import PackageNotOnServerError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-_ANSWER = pa.schema([("answer", pa.string())])
-
-
-class ListOrDelete:
-    """Lists a folder, or deletes files by one request; pickled to the executors."""
-
-    def __init__(self, document: str) -> None:
-        self.document = document
-
-    def __call__(self, work: str) -> Iterator[pa.RecordBatch]:
-        """One row: the answer."""
-        answer = _core.VacuumTask(self.document).run(work)
-        yield pa.RecordBatch.from_pydict({"answer": [answer]}, _ANSWER)
+    from deltaic import _core
 
 
 class VacuumRun:
@@ -45,24 +27,21 @@ class VacuumRun:
         """
         limit = vacuum_cluster_files(self.spark)
         if not tasks.are_possible(self.spark):
-            return vacuum.run()
+            return vacuum.run(tasks.DRIVER)
         try:
             if vacuum.expected_files() >= limit and (folders := vacuum.folders()):
                 vacuum.take_listing(self._answers(vacuum, folders))
+                tasks.tell_route("VACUUM", f"{len(folders)} folders were listed in tasks")
             found = vacuum.plan()
             if self.dry_run or found < limit:
                 tasks.tell_route("VACUUM", f"{found} files in this process")
-                return vacuum.run()
+                return vacuum.run(tasks.DRIVER)
             tasks.tell_route("VACUUM", f"{found} files in tasks")
             return vacuum.finish(self._answers(vacuum, vacuum.begin()))
         except PackageNotOnServerError as error:
             tasks.told_lacking(self.spark, "VACUUM", error)
             # it goes on from what was done last
-            return vacuum.run()
+            return vacuum.run(tasks.DRIVER)
 
     def _answers(self, vacuum: _core.Vacuum, works: list[str]) -> list[str]:
-        if not works:
-            return []
-        df = tasks.frame(self.spark, works, ListOrDelete(vacuum.task()), "answer string")
-        found: list[str] = tasks.answers(df, f"deltaic-vacuum-{uuid.uuid4()}").column("answer").to_pylist()
-        return found
+        return tasks.answered(self.spark, works, tasks.CoreTask("VacuumTask", vacuum.task()), "vacuum")

@@ -48,6 +48,7 @@ CREDENTIALS = "spark.deltaic.credentials"
 _CLUSTER_BYTES = "spark.deltaic.optimize.clusterBytes"
 _DML_CLUSTER_BYTES = "spark.deltaic.dml.clusterBytes"
 _VACUUM_CLUSTER_FILES = "spark.deltaic.vacuum.clusterFiles"
+_FOOTERS_CLUSTER_FILES = "spark.deltaic.footers.clusterFiles"
 _TASK_MEMORY = "spark.deltaic.optimize.taskMemory"
 _SIZE = re.compile(r"(?P<number>\d+)(?P<unit>[kmgt])?i?b?")
 OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
@@ -357,6 +358,15 @@ def vacuum_cluster_files(spark: Any) -> int:
         InvalidArgumentError: for a value that makes no sense.
     """
     return _size(_VACUUM_CLUSTER_FILES, spark.conf.get(_VACUUM_CLUSTER_FILES, "100000"))
+
+
+def footers_cluster_files(spark: Any) -> int:
+    """`spark.deltaic.footers.clusterFiles`: files whose footers a conversion or verification reads in Spark's tasks.
+
+    Raises:
+        InvalidArgumentError: for a value that makes no sense.
+    """
+    return _size(_FOOTERS_CLUSTER_FILES, spark.conf.get(_FOOTERS_CLUSTER_FILES, "20000"))
 
 
 def task_memory(spark: Any) -> int:

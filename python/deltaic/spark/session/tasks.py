@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
+import uuid
 import warnings
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
+from deltaic import _core
 from deltaic.exceptions import DeltaError, DeltaWarning
 from deltaic.spark.session import python_workers
 from deltaic.spark.session.kind import is_connect, is_local
@@ -23,14 +27,29 @@ from deltaic.spark.session.worker_errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import pyarrow as pa
-
+_ANSWER = pa.schema([("answer", pa.string())])
 _SWEEPS, _BETWEEN_SWEEPS = 3, 0.5
+DRIVER, SPARK = "driver", "spark"
+"""Who read and wrote files, as the history has it: this process, or Spark; works of tasks are the core's own word."""
 _LOG = logging.getLogger("deltaic.route")
 # tasks of one job; where there are more works, a task does several
 _MOST_TASKS = 10_000
 # applications whose workers cannot import deltaic
 _LACKING: set[str] = set()
+
+
+class CoreTask:
+    """The one answer of a task of the core to a work; pickled to the executors."""
+
+    def __init__(self, task: str, document: str) -> None:
+        """`task` is the class in `_core`, and `document` what it is made of."""
+        self.task = task
+        self.document = document
+
+    def __call__(self, work: str) -> Iterator[pa.RecordBatch]:
+        """One row: the answer."""
+        task = getattr(_core, self.task)(self.document)
+        yield pa.RecordBatch.from_pydict({"answer": [task.run(work)]}, _ANSWER)
 
 
 class Works:
@@ -81,6 +100,19 @@ def answers(df: Any, tag: str) -> pa.Table:
             raise of_worker from error
         explain_missing_import(error, None if is_connect(df) else python_workers.python_of(df))
         raise
+
+
+def answered(session: Any, works: Sequence[str], do: CoreTask, what: str) -> list[str]:
+    """The answers to works, without a job where there is none. `what` names it.
+
+    Raises:
+        DeltaError, PackageNotOnServerError: as `answers`.
+    """
+    if not works:
+        return []
+    df = frame(session, works, do, "answer string")
+    found: list[str] = answers(df, f"deltaic-{what}-{uuid.uuid4()}").column("answer").to_pylist()
+    return found
 
 
 def swept(delete: Callable[[], None]) -> None:

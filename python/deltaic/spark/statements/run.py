@@ -11,6 +11,7 @@ from deltaic.spark.catalog import names
 from deltaic.spark.catalog.clone import clone
 from deltaic.spark.catalog.constraints import add_constraint
 from deltaic.spark.maintenance import result_frames, result_rows
+from deltaic.spark.maintenance.convert_tasks import ConvertRun
 from deltaic.spark.maintenance.inventory import inventory_files
 from deltaic.spark.maintenance.manifest import generate
 from deltaic.spark.maintenance.optimize import optimized
@@ -167,6 +168,7 @@ def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
         configuration=settings.defaults,
         user_metadata=settings.user_metadata,
         storage_options=settings.store,
+        _run=ConvertRun(spark),
     )
     committed_at(spark, path, done.version)
     return []

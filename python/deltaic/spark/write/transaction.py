@@ -79,16 +79,23 @@ def make_plan(
     )
 
 
-def commit(plan: Any, adds: list[str], folder: str, reads: Sequence[str | None] = ()) -> int | None:
+def commit(
+    plan: _core.WritePlan,
+    adds: list[str],
+    folder: str,
+    reads: Sequence[str | None] = (),
+    left_from: int | None = None,
+) -> tuple[int | None, _core.Optimize | None]:
     """Commits the files. They are removed when the commit is known not to have happened, and only then.
 
-    `reads` are the predicates of the scans of the table from which the rows come; none is every row.
+    `reads` are the predicates of the scans of the table from which the rows come; none is every row. Returns the
+    version and, where a compaction after it joins at least `left_from` bytes, the compaction, which is to be done.
     """
     try:
-        version: int | None = plan.commit(adds, reads)
+        version, left = plan.commit(adds, reads, left_from)
     except CommitStateUnknownError:
         raise
     except BaseException:
         plan.discard(folder, adds)
         raise
-    return version
+    return version, left

@@ -9,6 +9,9 @@ pub(crate) const ROW_IDS_PRESERVED: &str = "delta.rowTracking.preserved";
 /// Tag of a commit whose metadata only moves marks of identity columns.
 pub(crate) const IDENTITY_MARKS_ONLY: &str = "delta.identity.schemaUpdate";
 
+/// Tag of a commit: who read and wrote the files of the operation, with commas.
+pub(crate) const ROUTE: &str = "deltaic.route";
+
 /// `commitInfo`: who committed what (PROTOCOL.md, "Commit Provenance Information"). Free-form by the protocol: the
 /// fields in common use have names here, all others are kept in [`CommitInfo::other`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ pub use add::Add;
 pub use cdc::Cdc;
 pub use checkpoint_metadata::CheckpointMetadata;
 pub use commit_info::CommitInfo;
-pub(crate) use commit_info::{IDENTITY_MARKS_ONLY, ROW_IDS_PRESERVED};
+pub(crate) use commit_info::{IDENTITY_MARKS_ONLY, ROUTE, ROW_IDS_PRESERVED};
 pub use deletion_vector::{DeletionVectorDescriptor, DvStorage};
 pub use domain_metadata::DomainMetadata;
 pub use encode::ActionRef;

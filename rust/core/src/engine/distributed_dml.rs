@@ -6,6 +6,7 @@ use roaring::RoaringTreemap;
 use serde::Serialize;
 
 use super::bitmaps::{Bitmaps, invalid};
+use super::distributed_optimize::CompactionAfter;
 use super::distributed_write::DistributedWrite;
 use crate::actions::{Add, Cdc, FilePath, ObjectPath, PartitionValues};
 use crate::alter::{Definition, merge_source_schema};
@@ -25,7 +26,7 @@ use crate::snapshot::Snapshot;
 use crate::stats::num_records;
 use crate::store::{Location, StorageOptions};
 use crate::sums::SaturatingSum;
-use crate::txn::{Operation, Transaction};
+use crate::txn::{Operation, Route, Transaction};
 use crate::write::{Filled, RowCondition, RowRules, Target, check_assignable, definition, plan_existing};
 
 /// A delete, update or merge whose rows an engine reads and writes. It works on one version, finds the files with rows
@@ -458,6 +459,16 @@ impl DistributedDml {
             change_files: self.cdc.len() as u64,
             change_bytes: self.cdc.iter().map(|c| c.size.unsigned_abs()).saturating_sum(),
         }
+    }
+
+    /// Who read and wrote the rows, for the history.
+    pub fn set_routes(&mut self, routes: Vec<Route>) {
+        self.operation.routes = routes;
+    }
+
+    /// As [`DistributedWrite::leave_compaction`].
+    pub fn leave_compaction(&mut self, from: u64) -> CompactionAfter {
+        CompactionAfter::of(&mut self.job.attempt.plan, &self.storage, from)
     }
 
     /// Commits: removes the matching rows, by deletion vectors with `by_vectors` or else with their files, and adds the

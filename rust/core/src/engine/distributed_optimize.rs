@@ -9,12 +9,14 @@ use super::optimize_task::{OPTIMIZE, OptimizeTask, RangesOfBin, TaskResult, Task
 use crate::actions::{Add, ObjectPath};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::maintain::{BinDone, OptimizeDone, OptimizeOptions, OptimizePlan, attempt};
+use crate::maintain::{
+    BinDone, OptimizeDone, OptimizeOptions, OptimizePlan, Partitions, attempt, of_compaction,
+};
 use crate::stats::num_records;
 use crate::store::{Location, StorageOptions};
 use crate::sums::SaturatingSum;
-use crate::txn::Retries;
-use crate::write::{Sampled, SampledRows, Uploads, count_of};
+use crate::txn::{Retries, Route};
+use crate::write::{Compactions, Sampled, SampledRows, Uploads, WritePlan, count_of};
 
 /// Least bytes of files that one task reads of a bin that many tasks read.
 const PART_BYTES: u64 = 128 << 20;
@@ -25,6 +27,8 @@ pub struct DistributedOptimize {
     location: Location,
     storage: StorageOptions,
     options: OptimizeOptions,
+    /// Only these partitions.
+    these: Option<Partitions>,
     retries: Retries,
     planned: Option<Planned>,
 }
@@ -69,6 +73,30 @@ pub struct OptimizeRanges {
     pub parts: Vec<String>,
 }
 
+/// The compaction that a commit leaves to an engine, where the table asks for one and it is large.
+#[derive(Debug)]
+pub struct CompactionAfter {
+    location: Location,
+    storage: StorageOptions,
+    left: Compactions,
+}
+
+impl CompactionAfter {
+    /// Of the commit of this plan, from so many bytes of small files on. The smaller ones are a part of the commit, as ever.
+    pub(super) fn of(plan: &mut WritePlan, storage: &StorageOptions, from: u64) -> Self {
+        let left = Compactions::from(from);
+        plan.compactions = Some(left.clone());
+        CompactionAfter { location: plan.location.clone(), storage: storage.clone(), left }
+    }
+
+    /// After the commit: what is left to do, if there is any.
+    pub fn optimize(&self) -> Option<DistributedOptimize> {
+        let (options, partitions) = of_compaction(self.left.take()?);
+        let (location, storage) = (self.location.clone(), self.storage.clone());
+        Some(DistributedOptimize::of(location, storage, options, Some(partitions)))
+    }
+}
+
 /// Rows that a task chose of a part of a bin.
 #[derive(Debug)]
 pub struct OptimizeSample {
@@ -86,9 +114,17 @@ impl DistributedOptimize {
     /// # Errors
     /// As [`Location::open`].
     pub fn new(uri: &str, storage: StorageOptions, options: OptimizeOptions) -> Result<Self> {
-        let location = Location::open(uri, &storage)?;
+        Ok(Self::of(Location::open(uri, &storage)?, storage, options, None))
+    }
+
+    fn of(
+        location: Location,
+        storage: StorageOptions,
+        options: OptimizeOptions,
+        these: Option<Partitions>,
+    ) -> Self {
         let retries = Retries::new(options.commit_budget);
-        Ok(DistributedOptimize { location, storage, options, retries, planned: None })
+        DistributedOptimize { location, storage, options, these, retries, planned: None }
     }
 
     /// Looks for what there is to do in the newest version: bytes of the files to rewrite, none of which are read.
@@ -96,23 +132,24 @@ impl DistributedOptimize {
     /// # Errors
     /// As [`crate::maintain::optimize`] before it writes.
     pub fn plan(&mut self, cancel: &Cancel) -> Result<u64> {
-        let plan = OptimizePlan::of(&self.location.stopped_by(cancel), &self.options, None)?;
+        let plan = OptimizePlan::of(&self.location.stopped_by(cancel), &self.options, self.these.as_ref())?;
         let bytes = plan.bins.iter().map(|bin| bin.bytes()).saturating_sum();
         self.planned = Some(Planned { plan, folder: Uuid::new_v4().to_string(), divided: BTreeMap::new() });
         Ok(bytes)
     }
 
-    /// Does it in this process, what was planned first.
+    /// Does it in this process, what was planned first. The history says by which route where one is given.
     ///
     /// # Errors
     /// As [`crate::maintain::optimize`].
-    pub fn run(&mut self, cancel: &Cancel) -> Result<OptimizeDone> {
+    pub fn run(&mut self, route: Option<Route>, cancel: &Cancel) -> Result<OptimizeDone> {
         let location = self.location.stopped_by(cancel);
         loop {
-            let plan = match self.planned.take() {
+            let mut plan = match self.planned.take() {
                 Some(planned) => planned.plan,
-                None => OptimizePlan::of(&location, &self.options, None)?,
+                None => OptimizePlan::of(&location, &self.options, self.these.as_ref())?,
             };
+            plan.route = route;
             match attempt(&plan, &location, self.retries.left()) {
                 Err(error) if self.retries.begins_again(&error) => {}
                 other => return other,
@@ -211,7 +248,8 @@ impl DistributedOptimize {
     /// # Errors
     /// As [`crate::maintain::optimize`]; [`Error::Internal`] where an answer is missing or is there twice.
     pub fn commit(&mut self, answers: &[String]) -> Result<Option<OptimizeDone>> {
-        let planned = self.planned.take().ok_or_else(|| wrong(OPTIMIZE, "nothing is planned"))?;
+        let mut planned = self.planned.take().ok_or_else(|| wrong(OPTIMIZE, "nothing is planned"))?;
+        planned.plan.route = Some(Route::Tasks);
         let landed = self.commit_planned(&planned, answers);
         match landed {
             Ok(done) => Ok(Some(done)),
@@ -419,7 +457,7 @@ mod tests {
             let (_one, here) = table();
             let (_two, there) = table();
             let before = rows(&here);
-            optimize(&here, columns, 5).run(&Cancel::default()).unwrap();
+            optimize(&here, columns, 5).run(None, &Cancel::default()).unwrap();
             let mut tasks = optimize(&there, columns, 5);
             let answered = answers(&mut tasks, Some(1));
             assert!(answered.len() >= 4, "{}", answered.len());

@@ -9,10 +9,11 @@ use crate::actions::ObjectPath;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::maintain::{
-    Deletion, ListedTree, VacuumDone, VacuumMode, VacuumOptions, VacuumWork, delete_files, vacuum,
+    Deletion, ListedTree, VacuumDone, VacuumMode, VacuumOptions, VacuumWork, delete_files,
 };
 use crate::snapshot::{At, Snapshot};
 use crate::store::{FileMeta, Location, StorageOptions};
+use crate::txn::Route;
 
 const VACUUM: &str = "vacuum";
 /// Files that one work of a task deletes: one request of S3.
@@ -125,7 +126,7 @@ impl DistributedVacuum {
     /// Finds the files to delete, and how many there are.
     ///
     /// # Errors
-    /// As [`vacuum`] before the first file is deleted.
+    /// As [`vacuum`](crate::maintain::vacuum) before the first file is deleted.
     pub fn plan(&mut self, cancel: &Cancel) -> Result<usize> {
         let location = self.location.stopped_by(cancel);
         let work = VacuumWork::of(&location, &self.options, self.listed.take())?;
@@ -134,15 +135,19 @@ impl DistributedVacuum {
         Ok(count)
     }
 
-    /// Does it in this process, from what was done last.
+    /// Does it in this process, from what was done last. The history says by which route where one is given.
     ///
     /// # Errors
-    /// As [`vacuum`].
-    pub fn run(&mut self, cancel: &Cancel) -> Result<VacuumDone> {
-        match (self.work.take(), self.begun.take()) {
-            (Some(work), Some(warnings)) => Ok(work.finish(work.delete(cancel)?, warnings)),
-            (Some(work), None) => work.run(cancel),
-            (None, _) => vacuum(&self.location.stopped_by(cancel), &self.options),
+    /// As [`vacuum`](crate::maintain::vacuum).
+    pub fn run(&mut self, route: Option<Route>, cancel: &Cancel) -> Result<VacuumDone> {
+        let mut work = match self.work.take() {
+            Some(work) => work,
+            None => VacuumWork::of(&self.location.stopped_by(cancel), &self.options, None)?,
+        };
+        work.route = route;
+        match self.begun.take() {
+            Some(warnings) => Ok(work.finish(work.delete(cancel)?, warnings)),
+            None => work.run(cancel),
         }
     }
 
@@ -151,7 +156,8 @@ impl DistributedVacuum {
     /// # Errors
     /// As [`crate::txn::Transaction::commit`].
     pub fn begin(&mut self) -> Result<Vec<String>> {
-        let work = self.work.as_ref().ok_or_else(|| wrong(VACUUM, "nothing is planned"))?;
+        let work = self.work.as_mut().ok_or_else(|| wrong(VACUUM, "nothing is planned"))?;
+        work.route = Some(Route::Tasks);
         self.begun = Some(work.begin()?);
         let root = self.location.root();
         // the files of a plan are below the table

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::array::RecordBatchReader;
 use serde::{Deserialize, Serialize};
 
+use super::distributed_optimize::CompactionAfter;
 use crate::actions::{Add, Cdc, FilePath, Metadata, ObjectPath, Protocol};
 use crate::commit::{check_store, is_trusted, trust_store};
 use crate::error::{Error, Result};
@@ -204,6 +205,11 @@ impl DistributedWrite {
         let mut known = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         known.extend(adds.iter().map(|add| add.path.clone()));
         Ok(adds)
+    }
+
+    /// Leaves a compaction after the commit to the engine if it joins at least so many bytes.
+    pub fn leave_compaction(&mut self, from: u64) -> CompactionAfter {
+        CompactionAfter::of(&mut self.plan, &self.storage, from)
     }
 
     /// Commits the files of all tasks in one version. `reads` is what the query of the rows read of the table, in the version

@@ -9,9 +9,11 @@ use crate::error::Result;
 use crate::properties::TableProperty;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
+use crate::sums::SaturatingSum;
 use crate::txn::warnings::warn;
 use crate::write::{
-    CompactionRules, ParquetOptions, WriteOptions, WritePlan, canonical, plan_snapshot, rows_of_partitions,
+    CompactionRules, Compactions, LeftCompaction, ParquetOptions, WriteOptions, WritePlan, canonical,
+    plan_snapshot, rows_of_partitions,
 };
 
 /// How long lost races are repeated.
@@ -27,6 +29,7 @@ pub(crate) struct AutoCompact {
     /// How its files are encoded: as those of the commit.
     compression: Option<String>,
     parquet: ParquetOptions,
+    others: Option<Compactions>,
 }
 
 impl AutoCompact {
@@ -43,11 +46,12 @@ impl AutoCompact {
             rules: plan.compaction.clone(),
             compression,
             parquet,
+            others: plan.compactions.clone(),
         })
     }
 
-    /// Compacts the small files of the partitions that have as many of them as the rules demand. A failure is a
-    /// warning: it does not undo the commit.
+    /// Compacts the small files of the partitions that have as many of them as the rules demand, or leaves it to others
+    /// where it is large. A failure is a warning: it does not undo the commit.
     ///
     /// # Cost
     /// The list of files of the partitions is read, and the small files are where there are many.
@@ -67,31 +71,61 @@ impl AutoCompact {
         let plan = plan_snapshot(&snapshot, &WriteOptions::default())?;
         let rules = &self.rules;
         let small_size = rules.small_size.unwrap_or(rules.target_size / 2);
-        let mut small: BTreeMap<Vec<Option<String>>, usize> = BTreeMap::new();
+        let mut small: BTreeMap<Vec<Option<String>>, Small> = BTreeMap::new();
         for add in snapshot.adds(Some(&rows_of_partitions(&plan, &self.partitions)))? {
             if add.size.unsigned_abs() <= small_size {
-                *small.entry(canonical(&plan, &add.partition_values)?).or_default() += 1;
+                let of = small.entry(canonical(&plan, &add.partition_values)?).or_default();
+                of.files += 1;
+                of.bytes = of.bytes.saturating_add(add.size.unsigned_abs());
             }
         }
-        small.retain(|partition, files| *files >= rules.min_files && self.partitions.contains(partition));
+        small.retain(|partition, of| of.files >= rules.min_files && self.partitions.contains(partition));
         let mut chosen: Vec<_> = small.into_iter().collect();
-        chosen.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
-        let chosen: Partitions =
-            chosen.into_iter().take(rules.most_partitions).map(|(partition, _)| partition).collect();
+        chosen.sort_by_key(|(_, of)| std::cmp::Reverse(of.files));
+        chosen.truncate(rules.most_partitions);
         if chosen.is_empty() {
             return Ok(());
         }
-        let options = OptimizeOptions {
-            target_size: Some(rules.target_size),
-            min_size: Some(small_size),
+        let bytes = chosen.iter().map(|(_, of)| of.bytes).saturating_sum();
+        let work = LeftCompaction {
+            partitions: chosen.into_iter().map(|(partition, _)| partition).collect(),
+            target_size: rules.target_size,
+            small_size,
             compression: self.compression.clone(),
             parquet: self.parquet.clone(),
-            auto: true,
-            commit_budget: BUDGET,
-            ..Default::default()
         };
-        optimize_partitions(&self.location, &options, &chosen).map(drop)
+        match &self.others {
+            Some(others) if bytes >= others.from => {
+                others.leave(work);
+                Ok(())
+            }
+            _ => {
+                let (options, partitions) = of_compaction(work);
+                optimize_partitions(&self.location, &options, &partitions).map(drop)
+            }
+        }
     }
+}
+
+/// The small files of a partition.
+#[derive(Debug, Default)]
+struct Small {
+    files: usize,
+    bytes: u64,
+}
+
+/// The optimize that a compaction is, and its partitions.
+pub(crate) fn of_compaction(work: LeftCompaction) -> (OptimizeOptions, Partitions) {
+    let options = OptimizeOptions {
+        target_size: Some(work.target_size),
+        min_size: Some(work.small_size),
+        compression: work.compression,
+        parquet: work.parquet,
+        auto: true,
+        commit_budget: BUDGET,
+        ..Default::default()
+    };
+    (options, work.partitions)
 }
 
 /// Whether the table asks for it: by its property, or by the older one that asks for all of this kind.

@@ -2,22 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
-use super::convert_files::{Found, data_files, inferred, partition_values};
-use super::convert_schema::merge;
-use crate::actions::{Add, FilePath, Metadata, OperationName, Protocol};
-use crate::alter::SetOptions;
-use crate::alter::properties::for_new_table;
+use super::convert_files::{Found, data_files, inferred};
+use super::convert_footers::Footers;
+use super::convert_schema::of_name;
+use crate::actions::{Add, Metadata, OperationName, Protocol};
 use crate::error::{Error, Result, condition};
 use crate::features::check_writer;
 use crate::properties::TableProperty;
-use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, as_nullable};
+use crate::schema::{ColumnMappingMode, StructField, StructType, as_nullable};
 use crate::snapshot::{At, Snapshot};
-use crate::stats::StatsColumns;
-use crate::store::{Location, runtime};
+use crate::store::Location;
 use crate::txn::{Operation, Transaction};
-use crate::write::{WriteOptions, footer_schema, footer_statistics, new_table, read_footer};
+use crate::write::{WriteOptions, new_table};
 
 /// Files whose footers are in memory at once.
 const CHUNK: usize = 256;
@@ -99,39 +95,106 @@ pub struct ConvertDone {
 /// # Cost
 /// A listing, and one or two requests for the footer of each file, several at a time.
 pub fn convert(location: &Location, options: &ConvertOptions) -> Result<ConvertDone> {
-    match Snapshot::open(location.clone(), At::Latest) {
-        Ok(table) => {
-            return Ok(ConvertDone { version: table.version(), existed: true, ..Default::default() });
+    match Conversion::of(location, options)? {
+        Planned::Table(version) => Ok(ConvertDone { version, existed: true, ..Default::default() }),
+        Planned::Folder(conversion) => conversion.run(),
+    }
+}
+
+/// What is at a place that is to be converted.
+#[derive(Debug)]
+pub(crate) enum Planned {
+    /// A table already, at this version.
+    Table(u64),
+    /// Files.
+    Folder(Box<Conversion>),
+}
+
+/// The conversion of files that were listed.
+#[derive(Debug)]
+pub(crate) struct Conversion {
+    /// The folder.
+    pub(crate) location: Location,
+    options: ConvertOptions,
+    files: Vec<Found>,
+    /// How footers are read.
+    pub(crate) footers: Footers,
+}
+
+impl Conversion {
+    /// Lists the files.
+    ///
+    /// # Errors
+    /// As [`convert`] before a file is read.
+    pub(crate) fn of(location: &Location, options: &ConvertOptions) -> Result<Planned> {
+        match Snapshot::open(location.clone(), At::Latest) {
+            Ok(table) => return Ok(Planned::Table(table.version())),
+            Err(Error::TableNotFound { .. }) => {}
+            Err(error) => return Err(error),
         }
-        Err(Error::TableNotFound { .. }) => {}
-        Err(error) => return Err(error),
+        let files = data_files(location)?;
+        let partitions = match &options.partitioning {
+            Partitioning::Columns(columns) => as_nullable(columns),
+            Partitioning::Inferred => inferred(location.root(), &files)?,
+        };
+        let configuration = options.configuration.clone();
+        let footers = Footers { partitions, configuration, statistics: options.statistics };
+        let (location, options) = (location.clone(), options.clone());
+        Ok(Planned::Folder(Box::new(Conversion { location, options, files, footers })))
     }
-    let files = data_files(location)?;
-    let partitions = match &options.partitioning {
-        Partitioning::Columns(columns) => as_nullable(columns),
-        Partitioning::Inferred => inferred(location.root(), &files)?,
-    };
-    let (adds, schema) = read_files(location, &files, &partitions, options)?;
-    let (protocol, metadata) = table_of(location, &schema, &partitions, options)?;
-    let names: Vec<String> = partitions.fields.iter().map(|f| f.name.clone()).collect();
-    let operation = Operation::new(OperationName::Convert)
-        .with_json("numFiles", adds.len() as u64)
-        .with_encoded("partitionedBy", names)
-        .with_json("collectStats", options.statistics)
-        .with("sourceFormat", "parquet")
-        .metric("numConvertedFiles", adds.len() as u64);
-    let mut done = ConvertDone { files: adds.len() as u64, ..Default::default() };
-    let mut txn = Transaction::create(location, protocol, metadata, operation);
-    txn.set_user_metadata(options.user_metadata.clone());
-    for (add, rows) in adds {
-        done.bytes += add.size.unsigned_abs();
-        done.rows += rows;
-        txn.add(add);
+
+    /// How many files there are.
+    pub(crate) fn files(&self) -> usize {
+        self.files.len()
     }
-    let landed = txn.commit()?;
-    done.version = landed.version;
-    done.warnings = landed.warnings;
-    Ok(done)
+
+    /// The files in parts that are read at once.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &[Found]> {
+        self.files.chunks(CHUNK)
+    }
+
+    /// Does it in this process.
+    ///
+    /// # Errors
+    /// As [`convert`].
+    pub(crate) fn run(&self) -> Result<ConvertDone> {
+        let (mut schema, mut adds) = (None, Vec::with_capacity(self.files.len()));
+        for part in self.parts() {
+            let read = self.footers.read(&self.location, part, schema.as_ref())?;
+            adds.extend(read.adds);
+            schema = Some(read.schema);
+        }
+        self.commit(adds, schema.unwrap_or_default())
+    }
+
+    /// Commits the files, in their order, with the schema of all of them.
+    ///
+    /// # Errors
+    /// As [`convert`].
+    pub(crate) fn commit(&self, adds: Vec<(Add, u64)>, schema: StructType) -> Result<ConvertDone> {
+        let (options, partitions) = (&self.options, &self.footers.partitions);
+        let schema = with_partitions(schema, partitions);
+        let (protocol, metadata) = table_of(&self.location, &schema, partitions, options)?;
+        let names: Vec<String> = partitions.fields.iter().map(|f| f.name.clone()).collect();
+        let operation = Operation::new(OperationName::Convert)
+            .with_json("numFiles", adds.len() as u64)
+            .with_encoded("partitionedBy", names)
+            .with_json("collectStats", options.statistics)
+            .with("sourceFormat", "parquet")
+            .metric("numConvertedFiles", adds.len() as u64);
+        let mut done = ConvertDone { files: adds.len() as u64, ..Default::default() };
+        let mut txn = Transaction::create(&self.location, protocol, metadata, operation);
+        txn.set_user_metadata(options.user_metadata.clone());
+        for (add, rows) in adds {
+            done.bytes += add.size.unsigned_abs();
+            done.rows += rows;
+            txn.add(add);
+        }
+        let landed = txn.commit()?;
+        done.version = landed.version;
+        done.warnings = landed.warnings;
+        Ok(done)
+    }
 }
 
 /// Protocol and metadata of the table.
@@ -163,73 +226,6 @@ fn table_of(
     }
     check_writer(&location.root().to_string(), &protocol)?;
     Ok((protocol, metadata))
-}
-
-/// The actions of the files with their numbers of rows, and the schema of the table. Statistics of a chunk cover the
-/// columns that are known so far: these files have none of the later ones.
-fn read_files(
-    location: &Location,
-    files: &[Found],
-    partitions: &StructType,
-    options: &ConvertOptions,
-) -> Result<(Vec<(Add, u64)>, StructType)> {
-    let root = location.root();
-    let mut schema: Option<StructType> = None;
-    let mut adds = Vec::with_capacity(files.len());
-    for chunk in files.chunks(CHUNK) {
-        let footers: Vec<_> = runtime::pool()?.install(|| {
-            let read = |file: &Found| {
-                location.cancel().check()?;
-                let path = root.join(&file.meta.name);
-                let footer = read_footer(location.store().as_ref(), &path, file.meta.size)?;
-                Ok((footer_schema(&footer, &path.to_string())?, footer))
-            };
-            chunk.par_iter().map(read).collect::<Result<_>>()
-        })?;
-        for (file, (columns, _)) in chunk.iter().zip(&footers) {
-            schema = Some(match &schema {
-                None => columns.clone(),
-                Some(seen) => merge(seen, columns).map_err(|reason| Error::SchemaMismatch {
-                    path: root.to_string(),
-                    reason: format!(
-                        "the files have no common schema: {}: {reason}",
-                        root.join(&file.meta.name)
-                    ),
-                })?,
-            });
-        }
-        let data = without(schema.as_ref().unwrap_or(&StructType::default()), partitions);
-        let (configuration, _) = for_new_table(&options.configuration, SetOptions::default())?;
-        let metadata = Metadata { configuration, ..Default::default() };
-        let has_vectors = metadata.is_true(TableProperty::EnableDeletionVectors);
-        let mut columns = StatsColumns::of(&data, &metadata, ColumnMappingMode::None, has_vectors)?;
-        if !options.statistics {
-            columns = StatsColumns::default();
-        }
-        for (file, (_, footer)) in chunk.iter().zip(&footers) {
-            let rows: u64 = footer.row_groups().iter().map(|g| g.num_rows().unsigned_abs()).sum();
-            let add = Add {
-                path: FilePath::encode(&file.meta.name),
-                partition_values: partition_values(root, file, partitions)?,
-                size: i64::try_from(file.meta.size).unwrap_or(i64::MAX),
-                modification_time: file.meta.modified,
-                data_change: true,
-                stats: Some(footer_statistics(footer, &columns)),
-                ..Default::default()
-            };
-            adds.push((add, rows));
-        }
-    }
-    Ok((adds, with_partitions(schema.unwrap_or_default(), partitions)))
-}
-
-fn without(schema: &StructType, partitions: &StructType) -> StructType {
-    let fields = schema.fields.iter().filter(|f| of_name(partitions, &f.name).is_none());
-    StructType { fields: fields.filter(|f| f.data_type != DataType::Void).cloned().collect() }
-}
-
-fn of_name<'a>(schema: &'a StructType, name: &str) -> Option<&'a StructField> {
-    schema.fields.iter().find(|f| f.name.to_lowercase() == name.to_lowercase())
 }
 
 /// Columns of the files, then those that only folders have. What both have is of the folders, in its place among the columns

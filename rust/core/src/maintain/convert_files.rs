@@ -8,7 +8,7 @@ use crate::store::{FileMeta, Location};
 
 /// A data file, and the partition values that its folders name, in order.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(crate) struct Found {
     pub(super) meta: FileMeta,
     pub(super) values: Vec<(String, Option<String>)>,
 }

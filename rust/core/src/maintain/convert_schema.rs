@@ -1,14 +1,19 @@
 //! One schema for many files.
 
-use crate::schema::{ArrayType, DataType, MapType, StructType};
+use crate::schema::{ArrayType, DataType, MapType, StructField, StructType};
 
 /// The columns of both, those of `seen` first. Small integers become the wider of their types, which Parquet stores alike,
 /// and a column without a type takes that of the other; names are compared without regard to case, as Spark reads files.
 ///
 /// # Errors
 /// The column and both of its types, where they are not the same.
-pub(super) fn merge(seen: &StructType, file: &StructType) -> Result<StructType, String> {
+pub(crate) fn merge(seen: &StructType, file: &StructType) -> Result<StructType, String> {
     merge_struct(seen, file, "")
+}
+
+/// The column of a name, as Spark compares names.
+pub(super) fn of_name<'a>(schema: &'a StructType, name: &str) -> Option<&'a StructField> {
+    schema.fields.iter().find(|f| f.name.to_lowercase() == name.to_lowercase())
 }
 
 fn merge_struct(seen: &StructType, file: &StructType, at: &str) -> Result<StructType, String> {

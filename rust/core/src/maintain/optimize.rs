@@ -141,7 +141,7 @@ pub fn optimize(location: &Location, options: &OptimizeOptions) -> Result<Optimi
 }
 
 /// Partitions by one spelling of their values.
-pub(super) type Partitions = BTreeSet<Vec<Option<String>>>;
+pub(crate) type Partitions = BTreeSet<Vec<Option<String>>>;
 
 /// As [`optimize`], of these partitions.
 pub(super) fn optimize_partitions(

@@ -20,7 +20,7 @@ use crate::snapshot::{At, Snapshot};
 use crate::stats::num_records;
 use crate::store::Location;
 use crate::sums::SaturatingSum;
-use crate::txn::{Operation, Transaction, rewrite_metrics};
+use crate::txn::{Operation, Route, Transaction, rewrite_metrics};
 use crate::write::{
     RowCondition, Uploads, WriteOptions, WritePlan, canonical, plan_snapshot, rows_of_partitions,
 };
@@ -37,6 +37,8 @@ pub(crate) struct OptimizePlan {
     /// The files to rewrite. Without one there is nothing to do.
     pub(crate) bins: Vec<Bin>,
     found: OptimizeDone,
+    /// Who rewrites the files, for the history.
+    pub(crate) route: Option<Route>,
 }
 
 impl OptimizePlan {
@@ -83,7 +85,7 @@ impl OptimizePlan {
         };
         let predicates = wanted.predicates();
         let work = BinWork { plan, encoding, layout, target_size };
-        Ok(OptimizePlan { snapshot, options: options.clone(), predicates, work, bins, found })
+        Ok(OptimizePlan { snapshot, options: options.clone(), predicates, work, bins, found, route: None })
     }
 
     /// Commits what became of the bins, in their order, as long as no winner forbids it. The files are kept where they are
@@ -130,6 +132,7 @@ impl OptimizePlan {
         txn.rewrite(bins.iter().flat_map(|bin| &bin.files), adds, moves);
         let metrics = rewrite_metrics(txn.changes());
         txn.operation_mut().set_metrics(metrics);
+        txn.operation_mut().routes = self.route.into_iter().collect();
         txn.set_user_metadata(self.options.user_metadata.clone());
         txn.set_row_ids_preserved(true);
         txn.set_budget(budget);

@@ -16,7 +16,7 @@ use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, runtime};
 use crate::sums::SaturatingSum;
 use crate::txn::warnings::warn;
-use crate::txn::{Committed, Operation, Transaction};
+use crate::txn::{Committed, Operation, Route, Transaction};
 
 /// Files that one thread deletes in one call.
 const CHUNK: usize = 1000;
@@ -88,6 +88,8 @@ pub(crate) struct VacuumWork {
     default: i64,
     cutoff: i64,
     plan: VacuumPlan,
+    /// Who deletes the files, for the history.
+    pub(crate) route: Option<Route>,
 }
 
 /// What became of a file that was to be deleted.
@@ -134,7 +136,7 @@ impl VacuumWork {
         }
         let cutoff = Utc::now().timestamp_millis().saturating_sub(retention);
         let plan = plan(&snapshot, options.mode, options.inventory.as_deref(), cutoff, listed)?;
-        Ok(VacuumWork { snapshot, options: options.clone(), asked, default, cutoff, plan })
+        Ok(VacuumWork { snapshot, options: options.clone(), asked, default, cutoff, plan, route: None })
     }
 
     /// Does it in this process.
@@ -169,7 +171,8 @@ impl VacuumWork {
         self.plan.files.iter().map(|(_, size)| *size).saturating_sum()
     }
 
-    fn commit(&self, snapshot: &Snapshot, operation: Operation) -> Result<Committed> {
+    fn commit(&self, snapshot: &Snapshot, mut operation: Operation) -> Result<Committed> {
+        operation.routes = self.route.into_iter().collect();
         let mut txn = Transaction::begin(snapshot, operation);
         txn.set_user_metadata(self.options.user_metadata.clone());
         txn.commit()

@@ -1,7 +1,9 @@
+use serde::{Deserialize, Serialize};
+
 use super::{FIELD_ID, PHYSICAL_NAME, StructField, StructType};
 
 /// How logical columns find physical ones (PROTOCOL.md, "Column Mapping").
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ColumnMappingMode {
     /// By logical name. Annotations that are left over are ignored.
     #[default]

@@ -2,6 +2,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::route::Route;
+
 /// What a transaction does, as the history of the table shows it. Names, parameters and metrics are delta-spark's.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Operation {
@@ -11,6 +13,8 @@ pub struct Operation {
     pub parameters: BTreeMap<String, Value>,
     /// Metrics; the log stores them as text.
     pub metrics: BTreeMap<String, Value>,
+    /// Who read and wrote files, in order, each once; nobody is named where there is no choice.
+    pub routes: Vec<Route>,
 }
 
 impl Operation {

@@ -3,13 +3,14 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::rewrite_metrics::rewrite_metrics;
+use super::route::Route;
 use super::row_ids::assign;
 use super::table::Table;
 use super::timestamps::{mark, next};
 use super::{checks, universal_format};
 use crate::actions::{
     Action, ActionRef, Add, CommitInfo, DomainMetadata, IDENTITY_MARKS_ONLY, Metadata, ObjectPath, Protocol,
-    ROW_IDS_PRESERVED,
+    ROUTE, ROW_IDS_PRESERVED,
 };
 use crate::after_commit::{NewCommit, after_commit};
 use crate::commit::Proposal;
@@ -42,6 +43,8 @@ pub struct Pending {
     pub(super) row_ids: Option<DomainMetadata>,
     /// Whether the rows that move keep their row ids, where the writer said so.
     pub(super) row_ids_preserved: Option<bool>,
+    /// [`super::Operation::routes`].
+    pub(super) routes: Vec<Route>,
     /// The original changes, if rebasing on winners has altered them in a way that rules see.
     pub(super) begun: Option<Changes>,
     /// What only this operation may remove.
@@ -138,7 +141,7 @@ impl Pending {
     }
 
     /// `delta.rowTracking.preserved`: whether every row that moved kept its row id. `delta.identity.schemaUpdate`: the
-    /// metadata only moves marks of identity columns, which delta-spark's writers follow.
+    /// metadata only moves marks of identity columns, which delta-spark's writers follow. `deltaic.route`: [`Route`].
     fn tags(&self) -> Option<Value> {
         let mut tags = Map::new();
         if self.metadata().is_some_and(|m| m.is_true(TableProperty::EnableRowTracking)) {
@@ -148,6 +151,10 @@ impl Pending {
         }
         if self.changes.identities.is_some() {
             tags.insert(IDENTITY_MARKS_ONLY.into(), "true".into());
+        }
+        if !self.routes.is_empty() {
+            let names: Vec<&str> = self.routes.iter().map(|route| route.name()).collect();
+            tags.insert(ROUTE.into(), names.join(", ").into());
         }
         (!tags.is_empty()).then_some(Value::Object(tags))
     }

@@ -481,6 +481,7 @@ impl Transaction {
             metadata: None,
             row_ids: None,
             row_ids_preserved: self.row_ids_preserved,
+            routes: self.operation.routes,
             leave: self.leave,
             begun: None,
             matrix: &MATRIX,

@@ -9,12 +9,12 @@ use arrow::compute::{cast, sum};
 use arrow::datatypes::{DataType as Arrow, Float64Type, Int64Type};
 use serde_json::value::RawValue;
 
+use super::deep::Facts;
 use super::finding::{FindingKind, Wrong};
 use crate::actions::Add;
 use crate::partition;
 use crate::scan::ColumnFacts;
 use crate::schema::{DataType, StructType};
-use crate::snapshot::Snapshot;
 
 /// Timestamps are cut to milliseconds, also those of maxima.
 const CUT_MICROS: i64 = 999;
@@ -23,7 +23,7 @@ const CUT_MICROS: i64 = 999;
 type Values<'a> = HashMap<Vec<String>, &'a str>;
 
 /// Compares the statistics of a file with its footer.
-pub(super) fn check(snapshot: &Snapshot, add: &Add, rows: u64, facts: &[ColumnFacts]) -> Vec<Wrong> {
+pub(super) fn check(table: &Facts, add: &Add, rows: u64, facts: &[ColumnFacts]) -> Vec<Wrong> {
     let mut out = Vec::new();
     let mut wrong = |kind, expected: String, found: String| out.push(Wrong { kind, expected, found });
     let text = add.stats.as_deref().unwrap_or_default();
@@ -47,7 +47,7 @@ pub(super) fn check(snapshot: &Snapshot, add: &Add, rows: u64, facts: &[ColumnFa
     };
     let (least, most, nulls) = (section("minValues"), section("maxValues"), section("nullCount"));
     for column in facts {
-        let Some((physical, data_type)) = locate(snapshot, &column.path) else { continue };
+        let Some((physical, data_type)) = locate(table, &column.path) else { continue };
         let name = column.path.join(".");
         let known = column.nulls.null_count() == 0;
         if let (Some(said), false, true) = (nulls.get(&physical), wide, known) {
@@ -93,18 +93,18 @@ fn leaves<'a>(raw: &'a RawValue, path: &mut Vec<String>, out: &mut Values<'a>) {
 }
 
 /// The path of a column in the statistics, and its type.
-fn locate<'a>(snapshot: &'a Snapshot, path: &[String]) -> Option<(Vec<String>, &'a DataType)> {
-    let mut schema: &StructType = snapshot.schema();
+fn locate<'a>(table: &'a Facts, path: &[String]) -> Option<(Vec<String>, &'a DataType)> {
+    let mut schema: &StructType = &table.schema;
     let mut physical = Vec::with_capacity(path.len());
     let (last, parents) = path.split_last()?;
     for name in parents {
         let field = schema.field(name)?;
-        physical.push(field.physical_name(snapshot.column_mapping()).to_owned());
+        physical.push(field.physical_name(table.mode).to_owned());
         let DataType::Struct(inner) = &field.data_type else { return None };
         schema = inner;
     }
     let field = schema.field(last)?;
-    physical.push(field.physical_name(snapshot.column_mapping()).to_owned());
+    physical.push(field.physical_name(table.mode).to_owned());
     Some((physical, &field.data_type))
 }
 

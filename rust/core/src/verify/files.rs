@@ -3,27 +3,23 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use rayon::prelude::*;
 use serde_json::Value;
 
-use super::deep;
+use super::deep::{Existing, Facts, LooksInto};
 use super::finding::FindingKind;
 use super::identities::IdentityColumn;
-use super::report::{VerifyOptions, VerifyReport};
+use super::report::VerifyReport;
 use crate::actions::{Add, FilePath, ObjectPath};
-use crate::deletion_vector::Shared;
 use crate::error::Result;
 use crate::maintain::{look, needs};
 use crate::partition;
 use crate::replay::FilesRequest;
 use crate::schema::DataType;
 use crate::snapshot::Snapshot;
-use crate::store::{Location, runtime};
+use crate::store::Location;
 
 /// From this many files on, one listing of a remote table is cheaper than a HEAD for each.
 const LIST_FROM: usize = 500;
-/// Files that are opened before what was found is kept.
-const WAVE: usize = 1024;
 
 /// The files in the store: looked after one by one, or known from one listing.
 enum Presence {
@@ -81,17 +77,18 @@ fn partition_columns(snapshot: &Snapshot) -> Vec<PartitionColumn> {
     columns.map(|(n, physical)| PartitionColumn { data_type: typed(n), name: n.clone(), physical }).collect()
 }
 
-/// Verifies the live files of a snapshot, a batch at a time.
+/// Verifies the live files of a snapshot, a batch at a time, and has them looked into where somebody does that.
 pub(super) fn check(
     snapshot: &Snapshot,
     num_files: usize,
-    options: &VerifyOptions,
+    by: Option<&mut dyn LooksInto>,
     report: &mut VerifyReport,
 ) -> Result<()> {
     let location = snapshot.location();
     let presence = Presence::of(location, num_files)?;
     let (partitions, identities) = (partition_columns(snapshot), IdentityColumn::of(snapshot));
     let version = snapshot.version();
+    let mut waiting = by.map(|by| Waiting { facts: Facts::of(snapshot), version, by, files: Vec::new() });
     let request = FilesRequest { predicate: None, stats: true, extended: true };
     for batch in snapshot.files(request)? {
         let adds: Vec<Add> = batch?.adds().collect::<Result<_>>()?;
@@ -124,39 +121,49 @@ pub(super) fn check(
                     let found = if inside { format!("{size} bytes") } else { "another size".into() };
                     report.found(FindingKind::FileSizeDiffers, version, path, expected, found);
                 }
-                Some(_) => there.push((*add, path)),
+                Some(_) => there.push(*add),
             }
         }
         let lost = check_vectors(location, &presence, vectors, version, report)?;
-        if options.deep {
-            check_content(snapshot, &adds, &there, &lost, report)?;
-        }
-    }
-    Ok(())
-}
-
-/// Opens existing files, several at a time. `lost` are those without their deletion vector.
-fn check_content(
-    snapshot: &Snapshot,
-    adds: &[Add],
-    files: &[(&Add, &ObjectPath)],
-    lost: &HashSet<&FilePath>,
-    report: &mut VerifyReport,
-) -> Result<()> {
-    let shared = Shared::of(adds, snapshot.location().root());
-    for wave in files.chunks(WAVE) {
-        let check = |(add, path): &(&Add, &ObjectPath)| {
-            deep::check(snapshot, add, path, Some(&shared).filter(|_| !lost.contains(&add.path)))
-        };
-        let found: Vec<_> =
-            runtime::pool()?.install(|| wave.par_iter().map(check).collect::<Result<Vec<_>>>())?;
-        for ((_, path), wrongs) in wave.iter().zip(found) {
-            for wrong in wrongs {
-                report.found(wrong.kind, snapshot.version(), path, wrong.expected, wrong.found);
+        if let Some(waiting) = &mut waiting {
+            for add in there {
+                let lost_vector = lost.contains(&add.path);
+                waiting.add(Existing { add: add.clone(), lost_vector }, report)?;
             }
         }
     }
-    Ok(())
+    waiting.map_or(Ok(()), |mut waiting| waiting.look(report))
+}
+
+/// Existing files that are to be looked into.
+struct Waiting<'a> {
+    facts: Facts,
+    version: u64,
+    by: &'a mut dyn LooksInto,
+    files: Vec<Existing>,
+}
+
+impl Waiting<'_> {
+    fn add(&mut self, file: Existing, report: &mut VerifyReport) -> Result<()> {
+        self.files.push(file);
+        if self.files.len() >= self.by.most() { self.look(report) } else { Ok(()) }
+    }
+
+    fn look(&mut self, report: &mut VerifyReport) -> Result<()> {
+        let files = std::mem::take(&mut self.files);
+        if files.is_empty() {
+            return Ok(());
+        }
+        let root = self.facts.location.root().clone();
+        let paths: Vec<ObjectPath> =
+            files.iter().map(|file| file.add.path.resolve(&root)).collect::<Result<_>>()?;
+        for (path, wrongs) in paths.iter().zip(self.by.look(&self.facts, files)?) {
+            for wrong in wrongs {
+                report.found(wrong.kind, self.version, path, wrong.expected, wrong.found);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Checks that the files of deletion vectors exist and are long enough; returns the files that lost theirs. Many

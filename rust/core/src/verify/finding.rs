@@ -132,8 +132,9 @@ impl fmt::Display for Finding {
 }
 
 /// Something wrong with one file.
-pub(super) struct Wrong {
-    pub(super) kind: FindingKind,
-    pub(super) expected: String,
-    pub(super) found: String,
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    pub(crate) kind: FindingKind,
+    pub(crate) expected: String,
+    pub(crate) found: String,
 }

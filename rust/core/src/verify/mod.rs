@@ -23,6 +23,9 @@ mod run;
 mod state;
 mod timestamps;
 
+pub(crate) use deep::{Existing, Facts, LooksInto, check_all};
+pub(crate) use finding::Wrong;
 pub use finding::{Finding, FindingKind};
 pub use report::{VerifyOptions, VerifyReport};
 pub use run::verify;
+pub(crate) use run::verify_by;

@@ -1,5 +1,6 @@
 //! Verification of a table from its log to its files.
 
+use super::deep::{Here, LooksInto};
 use super::finding::FindingKind;
 use super::log_files::LogFiles;
 use super::report::{VerifyOptions, VerifyReport};
@@ -24,6 +25,18 @@ use crate::store::Location;
 /// The whole log and all checkpoints are read once, and a HEAD is made for each data file (or one listing, where that is
 /// cheaper). Memory: about 150 bytes a live file, 60 a tombstone, and the commits that are parsed at once.
 pub fn verify(location: &Location, options: &VerifyOptions) -> Result<VerifyReport> {
+    verify_by(location, options, &mut Here)
+}
+
+/// As [`verify`], with somebody who looks into files where that is asked for.
+///
+/// # Errors
+/// As [`verify`], and those of whoever looks into files.
+pub(crate) fn verify_by(
+    location: &Location,
+    options: &VerifyOptions,
+    by: &mut dyn LooksInto,
+) -> Result<VerifyReport> {
     let location = &location.afresh();
     let mut report = VerifyReport::default();
     let hint = hint::read(location, &mut report)?;
@@ -56,7 +69,7 @@ pub fn verify(location: &Location, options: &VerifyOptions) -> Result<VerifyRepo
     }
     let checked = snapshot.and_then(|snapshot| {
         let num_files = state.as_ref().map_or(0, |s| s.files.len());
-        files::check(&snapshot, num_files, options, &mut report)
+        files::check(&snapshot, num_files, options.deep.then_some(by), &mut report)
     });
     match checked {
         Ok(()) => {}

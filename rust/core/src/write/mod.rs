@@ -44,6 +44,7 @@ pub(crate) use assign::check_assignable;
 pub(crate) use cluster::{Clustering, cluster, count_of};
 pub(crate) use compact::{Compacted, compact};
 pub use compaction_rules::CompactionRules;
+pub(crate) use compaction_rules::{Compactions, LeftCompaction};
 pub(crate) use condition_pruning::predicate as implied;
 pub(crate) use conform::{conform_batch, physical_schema};
 pub(crate) use copy::rows_of;

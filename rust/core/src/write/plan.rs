@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 
 use super::assign::{check_assignable, check_partitions_given};
-use super::compaction_rules::CompactionRules;
+use super::compaction_rules::{CompactionRules, Compactions};
 use super::conform::physical_schema;
 use super::create::new_table;
 use super::define::{DefineMode, TableSpec, made, replaced};
@@ -75,6 +75,8 @@ pub struct WritePlan {
     pub(crate) auto_compact: Option<bool>,
     /// [`WriteOptions::compaction`].
     pub(crate) compaction: CompactionRules,
+    /// Who takes a large compaction; none where the process that commits does it.
+    pub(crate) compactions: Option<Compactions>,
     /// How data files are encoded.
     pub(crate) files: FileSettings,
     /// Lengths of `char` and `varchar`, one for each column of the schema.
@@ -221,6 +223,7 @@ pub(crate) fn plan(
             .unwrap_or_else(|| metadata.is_true(TableProperty::AutoOptimizeOptimizeWrite)),
         auto_compact: options.auto_compact,
         compaction: options.compaction.clone(),
+        compactions: None,
         files,
         text_limits: limits_of(&schema)?,
         partition_columns,

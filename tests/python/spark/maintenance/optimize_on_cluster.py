@@ -12,7 +12,7 @@ import cluster
 import pyarrow as pa
 
 import deltaic
-from deltaic.spark.maintenance import optimize_tasks
+from deltaic.spark.session import optimize_tasks
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import deltaic
-from deltaic.spark.maintenance import optimize_tasks
+from deltaic.spark.session import optimize_tasks
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
@@ -104,6 +104,8 @@ def both(
         setting(LIMIT, "1")
         tasks = optimize(DeltaTable.forPath(spark, str(copy))).first().metrics
         assert (here.totalScheduledTasks, tasks.totalScheduledTasks > 0) == (0, True)
+        routes = [deltaic.Table(place).history(1)[0]["route"] for place in (path, copy)]
+        assert routes == ["driver", "tasks"]
         return path, copy, here, tasks
 
     return run
@@ -303,3 +305,50 @@ def test_where_workers_lack_deltaic_this_process_does_the_work_and_warns_once(
         assert all("deltaic_absent" in text for text in found)
         assert (done.totalScheduledTasks, deltaic.Table(path).totals().files) == (0, 1)
         assert len(_files(path)) == 5
+
+
+@pytest.fixture
+def compacting(setting: Callable[[str, str], None], tmp_path: Path) -> Path:
+    """A table that asks for compactions after commits, and of which the next append of Spark starts one, in tasks."""
+    path = tmp_path / "t"
+    for part in range(3):
+        deltaic.write(path, _rows(part * 400, 400), mode="append")
+    deltaic.Table(path).set_properties({"delta.autoOptimize.autoCompact": "true"})
+    setting("spark.databricks.delta.autoCompact.minNumFiles", "4")
+    setting(LIMIT, "1")
+    return path
+
+
+def _append(spark: SparkSession, path: Path) -> None:
+    rows = spark.createDataFrame(
+        _rows(5000, 10).to_pylist(), "p STRING, a BIGINT, s STRUCT<day: STRING, n: INT>"
+    )
+    rows.coalesce(1).write.format("delta").mode("append").save(str(path))
+
+
+def test_a_large_compaction_after_a_commit_runs_in_tasks(spark: SparkSession, compacting: Path) -> None:
+    _append(spark, compacting)
+    compaction, append = deltaic.Table(compacting).history(2)
+    assert (compaction["operation"], compaction["route"]) == ("OPTIMIZE", "tasks")
+    assert compaction["operationParameters"]["auto"] is True
+    assert (append["operation"], append["route"]) == ("WRITE", None)
+    assert deltaic.Table(compacting).totals().files == 1
+    assert spark.read.format("delta").load(str(compacting)).count() == 1210
+
+
+def test_a_compaction_in_tasks_that_fails_is_a_warning(spark: SparkSession, compacting: Path) -> None:
+    victim = next(compacting.glob("*.parquet"))
+    whole = victim.read_bytes()
+    victim.write_bytes(b"PAR1 nothing PAR1")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        _append(spark, compacting)
+    said = [each for each in told if issubclass(each.category, deltaic.exceptions.DeltaWarning)]
+    assert len(said) == 1
+    assert "is committed; the compaction after it failed" in str(said[0].message)
+    assert deltaic.Table(compacting).history(1)[0]["operation"] == "WRITE"
+    victim.write_bytes(whole)
+    # the next one tries again
+    _append(spark, compacting)
+    assert deltaic.Table(compacting).history(1)[0]["operation"] == "OPTIMIZE"
+    assert spark.read.format("delta").load(str(compacting)).count() == 1220

@@ -32,6 +32,10 @@ def _history(path: Path) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     return [(c["operation"], c["operationParameters"], c["operationMetrics"]) for c in newest]
 
 
+def _routes(path: Path) -> list[str | None]:
+    return [commit["route"] for commit in deltaic.Table(path).history(2)]
+
+
 @pytest.mark.parametrize("dry", [False, True], ids=["delete", "dry run"])
 def test_tasks_delete_the_same_files(
     spark: SparkSession,
@@ -57,6 +61,7 @@ def test_tasks_delete_the_same_files(
             listed = [row.path.rpartition("/")[2] for row in spark.sql(statement).collect()]
         by_tasks = any("in tasks" in record.message for record in caplog.records)
         assert by_tasks is (limit == "1" and not dry)
+        assert dry or _routes(path) == ["tasks" if by_tasks else "driver"] * 2
         found[path] = (_files(path), sorted(listed) if dry else [], _history(path))
     assert found[here] == found[tasks]
     assert len(found[here][0]) == (12 if dry else 3)

@@ -1,4 +1,4 @@
-"""OPTIMIZE of much: the core plans and commits here, and Spark's tasks rewrite the files.
+"""OPTIMIZE and auto-compaction of much: the core plans and commits here, and Spark's tasks rewrite the files.
 
 A bin is rewritten by one task. Rows along a curve that are more than the limit are divided: tasks choose rows of the
 files, the core divides the curve into a range for each new file, tasks read the files and hand the rows of each range
@@ -9,11 +9,13 @@ bounded, however many rows there are.
 from __future__ import annotations
 
 import uuid
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from deltaic import _core
+from deltaic.exceptions import DeltaWarning
 from deltaic.spark.session import tasks
 from deltaic.spark.session.kind import is_connect
 from deltaic.spark.session.settings import cluster_bytes, task_memory
@@ -91,8 +93,10 @@ class Gather:
 class OptimizeRun:
     """Runs an optimize in this process or, where it rewrites much, in Spark's tasks."""
 
-    def __init__(self, spark: Any) -> None:
+    def __init__(self, spark: Any, name: str = "OPTIMIZE") -> None:
+        """`name` is what it is called in messages."""
         self.spark = spark
+        self.name = name
         self.tasks = 0
         """Tasks that rewrote files; 0 where this process did."""
 
@@ -106,20 +110,20 @@ class OptimizeRun:
         while True:
             found = optimize.plan()
             if found == 0 or found < limit or not tasks.are_possible(self.spark):
-                tasks.tell_route("OPTIMIZE", f"{found} bytes in this process")
-                return optimize.run()
+                tasks.tell_route(self.name, f"{found} bytes in this process")
+                return optimize.run(tasks.DRIVER)
             try:
                 # two calls: the files of a failed job are deleted, those of a commit are the core's
                 answers = self._answers(optimize, limit)
             except PackageNotOnServerError as error:
                 self.tasks = 0
                 tasks.swept(optimize.discard)
-                tasks.told_lacking(self.spark, "OPTIMIZE", error)
-                return optimize.run()
+                tasks.told_lacking(self.spark, self.name, error)
+                return optimize.run(tasks.DRIVER)
             except BaseException:
                 tasks.swept(optimize.discard)
                 raise
-            tasks.tell_route("OPTIMIZE", f"{found} bytes in {self.tasks} tasks")
+            tasks.tell_route(self.name, f"{found} bytes in {self.tasks} tasks")
             done = optimize.commit(answers)
             if done is not None:
                 return done
@@ -151,6 +155,20 @@ class OptimizeRun:
         gathered = rows.repartition(count, "key").mapInArrow(gather, "answer string")
         answers: list[str] = tasks.answers(gathered, _tag()).column("answer").to_pylist()
         return answers
+
+
+def compacted(spark: Any, version: int | None, compaction: _core.Optimize | None) -> None:
+    """Does the compaction that a commit has left, if any. A failure is a warning: it does not undo the commit."""
+    if compaction is None:
+        return
+    try:
+        OptimizeRun(spark, "auto-compaction")(compaction)
+    except Exception as error:  # noqa: BLE001 whatever it is, the commit is done
+        warnings.warn(
+            f"version {version} is committed; the compaction after it failed, and the next one tries again: {error}",
+            DeltaWarning,
+            stacklevel=2,
+        )
 
 
 def _keys(session: Any, count: int) -> list[int]:
