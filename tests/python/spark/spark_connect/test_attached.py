@@ -147,7 +147,7 @@ class TestFunctionsOfDeltaic:
         def refuse(*_: Any, **__: Any) -> None:
             raise AssertionError("the client opens a table")
 
-        for name in ("Table", "Dml", "WritePlan", "ScanPlan", "create", "convert"):
+        for name in ("Table", "Dml", "WritePlan", "ScanPlan", "Convert", "create"):
             monkeypatch.setattr(_core, name, refuse)
 
     def test_save_and_read(self, own: Any, tmp_path: Path) -> None:
