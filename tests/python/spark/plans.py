@@ -14,6 +14,14 @@ def shown(df: Any) -> str:
     return str(df._jdf.queryExecution().toString())
 
 
+def analyzed(df: Any) -> str:
+    """The analyzed plan of a DataFrame, as text: what it means, before anything is optimized."""
+    if is_connect(df):
+        plans = str(df._explain_string(extended=True))
+        return plans.partition("== Analyzed Logical Plan ==")[2].partition("== Optimized Logical Plan ==")[0]
+    return str(df._jdf.queryExecution().analyzed().toString())
+
+
 def physical(df: Any) -> str:
     """The physical plan of a DataFrame, as text."""
     if is_connect(df):

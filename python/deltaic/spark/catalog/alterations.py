@@ -109,8 +109,12 @@ def _in_turn(
 
 
 def _none_stays(table: Table, changes: Sequence[Mapping[str, Any]]) -> bool:
-    gone = {tuple(change["column"]) for change in changes if change["kind"] == "DeleteColumn"}
-    return gone >= {(name,) for name in table.schema.names}
+    """Whether every column goes; without a name a change is about all of them."""
+    drops = [change for change in changes if change["kind"] == "DeleteColumn"]
+    gone = {tuple(change["column"]) for change in drops if "column" in change}
+    return len(drops) > 0 and (
+        any("column" not in change for change in drops) or gone >= {(name,) for name in table.schema.names}
+    )
 
 
 def stored_columns(text: str) -> dict[str, Any]:

@@ -82,8 +82,7 @@ def test_nothing_of_them_shows(spark: SparkSession, path: str) -> None:
     df = spark.read.format("delta").load(path)
     assert df.columns == ["id", "p", "s"]
     assert spark.sql(f"SELECT * FROM delta.`{path}`").columns == df.columns
-    analyzed = plans.shown(df)
-    assert "deletion" not in analyzed
+    assert "deletion" not in plans.analyzed(df)
     assert len(plans.shown(df.where("id = 5"))) < 5000, "no plan prints the vectors"
     df.createOrReplaceTempView("with_vectors")
     assert spark.table("with_vectors").count() == 1995

@@ -94,7 +94,7 @@ def test_execute_immediate(spark: SparkSession, path: Path) -> None:
     spark.sql("EXECUTE IMMEDIATE 'OPTIMIZE people'")
     assert deltaic.Table(path).version >= 2
     spark.sql("DECLARE VARIABLE stated STRING DEFAULT 'DESCRIBE DETAIL people'")
-    assert spark.sql("EXECUTE IMMEDIATE Told").collect()[0].format == "delta"
+    assert spark.sql("EXECUTE IMMEDIATE stated").collect()[0].format == "delta"
     spark.sql("DROP TEMPORARY VARIABLE stated")
 
 

@@ -165,7 +165,7 @@ def test_an_overwrite_that_lost_says_to_whom(spark: SparkSession, tmp_path: Path
         adds = plan.write(data.toArrow(), "part")
         new = numbers(spark, 4 + other, 5 + other)
         deltaic.save(new, path, mode="overwrite", replaceWhere=f"p = {other}")
-        return transaction.commit(plan, adds, "part")
+        return transaction.commit(plan, adds, "part")[0]
 
     for where in (None, "p = 1"):
         with pytest.raises(exceptions.CommitConflictError) as error:
