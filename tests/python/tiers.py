@@ -1,8 +1,11 @@
-"""Which tests run: three tiers, each with all tests of the one before it. `DELTAIC_TESTS` names one.
+"""Which tests run: tiers, each with all tests of the one before it. `DELTAIC_TESTS` names one.
 
 quick
-    For the editor. Each test once, with the first of its cases, and of a file that needs Spark the first six tests;
-    without peers, Spark Connect, streams, recipes, tests of documents, and tests that take processes of their own.
+    For the editor. As `once`, without streams, recipes and all that starts processes, and of a file that needs Spark
+    the first six tests.
+once
+    What the other versions of PySpark must pass. Each test once, with the first of its cases; without peers, Spark
+    Connect, tests of documents, and folders of tests that take processes of their own.
 change
     What a change must pass, and what runs by default. All tests, peers and kinds of session included, but cases that
     take long: they have the mark `long`, or stand in `_LEFT_OUT` with what covers them.
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-QUICK, CHANGE, FULL = "quick", "change", "full"
+QUICK, ONCE, CHANGE, FULL = "quick", "once", "change", "full"
 
 # in a folder, in a file or by a door, tests with one of these values of a parameter: what they show of one kind of
 # table, route or door, others show of another
@@ -83,10 +86,18 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
 
 # fixtures and doors of sessions of Spark Connect
 _CONNECT = {"connect", "attached", "served", "stock", "admins", "way"}
-# folders and files of what takes long for what it shows of one change
+# folders of what takes long for what it shows of one change
+_NOT_ONCE = {"docs", "fork", "histories", "interop", "lost_processes", "soak", "stores"}
+# and more folders and files of that kind
 _NOT_QUICK = {
-    *("docs", "fork", "histories", "interop", "lost_processes", "soak", "stores", "stream"),
-    *("test_bridge_jar", "test_concurrent_jobs", "test_hive_catalog", "test_lost_rows", "test_recipes"),
+    *(
+        "stream",
+        "test_bridge_jar",
+        "test_concurrent_jobs",
+        "test_hive_catalog",
+        "test_lost_rows",
+        "test_recipes",
+    ),
     *("test_workers", "test_write_retries"),
 }
 _QUICK_TESTS_OF_A_SPARK_FILE = 6
@@ -99,10 +110,12 @@ _LONGEST = {
 
 def chosen(items: Sequence[pytest.Item], tier: str) -> set[pytest.Item]:
     """The tests of a tier."""
-    if tier not in (QUICK, CHANGE, FULL):
-        raise ValueError(f"DELTAIC_TESTS is {tier!r}: {QUICK}, {CHANGE} or {FULL}")
+    if tier not in (QUICK, ONCE, CHANGE, FULL):
+        raise ValueError(f"DELTAIC_TESTS is {tier!r}: {QUICK}, {ONCE}, {CHANGE} or {FULL}")
     kept = [item for item in items if tier == FULL or not _is_left_out(item)]
-    return set(_first_cases(kept) if tier == QUICK else kept)
+    if tier in (QUICK, ONCE):
+        return set(_first_cases(kept, quick=tier == QUICK))
+    return set(kept)
 
 
 def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
@@ -136,17 +149,20 @@ def _is_left_out(item: pytest.Item) -> bool:
     )
 
 
-def _first_cases(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Of each test that the quick tier has, the first case that it can run; not all tests of a file with Spark."""
+def _first_cases(items: Sequence[pytest.Item], *, quick: bool) -> list[pytest.Item]:
+    """Of each test, the first case that these tiers can run."""
     found: dict[str, pytest.Item] = {}
     of_spark: Counter[Path] = Counter()
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         door = item.callspec.params.get("door") if hasattr(item, "callspec") else None
         name = item.nodeid.partition("[")[0]
-        if _NOT_QUICK & {*item.path.parts, item.path.stem} or _CONNECT & {*fixtures, door} or name in found:
+        parts = {*item.path.parts, item.path.stem}
+        if parts & _NOT_ONCE or (quick and parts & _NOT_QUICK):
             continue
-        if item.get_closest_marker("spark"):
+        if _CONNECT & {*fixtures, door} or name in found:
+            continue
+        if quick and item.get_closest_marker("spark"):
             of_spark[item.path] += 1
             if of_spark[item.path] > _QUICK_TESTS_OF_A_SPARK_FILE:
                 continue
