@@ -7,6 +7,7 @@ mod merge;
 mod options;
 mod removal;
 mod rewrite;
+mod rewritten_files;
 mod select;
 mod touched;
 mod vectors;

@@ -100,12 +100,12 @@ fn attempt(
         inserted_rows: rows(MergeWhen::NotMatched, MergeAction::Insert),
         updated_rows: updated.iter().sum(),
         deleted_rows: deleted.iter().sum(),
-        copied_rows: written.copied,
+        copied_rows: written.files.copied,
         touched_files: found.touched.len() as u64,
-        added_files: written.adds.len() as u64,
+        added_files: written.files.adds.len() as u64,
         vectors_added: marked.added + marked.updated,
         vectors_removed: marked.removed + marked.updated,
-        change_files: written.cdc.len() as u64,
+        change_files: written.files.cdc.len() as u64,
         warnings: Vec::new(),
     };
     let same_table = txn.changes().metadata.is_none() && txn.changes().protocol.is_none();
@@ -126,7 +126,7 @@ fn attempt(
         ("numOutputRows", done.inserted_rows + done.updated_rows + done.copied_rows),
         ("numTargetFilesAdded", done.added_files),
         ("numTargetFilesRemoved", marked.removed_files),
-        ("numTargetBytesAdded", written.adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum()),
+        ("numTargetBytesAdded", written.files.adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum()),
         ("numTargetBytesRemoved", marked.removed_bytes),
         ("numTargetChangeFilesAdded", done.change_files),
         ("numTargetDeletionVectorsAdded", done.vectors_added),
@@ -136,8 +136,8 @@ fn attempt(
         ("rewriteTimeMs", millis(rewriting)),
         ("executionTimeMs", millis(job.started)),
     ];
-    written.adds.into_iter().for_each(|add| txn.add(add));
-    written.cdc.into_iter().for_each(|cdc| txn.cdc(cdc));
+    written.files.adds.into_iter().for_each(|add| txn.add(add));
+    written.files.cdc.into_iter().for_each(|cdc| txn.cdc(cdc));
     if !written.marks.is_empty() {
         let generated = written.marks.keys().cloned().collect();
         txn.advance_identities(IdentityValues { written: written.marks, generated })?;

@@ -68,8 +68,8 @@ pub(super) fn insert(
             }
         }
     }
-    written.adds.extend(data.finish()?.into_iter().map(|file| file.add));
-    written.cdc.extend(changes.map(ChangeWriter::finish).transpose()?.unwrap_or_default());
+    written.files.adds.extend(data.finish()?.into_iter().map(|file| file.add));
+    written.files.cdc.extend(changes.map(ChangeWriter::finish).transpose()?.unwrap_or_default());
     Ok(())
 }
 

@@ -10,8 +10,9 @@ use super::names::{Joined, Names};
 use super::source::MergeSource;
 use super::values::{Insert, Update};
 use super::write::rewrite;
-use crate::actions::{Add, Cdc};
+use crate::actions::Add;
 use crate::dml::DmlAttempt;
+use crate::dml::rewritten_files::Rewritten;
 use crate::error::Result;
 use crate::predicate::Predicate;
 use crate::schema::{DataType, StructType};
@@ -81,10 +82,7 @@ pub(crate) fn new_columns(request: &MergeRequest, table: &StructType, source: &S
 /// What was written for a merge.
 #[derive(Debug, Default)]
 pub(crate) struct MergeWritten {
-    pub(crate) adds: Vec<Add>,
-    pub(crate) cdc: Vec<Cdc>,
-    /// Rows of the table that stayed and were written again.
-    pub(crate) copied: u64,
+    pub(crate) files: Rewritten,
     /// How many rows each clause applied to.
     pub(crate) rows: Vec<u64>,
     /// The farthest values of identity columns in new rows, by physical name.
@@ -101,8 +99,8 @@ pub(crate) fn merge_files(
     candidates: Vec<Add>,
 ) -> Result<(Found, MergeWritten)> {
     let found = find(attempt, &merge.bound, merge.source, candidates)?;
-    let mut written = rewrite(attempt, merge, &found)?;
-    written.rows = vec![0; merge.updates.len()];
+    let files = rewrite(attempt, merge, &found)?;
+    let mut written = MergeWritten { files, rows: vec![0; merge.updates.len()], marks: BTreeMap::new() };
     for acted in found.acted.iter().flatten() {
         written.rows[usize::from(acted.clause)] += 1;
     }
