@@ -68,6 +68,7 @@ pub use row_rules::{Condition, Filled, RowRules, Sequence};
 pub(crate) use rules::Rules;
 pub(crate) use source_rows::SourceRows;
 pub(crate) use spread::{Gather, Ranges, Sampled, SampledRows, Spread, sampled};
+pub(crate) use stats_json::decimal_text;
 pub(crate) use table_writer::{TableWriter, conform_rows};
-pub(crate) use temporary::Temporary;
+pub(crate) use temporary::{Part, Spill};
 pub(crate) use uploads::Uploads;

@@ -2,25 +2,20 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, interleave_record_batch, take_record_batch};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::writer::StreamWriter;
 
-use super::temporary::Temporary;
+use super::temporary::{Part, Spill, SpilledRows};
 use crate::error::{Error, Result};
 
 /// Rows of a run that are in memory at once while runs are merged.
 const STEP: usize = 1 << 10;
 /// Rows of a sorted batch.
 const BATCH: usize = 8 << 10;
-/// Bytes that are read of a run at once.
-const READ: usize = 64 << 10;
 
 /// Takes rows with their keys, and gives them back in the order of the keys. Rows of equal keys keep their order.
 ///
@@ -32,16 +27,8 @@ pub(super) struct Sorter {
     waiting: Vec<RecordBatch>,
     bytes: usize,
     rows: u64,
-    spill: Option<Spill>,
-}
-
-/// Sorted runs, one after the other in one file.
-#[derive(Debug)]
-struct Spill {
-    file: Arc<Mutex<Temporary>>,
-    end: u64,
-    /// Where each begins and ends.
-    runs: Vec<(u64, u64)>,
+    /// Sorted runs.
+    spill: Option<(Spill, Vec<Part>)>,
 }
 
 impl Sorter {
@@ -78,14 +65,12 @@ impl Sorter {
     /// Writes the rows that wait as a run.
     fn spill(&mut self) -> Result<()> {
         let Some(run) = self.run()? else { return Ok(()) };
-        let spill = match &mut self.spill {
+        let (spill, runs) = match &mut self.spill {
             Some(spill) => spill,
-            none => {
-                let file = Arc::new(Mutex::new(Temporary::create().map_err(|e| spilled("create", e))?));
-                none.insert(Spill { file, end: 0, runs: Vec::new() })
-            }
+            none => none.insert((Spill::create()?, Vec::new())),
         };
-        spill.write(&run)
+        runs.push(spill.write(&run, STEP)?);
+        Ok(())
     }
 
     /// The rows that wait, sorted.
@@ -106,11 +91,11 @@ impl Sorter {
         if self.spill.is_some() {
             self.spill()?;
         }
-        let Some(spill) = self.spill.take() else {
+        let Some((spill, runs)) = self.spill.take() else {
             let run = self.run()?.filter(|run| run.num_rows() > 0);
             return Ok(SortedRows::One(run.map(|run| (run, 0))));
         };
-        let runs = spill.runs.iter().map(|run| Cursor::open(&spill.file, *run));
+        let runs = runs.into_iter().map(|run| Cursor::open(spill.read(run)?));
         let mut merge = Merge { cursors: runs.collect::<Result<_>>()?, next: BinaryHeap::new() };
         for (number, cursor) in merge.cursors.iter().enumerate() {
             if let Some(key) = cursor.key() {
@@ -118,23 +103,6 @@ impl Sorter {
             }
         }
         Ok(SortedRows::Many(merge))
-    }
-}
-
-impl Spill {
-    fn write(&mut self, run: &RecordBatch) -> Result<()> {
-        let mut temporary = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = &mut temporary.file;
-        let begin = file.seek(SeekFrom::Start(self.end)).map_err(|e| spilled("write", e))?;
-        let mut out = StreamWriter::try_new(BufWriter::new(&mut *file), run.schema_ref()).map_err(failed)?;
-        for at in (0..run.num_rows()).step_by(STEP) {
-            out.write(&run.slice(at, STEP.min(run.num_rows() - at))).map_err(failed)?;
-        }
-        out.finish().map_err(failed)?;
-        out.into_inner().map_err(failed)?.flush().map_err(|e| spilled("write", e))?;
-        self.end = file.stream_position().map_err(|e| spilled("write", e))?;
-        self.runs.push((begin, self.end));
-        Ok(())
     }
 }
 
@@ -207,17 +175,15 @@ impl Merge {
 /// A run that is read.
 #[derive(Debug)]
 struct Cursor {
-    reader: StreamReader<BufReader<Section>>,
+    reader: SpilledRows,
     /// None at the end.
     step: Option<RecordBatch>,
     row: usize,
 }
 
 impl Cursor {
-    fn open(file: &Arc<Mutex<Temporary>>, (at, end): (u64, u64)) -> Result<Self> {
-        let section = BufReader::with_capacity(READ, Section { file: file.clone(), at, end });
-        let mut reader = StreamReader::try_new(section, None).map_err(failed)?;
-        let step = reader.next().transpose().map_err(failed)?;
+    fn open(mut reader: SpilledRows) -> Result<Self> {
+        let step = reader.next().transpose()?;
         Ok(Cursor { reader, step, row: 0 })
     }
 
@@ -232,29 +198,8 @@ impl Cursor {
             return Ok(false);
         }
         self.row = 0;
-        self.step = self.reader.next().transpose().map_err(failed)?;
+        self.step = self.reader.next().transpose()?;
         Ok(true)
-    }
-}
-
-/// A part of a file that others read, too.
-#[derive(Debug)]
-struct Section {
-    file: Arc<Mutex<Temporary>>,
-    at: u64,
-    end: u64,
-}
-
-impl Read for Section {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
-        let count = buffer.len().min(left);
-        let mut temporary = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = &mut temporary.file;
-        file.seek(SeekFrom::Start(self.at))?;
-        let count = file.read(&mut buffer[..count])?;
-        self.at += count as u64;
-        Ok(count)
     }
 }
 
@@ -293,14 +238,7 @@ fn without_key(keyed: &RecordBatch) -> Result<RecordBatch> {
 }
 
 fn failed(error: ArrowError) -> Error {
-    match error {
-        ArrowError::IoError(_, source) => spilled("write or read", source),
-        other => Error::arrow("sorting rows", other),
-    }
-}
-
-fn spilled(operation: &'static str, source: std::io::Error) -> Error {
-    Error::storage(operation, format!("a file in {}", std::env::temp_dir().display()), source)
+    Error::arrow("sorting rows", error)
 }
 
 #[cfg(test)]
@@ -369,7 +307,7 @@ mod tests {
             let rows: Vec<(u8, i64)> = (0..1000).map(|n| (((n * 7) % 256) as u8, part * 1000 + n)).collect();
             push(&mut sorter, &rows);
         }
-        assert!(sorter.spill.as_ref().unwrap().runs.len() > 3);
+        assert!(sorter.spill.as_ref().unwrap().1.len() > 3);
         assert_eq!(sorted(sorter).len(), 50_000);
     }
 }

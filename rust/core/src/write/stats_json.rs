@@ -138,7 +138,7 @@ fn float_json(value: f64, digits: String) -> String {
 }
 
 /// The unscaled number with its point: never an exponent.
-fn decimal_text(unscaled: i128, scale: i8) -> String {
+pub(crate) fn decimal_text(unscaled: i128, scale: i8) -> String {
     let scale = usize::from(scale.unsigned_abs());
     let digits = format!("{:0width$}", unscaled.unsigned_abs(), width = scale + 1);
     let sign = if unscaled < 0 { "-" } else { "" };
@@ -247,5 +247,14 @@ mod tests {
         assert_eq!(json(Bound::Float(0.1), &DataType::Float).unwrap(), "0.1");
         assert_eq!(json(Bound::Double(1e300), &DataType::Double).unwrap(), "1e300");
         assert_eq!(json(Bound::Text("a\"\n".into()), &DataType::String).unwrap(), r#""a\"\n""#);
+    }
+
+    #[test]
+    fn decimals_are_written_with_their_scale() {
+        for (unscaled, scale, text) in
+            [(1250, 2, "12.50"), (-5, 2, "-0.05"), (7, 0, "7"), (0, 3, "0.000"), (-1000, 3, "-1.000")]
+        {
+            assert_eq!(decimal_text(unscaled, scale), text);
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::source::MergeSource;
 use crate::error::Result;
 use crate::expr::Expr;
 use crate::predicate::{CompareOp, Literal, Predicate};
-use crate::write::implied;
+use crate::write::{decimal_text, implied};
 
 /// Values of a key that are compared one by one; of more their least and greatest.
 const MOST_VALUES: usize = 200;
@@ -34,48 +34,22 @@ pub(super) fn predicate<'e>(
         let bare = part.renamed(&mut |parts| Ok(parts.get(1..).unwrap_or_default().to_vec()))?;
         parts.push(implied(&bare, text));
     }
-    for key in keys {
-        if let Some((column, of_source)) = key.column.as_ref().zip(key.source_column.as_ref())
-            && let Some(known) = known_values(key, column, of_source, source)?
-        {
-            parts.push(known);
+    let place = |name: &String| source.columns().fields.iter().position(|f| f.name == *name);
+    let of_columns = keys.iter().filter_map(|key| {
+        let place = key.source_column.as_ref().and_then(place)?;
+        Some((key, key.column.clone()?, place, Some(Known::default())))
+    });
+    let mut known: Vec<_> = of_columns.collect();
+    for batch in source.scan() {
+        let (_, batch) = batch?;
+        for (_, _, place, known) in &mut known {
+            *known = known.take().and_then(|known| known.with(batch.column(*place)));
         }
+    }
+    for (key, column, _, known) in known {
+        parts.extend(known.and_then(|known| known.predicate(key, column)));
     }
     Ok(Predicate::And(parts))
-}
-
-fn known_values(
-    key: &Key,
-    column: &[String],
-    of_source: &str,
-    source: &MergeSource,
-) -> Result<Option<Predicate>> {
-    let Some(place) = source.columns().fields.iter().position(|f| f.name == of_source) else {
-        return Ok(None);
-    };
-    let mut known = Known::default();
-    for batch in source.scan() {
-        if !known.read(batch?.1.column(place)) {
-            return Ok(None);
-        }
-    }
-    let column = column.to_vec();
-    let found = match (known.few, known.ends) {
-        (Some(few), _) if few.is_empty() => Predicate::Constant(Some(false)),
-        (Some(few), _) => {
-            Predicate::In { column: column.clone(), values: few.into_iter().map(Value::literal).collect() }
-        }
-        (None, Some((least, greatest))) => {
-            let compare =
-                |op, value: Value| Predicate::Compare { op, column: column.clone(), value: value.literal() };
-            Predicate::And(vec![compare(CompareOp::Ge, least), compare(CompareOp::Le, greatest)])
-        }
-        (None, None) => return Ok(None),
-    };
-    Ok(Some(match key.null_safe && known.nulls {
-        true => Predicate::Or(vec![found, Predicate::IsNull { column }]),
-        false => found,
-    }))
 }
 
 /// A value of a key. Those of one column are of one kind.
@@ -102,14 +76,6 @@ impl Value {
     }
 }
 
-fn decimal_text(unscaled: i128, scale: i8) -> String {
-    let scale = usize::from(scale.unsigned_abs());
-    let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
-    let (whole, fraction) = digits.split_at(digits.len() - scale);
-    let sign = if unscaled < 0 { "-" } else { "" };
-    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
-}
-
 /// What is known of the values of a key.
 #[derive(Debug)]
 struct Known {
@@ -126,8 +92,32 @@ impl Default for Known {
 }
 
 impl Known {
-    /// Takes the values of a batch; whether they are of a kind that statistics are compared with.
-    fn read(&mut self, values: &ArrayRef) -> bool {
+    /// True for every value; none where nothing is known.
+    fn predicate(self, key: &Key, column: Vec<String>) -> Option<Predicate> {
+        let found = match (self.few, self.ends) {
+            (Some(few), _) if few.is_empty() => Predicate::Constant(Some(false)),
+            (Some(few), _) => Predicate::In {
+                column: column.clone(),
+                values: few.into_iter().map(Value::literal).collect(),
+            },
+            (None, Some((least, greatest))) => {
+                let compare = |op, value: Value| Predicate::Compare {
+                    op,
+                    column: column.clone(),
+                    value: value.literal(),
+                };
+                Predicate::And(vec![compare(CompareOp::Ge, least), compare(CompareOp::Le, greatest)])
+            }
+            (None, None) => return None,
+        };
+        Some(match key.null_safe && self.nulls {
+            true => Predicate::Or(vec![found, Predicate::IsNull { column }]),
+            false => found,
+        })
+    }
+
+    /// With the values of a batch; none where they are of a kind that statistics are not compared with.
+    fn with(mut self, values: &ArrayRef) -> Option<Self> {
         self.nulls |= values.logical_null_count() > 0;
         macro_rules! each {
             ($of:ty, $value:expr) => {{
@@ -153,9 +143,9 @@ impl Known {
                 let texts = values.as_string::<i32>();
                 texts.iter().flatten().for_each(|v| self.note_text(v));
             }
-            _ => return false,
+            _ => return None,
         }
-        true
+        Some(self)
     }
 
     fn note_text(&mut self, text: &str) {
@@ -183,20 +173,6 @@ impl Known {
             if few.len() > MOST_VALUES {
                 self.few = None;
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decimals_are_written_with_their_scale() {
-        for (unscaled, scale, text) in
-            [(1250, 2, "12.50"), (-5, 2, "-0.05"), (7, 0, "7"), (0, 3, "0.000"), (-1000, 3, "-1.000")]
-        {
-            assert_eq!(decimal_text(unscaled, scale), text);
         }
     }
 }

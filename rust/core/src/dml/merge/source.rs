@@ -1,18 +1,13 @@
 //! The rows of the source, by their number.
 
-use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::sync::{Mutex, PoisonError};
-
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchReader, UInt64Array};
 use arrow::compute::{concat_batches, interleave_record_batch, take_record_batch};
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::writer::StreamWriter;
 
 use crate::error::{Error, Result};
 use crate::schema::{ColumnMappingMode, StructType, from_arrow};
-use crate::write::{Temporary, conform_batch, physical_schema};
+use crate::write::{Part, Spill, conform_batch, physical_schema};
 
 /// Bytes of rows that are held in memory. Those that follow are in a file of the system's temporary folder.
 const HELD_BYTES: usize = 256 << 20;
@@ -27,14 +22,13 @@ pub struct MergeSource {
     batches: Vec<Batch>,
     /// The number of the first row of each batch, and the number of all.
     starts: Vec<u32>,
-    file: Option<Mutex<Temporary>>,
+    spill: Option<Spill>,
 }
 
 #[derive(Debug)]
 enum Batch {
     Held(RecordBatch),
-    /// Where it begins and ends in the file.
-    Stored(u64, u64),
+    Stored(Part),
 }
 
 impl MergeSource {
@@ -59,8 +53,8 @@ impl MergeSource {
             return Err(Error::InvalidArgument { argument: "source".into(), reason });
         }
         let schema = physical_schema(&columns, ColumnMappingMode::None);
-        let mut source = MergeSource { columns, schema, batches: Vec::new(), starts: vec![0], file: None };
-        let (mut held, mut end) = (0_usize, 0_u64);
+        let mut source = MergeSource { columns, schema, batches: Vec::new(), starts: vec![0], spill: None };
+        let mut held = 0_usize;
         for batch in data {
             let batch = batch.map_err(|e| Error::arrow("reading the source of a merge", e))?;
             let batch = conform_batch(path, &batch, &source.columns, &source.schema)?;
@@ -73,9 +67,12 @@ impl MergeSource {
             }
             for at in (0..batch.num_rows()).step_by(STORED_ROWS) {
                 let part = batch.slice(at, STORED_ROWS.min(batch.num_rows() - at));
-                let begin = end;
-                end = source.store(&part, begin)?;
-                source.push(Batch::Stored(begin, end), part.num_rows())?;
+                let spill = match &mut source.spill {
+                    Some(spill) => spill,
+                    none => none.insert(Spill::create()?),
+                };
+                let stored = Batch::Stored(spill.write(&part, STORED_ROWS)?);
+                source.push(stored, part.num_rows())?;
             }
         }
         Ok(source)
@@ -91,20 +88,6 @@ impl MergeSource {
         self.starts.push(next);
         self.batches.push(batch);
         Ok(())
-    }
-
-    fn store(&mut self, rows: &RecordBatch, at: u64) -> Result<u64> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(Mutex::new(Temporary::create().map_err(spilled)?)),
-        };
-        let file = &mut file.get_mut().unwrap_or_else(PoisonError::into_inner).file;
-        file.seek(SeekFrom::Start(at)).map_err(spilled)?;
-        let mut out = StreamWriter::try_new(BufWriter::new(&mut *file), rows.schema_ref()).map_err(failed)?;
-        out.write(rows).map_err(failed)?;
-        out.finish().map_err(failed)?;
-        out.into_inner().map_err(failed)?.flush().map_err(spilled)?;
-        file.stream_position().map_err(spilled)
     }
 
     /// Its columns.
@@ -124,17 +107,15 @@ impl MergeSource {
     }
 
     fn load(&self, batch: &Batch) -> Result<RecordBatch> {
-        let (begin, end) = match batch {
+        let part = match batch {
             Batch::Held(rows) => return Ok(rows.clone()),
-            Batch::Stored(begin, end) => (*begin, *end),
+            Batch::Stored(part) => *part,
         };
-        let lost = || spilled(std::io::Error::from(std::io::ErrorKind::UnexpectedEof));
-        let file = self.file.as_ref().ok_or_else(lost)?;
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.file.seek(SeekFrom::Start(begin)).map_err(spilled)?;
-        let bytes = BufReader::new((&mut file.file).take(end.saturating_sub(begin)));
-        let mut rows = StreamReader::try_new(bytes, None).map_err(failed)?;
-        rows.next().ok_or_else(lost)?.map_err(failed)
+        let rows = self.spill.as_ref().map(|spill| spill.read(part)).transpose()?;
+        rows.and_then(|mut rows| rows.next()).unwrap_or_else(|| {
+            let reason = "a batch of the source is not in its file".into();
+            Err(Error::Internal { operation: "merge".into(), reason })
+        })
     }
 
     /// The rows with these numbers, in this order, with the columns at `places`.
@@ -151,7 +132,7 @@ impl MergeSource {
         if numbers.is_empty() || places.is_empty() {
             return Ok(RecordBatch::new_empty(schema.into()).columns().to_vec());
         }
-        if self.file.is_none() {
+        if self.spill.is_none() {
             let mut used: Vec<usize> = numbers.iter().map(|number| at(*number)).collect();
             used.sort_unstable();
             used.dedup();
@@ -184,10 +165,6 @@ impl MergeSource {
 
 fn failed(error: ArrowError) -> Error {
     Error::arrow("the rows of the source of a merge", error)
-}
-
-fn spilled(error: std::io::Error) -> Error {
-    Error::storage("keep rows of a merge in", std::env::temp_dir().display().to_string(), error)
 }
 
 #[cfg(test)]

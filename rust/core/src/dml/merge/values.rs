@@ -33,7 +33,10 @@ fn target_of(names: &Names<'_>, given: &str, clause: &MergeClause) -> Result<Str
     let readings = [Some(without), exact, Some(parts.clone())];
     match readings.into_iter().flatten().find(|path| !path.is_empty() && known(path)) {
         Some(path) => Ok(quoted(&path)),
-        None => Err(unknown(names, given, clause)),
+        None => {
+            let reason = |all: &str| format!("no column `{given}`. The table has {all}");
+            Err(unknown("values", reason, given, names.target, clause))
+        }
     }
 }
 
@@ -43,13 +46,20 @@ fn quoted(path: &[String]) -> String {
     parts.collect::<Vec<_>>().join(".")
 }
 
-fn unknown(names: &Names<'_>, given: &str, clause: &MergeClause) -> Error {
-    let all: Vec<&str> = names.target.fields.iter().map(|f| f.name.as_str()).collect();
-    let reason = format!("no column `{given}`. The table has {}", all.join(", "));
+/// The error of a column that one side does not have; `reason` is made of those that it has.
+fn unknown(
+    argument: &str,
+    reason: impl Fn(&str) -> String,
+    column: &str,
+    there: &StructType,
+    clause: &MergeClause,
+) -> Error {
+    let all: Vec<&str> = there.fields.iter().map(|f| f.name.as_str()).collect();
+    let all = all.join(", ");
     let named = if clause.action == MergeAction::Insert { "INSERT clause" } else { "UPDATE clause" };
-    Error::InvalidArgument { argument: "values".into(), reason }.named(
+    Error::InvalidArgument { argument: argument.into(), reason: reason(&all) }.named(
         &condition::MERGE_UNRESOLVED_EXPRESSION,
-        [("sqlExpr", given.to_owned()), ("clause", named.to_owned()), ("cols", all.join(", "))],
+        [("sqlExpr", column), ("clause", named), ("cols", all.as_str())],
     )
 }
 
@@ -67,20 +77,14 @@ fn star<'f>(names: &Names<'f>, clause: &MergeClause) -> Result<Vec<(&'f StructFi
         match names.source.field(&field.name) {
             Some(own) => found.push((field, own)),
             None if names.request.with_schema_evolution || is_made(field) => {}
-            None => return Err(unknown_in_source(names, &field.name, clause)),
+            None => {
+                let name = field.name.as_str();
+                let reason = |all: &str| format!("the source has no column `{name}`. It has {all}");
+                return Err(unknown("clauses", reason, name, names.source, clause));
+            }
         }
     }
     Ok(found)
-}
-
-fn unknown_in_source(names: &Names<'_>, column: &str, clause: &MergeClause) -> Error {
-    let all: Vec<&str> = names.source.fields.iter().map(|f| f.name.as_str()).collect();
-    let reason = format!("the source has no column `{column}`. It has {}", all.join(", "));
-    let named = if clause.action == MergeAction::Insert { "INSERT clause" } else { "UPDATE clause" };
-    Error::InvalidArgument { argument: "clauses".into(), reason }.named(
-        &condition::MERGE_UNRESOLVED_EXPRESSION,
-        [("sqlExpr", column.to_owned()), ("clause", named.to_owned()), ("cols", all.join(", "))],
-    )
 }
 
 /// Where the value of a column comes from.
