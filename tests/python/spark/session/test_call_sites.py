@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from py4j.java_gateway import GatewayClient
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, utils
 from pyspark.sql.functions import col
 
 from deltaic.tables import DeltaTable
@@ -28,6 +28,13 @@ def count_notes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(GatewayClient, "send_command", counted)
     return notes
+
+
+@pytest.fixture(autouse=True)
+def lines_are_noted(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PySpark asks once in a process whether to note lines, and notes none where no session was active then."""
+    assert spark.getActiveSession() is not None
+    monkeypatch.setattr(utils, "_enable_debugging_cache", None)
 
 
 @pytest.fixture
