@@ -15,9 +15,9 @@ test:
     cargo test
     {{ pytest }}
 
-# Each test once, without peers, Spark Connect, pages and processes that are killed
+# Many tests once, without peers, Spark Connect, pages and other processes
 quick *args:
-    DELTAIC_TESTS=quick {{ pytest }} {{ args }}
+    DELTAIC_TESTS=quick python -m pytest -n 2 --dist loadfile {{ args }}
 
 # Every case of every test in Python; takes hours
 full *args:

@@ -1,8 +1,8 @@
 """Which tests run: tiers, each with all tests of the one before it. `DELTAIC_TESTS` names one.
 
 quick
-    For the editor. As `once`, without streams, recipes and all that starts processes, and of a file that needs Spark
-    the first six tests.
+    For the editor. As `once`, without streams, recipes and all that starts processes. Of a file that needs Spark the
+    first three tests, and of files of behaviours that begin with the same word the first file.
 once
     What the other versions of PySpark must pass. Each test once, with the first of its cases; without peers, Spark
     Connect, tests of documents, and folders of tests that take processes of their own.
@@ -94,13 +94,20 @@ _NOT_QUICK = {
         "stream",
         "test_bridge_jar",
         "test_concurrent_jobs",
+        "test_connect_server",
+        "test_demo",
         "test_hive_catalog",
+        "test_java",
         "test_lost_rows",
+        "test_many_writers",
+        "test_optimize_tasks",
         "test_recipes",
+        "test_secrets",
+        "test_tasks_on_cluster",
     ),
-    *("test_workers", "test_write_retries"),
+    *("test_types", "test_workers", "test_write_retries"),
 }
-_QUICK_TESTS_OF_A_SPARK_FILE = 6
+_QUICK_TESTS_OF_A_SPARK_FILE = 3
 # folders and files whose tests start servers, clusters and other Spark sessions
 _LONGEST = {
     *("fork", "histories", "interop", "lost_processes", "soak", "spark_connect", "stores"),
@@ -153,6 +160,7 @@ def _first_cases(items: Sequence[pytest.Item], *, quick: bool) -> list[pytest.It
     """Of each test, the first case that these tiers can run."""
     found: dict[str, pytest.Item] = {}
     of_spark: Counter[Path] = Counter()
+    of_behaviours: dict[str, Path] = {}
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         door = item.callspec.params.get("door") if hasattr(item, "callspec") else None
@@ -162,6 +170,10 @@ def _first_cases(items: Sequence[pytest.Item], *, quick: bool) -> list[pytest.It
             continue
         if _CONNECT & {*fixtures, door} or name in found:
             continue
+        if quick and "behaviours" in parts:
+            area = item.path.stem.split("_")[1]
+            if of_behaviours.setdefault(area, item.path) != item.path:
+                continue
         if quick and item.get_closest_marker("spark"):
             of_spark[item.path] += 1
             if of_spark[item.path] > _QUICK_TESTS_OF_A_SPARK_FILE:
