@@ -95,7 +95,7 @@ _NOT_QUICK = {
         "test_bridge_jar",
         "test_concurrent_jobs",
         "test_connect_server",
-        "test_demo",
+        "test_tour",
         "test_hive_catalog",
         "test_java",
         "test_lost_rows",

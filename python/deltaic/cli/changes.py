@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import table_command
+from deltaic.cli.options import pager_option, table_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--columns", metavar="A,B,…", help="Only these columns.")
 @click.option("--limit", type=click.IntRange(min=1), help="Show at most so many.")
 @click.option("--files", is_flag=True, help="Show the files of each version's changes, and read no rows.")
+@pager_option
 @table_command
 def changes(
     table: Table,
@@ -56,14 +57,15 @@ def changes(
     rows = _arrow(table.changes(start, end, **asked, columns=wanted, where=where))
     if as_json:
         for row in islice(_dicts(rows), limit):
-            output.print_json_line(row)
+            output.print_content_line(row)
         return
     grid = output.grid(*rows.schema.names)
     with output.progress("reading changes") as advance:
         for row in islice(_dicts(rows), limit):
             grid.add_row(*map(output.cell, row.values()))
             advance()
-    output.console().print(grid)
+    with output.page() as console:
+        console.print(grid)
 
 
 def _show_files(commits: list[dict[str, Any]], *, as_json: bool) -> None:
@@ -77,7 +79,8 @@ def _show_files(commits: list[dict[str, Any]], *, as_json: bool) -> None:
         grid.add_row(
             str(commit["version"]), output.cell(commit["timestamp"]), *counts, output.size(commit["bytes"])
         )
-    output.console().print(grid)
+    with output.page() as console:
+        console.print(grid)
 
 
 def _arrow(stream: Any) -> Any:

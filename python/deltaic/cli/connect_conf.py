@@ -43,7 +43,7 @@ def connect_conf(folder: Path | None, *, pipelines: bool, as_json: bool) -> None
             "spark.sql.extensions": "deltaic.spark.Extension",
         }
     if as_json:
-        output.print_json(settings)
+        output.print_content(settings)
         return
     width = max(map(len, settings))
     for name, value in settings.items():

@@ -87,10 +87,10 @@ def create(
     else:
         mode = "ignore" if if_not_exists else "errorifexists"
         written = deltaic.write(uri, sources.no_rows(like), mode, **facts)
-        result = {"version": written.version, "created": written.created}
+        result = {"version": written.version, "created": written.created, "replaced": False}
     if as_json:
         output.print_json(result)
-    elif result["created"] or result.get("replaced"):
+    elif result["created"] or result["replaced"]:
         click.echo(f"version {result['version']}")
     else:
         click.echo(f"the table exists already, at version {result['version']}")

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import location_command
+from deltaic.cli.options import location_command, pager_option
 from deltaic.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rich.console import Console
+
 
 @click.command(short_help="What differs between two versions.")
 @click.option("--files", is_flag=True, help="Also show the files.")
+@pager_option
 @location_command
 @click.argument("before", metavar="V1", type=click.IntRange(min=0))
 @click.argument("after", metavar="V2", type=click.IntRange(min=0))
@@ -33,13 +36,17 @@ def diff(
     if as_json:
         output.print_json(found)
         return
+    with output.page() as console:
+        _show(console, found, files=files)
+
+
+def _show(console: Console, found: dict[str, Any], *, files: bool) -> None:
     moved = found["files"]
     grid = output.grid("", "what", "before", "after")
     for what in ("columns", "properties", "protocol", "table"):
         for name, (was, now) in found[what].items():
             sign = "+" if was is None else "-" if now is None else "~"
             grid.add_row(sign, f"{what} {name}", output.cell(was), output.cell(now))
-    console = output.console()
     if grid.row_count:
         console.print(grid)
     for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):

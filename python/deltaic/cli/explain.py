@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import table_command
+from deltaic.cli.options import pager_option, table_command
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from deltaic.table import Table
 
 _VERDICTS = {"kept": True, "dropped": False}
@@ -19,6 +21,7 @@ _VERDICTS = {"kept": True, "dropped": False}
 @click.option("--where", metavar="SQL", required=True, help="Condition of the scan.")
 @click.option("--only", type=click.Choice(list(_VERDICTS)), help="Show only the files with this verdict.")
 @click.option("--limit", type=click.IntRange(min=0), help="Show at most so many files; the totals count all.")
+@pager_option
 @table_command
 def explain(table: Table, *, where: str, only: str | None, limit: int | None, as_json: bool) -> None:
     """Say for each data file why a scan with a condition opens or skips it.
@@ -31,7 +34,11 @@ def explain(table: Table, *, where: str, only: str | None, limit: int | None, as
     if as_json:
         output.print_json({"version": table.version, "where": where, **found})
         return
-    console = output.console()
+    with output.page() as console:
+        _show(console, found)
+
+
+def _show(console: Console, found: dict[str, Any]) -> None:
     if found["files"]:
         grid = output.grid("", "size", "why", "the log says", "path", right=["size"])
         for file in found["files"]:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import location_command
+from deltaic.cli.options import location_command, pager_option
 from deltaic.predicates import from_sql
 from deltaic.table import Table
 
@@ -23,6 +23,7 @@ STYLES = {"conflict": "bold red", "rebase": "yellow", "recorded": "green", "pass
 
 
 @click.command("explain-conflict", short_help="Why a transaction lost or would lose: winner, files and rule.")
+@pager_option
 @location_command
 @click.option(
     "--transaction",
@@ -73,7 +74,8 @@ def explain_conflict(
     if as_json:
         output.print_json(report)
     else:
-        _show(output.console(), report, every=every)
+        with output.page() as console:
+            _show(console, report, every=every)
 
 
 def _saved(file: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import click
 
 from deltaic import times
 from deltaic.cli import output
-from deltaic.cli.options import table_command
+from deltaic.cli.options import pager_option, table_command
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.option("--where", metavar="SQL", help="Only files in which a row may match.")
 @click.option("--stats", is_flag=True, help="With the statistics of each file.")
 @click.option("--limit", type=click.IntRange(min=1), help="Show at most so many.")
+@pager_option
 @table_command
 def files(table: Table, *, where: str | None, stats: bool, limit: int | None, as_json: bool) -> None:
     """List the data files of a table. With --json, one line per file."""
@@ -39,11 +40,11 @@ def files(table: Table, *, where: str | None, stats: bool, limit: int | None, as
         for file in listed:
             grid.add_row(*_row(file, stats=stats))
             advance()
-    console = output.console()
-    console.print(grid)
     log = table.report
     pruned = log["files_pruned_by_partition"] + log["files_pruned_by_stats"]
-    console.print(f"{grid.row_count:,} files" + (f", {pruned:,} pruned" if where else ""), style="dim")
+    with output.page() as console:
+        console.print(grid)
+        console.print(f"{grid.row_count:,} files" + (f", {pruned:,} pruned" if where else ""), style="dim")
 
 
 def _row(file: dict[str, Any], *, stats: bool) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import table_command
+from deltaic.cli.options import pager_option, table_command
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="The commits, newest first.")
 @click.option("--limit", type=click.IntRange(min=1), help="Show at most so many.")
+@pager_option
 @table_command
 def history(table: Table, *, limit: int | None, as_json: bool) -> None:
     """Show the commits of a table, newest first, as DESCRIBE HISTORY does."""
@@ -35,4 +36,5 @@ def history(table: Table, *, limit: int | None, as_json: bool) -> None:
     for commit in commits:
         shown = (commit[name] for name in columns)
         grid.add_row(str(commit["version"]), output.cell(commit["timestamp"]), *map(output.cell, shown))
-    output.console().print(grid)
+    with output.page() as console:
+        console.print(grid)

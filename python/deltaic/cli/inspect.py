@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import table_command
+from deltaic.cli.options import pager_option, table_command
 
 if TYPE_CHECKING:
     from deltaic.table import Table
 
 
 @click.command(short_help="What a table is: version, protocol, columns, files.")
+@pager_option
 @table_command
 def inspect(table: Table, *, as_json: bool) -> None:
     """Show version, protocol, columns, properties and files of a table, and the cost of reading its log."""
@@ -45,7 +46,8 @@ def inspect(table: Table, *, as_json: bool) -> None:
     log = found["report"]
     rows.append(("log", f"{log['gets']:,} reads, {output.size(log['bytes'])}, open {log['open_ms']:.1f} ms"))
     rows.extend(("ignored", line) for line in log["fallbacks"])
-    output.console().print(output.facts(rows))
+    with output.page() as console:
+        console.print(output.facts(rows))
 
 
 def _inspect(table: Table) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import table_command
+from deltaic.cli.options import pager_option, table_command
 from deltaic.exceptions import NotFoundError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.option(
     "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Show at most so many."
 )
+@pager_option
 @table_command
 def log(table: Table, *, limit: int, as_json: bool) -> None:
     """Show what each version did, newest first: files added and removed, and changes of metadata and protocol."""
@@ -37,12 +38,12 @@ def log(table: Table, *, limit: int, as_json: bool) -> None:
             output.size(commit["removedBytes"]),
             output.cell(also(commit)),
         )
-    console = output.console()
-    console.print(grid)
-    if commits and commits[-1]["version"] > 0 and len(commits) < limit:
-        console.print(
-            f"version {commits[-1]['version'] - 1} and older are not in the log any more", style="dim"
-        )
+    with output.page() as console:
+        console.print(grid)
+        if commits and commits[-1]["version"] > 0 and len(commits) < limit:
+            console.print(
+                f"version {commits[-1]['version'] - 1} and older are not in the log any more", style="dim"
+            )
 
 
 def summaries(table: Table, limit: int) -> list[dict[str, Any]]:

@@ -11,6 +11,8 @@ from typing import TextIO
 import click
 
 from deltaic._core import __version__
+from deltaic.cli.group import Commands, with_examples
+from deltaic.cli.options import pager_option
 from deltaic.exceptions import CommitConflictError, DeltaError, DeltaWarning
 from deltaic.printable import visible
 
@@ -33,11 +35,11 @@ _COMMANDS = {
     "clean-log": "clean_log:clean_log",
     "clone": "clone:clone",
     "compact-log": "compact_log:compact_log",
+    "completion": "completion:completion",
     "connect-conf": "connect_conf:connect_conf",
     "convert": "convert:convert",
     "create": "create:create",
     "delete": "delete:delete",
-    "demo": "demo:demo",
     "diff": "diff:diff",
     "doctor": "doctor.command:doctor",
     "explain": "explain:explain",
@@ -46,6 +48,7 @@ _COMMANDS = {
     "fsck": "fsck:fsck",
     "history": "history:history",
     "inspect": "inspect:inspect",
+    "json-schema": "json_schema:json_schema",
     "log": "log:log",
     "manifest": "manifest:manifest",
     "optimize": "optimize:optimize",
@@ -55,6 +58,7 @@ _COMMANDS = {
     "schema": "schema:schema",
     "sql": "sql.command:sql",
     "stats": "stats:stats",
+    "tour": "tour.command:tour",
     "update": "update:update",
     "vacuum": "vacuum:vacuum",
     "verify": "verify:verify",
@@ -62,7 +66,7 @@ _COMMANDS = {
 }
 
 
-class _Commands(click.Group):
+class _Commands(Commands):
     """The group of `_COMMANDS`."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
@@ -73,11 +77,12 @@ class _Commands(click.Group):
             return None
         module, _, name = _COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(f"deltaic.cli.{module}"), name)
-        return command
+        return with_examples(command, cmd_name)
 
 
 @click.command(cls=_Commands, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="deltaic")
+@pager_option
 def main() -> None:
     """Inspect, write and maintain Delta tables, without an engine.
 

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+from click.shell_completion import CompletionItem
 
 from deltaic.allowed_locations import with_allowed
 from deltaic.cli import output
@@ -54,7 +55,12 @@ def newest_command(function: Callable[..., None]) -> Callable[..., None]:
 
 def location_command(function: Callable[..., None]) -> Callable[..., None]:
     """Gives a command TABLE, which may not be there yet, with the options of the store and `--json`."""
-    return click.argument("uri", metavar="TABLE")(store_command(function))
+    return click.argument("uri", metavar="TABLE", shell_complete=folders)(store_command(function))
+
+
+def folders(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Asks the shell to complete a TABLE as a folder."""
+    return [CompletionItem(incomplete, type="dir")]
 
 
 def store_command(function: Callable[..., None]) -> Callable[..., None]:
@@ -110,6 +116,22 @@ def json_command(function: Callable[..., None]) -> Callable[..., None]:
             raise
 
     return command
+
+
+def pager_option(function: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command whose output may be long `--no-pager`."""
+
+    def note(context: click.Context, _parameter: click.Parameter, given: bool) -> None:  # noqa: FBT001 click's own
+        if given:
+            context.meta[output.NO_PAGER] = True
+
+    return click.option(
+        "--no-pager",
+        is_flag=True,
+        expose_value=False,
+        callback=note,
+        help="Print long output as it is; on a terminal it goes through $PAGER, or less.",
+    )(function)
 
 
 def dry_run_option(function: Callable[..., None]) -> Callable[..., None]:

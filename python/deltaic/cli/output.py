@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
 from contextlib import contextmanager
 from datetime import datetime
@@ -30,6 +32,13 @@ if TYPE_CHECKING:
     from deltaic.exceptions import DeltaError
 
 
+JSON_FORMAT = 1
+"""The version of the JSON that deltaic prints. Keys may be added to it; any other change is a new version."""
+
+NO_PAGER = "deltaic.no_pager"
+"""What of the context of a command says that it uses no pager."""
+
+
 class _Visible(Console):
     """A console on which only the console itself controls the terminal."""
 
@@ -46,9 +55,22 @@ def console() -> Console:
     return _Visible(highlight=False, width=10_000, soft_wrap=True)
 
 
-def echo(text: str, *, err: bool = False) -> None:
-    """Prints lines; control characters are shown as such."""
-    click.echo(visible(text), err=err)
+@contextmanager
+def page() -> Iterator[Console]:
+    """Standard output; on a terminal, what is longer than it goes through its pager, unless with `--no-pager`."""
+    screen = console()
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or click.get_current_context().meta.get(NO_PAGER):
+        yield screen
+        return
+    held = io.StringIO()
+    colours: Any = screen.color_system  # the pager gets those that the terminal would get
+    yield _Visible(highlight=False, file=held, force_terminal=True, width=screen.width, color_system=colours)
+    shown = held.getvalue()
+    if shown.count("\n") < screen.height:
+        click.echo(shown, nl=False)
+        return
+    os.environ.setdefault("LESS", "-FRX")
+    click.echo_via_pager(shown.removesuffix("\n"), color=True)
 
 
 def line(value: object, *, err: bool = False) -> None:
@@ -56,14 +78,28 @@ def line(value: object, *, err: bool = False) -> None:
     click.echo(in_one_line(str(value)), err=err)
 
 
-def print_json(value: Any) -> None:
-    """One JSON document; times as ISO 8601."""
+def print_json(value: dict[str, Any] | list[dict[str, Any]]) -> None:
+    """One JSON document of deltaic's own form, which `schemas` has; times as ISO 8601."""
+    print_content([_formed(entry) for entry in value] if isinstance(value, list) else _formed(value))
+
+
+def print_json_line(value: dict[str, Any]) -> None:
+    """One such object in a line, for lists too long to hold."""
+    print_content_line(_formed(value))
+
+
+def print_content(value: Any) -> None:
+    """One JSON document whose form is another's: that of the protocol, or of the properties of a table."""
     click.echo(in_json(json.dumps(value, default=_plain, indent=2, ensure_ascii=False)))
 
 
-def print_json_line(value: Any) -> None:
-    """One line of JSON, for lists too long to hold."""
+def print_content_line(value: Any) -> None:
+    """One line of JSON whose form is another's: a row of a table."""
     click.echo(in_json(json.dumps(value, default=_plain, ensure_ascii=False)))
+
+
+def _formed(value: dict[str, Any]) -> dict[str, Any]:
+    return {"format": JSON_FORMAT, **value}
 
 
 def error_facts(error: DeltaError) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import table_command
+from deltaic.cli.options import pager_option, table_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +45,7 @@ class _Column:
 
 @click.command(short_help="What the log says about columns: minimum, maximum, nulls.")
 @click.option("--where", metavar="SQL", help="Only files in which a row may match.")
+@pager_option
 @table_command
 def stats(table: Table, *, where: str | None, as_json: bool) -> None:
     """Show the statistics of the log for each column, over all files: the minimum, the maximum and the nulls.
@@ -66,10 +67,10 @@ def stats(table: Table, *, where: str | None, as_json: bool) -> None:
             *(output.cell(column[name]) for name in ("min", "max", "nulls")),
             f"{column['files']:,}",
         )
-    console = output.console()
-    console.print(grid)
     rows = "an unknown number of" if found["rows"] is None else f"{found['rows']:,}"
-    console.print(f"{found['files']:,} files, {rows} rows", style="dim")
+    with output.page() as console:
+        console.print(grid)
+        console.print(f"{found['files']:,} files, {rows} rows", style="dim")
 
 
 def _stats(table: Table, where: str | None, advance: Any) -> dict[str, Any]:

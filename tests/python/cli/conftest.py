@@ -1,4 +1,4 @@
-"""A table with a history; and Windows has no named pipes and no `sh`."""
+"""A table with a history; and Windows has no named pipes, no `sh`, and other terminals."""
 
 import os
 
@@ -7,7 +7,7 @@ import pytest
 
 import deltaic
 
-collect_ignore = [] if os.name == "posix" else ["test_signals.py"]
+collect_ignore = [] if os.name == "posix" else ["test_completion.py", "test_screen.py", "test_signals.py"]
 
 
 @pytest.fixture

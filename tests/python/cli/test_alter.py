@@ -31,7 +31,8 @@ def columns(root):
 
 def test_properties_are_set_listed_and_taken_away(root):
     assert document("alter", "set-properties", root, "delta.appendOnly=true", "owner=me=you") == {
-        "version": 1
+        "format": 1,
+        "version": 1,
     }
     assert document("properties", root) == {"delta.appendOnly": "true", "owner": "me=you"}
     assert output("properties", root).split() == ["delta.appendOnly", "true", "owner", "me=you"]
@@ -40,7 +41,7 @@ def test_properties_are_set_listed_and_taken_away(root):
     assert document("properties", f"{root}@v0") == {}
     done = process("alter", "unset-properties", root, "owner")
     assert (done.returncode, done.stderr.startswith("deltaic: owner")) == (2, True)
-    assert document("alter", "unset-properties", root, "owner", "--if-exists") == {"version": 2}
+    assert document("alter", "unset-properties", root, "owner", "--if-exists") == {"format": 1, "version": 2}
 
 
 def test_a_wrong_property_is_refused(root):
@@ -88,7 +89,7 @@ def test_a_column_changes(root):
 
 
 def test_constraints(root):
-    assert document("alter", "add-constraint", root, "positive", "id > 0") == {"version": 1}
+    assert document("alter", "add-constraint", root, "positive", "id > 0") == {"format": 1, "version": 1}
     done = process("alter", "add-constraint", root, "big", "id > 1")
     assert (done.returncode, "`id > 1` does not hold for id = 1" in done.stderr) == (2, True)
     output("alter", "drop-constraint", root, "positive")

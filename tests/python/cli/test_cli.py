@@ -157,7 +157,7 @@ class TestProcess:
     def test_help_says_the_commands_and_the_exit_codes(self):
         done = process("--help")
         assert done.returncode == 0
-        for word in ("demo", "files", "history", "inspect", "log", "schema", "130"):
+        for word in ("files", "history", "inspect", "log", "schema", "tour", "130"):
             assert word in done.stdout
 
     def test_version(self):
@@ -245,3 +245,23 @@ class TestStorageOptions:
         assert reported.returncode == 2
         assert "KEY=VALUE" in reported.stderr
         assert "PLANTED" not in reported.stdout + reported.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["histroy", "t"], "Did you mean history?"),
+        (["alter", "rename", "t"], "Did you mean rename-column?"),
+        (["history", "t", "--limt", "2"], "Did you mean '--limit'?"),
+        (["alter", "add-columns", "t", "a INT", "--frist"], "Did you mean '--first'?"),
+    ],
+)
+def test_a_mistyped_command_or_option_names_what_is_like_it(arguments, meant):
+    done = process(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    # click before 8.4 writes it without quotes
+    assert meant.replace("'", "") in done.stderr.replace("'", "")
+
+
+def test_a_command_like_no_other_gets_no_suggestion():
+    assert "Did you mean" not in process("xyzzy").stderr

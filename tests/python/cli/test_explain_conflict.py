@@ -158,6 +158,7 @@ def test_the_document_is_stable(root):
     reported = explain(root, "--operation", "DELETE", "--where", "p = 'x'", "--removes", "a")
     rules = reported["winners"][0].pop("rules")
     assert reported == {
+        "format": 1,
         "read_version": 0,
         "operation": "DELETE",
         "isolation_level": "WriteSerializable",

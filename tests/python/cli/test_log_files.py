@@ -36,7 +36,7 @@ def test_commits_in_one_file(root):
 
 def test_expired_log_files_are_deleted_after_a_dry_run(root):
     output("checkpoint", f"{root}@v3")
-    assert document("clean-log", root, "--dry-run") == {"deleted": [], "failed": []}
+    assert document("clean-log", root, "--dry-run") == {"format": 1, "deleted": [], "failed": []}
     log = root / "_delta_log"
     old = time.time() - 60 * 86_400
     for file in log.glob("0*"):

@@ -50,7 +50,7 @@ class TestCreate:
             "--name",
             "n",
         )
-        assert done == {"version": 0, "created": True, "replaced": False}
+        assert done == {"format": 1, "version": 0, "created": True, "replaced": False}
         table = deltaic.Table(tmp_path / "t")
         assert [(f.name, f.nullable) for f in table.schema] == [
             ("id", False),
@@ -70,7 +70,7 @@ class TestCreate:
         output("create", root, "--schema", text, "--cluster-by", "id", "--cluster-by", "s.a")
         assert deltaic.Table(root).detail()["clusteringColumns"] == ["id", "s.a"]
         done = document("create", root, "--schema", "x INT", "--or-replace")
-        assert done == {"version": 1, "created": False, "replaced": True}
+        assert done == {"format": 1, "version": 1, "created": False, "replaced": True}
         assert deltaic.Table(root).schema.names == ["x"]
         for more in (
             ("--like", "a.parquet", "--or-replace"),
@@ -93,6 +93,7 @@ class TestCreate:
         done = process("create", root, "--schema", "x INT")
         assert (done.returncode, "already exists" in done.stderr) == (1, True)
         assert document("create", root, "--schema", "x INT", "--if-not-exists") == {
+            "format": 1,
             "version": 0,
             "created": False,
             "replaced": False,

@@ -9,12 +9,29 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deltaic.cli.examples import EXAMPLES
 from deltaic.cli.main import EXIT_CODES, main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGE = Path(__file__).parents[3] / "docs" / "cli.md"
+
+INTRODUCTION = """This page is generated from the argument parser; `--help` of each command shows the same. `deltaic`
+is the same as `python -m deltaic`. In the examples `orders` is the table that `deltaic tour --keep
+orders` makes. A mistyped command or option names those that are like it, and `deltaic completion`
+completes them in the shell.
+
+With `--json` a command prints one document (`files`, `changes`, `watch` and `sql` one per line). So does an error:
+`error` with `kind`, `message` and attributes. Each object has `format`, the version of its form, but for those whose
+form is another's: rows of tables, schemas, properties. `deltaic json-schema COMMAND` prints the JSON schema. In a
+version keys may be added, and nothing else changes.
+
+A failure after a commit is a line on standard error; the commit stands. Commands that delete have `--dry-run`; those
+that delete or replace ask on a terminal, unless with `--yes`. On a terminal, what is longer than it goes through
+`$PAGER`, or `less`, unless with `--no-pager` before or after the command; and there are colours, unless `NO_COLOR` is
+set.
+"""
 
 
 def commands(group: click.Group, names: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -41,7 +58,9 @@ def section(name: str, command: click.Command) -> Iterator[str]:
     words = ["python -m deltaic", name, *(["[OPTIONS]"] if options else []), *arguments]
     words += ["COMMAND"] if isinstance(command, click.Group) else []
     yield f"```sh\n{' '.join(words)}\n```\n"
-    yield inspect.cleandoc(command.help or "").replace("\b\n", "") + "\n"
+    yield inspect.cleandoc(command.help or "") + "\n"
+    if name in EXAMPLES:
+        yield "```sh\n" + "\n".join(EXAMPLES[name]) + "\n```\n"
     if options:
         yield "| option | |\n|---|---|"
         for option in options:
@@ -53,15 +72,8 @@ def section(name: str, command: click.Command) -> Iterator[str]:
 
 def page() -> str:
     lines = ["# The command line\n", inspect.cleandoc(main.help or "") + "\n"]
-    lines.append(
-        "This page is generated from the argument parser; `--help` of each command shows the same.\n"
-    )
+    lines.append(INTRODUCTION)
     lines.append("```text\n" + EXIT_CODES.replace("\b\n", "") + "\n```\n")
-    lines.append(
-        "With `--json` a command prints one document (`files` one per line). So does an error: `error` with `kind`,\n"
-        "`message` and attributes. A failure after a commit is a line on standard error; the commit stands.\n"
-        "Commands that delete have `--dry-run`; those that delete or replace ask on a terminal, unless with `--yes`.\n"
-    )
     for name, command in commands(main):
         lines.extend(section(name, command))
     return "\n".join(lines)
@@ -84,7 +96,8 @@ def test_every_command_says_what_it_does_and_speaks_json() -> None:
                 name,
                 parameter.name,
             )
-        if not isinstance(command, click.Group) and name != "demo":
+        # one prints a script, the other only JSON
+        if not isinstance(command, click.Group) and name not in ("completion", "json-schema"):
             assert any(p.name == "as_json" for p in command.params), name
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from deltaic.cli.alter import columns, constraints, features, properties
+from deltaic.cli.group import Commands, with_examples
 
 
-@click.group(short_help="Change properties, columns, constraints and features.")
+@click.group(cls=Commands, short_help="Change properties, columns, constraints and features.")
 def alter() -> None:
     """Change the definition of a table, in one commit on its newest version. Only drop-feature writes data files."""
 
@@ -24,4 +25,4 @@ for _command in (
     features.add_feature,
     features.drop_feature,
 ):
-    alter.add_command(_command)
+    alter.add_command(with_examples(_command, f"alter {_command.name}"))

@@ -10,13 +10,13 @@ import click
 from deltaic.cli import output
 from deltaic.cli.doctor import machine, stores
 from deltaic.cli.doctor.check import OK, PROBLEM
-from deltaic.cli.options import store_command
+from deltaic.cli.options import folders, store_command
 
 _STYLES = {OK: "green", PROBLEM: "bold red"}
 
 
 @click.command(short_help="Check this machine, and the store of a table.")
-@click.argument("uri", metavar="[TABLE]", required=False)
+@click.argument("uri", metavar="[TABLE]", required=False, shell_complete=folders)
 @store_command
 def doctor(uri: str | None, *, storage_options: dict[str, str], as_json: bool) -> None:
     """Check versions, Java, the workers' Python, Hadoop's file systems and credentials; never the values of secrets.

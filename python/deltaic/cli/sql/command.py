@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from deltaic.cli import output
-from deltaic.cli.options import location_command, pairs
+from deltaic.cli.options import location_command, pager_option, pairs
 from deltaic.cli.sql.engine import Query
 from deltaic.table import Table
 
@@ -34,6 +34,7 @@ _ENDINGS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json",
 @click.option(
     "--output", "-o", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file."
 )
+@pager_option
 @location_command
 @click.argument("query")
 def sql(
@@ -50,12 +51,7 @@ def sql(
 
     Only the columns of the query and the files in which a row may match are read, one after the other.
     A table shows the first 1,000 rows; CSV, JSON (one object per line) and Parquet have all rows. Times are UTC.
-
-    \b
-        python -m deltaic sql s3://bucket/events "SELECT day, count(*) FROM t GROUP BY day ORDER BY day"
-        python -m deltaic sql events@v3 "SELECT * FROM t WHERE id = 7" --format json
-        python -m deltaic sql events "FROM t JOIN u USING (id)" --with u=users -o joined.parquet
-    """  # noqa: D301 - with it click leaves the lines as they are
+    """
     if as_json:
         if file_format not in (None, "json"):
             raise click.UsageError("--json and --format contradict each other")
@@ -94,4 +90,5 @@ def _show(query: Query) -> None:
             grid.caption = (
                 f"only the first {_SHOWN:,} rows: the others come with --format csv, json or parquet"
             )
-    output.console().print(grid)
+    with output.page() as console:
+        console.print(grid)

@@ -1,0 +1,1 @@
+"""`tour`: a table for newcomers, and what the commands show of it."""
