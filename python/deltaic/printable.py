@@ -1,4 +1,4 @@
-"""Texts of a log made safe to print: the writer of a table must not control the terminal of a reader."""
+"""What is printed. Texts of a log are made safe: the writer of a table must not control the terminal of a reader."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ def in_one_line(text: str) -> str:
 def in_json(text: str) -> str:
     """Equal JSON, in which these characters are escaped."""
     return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def size(count: int) -> str:
+    """Bytes in the unit that reads best."""
+    amount, units = float(count), iter(("B", "KiB", "MiB", "GiB", "TiB"))
+    unit = next(units)
+    while amount >= 1024 and unit != "TiB":
+        amount, unit = amount / 1024, next(units)
+    return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
 
 
 def _escaped(character: str) -> str:

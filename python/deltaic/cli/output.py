@@ -24,6 +24,7 @@ from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
+from deltaic import printable
 from deltaic.printable import in_json, in_one_line, visible
 
 if TYPE_CHECKING:
@@ -161,13 +162,7 @@ def cell(value: object) -> Text:
 
 def size(count: int | None) -> str:
     """Bytes in the unit that reads best."""
-    if count is None:
-        return "-"
-    amount, units = float(count), iter(("B", "KiB", "MiB", "GiB", "TiB"))
-    unit = next(units)
-    while amount >= 1024 and unit != "TiB":
-        amount, unit = amount / 1024, next(units)
-    return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
+    return "-" if count is None else printable.size(count)
 
 
 @contextmanager

@@ -41,6 +41,7 @@ from deltaic.spark.session.settings import (
 )
 from deltaic.spark.session.table_ref import TableRef
 from deltaic.table import Table, maintain
+from deltaic.table.shown import table_html
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,6 +66,14 @@ class DeltaTable:
 
     def __repr__(self) -> str:
         return f"<deltaic.tables.DeltaTable {self._ref.name or self._ref.path}>"
+
+    def _repr_html_(self) -> str:
+        (found,) = self.detail().collect()
+        columns = [
+            (field.name, field.dataType.simpleString(), field.nullable, field.metadata.get("comment"))
+            for field in self.toDF().schema
+        ]
+        return table_html("Delta table", found.asDict(), columns)
 
     @classmethod
     @carried_out_by_server

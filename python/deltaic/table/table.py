@@ -17,6 +17,7 @@ from deltaic.table.dml import RowChanges
 from deltaic.table.maintain import Maintenance
 from deltaic.table.merge import MergesRows
 from deltaic.table.results import Checkpoint, CleanedLog, CompactedLog, FileTotals, Metadata, Protocol
+from deltaic.table.shown import Explanation, History, Report, table_html
 from deltaic.table.uri import place
 from deltaic.table.verify import LEVELS, VerifyLevel
 
@@ -160,8 +161,7 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
     @property
     def report(self) -> dict[str, Any]:
         """What was listed, read and skipped, with bytes and milliseconds."""
-        found: dict[str, Any] = json.loads(self._core.report())
-        return found
+        return Report(json.loads(self._core.report()))
 
     def files(self, where: str | None = None, *, stats: bool = False) -> ArrowStream:
         """The data files of this version, without those in which no row can match `where`.
@@ -205,10 +205,8 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
         Raises:
             InvalidPredicateError: as for `files`.
         """
-        found: dict[str, Any] = json.loads(
-            self._core.explain(from_sql(where), limit, kept), parse_float=Decimal
-        )
-        return found
+        found = self._core.explain(from_sql(where), limit, kept)
+        return Explanation(json.loads(found, parse_float=Decimal))
 
     def to_arrow(
         self, columns: Sequence[str] | None = None, where: str | None = None, *, row_ids: bool = False
@@ -317,7 +315,7 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
         Args:
             limit: At most so many; each one costs a read of its commit.
         """
-        return [_commit(entry) for entry in json.loads(self._core.history(limit))]
+        return History(_commit(entry) for entry in json.loads(self._core.history(limit)))
 
     def detail(self) -> dict[str, Any]:
         """This version in one dictionary, with the columns of `DESCRIBE DETAIL`: size, features, clustering columns.
@@ -435,6 +433,18 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
 
     def __repr__(self) -> str:
         return f"<deltaic.Table {self.uri} version {self.version}>"
+
+    def _repr_html_(self) -> str:
+        columns = (
+            (
+                field.name,
+                field.type if isinstance(field.type, str) else field.type["type"],
+                field.nullable,
+                field.metadata.get("comment"),
+            )
+            for field in self.schema
+        )
+        return table_html(f"Delta table, version {self.version}", self.detail(), columns)
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = _core.options_to_send(self.uri, self._core.storage_options)

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from deltaic import _core
+from deltaic import _core, html
 from deltaic.credentials import with_credentials
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.table.uri import place
@@ -75,6 +75,29 @@ class VerifyReport:
     def ok(self) -> bool:
         """Whether no problem was found."""
         return not self.findings
+
+    def _repr_html_(self) -> str:
+        looked_at = (
+            (name.replace("_", " "), getattr(self, name))
+            for name in (
+                "commits",
+                "checkpoints",
+                "compacted_files",
+                "checksums",
+                "files",
+                "deletion_vectors",
+            )
+        )
+        findings = ((f.kind, f.version, f.path, f.expected, f.found, f.advice) for f in self.findings)
+        shown = [html.facts(looked_at)]
+        if self.findings:
+            shown.append(html.grid(("kind", "version", "path", "expected", "found", "advice"), findings))
+        if self.more_findings:
+            shown.append(html.note(f"… and {self.more_findings:,} more were not kept"))
+        verdict = (
+            "no problem was found" if self.ok else f"{len(self.findings) + self.more_findings:,} findings"
+        )
+        return html.page(f"Versions {self.first_version} to {self.version}: {verdict}", *shown)
 
 
 def verify(

@@ -60,6 +60,17 @@ class TestFacts:
         (row,) = table.history(1).collect()
         assert row.operationParameters == {"version": "0", "timestamp": None}
 
+    def test_notebooks_show_its_facts_and_columns_as_text(self, door: Any, tmp_path: Path) -> None:
+        made = DeltaTable.create(door).location(str(tmp_path / "t")).comment("<b>bold</b>")
+        table = made.addColumn("id", "BIGINT", nullable=False, comment="<script>").execute()
+        shown = table._repr_html_()
+        for text in ("&lt;b&gt;bold&lt;/b&gt;", "&lt;script&gt;", ">bigint<", f"{tmp_path}/t<", ">False<"):
+            assert text in shown
+        assert "<b>" not in shown
+        assert "<script>" not in shown
+        modified = deltaic.Table(tmp_path / "t").timestamp
+        assert f">{modified:%Y-%m-%d %H:%M:%S}." in shown
+
     def test_detail_is_one_row(self, door: Any, path: str) -> None:
         table = DeltaTable.forPath(door, path)
         (row,) = table.detail().collect()
