@@ -67,6 +67,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "overwrite": (
         "deltaic overwrite orders april.parquet --replace-where \"order_date >= '2026-04-01'\" --yes",
     ),
+    "plot": (
+        "deltaic plot sizes orders",
+        "deltaic plot clustering orders --column order_date --png clustering.png",
+        "deltaic plot pruning orders --where \"country = 'DE' AND order_date >= '2026-03-16'\" --svg pruning.svg",
+    ),
     "properties": ("deltaic properties orders",),
     "restore": ("deltaic restore orders@v1 --yes", "deltaic restore orders --version 0 --yes"),
     "schema": ("deltaic schema orders", "deltaic schema orders --json"),

@@ -53,6 +53,7 @@ _COMMANDS = {
     "manifest": "manifest:manifest",
     "optimize": "optimize:optimize",
     "overwrite": "overwrite:overwrite",
+    "plot": "plot.command:plot",
     "properties": "properties:properties",
     "restore": "restore:restore",
     "schema": "schema:schema",

@@ -11,14 +11,10 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import pager_option, table_command
+from deltaic.file_statistics import leaves, partition_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from deltaic.table import Table
-
-# types whose partition values are not in the order of their text
-_NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal")
 
 
 @dataclass
@@ -87,12 +83,12 @@ def _stats(table: Table, where: str | None, advance: Any) -> dict[str, Any]:
         vector = file["deletion_vector"]
         rows += (number or 0) - (vector["cardinality"] if vector else 0)
         low, high, nulls = (
-            dict(_leaves(facts.get(k), fields)) for k in ("minValues", "maxValues", "nullCount")
+            dict(leaves(facts.get(k), fields)) for k in ("minValues", "maxValues", "nullCount")
         )
         for path in {**low, **high, **nulls}:
             columns.setdefault(path, _Column()).take(low.get(path), high.get(path), nulls.get(path))
         for name, text in file["partition_values"].items():
-            value = _value(text, types.get(name))
+            value = partition_value(text, types.get(name))
             missing = None if number is None else number * (value is None)
             columns.setdefault((name,), _Column()).take(value, value, missing)
         advance()
@@ -116,30 +112,3 @@ def _stats(table: Table, where: str | None, advance: Any) -> dict[str, Any]:
             for path, column in sorted(columns.items(), key=lambda c: (order.get(c[0][0], len(order)), c[0]))
         ],
     }
-
-
-def _value(text: str | None, kind: Any) -> Any:
-    """A partition value, so that it compares as its type does: times and texts do as they are written."""
-    if not text:
-        return None
-    return Decimal(text) if isinstance(kind, str) and kind.startswith(_NUMBERS) else text
-
-
-def _leaves(
-    values: Any, fields: list[dict[str, Any]], at: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The values of a tree of statistics by the logical paths of their columns."""
-    if not isinstance(values, dict):
-        return
-    known = {
-        field["metadata"].get("delta.columnMapping.physicalName", field["name"]): field for field in fields
-    }
-    plain = {field["name"]: field for field in fields}
-    for name, value in values.items():
-        field = known.get(name) or plain.get(name)
-        path = (*at, field["name"] if field else name)
-        if isinstance(value, dict):
-            kind = field["type"] if field else None
-            yield from _leaves(value, kind.get("fields", []) if isinstance(kind, dict) else [], path)
-        else:
-            yield path, value

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from deltaic.credentials import Credentials
+    from deltaic.plot.plots import Plots
 
 
 class ArrowStream(Interface):
@@ -162,6 +163,13 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
     def report(self) -> dict[str, Any]:
         """What was listed, read and skipped, with bytes and milliseconds."""
         return Report(json.loads(self._core.report()))
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of this version, such as `table.plot.sizes()`; they need `pip install 'deltaic[plot]'`."""
+        from deltaic.plot.plots import Plots  # most programs draw nothing
+
+        return Plots(self)
 
     def files(self, where: str | None = None, *, stats: bool = False) -> ArrowStream:
         """The data files of this version, without those in which no row can match `where`.

@@ -1,0 +1,1 @@
+"""`plot`: charts in the terminal, or in a file."""

@@ -1,0 +1,1 @@
+"""Charts of tables: what is in them as numbers, and as pictures by Matplotlib."""
