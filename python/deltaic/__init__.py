@@ -1,13 +1,15 @@
 """Delta Lake for PySpark and Python: the transaction log in a small Rust core.
 
 `Table` opens a table without an engine, `create` makes one, `convert` makes one of Parquet files, `write` writes Arrow
-data to one, and `enable` teaches a Spark session the format `delta`; `read`, `table_changes` and `save` are for
-DataFrames, the same on classic sessions and on Spark Connect, and so are the merges that are often needed: `upsert`,
-`upsert_batch` for streams, `scd2` and `deduplicate`. Errors are the classes of `deltaic.exceptions`.
+data to one, and `scan_polars` is one as a lazy frame. `enable` teaches a Spark session the format `delta`; `read`,
+`table_changes` and `save` are for DataFrames, the same on classic sessions and on Spark Connect, and so are the merges
+that are often needed: `upsert`, `upsert_batch` for streams, `scd2` and `deduplicate`. Errors are the classes of
+`deltaic.exceptions`.
 """
 
 from deltaic import exceptions, logs
 from deltaic._core import __version__
+from deltaic.frames.scan_polars import scan_polars
 from deltaic.spark.api import enable, read, save, sql, table_changes, verify
 from deltaic.spark.recipes.deduplicate import DeduplicateResult, deduplicate
 from deltaic.spark.recipes.scd2 import Scd2Result, scd2
@@ -36,6 +38,7 @@ __all__ = [
     "logs",
     "read",
     "save",
+    "scan_polars",
     "scd2",
     "sql",
     "table_changes",

@@ -61,6 +61,7 @@ __all__ = [
     "time_in_path",
     "unset_properties",
     "update_rows",
+    "upsert_rows",
     "verify",
     "write",
 ]
@@ -165,6 +166,13 @@ class _MergeRequest(TypedDict):
     with_schema_evolution: bool
 
 def merge_rows(table: Table, data: object, request: _MergeRequest, options: _DmlOptions) -> str: ...
+
+class _UpsertRequest(TypedDict):
+    id_cols: list[str]
+    order_by: list[str]
+    with_schema_evolution: bool
+
+def upsert_rows(table: Table, data: object, request: _UpsertRequest, options: _DmlOptions) -> str: ...
 def restore(
     table: Table,
     version: int | None,

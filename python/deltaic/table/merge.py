@@ -1,4 +1,4 @@
-"""Merges rows of a source into a table, without Spark."""
+"""Merges and upserts rows of a source, without Spark."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class Merge:
 
 
 class MergesRows(Handle):
-    """The part of `Table` that merges rows."""
+    """The part of `Table` that merges and upserts rows."""
 
     __slots__ = ()
 
@@ -204,9 +204,7 @@ class MergesRows(Handle):
         }
 
         def run(request: _core._MergeRequest) -> MergeResult:
-            done = _core.merge_rows(self._core, source, request, options)
-            self._advance()
-            return MergeResult(**json.loads(done))
+            return self._done(_core.merge_rows(self._core, source, request, options))
 
         request: _core._MergeRequest = {
             "condition": on,
@@ -216,3 +214,60 @@ class MergesRows(Handle):
             "with_schema_evolution": with_schema_evolution,
         }
         return Merge(run, request)
+
+    def upsert(
+        self,
+        source: Any,
+        id_cols: str | Sequence[str],
+        *,
+        order_by: str | Sequence[str] | None = None,
+        with_schema_evolution: bool = False,
+        compression: str | None = None,
+        target_file_size: int | None = None,
+        user_metadata: str | None = None,
+        app_transaction: tuple[str, int] | None = None,
+    ) -> MergeResult:
+        """Each row of a source replaces the row of the newest version with its key, or is added: in one commit.
+
+        All of it or nothing; moves the table to the version that it makes. It is a `merge`: the same rules hold, only
+        files that may hold a key of the source are read, and Ctrl-C leaves the table as it was.
+
+        Memory: as of `merge`, and for each row of the source what it is ordered by.
+
+        Args:
+            source: As of `merge`, with all columns of the table.
+            id_cols: The columns of the key. Nulls are equal.
+            order_by: Columns or expressions in Spark SQL by which the greatest row of a key counts, null the least. Of
+                equal ones the last counts. Without it each key may come once.
+            with_schema_evolution: Adds columns that only the source has; the source may lack some of the table's then.
+            compression: Codec of the data files, instead of the table's own.
+            target_file_size: Bytes at which a data file is closed and the next one begins.
+            user_metadata: Text that the history shows with the commit.
+            app_transaction: Application id and its version, recorded with the commit, also where no row came. A version
+                that the table has recorded is not done again.
+
+        Raises:
+            MultipleMatchesError: several rows of the source have one key, and there is no `order_by`.
+            InvalidArgumentError: there is no key, or a column that one side does not have.
+            DeltaError: as `Merge.execute`.
+        """
+        request: _core._UpsertRequest = {
+            "id_cols": _listed(id_cols),
+            "order_by": _listed(order_by or []),
+            "with_schema_evolution": with_schema_evolution,
+        }
+        options: _core._DmlOptions = {
+            "compression": compression,
+            "target_file_size": target_file_size,
+            "user_metadata": user_metadata,
+            "app_transaction": app_transaction,
+        }
+        return self._done(_core.upsert_rows(self._core, source, request, options))
+
+    def _done(self, result: str) -> MergeResult:
+        self._advance()
+        return MergeResult(**json.loads(result))
+
+
+def _listed(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)

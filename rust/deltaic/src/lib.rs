@@ -50,7 +50,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Table::merge`] updates, deletes and inserts by the rows of a source. [`Transaction`] commits files that you have
+//! [`Table::merge`] updates, deletes and inserts by the rows of a source, [`Table::upsert`] by their keys. [`Transaction`] commits files that you have
 //! written yourself.
 //!
 //! # Outcomes of a commit
@@ -94,6 +94,7 @@ mod scan;
 mod snapshot;
 mod table;
 mod transaction;
+mod upsert;
 mod write;
 
 pub use arrow;
@@ -115,4 +116,5 @@ pub use scan::{FileBatch, Files, Filter, Rows, Scan};
 pub use snapshot::Snapshot;
 pub use table::{Table, TableBuilder};
 pub use transaction::{Add, Transaction};
+pub use upsert::Upsert;
 pub use write::{Create, Write};

@@ -8,7 +8,7 @@ use crate::core::{
 use crate::place::Place;
 use crate::{
     Alter, Changes, Commit, Convert, Create, DeleteRows, Fsck, Merge, Metadata, Optimize, Protocol, Restore,
-    Scan, ShallowClone, Snapshot, StorageOptions, Transaction, UpdateRows, Vacuum, Verify, Write,
+    Scan, ShallowClone, Snapshot, StorageOptions, Transaction, UpdateRows, Upsert, Vacuum, Verify, Write,
 };
 
 /// A Delta table: the version that was opened, and the operations at its place.
@@ -185,6 +185,11 @@ impl Table {
     /// Merges rows of a source, which match those of the table where a condition in Spark SQL is true.
     pub fn merge<R: RecordBatchReader>(&self, source: R, condition: impl Into<String>) -> Merge<R> {
         Merge::new(self.location.clone(), source, condition)
+    }
+
+    /// Replaces the rows with the keys of a source, which are in `id_cols`, and adds its other rows.
+    pub fn upsert<R: RecordBatchReader>(&self, source: R, id_cols: &[&str]) -> Upsert<R> {
+        Upsert::new(self.location.clone(), source, id_cols)
     }
 
     /// Changes properties, columns, constraints or features.

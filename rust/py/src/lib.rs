@@ -53,7 +53,7 @@ mod _core {
     #[pymodule_export]
     use crate::maintain::{fsck, generate_manifest, reset_application, restore, shallow_clone};
     #[pymodule_export]
-    use crate::merge::merge_rows;
+    use crate::merge::{merge_rows, upsert_rows};
     #[pymodule_export]
     use crate::optimize::{Optimize, OptimizeGather, OptimizeSpread, OptimizeTask};
     #[pymodule_export]

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::dml::DmlOptions;
 use crate::document::Document;
+use crate::errors::to_python;
 use crate::runtime;
 use crate::table::Table;
 use crate::write::taking;
@@ -65,6 +66,15 @@ impl MergeClause {
     }
 }
 
+/// The rows of an upsert: their key, and which of those with one key counts.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct UpsertRequest {
+    id_cols: Vec<String>,
+    order_by: Vec<String>,
+    with_schema_evolution: bool,
+}
+
 /// Merges the rows of Arrow data; what it did as JSON. Ctrl-C stops it until it commits.
 #[pyfunction]
 pub(crate) fn merge_rows(
@@ -74,17 +84,40 @@ pub(crate) fn merge_rows(
     request: Document<MergeRequest>,
     options: Document<DmlOptions>,
 ) -> PyResult<String> {
-    let options = options.into();
-    let request = request.0;
+    let path = table.location().root().to_string();
+    let source = taking(py, data, |data| MergeSource::read(&path, data))?;
+    let request = request.0.into_core().map_err(|e| to_python(py, &e))?;
+    merged(py, table, &source, &request, &options.into())
+}
+
+/// Updates or adds the rows of Arrow data by their key; what it did as JSON. Ctrl-C stops it until it commits.
+#[pyfunction]
+pub(crate) fn upsert_rows(
+    py: Python<'_>,
+    table: &Table,
+    data: &Bound<'_, PyAny>,
+    request: Document<UpsertRequest>,
+    options: Document<DmlOptions>,
+) -> PyResult<String> {
+    let UpsertRequest { id_cols, order_by, with_schema_evolution } = request.0;
+    let path = table.location().root().to_string();
+    let source = taking(py, data, |data| {
+        MergeSource::read(&path, data)?.one_for_each_key(&path, &id_cols, &order_by)
+    })?;
+    let request = dml::MergeRequest::upsert(&id_cols, with_schema_evolution);
+    merged(py, table, &source, &request, &options.into())
+}
+
+fn merged(
+    py: Python<'_>,
+    table: &Table,
+    source: &MergeSource,
+    request: &dml::MergeRequest,
+    options: &dml::DmlOptions,
+) -> PyResult<String> {
     let location = table.location();
-    let source = taking(py, data, |data| MergeSource::read(&location.root().to_string(), data))?;
     let done = runtime::stoppable(py, |cancel| {
-        deltaic_core::operations::merge(
-            &location.stopped_by(cancel),
-            &source,
-            &request.into_core()?,
-            &options,
-        )
+        deltaic_core::operations::merge(&location.stopped_by(cancel), source, request, options)
     })?;
     Ok(json!({
         "version": done.version, "source_rows": done.source_rows, "inserted_rows": done.inserted_rows,

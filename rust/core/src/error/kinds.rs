@@ -300,15 +300,15 @@ pub enum Error {
         /// File that was to be removed; none where no file was looked at.
         file: Option<String>,
     },
-    /// A row of the table matches several rows of the source of a merge.
+    /// Several rows of the source of a merge match one row of the table, or those of an upsert have one key.
     #[error(
-        "`{path}`: a row of the table matches several rows of the source: {}. Give the source one row for each",
+        "`{path}`: several rows of the source match one row: {}. Give the source one row for each",
         rows.join("; ")
     )]
     MultipleMatches {
         /// Table location.
         path: String,
-        /// Some of the rows of the table.
+        /// Some of the rows of the table, or the keys.
         rows: Vec<String>,
     },
     /// An action that a commit must not hold.

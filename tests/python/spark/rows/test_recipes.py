@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -157,6 +158,33 @@ def test_small_files_are_joined_afterwards(spark: Any, tmp_path: Path, monkeypat
         done = deltaic.upsert(people(spark, (5, "e", 1)), path, "k", optimize=True)
     assert done.inserted_rows == 1
     assert len(rows(spark, path)) == 5
+
+
+def test_an_upsert_without_spark_leaves_the_same(spark: Any, tmp_path: Path) -> None:
+    """Null is the least, NaN the greatest, both zeros are one key, and equal nulls are one, too."""
+    columns = "f DOUBLE, s STRING, at INT"
+    floats = [None, float("nan"), float("-inf"), -0.0, 0.0, 1.5]
+    words = [None, "", "a", "B", "\u00e9", "\U0001f600", "\uffff"]
+    random = Random(7)
+    batches = [
+        [(random.choice(floats), random.choice(words), 100 * b + n) for n in range(30)] for b in range(3)
+    ]
+    for key, order in [
+        ("f", ["s", "at"]),
+        ("s", ["f", "at"]),
+        (["s", "f"], ["-at"]),
+        ("s", ["f IS NULL", "at"]),
+    ]:
+        by_spark, by_core = (str(tmp_path / f"{name} {key} {order[0]}") for name in ("spark", "core"))
+        for path in (by_spark, by_core):
+            deltaic.create(path, columns, configuration=VECTORS)
+        for batch in batches:
+            frame = spark.createDataFrame(batch, columns)
+            done = deltaic.upsert(frame, by_spark, key, order_by=order)
+            without = deltaic.Table(by_core).upsert(frame.toArrow(), key, order_by=order)
+            assert (without.inserted_rows, without.updated_rows) == (done.inserted_rows, done.updated_rows)
+        # a NaN equals nothing in Python
+        assert str(rows(spark, by_core)) == str(rows(spark, by_spark))
 
 
 def stream(door: Any, folder: Path, write: Any) -> None:

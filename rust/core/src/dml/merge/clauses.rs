@@ -72,6 +72,23 @@ pub struct MergeRequest {
 }
 
 impl MergeRequest {
+    /// Rows replace those of the table with the same key, or are added. Nulls in a key are equal.
+    pub fn upsert(id_cols: &[String], with_schema_evolution: bool) -> Self {
+        let quoted = |key: &String| format!("`{}`", key.replace('`', "``"));
+        let same = id_cols.iter().map(quoted).map(|key| format!("target.{key} <=> source.{key}"));
+        let all = |when, action| MergeClause { when, action, condition: None, values: None };
+        MergeRequest {
+            condition: same.collect::<Vec<_>>().join(" AND "),
+            target_alias: "target".into(),
+            source_alias: "source".into(),
+            clauses: vec![
+                all(MergeWhen::Matched, MergeAction::Update),
+                all(MergeWhen::NotMatched, MergeAction::Insert),
+            ],
+            with_schema_evolution,
+        }
+    }
+
     /// Clauses about some rows, each with its number.
     pub(super) fn of(&self, when: MergeWhen) -> impl Iterator<Item = (u16, &MergeClause)> {
         let numbered = (0_u16..).zip(&self.clauses);

@@ -221,7 +221,7 @@ impl KeyIndex {
 }
 
 /// The values such that those that are equal in Spark have the same bytes: one NaN, and one zero.
-fn comparable(values: ArrayRef) -> ArrayRef {
+pub(super) fn comparable(values: ArrayRef) -> ArrayRef {
     match values.data_type() {
         Arrow::Float32 => {
             let one = |x: f32| if x.is_nan() { f32::NAN } else { x + 0.0 };

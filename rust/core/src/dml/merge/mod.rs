@@ -5,6 +5,7 @@ mod clauses;
 mod find;
 mod insert;
 mod keys;
+mod latest;
 mod names;
 mod plan;
 mod pruning;

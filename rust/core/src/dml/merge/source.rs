@@ -1,7 +1,8 @@
 //! The rows of the source, by their number.
 
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchReader, UInt64Array};
-use arrow::compute::{concat_batches, interleave_record_batch, take_record_batch};
+use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchReader, UInt64Array};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute::{concat_batches, filter_record_batch, interleave_record_batch, take_record_batch};
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 
@@ -23,6 +24,9 @@ pub struct MergeSource {
     /// The number of the first row of each batch, and the number of all.
     starts: Vec<u32>,
     spill: Option<Spill>,
+    /// Bytes of rows that are in memory, and of those that may be.
+    held: usize,
+    most: usize,
 }
 
 #[derive(Debug)]
@@ -44,7 +48,7 @@ impl MergeSource {
         Self::read_holding(path, data, HELD_BYTES)
     }
 
-    fn read_holding(path: &str, data: impl RecordBatchReader, most: usize) -> Result<Self> {
+    pub(super) fn read_holding(path: &str, data: impl RecordBatchReader, most: usize) -> Result<Self> {
         let columns = from_arrow(&data.schema())?;
         let mut seen = std::collections::BTreeSet::new();
         if let Some(twice) = columns.fields.iter().find(|f| !seen.insert(f.name.to_lowercase())) {
@@ -53,29 +57,50 @@ impl MergeSource {
             return Err(Error::InvalidArgument { argument: "source".into(), reason });
         }
         let schema = physical_schema(&columns, ColumnMappingMode::None);
-        let mut source = MergeSource { columns, schema, batches: Vec::new(), starts: vec![0], spill: None };
-        let mut held = 0_usize;
+        let mut source = Self::empty(columns, schema, most);
         for batch in data {
             let batch = batch.map_err(|e| Error::arrow("reading the source of a merge", e))?;
-            let batch = conform_batch(path, &batch, &source.columns, &source.schema)?;
-            let size = |c: &ArrayRef| c.to_data().get_slice_memory_size().unwrap_or(0);
-            let bytes = batch.columns().iter().map(size).sum::<usize>();
-            if held.saturating_add(bytes) <= most {
-                held += bytes;
-                source.push(Batch::Held(batch.clone()), batch.num_rows())?;
-                continue;
-            }
-            for at in (0..batch.num_rows()).step_by(STORED_ROWS) {
-                let part = batch.slice(at, STORED_ROWS.min(batch.num_rows() - at));
-                let spill = match &mut source.spill {
-                    Some(spill) => spill,
-                    none => none.insert(Spill::create()?),
-                };
-                let stored = Batch::Stored(spill.write(&part, STORED_ROWS)?);
-                source.push(stored, part.num_rows())?;
-            }
+            source.add(conform_batch(path, &batch, &source.columns, &source.schema)?)?;
         }
         Ok(source)
+    }
+
+    fn empty(columns: StructType, schema: SchemaRef, most: usize) -> Self {
+        MergeSource { columns, schema, batches: Vec::new(), starts: vec![0], spill: None, held: 0, most }
+    }
+
+    fn add(&mut self, batch: RecordBatch) -> Result<()> {
+        let size = |c: &ArrayRef| c.to_data().get_slice_memory_size().unwrap_or(0);
+        let bytes = batch.columns().iter().map(size).sum::<usize>();
+        let rows = batch.num_rows();
+        if self.held.saturating_add(bytes) <= self.most {
+            self.held += bytes;
+            return self.push(Batch::Held(batch), rows);
+        }
+        for at in (0..rows).step_by(STORED_ROWS) {
+            let part = batch.slice(at, STORED_ROWS.min(rows - at));
+            let spill = match &mut self.spill {
+                Some(spill) => spill,
+                none => none.insert(Spill::create()?),
+            };
+            let stored = Batch::Stored(spill.write(&part, STORED_ROWS)?);
+            self.push(stored, part.num_rows())?;
+        }
+        Ok(())
+    }
+
+    /// The rows for whose number `kept` is true, numbered anew.
+    ///
+    /// # Errors
+    /// Those of the temporary folder.
+    pub(super) fn filtered(self, kept: &BooleanBuffer) -> Result<Self> {
+        let mut left = Self::empty(self.columns.clone(), self.schema.clone(), self.most);
+        for batch in self.scan() {
+            let (first, batch) = batch?;
+            let kept = BooleanArray::from(kept.slice(first as usize, batch.num_rows()));
+            left.add(filter_record_batch(&batch, &kept).map_err(failed)?)?;
+        }
+        Ok(left)
     }
 
     fn push(&mut self, batch: Batch, rows: usize) -> Result<()> {
