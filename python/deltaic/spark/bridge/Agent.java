@@ -33,10 +33,10 @@ public final class Agent {
   private static volatile SparkSession session;
 
   private final SparkSession serves;
-  private Process process;
-  private Py4JServer gateway;
+  private volatile Process process;
+  private volatile Py4JServer gateway;
+  private volatile boolean closed;
   private JsonNode answer;
-  private boolean closed;
 
   Agent(SparkSession serves) {
     this.serves = serves;
@@ -49,37 +49,52 @@ public final class Agent {
 
   /** Starts the process unless it runs, and returns what it said then: `ready`, or why it was `refused`. */
   synchronized JsonNode keep() {
-    if (process != null && process.isAlive()) return answer;
+    Process before = process;
+    if (before != null && before.isAlive()) return answer;
     if (closed) throw new IllegalStateException("the session has ended, of which this one is a clone");
     end();
     session = serves;
-    HashMap refused = new HashMap();
+    JsonNode said = null;
     try {
-      answer = started();
+      said = started();
     } catch (IOException e) {
-      refused.put("refused", "its Python `" + python() + "` does not start (" + e.getMessage() + ")");
-      answer = Python.read(Python.write(refused));
+      said = refused("its Python `" + python() + "` does not start (" + e.getMessage() + ")");
+    } finally {
+      // also where a class of ours is missing, because the session and its class loader have ended
+      if (closed || said == null || !said.has("ready")) end();
     }
-    if (!answer.has("ready")) end();
+    answer = closed ? refused("the session ended before its Python was ready") : said;
     return answer;
   }
 
-  /** What it serves has ended: it does not start again. */
-  synchronized void close() {
+  /**
+   * What it serves has ended: it does not start again. It does not wait for one that is starting, since the server tells of
+   * all that ends in one thread.
+   */
+  void close() {
     closed = true;
     end();
   }
 
   private void end() {
-    if (process != null) process.destroy();
-    if (gateway != null) gateway.shutdown();
+    Process runs = process;
+    Py4JServer open = gateway;
     process = null;
     gateway = null;
+    if (runs != null) runs.destroy();
+    if (open != null) open.shutdown();
+  }
+
+  private static JsonNode refused(String why) {
+    HashMap refused = new HashMap();
+    refused.put("refused", why);
+    return Python.read(Python.write(refused));
   }
 
   private JsonNode started() throws IOException {
-    gateway = new Py4JServer(SparkContext.getOrCreate().conf());
-    gateway.start();
+    Py4JServer server = new Py4JServer(SparkContext.getOrCreate().conf());
+    gateway = server;
+    server.start();
     ProcessBuilder builder = new ProcessBuilder(new String[] {python(), "-c", PROGRAM});
     builder.redirectError(ProcessBuilder.Redirect.INHERIT);
     Map environment = builder.environment();
@@ -89,20 +104,24 @@ public final class Agent {
     environment.remove("SPARK_CONNECT_MODE_ENABLED");
     environment.put("SPARK_CONNECT_MODE", "0");
     environment.put("SPARK_API_MODE", "classic");
-    process = builder.start();
-    Thread watch = stopUnlessReady(process);
-    HashMap given = new HashMap();
-    given.put("port", Integer.valueOf(gateway.getListeningPort()));
-    // not in its environment, which others may see
-    given.put("secret", gateway.secret());
-    given.put("sources", Build.sources());
-    OutputStream input = process.getOutputStream();
-    input.write((Python.write(given) + "\n").getBytes(StandardCharsets.UTF_8));
-    input.flush();
-    String line = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
-    watch.interrupt();
-    if (line == null) throw new IOException("it ended; the log of the server has its last words");
-    return Python.read(line);
+    Process started = builder.start();
+    process = started;
+    Thread watch = stopUnlessReady(started);
+    try {
+      HashMap given = new HashMap();
+      given.put("port", Integer.valueOf(server.getListeningPort()));
+      // not in its environment, which others may see
+      given.put("secret", server.secret());
+      given.put("sources", Build.sources());
+      OutputStream input = started.getOutputStream();
+      input.write((Python.write(given) + "\n").getBytes(StandardCharsets.UTF_8));
+      input.flush();
+      String line = new BufferedReader(new InputStreamReader(started.getInputStream(), StandardCharsets.UTF_8)).readLine();
+      if (line == null) throw new IOException("it ended; the log of the server has its last words");
+      return Python.read(line);
+    } finally {
+      watch.interrupt();
+    }
   }
 
   /** A process that says nothing must not keep a query waiting for ever. */

@@ -47,14 +47,21 @@ public final class Door implements RelationProvider {
       return refused("it does not keep the classes of its sessions apart (" + ISOLATED + ")");
     }
     Agent agent = new Agent(session);
-    JsonNode answer = agent.keep();
-    if (answer.has("ready")) {
-      Python.serveBy(agent);
-      // a client that comes back, and the function of a stream, need not attach
-      session.conf().set(ServedApplication.SERVED, Python.format());
-      SessionEnd.await(session, (String) options.get("session"), agent);
+    // before it starts: a session can end meanwhile
+    SessionEnd end = SessionEnd.await(session, (String) options.get("session"), agent);
+    boolean ready = false;
+    try {
+      JsonNode answer = agent.keep();
+      ready = answer.has("ready");
+      if (ready) {
+        Python.serveBy(agent);
+        // a client that comes back, and the function of a stream, need not attach
+        session.conf().set(ServedApplication.SERVED, Python.format());
+      }
+      return answer.toString();
+    } finally {
+      if (!ready) end.forget();
     }
-    return answer.toString();
   }
 
   private static String refused(String why) {

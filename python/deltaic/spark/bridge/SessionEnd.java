@@ -17,14 +17,21 @@ final class SessionEnd extends SparkListener {
     this.agent = agent;
   }
 
-  static void await(SparkSession session, String id, Agent agent) {
-    session.sparkContext().addSparkListener(new SessionEnd(session, id, agent));
+  static SessionEnd await(SparkSession session, String id, Agent agent) {
+    SessionEnd end = new SessionEnd(session, id, agent);
+    session.sparkContext().addSparkListener(end);
+    return end;
+  }
+
+  /** Idempotent. */
+  void forget() {
+    session.sparkContext().removeSparkListener(this);
   }
 
   public void onOtherEvent(SparkListenerEvent event) {
     if (!event.getClass().getName().equals(CLOSED) || !id.equals(idOf(event))) return;
     agent.close();
-    session.sparkContext().removeSparkListener(this);
+    forget();
   }
 
   private static Object idOf(SparkListenerEvent event) {
