@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def connect_server(folder: Path, *paths: str, more: Mapping[str, str] | None = None) -> Iterator[str]:
+def connect_server(
+    folder: Path, *paths: str, more: Mapping[str, str] | None = None, program: Path | None = None
+) -> Iterator[str]:
     """The URL of a Spark Connect server in a process of its own, whose Python imports from `paths` first.
 
-    It has `more` settings than usual. Its folder has all that it says, in `log`.
+    It has `more` settings than usual. Its folder has all that it says, in `log`. With a program of PySpark, that is the
+    server, by a plugin.
     """
     from deltaic.spark.java import ensure_java
 
@@ -45,7 +48,10 @@ def connect_server(folder: Path, *paths: str, more: Mapping[str, str] | None = N
     command = [str(home / "bin" / "spark-submit"), "--master", "local[2]", "--driver-memory", "1g"]
     for name, value in settings.items():
         command += ["--conf", f"{name}={value}"]
-    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+    if program is None:
+        command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+    else:
+        command += ["--conf", "spark.plugins=org.apache.spark.sql.connect.SparkConnectPlugin", str(program)]
     environment = {
         **os.environ,
         "SPARK_HOME": str(home),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -215,35 +214,6 @@ def test_the_servers_python_makes_the_jar_where_there_is_none(
 
 
 @pytest.mark.long
-def test_a_server_that_keeps_no_classes_apart_is_left_alone(tmp_path: Path) -> None:
-    more = {"spark.sql.artifact.isolation.enabled": "false"}
-    with connect_server(tmp_path, str(PACKAGE.parent), more=more) as url:
-        spark = session(url)
-        with pytest.warns(UserWarning, match=r"does not keep the classes of its sessions apart"):
-            deltaic.enable(spark)
-        assert served_name(spark) is None
-        deltaic.save(spark.range(3), str(tmp_path / "t"))
-        assert spark.read.format("delta").load(str(tmp_path / "t")).count() == 3
-        spark.stop()
-
-
-@pytest.mark.long
-def test_a_server_with_another_version_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(PACKAGE, tmp_path / "deltaic", symlinks=True)
-    with (tmp_path / "deltaic/spark/bridge/Scala.java").open("a") as file:
-        file.write("// of another release\n")
-    with connect_server(tmp_path, str(tmp_path)) as url:
-        for cached in (True, False):
-            if not cached:
-                monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-            spark = session(url)
-            with pytest.warns(UserWarning, match=r"its Python.* has another version of deltaic"):
-                deltaic.enable(spark)
-            assert served_name(spark) is None
-            spark.stop()
-
-
-@pytest.mark.long
 def test_a_client_that_dies_leaves_no_agent(tmp_path: Path) -> None:
     timeout = "spark.connect.session.manager."
     more = {f"{timeout}defaultSessionTimeout": "5s", f"{timeout}maintenanceInterval": "1s"}
@@ -306,18 +276,6 @@ def test_a_clone_is_served_too_as_long_as_its_original(stock: str, tmp_path: Pat
     with pytest.raises(Exception, match="the session has ended, of which this one is a clone"):
         clone.read.format("delta").load(path).count()
     clone.stop()
-
-
-@pytest.mark.long
-def test_the_python_that_the_server_is_told_is_the_one_that_would_serve(tmp_path: Path) -> None:
-    more = {"spark.pyspark.python": str(tmp_path / "no-python")}
-    with connect_server(tmp_path, str(PACKAGE.parent), more=more) as url:
-        spark = session(url)
-        with pytest.warns(UserWarning, match=r"its Python `.*no-python` does not start"):
-            deltaic.enable(spark)
-        assert served_name(spark) is None
-        assert spark.range(3).count() == 3
-        spark.stop()
 
 
 def test_names_of_its_tables_do_not_disturb_other_sessions(own: Any, stock: str) -> None:
