@@ -100,6 +100,11 @@ public final class Install {
     extensions.set(session, own);
   }
 
+  /** Loads the catalog that the settings of a session name, if it is ours: later its class loader may have copies of it. */
+  public static void inCatalog(SparkSession session) {
+    OwnCatalog.load(session);
+  }
+
   /** Idempotent. */
   public static void inOptimizer(SparkSession session) {
     ExperimentalMethods methods = ((org.apache.spark.sql.classic.SparkSession) session).experimental();

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 
 /**
- * Makes the catalog of a clone one of these classes: its class loader has copies, whose tables the rules do not know. Before
- * the first name is resolved, and once.
+ * Makes the catalog of a session one of these classes: the class loader of a clone, and the one after another JAR came, have
+ * copies, whose tables the rules do not know. Before the first name is resolved, and once.
  */
 public final class OwnCatalog extends Rule {
   private static final String CATALOG = "spark.sql.catalog.spark_catalog";
@@ -19,15 +19,15 @@ public final class OwnCatalog extends Rule {
   }
 
   public TreeNode apply(TreeNode plan) {
-    if (!done) load();
+    if (!done && Python.byAgent()) load(session);
     done = true;
     return (LogicalPlan) plan;
   }
 
-  private void load() {
+  static void load(SparkSession session) {
+    if (!SessionCatalog.class.getName().equals(session.conf().get(CATALOG, ""))) return;
     Thread thread = Thread.currentThread();
     ClassLoader before = thread.getContextClassLoader();
-    if (!Python.byAgent() || !SessionCatalog.class.getName().equals(session.conf().get(CATALOG, ""))) return;
     thread.setContextClassLoader(Home.within(before));
     try {
       ((org.apache.spark.sql.classic.SparkSession) session).sessionState().catalogManager().v2SessionCatalog();

@@ -63,6 +63,7 @@ def attach(spark: Any) -> tuple[str, list[str]]:
         spark.conf.set(_CATALOG, _OWN_CATALOG)
     elif before != _OWN_CATALOG:
         said.append(_other_catalog(spark, name, before))
+    java_method(spark, "Install", "inCatalog")(spark._jsparkSession)
     return name, said
 
 

@@ -88,6 +88,14 @@ def test_artifacts_that_come_later_take_nothing_away(own: Any, tmp_path: Path) -
     assert len(set(counts)) == 1
 
 
+def test_an_artifact_may_come_before_the_first_name(own: Any, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    own.range(3).write.format("delta").save(path)
+    own.addArtifact(other_jar(tmp_path))
+    assert own.sql(f"DELETE FROM delta.`{path}` WHERE id = 1").first()[0] == 1
+    assert own.sql(f"SELECT count(*) FROM delta.`{path}`").first()[0] == 2
+
+
 def test_other_sessions_have_nothing_of_it(own: Any, stock: str, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     own.range(3).write.format("delta").save(path)
