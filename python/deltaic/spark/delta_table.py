@@ -213,8 +213,9 @@ class DeltaTable:
     def toDF(self) -> DataFrame:  # noqa: N802 (the name of delta-spark)
         """The rows of the newest version."""
         path, options = self._ref.folder or self._ref.path, self._ref.storage_options
-        df = self._ref.frames.frame(read(self._ref.spark, path, storage_options=options))
-        return df if self._ref.alias is None else df.alias(self._ref.alias)
+        fresh = read(self._ref.spark, path, storage_options=options)
+        df: DataFrame = self._ref.frames.frame(fresh, self._ref.alias)
+        return df
 
     def alias(self, aliasName: str) -> DeltaTable:  # noqa: N803 (the name of delta-spark)
         """The same table, whose columns conditions and values may call by this name."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.spark.session.jvm import java_class, session_of, static_method
+from deltaic.spark.session.jvm import PACKAGE, java_class, session_of, static_method
 from deltaic.spark.session.on_server import Decoder, answer_to
 
 _SERVICE = "org.apache.spark.sql.connect.service.SparkConnectService"
@@ -23,12 +23,21 @@ def call(asked: dict[str, Any], data: Any) -> Any:
 
 
 class _OfClient(Decoder):
-    """Columns and frames as the server's planner reads them, which knows the client's UDFs and cached rows."""
+    """Columns and frames as the server's planner reads them, which knows the client's UDFs and cached rows.
+
+    A frame goes before the columns of it (`df["id"]`), as in the arguments of a merge.
+    """
+
+    def __init__(self, spark: Any) -> None:
+        super().__init__(spark)
+        self._frames: list[Any] = []
 
     def _column(self, value: str) -> Any:
         from pyspark.sql.classic.column import Column
 
         expression = self._planner.transformExpression(self._parsed("Expression", value))
+        for frame in self._frames:
+            expression = static_method(self._gateway, f"{PACKAGE}.ClientColumns", "of")(expression, frame)
         of = static_method(self._gateway, "org.apache.spark.sql.classic.ExpressionUtils", "column")
         return Column(of(expression))
 
@@ -37,7 +46,9 @@ class _OfClient(Decoder):
 
         plan = self._planner.transformRelation(self._parsed("Relation", value))
         of = static_method(self._gateway, "org.apache.spark.sql.classic.Dataset", "ofRows")
-        return DataFrame(of(self.spark._jsparkSession, plan), self.spark)
+        frame = of(self.spark._jsparkSession, plan)
+        self._frames.append(frame)
+        return DataFrame(frame, self.spark)
 
     def _parsed(self, kind: str, value: str) -> Any:
         return static_method(self._gateway, f"{_PROTO}{kind}", "parseFrom")(base64.b64decode(value))

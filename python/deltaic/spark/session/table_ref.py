@@ -26,9 +26,7 @@ class TableRef:
     folder: str | None = None
     """The folder of a partition by which it was asked for: its rows alone are read, and none are changed."""
 
-    frames: FrameColumns = field(
-        default_factory=FrameColumns, repr=False, compare=False, metadata={"travels": False}
-    )
+    frames: FrameColumns = field(default_factory=FrameColumns, repr=False, compare=False)
     """The columns of the frames that were given to the user; another alias has the same."""
 
     def check_whole(self) -> None:

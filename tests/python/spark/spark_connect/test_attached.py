@@ -208,6 +208,29 @@ class TestFunctionsOfDeltaic:
         with pytest.raises(TableNotFoundError):
             DeltaTable.forPath(own, str(tmp_path / "none"))
 
+    def test_columns_of_its_frames(self, own: Any, tmp_path: Path) -> None:
+        path = str(tmp_path / "t")
+        own.range(10).selectExpr("id", "'x' AS v", "named_struct('a', id) AS s").write.format("delta").save(
+            path
+        )
+        table = DeltaTable.forPath(own, path)
+        df = table.toDF()
+        table.delete(df["id"] == 1)
+        table.update(df.id > 7, {"v": functions(own).concat(df["v"], df["s.a"].cast("string"))})
+        named = table.alias("t")
+        source = own.createDataFrame([(2, "y"), (20, "z")], "id long, v string")
+        for target in (df, named.toDF()):
+            merge = named.merge(source, target["id"] == source["id"])
+            merge.whenMatchedUpdate(set={"v": functions(own).concat(target["v"], source["v"])}).execute()
+        found = {r.id: r.v for r in df.collect()}
+        assert found == {**dict.fromkeys([0, *range(3, 8)], "x"), 2: "xyy", 8: "x8", 9: "x9"}
+        # those of a source that is made from such a frame are the source's
+        own_rows = df.where("id < 3")
+        merge = named.merge(own_rows, functions(own).expr("t.id") == own_rows["id"])
+        assert merge.whenMatchedDelete(df["id"] == 0).execute().first().num_deleted_rows == 1
+        merge = table.merge(source, df["id"] == source["id"])
+        assert merge.whenMatchedDelete().execute().first().num_deleted_rows == 1
+
 
 @pytest.mark.long
 def test_the_servers_python_makes_the_jar_where_there_is_none(
