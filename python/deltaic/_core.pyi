@@ -28,6 +28,7 @@ __all__ = [
     "__version__",
     "add_columns",
     "add_constraint",
+    "arrow_schema_json",
     "change_columns",
     "check_place",
     "check_stream_places",
@@ -100,6 +101,7 @@ class _DefinedTable(TypedDict):
     created: bool
     replaced: bool
 
+def arrow_schema_json(schema: object) -> str: ...
 def create(
     uri: str, schema: str, storage_options: dict[str, str], mode: str, definition: _TableDefinition
 ) -> _DefinedTable: ...

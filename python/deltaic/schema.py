@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from deltaic import ddl
 
@@ -24,6 +24,14 @@ class Field:
     """Whether it can be null."""
     metadata: dict[str, Any]
     """Column metadata: column mapping, comment, default value (`CURRENT_DEFAULT`), generation …"""
+
+
+@runtime_checkable
+class ArrowSchema(Protocol):
+    """A schema of pyarrow, Polars … by the Arrow PyCapsule interface."""
+
+    def __arrow_c_schema__(self) -> object:
+        """The schema as a capsule."""
 
 
 class Schema:

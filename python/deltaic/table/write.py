@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core, ddl
 from deltaic.credentials import with_credentials
 from deltaic.exceptions import InvalidArgumentError
-from deltaic.schema import Schema
+from deltaic.schema import ArrowSchema, Schema
 from deltaic.table.uri import place
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from deltaic.credentials import Credentials
 
@@ -55,7 +56,7 @@ class CreateResult:
 
 def create(
     uri: str | os.PathLike[str],
-    schema: Schema | Mapping[str, Any] | str,
+    schema: Schema | ArrowSchema | Mapping[str, Any] | str,
     partition_by: str | Sequence[str] | None = None,
     *,
     cluster_by: Sequence[str | Sequence[str]] = (),
@@ -75,7 +76,8 @@ def create(
     Args:
         uri: A path, or a URL such as `s3://bucket/table`.
         schema: The columns: as SQL writes them (`id BIGINT NOT NULL, name STRING`), in the form of the protocol (JSON,
-            as text or as it is read), or the schema of another table.
+            as text or as it is read), a schema of pyarrow or anything else with `__arrow_c_schema__`, or the schema of
+            another table.
         partition_by: Partition columns.
         cluster_by: Clustering columns, as names and paths; at most four, and only without partition columns.
         if_not_exists: Whether an existing table is left alone, without an error.
@@ -118,12 +120,18 @@ def create(
     return CreateResult(**done)
 
 
-def _schema_json(schema: Schema | Mapping[str, Any] | str) -> str:
+def _schema_json(schema: Schema | ArrowSchema | Mapping[str, Any] | str) -> str:
     if isinstance(schema, Schema):
         return schema.json()
     if isinstance(schema, str):
         return schema if schema.lstrip().startswith("{") else ddl.schema_json(schema)
-    return json.dumps(schema)
+    if isinstance(schema, Mapping):
+        return json.dumps(schema)
+    if isinstance(schema, ArrowSchema):
+        return _core.arrow_schema_json(schema)
+    raise InvalidArgumentError.of(
+        "schema", f"a {type(schema).__name__} is no schema: give SQL, JSON or an Arrow schema"
+    )
 
 
 def write(

@@ -7,6 +7,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use deltaic_core::schema::from_arrow;
 use deltaic_core::{Error, caught};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -68,6 +69,21 @@ pub(crate) fn import(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchRea
         );
         Err(to_python(data.py(), &Error::InvalidArgument { argument: "data".into(), reason }))
     }
+}
+
+/// The schema of anything with `__arrow_c_schema__`, in the form of the protocol.
+///
+/// # Errors
+/// `InvalidSchemaError` for a column that Delta has no type for.
+#[pyfunction]
+pub(crate) fn arrow_schema_json(py: Python<'_>, schema: &Bound<'_, PyAny>) -> PyResult<String> {
+    let capsule = schema.call_method0("__arrow_c_schema__")?.cast_into::<PyCapsule>()?;
+    let pointer = capsule.pointer_checked(Some(SCHEMA))?.as_ptr().cast::<FFI_ArrowSchema>();
+    // SAFETY: a capsule of this name holds a schema by the Arrow PyCapsule interface, and it outlives this borrow
+    let schema = Schema::try_from(unsafe { &*pointer });
+    let refused = |e| Error::InvalidArgument { argument: "schema".into(), reason: format!("{e}") };
+    let columns = schema.map_err(|e: ArrowError| refused(e)).and_then(|schema| from_arrow(&schema));
+    columns.map(|columns| columns.to_json()).map_err(|e| to_python(py, &e))
 }
 
 fn stream(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {

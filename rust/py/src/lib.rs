@@ -32,12 +32,13 @@ mod write;
 #[pyo3::pymodule]
 mod _core {
     use pyo3::prelude::*;
-
     #[pymodule_export]
     use crate::alter::{
         add_columns, add_constraint, change_columns, cluster_by, drop_columns, drop_constraint, drop_feature,
         known_properties, rename_column, replace_columns, set_properties, sync_identity, unset_properties,
     };
+    #[pymodule_export]
+    use crate::arrow::arrow_schema_json;
     #[pymodule_export]
     use crate::changes::Changes;
     #[pymodule_export]

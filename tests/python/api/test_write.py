@@ -182,3 +182,47 @@ class TestOverwrite:
     def test_what_makes_no_sense(self, days, options):
         with pytest.raises(exceptions.InvalidArgumentError):
             deltaic.write(days, pa.table({"day": ["tu"], "id": [1]}), **options)
+
+
+class TestArrowSchemas:
+    def test_a_table_is_created_of_one(self, tmp_path):
+        kinds = [
+            ("id", pa.int64(), False),
+            ("name", pa.large_string(), True),
+            ("at", pa.timestamp("ns", "Europe/Oslo"), True),
+            ("price", pa.decimal128(9, 2), True),
+            ("tags", pa.list_(pa.dictionary(pa.int8(), pa.string())), True),
+            ("place", pa.struct([("x", pa.float32()), ("y", pa.float32())]), True),
+        ]
+        schema = pa.schema([pa.field(*kind) for kind in kinds])
+        deltaic.create(tmp_path / "t", schema, partition_by="id")
+        # a write of such rows makes the same table
+        deltaic.write(tmp_path / "w", schema.empty_table())
+        created = deltaic.Table(tmp_path / "t")
+        assert created.schema.json() == deltaic.Table(tmp_path / "w").schema.json()
+        assert [(f.type, f.nullable) for f in created.schema.fields][:3] == [
+            ("long", False),
+            ("string", True),
+            ("timestamp", True),
+        ]
+        assert created.partition_columns == ["id"]
+        deltaic.write(tmp_path / "t", schema.empty_table(), mode="append")
+
+    def test_the_schema_of_another_table_is_one(self, tmp_path):
+        deltaic.create(tmp_path / "t", "id BIGINT COMMENT 'a key', c CHAR(3)")
+        deltaic.create(tmp_path / "u", deltaic.Table(tmp_path / "t").schema)
+        assert deltaic.Table(tmp_path / "u").schema.json() == deltaic.Table(tmp_path / "t").schema.json()
+
+    @pytest.mark.parametrize(
+        ("schema", "error", "message"),
+        [
+            (pa.schema([("a", pa.duration("s"))]), exceptions.InvalidSchemaError, "`a`"),
+            (pa.int64(), exceptions.InvalidArgumentError, "schema"),
+            (7, exceptions.InvalidArgumentError, "a int is no schema"),
+            (["id"], exceptions.InvalidArgumentError, "a list is no schema"),
+        ],
+    )
+    def test_what_is_none_is_refused(self, tmp_path, schema, error, message):
+        with pytest.raises(error, match=message):
+            deltaic.create(tmp_path / "t", schema)
+        assert not (tmp_path / "t").exists()
