@@ -53,6 +53,28 @@ class Explanation(dict[str, Any]):
         )
 
 
+class ConflictReport(dict[str, Any]):
+    """A transaction against the commits after its version."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        what = self["operation"] or "The transaction"
+        title = f"{what} from version {self['read_version']} at {self['isolation_level']}: {self['outcome']}"
+        headings = ("version", "operation", "outcome", "rule", "why", "files")
+        rows = (
+            (
+                *(winner["version"], winner["operation"], rule["outcome"], rule["rule"]),
+                f"it {rule['winner']}; this transaction: {rule['ours']}",
+                rule["files"],
+            )
+            for winner in self["winners"]
+            for rule in winner["rules"]
+            if rule["applies"]
+        )
+        return html.page(title, html.grid(headings, rows))
+
+
 def table_html(
     title: str, detail: dict[str, Any], columns: Iterable[tuple[str, str, bool, str | None]] = ()
 ) -> str:

@@ -17,7 +17,7 @@ from deltaic.table.dml import RowChanges
 from deltaic.table.maintain import Maintenance
 from deltaic.table.merge import MergesRows
 from deltaic.table.results import Checkpoint, CleanedLog, CompactedLog, FileTotals, Metadata, Protocol
-from deltaic.table.shown import Explanation, History, Report, table_html
+from deltaic.table.shown import ConflictReport, Explanation, History, Report, table_html
 from deltaic.table.uri import place
 from deltaic.table.verify import LEVELS, VerifyLevel
 
@@ -428,7 +428,7 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
             VersionNotFoundError, NotFoundError: the log no longer has the version, or a commit after it.
         """
         text = transaction if isinstance(transaction, str) else json.dumps(transaction)
-        found: dict[str, Any] = json.loads(self._core.explain_conflict(text))
+        found = ConflictReport(json.loads(self._core.explain_conflict(text)))
         for winner in found["winners"]:
             at = winner["timestamp"]
             winner["timestamp"] = None if at is None else times.from_millis(at)

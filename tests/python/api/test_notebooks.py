@@ -130,6 +130,22 @@ def test_long_results_are_cut(tmp_path: Path) -> None:
     assert len(html.text({str(n): "x" * 10_000 for n in range(10_000)})) == html.LETTERS + 1
 
 
+def test_a_conflict_shows_the_rules_that_apply(tmp_path: Path) -> None:
+    deltaic.write(tmp_path, pa.table({"id": [1]}))
+    deltaic.write(tmp_path, pa.table({"id": [2]}))
+    reads = {"wholeTable": True, "predicates": [], "files": [], "apps": []}
+    changes = {"removes": [], "adds": [], "domains": []}
+    lost = {"readVersion": 0, "operation": HOSTILE, "reads": reads, "changes": changes}
+    report = deltaic.Table(tmp_path).explain_conflict({**lost, "isolationLevel": "Serializable"})
+    texts = shown(report).texts
+    assert "<script>alert(1)</script>" in texts[0]
+    assert texts[0].endswith("from version 0 at Serializable: conflict")
+    applies = [rule["rule"] for winner in report["winners"] for rule in winner["rules"] if rule["applies"]]
+    assert applies
+    assert set(applies) <= set(texts)
+    assert report == dict(report)
+
+
 def test_findings_are_shown_with_what_to_do(tmp_path: Path) -> None:
     deltaic.write(tmp_path, pa.table({"id": [1]}))
     assert "no problem was found" in shown(deltaic.Table(tmp_path).verify()).texts[0]
