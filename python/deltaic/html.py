@@ -51,7 +51,7 @@ def note(said: str) -> str:
 
 def facts(rows: Iterable[tuple[str, object]]) -> str:
     """Names and values, one a line."""
-    lines = (f'<tr><th style="text-align:left">{text(n)}</th>{_cell(v)}</tr>' for n, v in rows)
+    lines = (f'<tr><th style="text-align:left">{text(n)}</th>{_cell(_said(v))}</tr>' for n, v in rows)
     return f"<table><tbody>{''.join(lines)}</tbody></table>"
 
 
@@ -65,10 +65,16 @@ def grid(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return shown + (note(f"… and {more:,} more") if more else "")
 
 
+def _said(value: object) -> object:
+    """A number as text, which begins where texts do."""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 def _cell(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f'<td style="text-align:right">{value:,}</td>'
-    return f'<td style="text-align:left">{text(value)}</td>'
+    wraps = "" if not isinstance(value, datetime) else ";white-space:nowrap"
+    return f'<td style="text-align:left{wraps}">{text(value)}</td>'
 
 
 def _cut(shown: str) -> str:

@@ -10,6 +10,8 @@ from deltaic.printable import size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+# what the log says of a column in a file
+_FACTS = {"partition_value": "is", "min": "min", "max": "max", "null_count": "nulls"}
 _VERSION = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "engineInfo")
 
 
@@ -106,9 +108,7 @@ def _files(files: Iterable[dict[str, Any]]) -> Iterator[tuple[object, ...]]:
     for file in files:
         why = file["why"] or "; ".join(f"not {cause['part']}: {cause['by']}" for cause in file["causes"])
         facts = [
-            ", ".join(
-                f"{name.replace('_', ' ')} {value}" for name, value in column.items() if name != "column"
-            )
+            ", ".join(f"{said} {column[name]}" for name, said in _FACTS.items() if name in column)
             for column in file["columns"]
         ]
         said = "; ".join(

@@ -51,7 +51,11 @@ class Page(HTMLParser):
 def shown(value: object) -> Page:
     page = Page(value._repr_html_())
     assert set(page.elements) <= ELEMENTS
-    assert page.attributes <= {"style=text-align:left", "style=text-align:right"}
+    assert page.attributes <= {
+        "style=text-align:left",
+        "style=text-align:right",
+        "style=text-align:left;white-space:nowrap",
+    }
     text = "".join(page.texts)
     assert not any(c < " " or c == "\x7f" or c in "\x9b\u202e" for c in text)
     return page
