@@ -7,6 +7,7 @@ mod allowed_locations;
 mod cdf;
 mod checkpoint;
 mod commit;
+mod compatibility;
 mod conflict;
 mod damage;
 mod dml;

@@ -45,8 +45,11 @@ def code(page: Path) -> str:
     return "\n".join(lines)
 
 
+# the tour is run with its commands by test_readme.py
 PAGES = {
-    page.name: code(page) for page in sorted(DOCS.glob("*.md")) if _BLOCK.search(page.read_text("utf-8"))
+    page.name: code(page)
+    for page in sorted(DOCS.glob("*.md"))
+    if page.name != "tour.md" and _BLOCK.search(page.read_text("utf-8"))
 }
 
 
@@ -79,8 +82,22 @@ def test_every_page_is_listed() -> None:
     assert sorted(listed) == sorted(p.name for p in DOCS.glob("*.md") if p.name != "README.md")
 
 
-@pytest.mark.parametrize("page", sorted(p.name for p in DOCS.glob("*.md")))
+def anchors(page: Path) -> set[str]:
+    """Of the headings, as GitHub and the site make them."""
+    titles = re.findall(
+        r"^#+ (.*)$",
+        re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL),
+        re.MULTILINE,
+    )
+    plain = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title) for title in titles)
+    return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in plain}
+
+
+@pytest.mark.parametrize("page", sorted(p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*.md")))
 def test_what_a_page_links_to_is_there(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#:]+)\)", text):
-        assert (DOCS / target).exists(), target
+    for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)", text):
+        found = (DOCS / page).parent / target if target else DOCS / page
+        assert found.exists(), target
+        if anchor and found.suffix == ".md":
+            assert anchor in anchors(found), f"{target}#{anchor}"
