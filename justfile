@@ -40,21 +40,29 @@ lint:
     lint-imports --no-cache
     mypy --strict
     python -m mypy.stubtest deltaic._core
+    typos
     zizmor --offline --quiet .github
 
 # The documentation of the crate, without warnings
 doc *args:
     RUSTDOCFLAGS="-D warnings" cargo doc -p deltaic-core --no-deps {{ args }}
 
-# Run the pages below docs/ and the tour of the README
+# Run the code of the pages below docs/ and of the README
 pages:
     python -m pytest tests/python/docs
 
-# Write docs/cli.md, docs/settings.md and docs/conflicts.md from the code
+# The site of the documentation, in target/site/html, with all links checked; needs `pip install 'deltaic[docs]'` and npm
+docs:
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked -p deltaic
+    python .ci/site.py --check
+
+# Write what docs/ shows of the code: cli, settings, errors, conflicts, compatibility, and the picture of the README
 generate:
     DELTAIC_WRITE_DOCS=1 python -m pytest tests/python/docs/test_cli_page.py
     python tests/python/docs/settings_tables.py
-    DELTAIC_WRITE_DOCS=1 cargo test -p deltaic-core --test integration conflict::
+    python tests/python/docs/error_tables.py
+    python .ci/terminal_picture.py
+    DELTAIC_WRITE_DOCS=1 cargo test -p deltaic-core --test integration the_documentation
 
 # Criterion benches of the core: `just bench --save-baseline before`, then `just bench --baseline before`
 bench *args:
@@ -63,6 +71,11 @@ bench *args:
 # One fuzz target, or all, for so many seconds each: `just fuzz 600 paths`
 fuzz seconds="60" target="":
     DELTAIC_FUZZ_SECONDS={{ seconds }} cargo test -p deltaic-core --test fuzz {{ target }} -- --nocapture --test-threads=2
+
+# Set the version of the next release everywhere, and give what is unreleased in CHANGELOG.md its section
+release version:
+    python .ci/release.py {{ version }}
+    python .ci/third_party_licenses.py
 
 # Everything that CI runs, from empty virtual environments; a part by its name: `just ci rust-lint`
 ci *parts:
