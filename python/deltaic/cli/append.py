@@ -32,8 +32,13 @@ def append(
     as_json: bool,
 ) -> None:
     """Add the rows of FILES (Parquet, Arrow, CSV or JSON lines) to TABLE in one version; create it if there is none."""
-    with output.progress("writing"):
+    with output.progress("writing", unit="rows") as advance:
         done = write(
-            uri, arguments, "append", storage_options=storage_options, app_transaction=app_transaction
+            uri,
+            arguments,
+            "append",
+            advance,
+            storage_options=storage_options,
+            app_transaction=app_transaction,
         )
     report(done, as_json=as_json)

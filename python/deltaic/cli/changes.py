@@ -60,7 +60,7 @@ def changes(
             output.print_content_line(row)
         return
     grid = output.grid(*rows.schema.names)
-    with output.progress("reading changes") as advance:
+    with output.progress("reading changes", unit="rows") as advance:
         for row in islice(_dicts(rows), limit):
             grid.add_row(*map(output.cell, row.values()))
             advance()

@@ -36,7 +36,7 @@ def files(table: Table, *, where: str | None, stats: bool, limit: int | None, as
     )
     if stats:
         grid.add_column("stats", overflow="fold")
-    with output.progress("listing files") as advance:
+    with output.progress("listing files", unit="files") as advance:
         for file in listed:
             grid.add_row(*_row(file, stats=stats))
             advance()

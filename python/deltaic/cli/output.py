@@ -16,6 +16,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -166,11 +167,19 @@ def size(count: int | None) -> str:
 
 
 @contextmanager
-def progress(what: str, total: int | None = None) -> Iterator[Any]:
-    """Shows progress on standard error, if that is a terminal; yields what to call after each step."""
+def progress(what: str, total: int | None = None, *, unit: str | None = None) -> Iterator[Any]:
+    """Shows progress on standard error, if that is a terminal; yields what to call after each step.
+
+    Steps are shown against their total, or counted in units.
+    """
     shown = Console(stderr=True)
-    counter = (BarColumn(), MofNCompleteColumn()) if total else ()
+    if not shown.is_terminal:
+        yield lambda _steps=1: None
+        return
+    counter: tuple[ProgressColumn, ...] = (BarColumn(), MofNCompleteColumn()) if total else ()
+    if unit is not None:
+        counter = (TextColumn(f"{{task.completed:,.0f}} {unit}"),)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), *counter, TimeElapsedColumn())
-    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as bar:
+    with Progress(*columns, console=shown, transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda steps=1: bar.advance(task, steps)

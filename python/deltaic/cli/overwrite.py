@@ -37,11 +37,12 @@ def overwrite(
     """Replace the rows of TABLE by those of FILES, in one version. Older versions stay until a vacuum."""
     what = "all rows" if replace_where is None else f"the rows where {replace_where}"
     confirm(f"replace {'partitions' if partitions else what} of {uri}", yes=yes)
-    with output.progress("writing"):
+    with output.progress("writing", unit="rows") as advance:
         done = write(
             uri,
             arguments,
             "overwrite",
+            advance,
             storage_options=storage_options,
             replace_where=replace_where,
             partition_overwrite="dynamic" if partitions else "static",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from deltaic.table import Table
 
@@ -42,6 +42,17 @@ def batches(files: Sequence[str], file_format: str | None, table: Table | None) 
         return found.scanner().to_reader().cast(arrow.schema(columns))
     except (arrow.ArrowException, OSError, ValueError) as error:
         raise click.ClickException(f"the data files cannot be read: {error}") from error
+
+
+def counted(rows: Any, advance: Callable[[int], None]) -> Any:
+    """The same batches; `advance` is told the rows of each when it is asked for."""
+
+    def each() -> Iterator[Any]:
+        for batch in rows:
+            advance(batch.num_rows)
+            yield batch
+
+    return _pyarrow().RecordBatchReader.from_batches(rows.schema, each())
 
 
 def no_rows(file: str) -> Any:

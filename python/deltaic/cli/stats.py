@@ -49,7 +49,7 @@ def stats(table: Table, *, where: str | None, as_json: bool) -> None:
     Writers put them into the log. They are bounds: strings may be truncated, and deleted rows of deletion vectors
     count. No data file is read.
     """
-    with output.progress("reading statistics") as advance:
+    with output.progress("reading statistics", unit="files") as advance:
         found = _stats(table, where, advance)
     if as_json:
         output.print_json(found)

@@ -69,14 +69,20 @@ def write_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def write(
-    uri: str, arguments: WriteArguments, mode: str, *, storage_options: dict[str, str], **others: Any
+    uri: str,
+    arguments: WriteArguments,
+    mode: str,
+    advance: Callable[[int], None],
+    *,
+    storage_options: dict[str, str],
+    **others: Any,
 ) -> WriteResult:
-    """Writes the rows of the files."""
+    """Writes the rows of the files; `advance` is told the rows of each batch."""
     try:
         table = deltaic.Table(uri, storage_options=storage_options)
     except TableNotFoundError:
         table = None
-    rows = sources.batches(arguments.files, arguments.file_format, table)
+    rows = sources.counted(sources.batches(arguments.files, arguments.file_format, table), advance)
     return deltaic.write(uri, rows, mode, storage_options=storage_options, **arguments.table, **others)
 
 

@@ -100,7 +100,7 @@ def test_what_is_longer_than_the_screen_goes_through_the_pager(root: Path, tmp_p
 def test_less_shows_a_page_and_leaves_at_q(root: Path) -> None:
     screen = Screen("files", root)
     screen.until(lambda shown: "modified" in shown and ESCAPE.sub("", shown).endswith(":"))
-    assert "30 files" not in screen.shown
+    assert "30 files" not in screen.shown.rsplit("\x1b[2K", 1)[-1]
     screen.press("q")
     assert screen.end() == 0
 
@@ -156,4 +156,14 @@ def test_an_interrupt_leaves_a_clean_screen(tmp_path: Path) -> None:
     # the bar is gone: its line is erased, the cursor is back, and only the reason is left
     left = screen.shown.rsplit("\x1b[2K", 1)[-1]
     assert left.replace("\x1b[?25h", "").strip() == "deltaic: interrupted"
+    assert screen.shown.count("\x1b[?25l") == screen.shown.count("\x1b[?25h") > 0
+
+
+def test_a_write_counts_its_rows_and_leaves_a_clean_screen(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("id\n" + "1\n" * 1234)
+    screen = Screen("append", tmp_path / "new", tmp_path / "rows.csv")
+    assert screen.end() == 0
+    assert "1,234 rows" in screen.shown.rpartition("\x1b[2K")[0]
+    left = ESCAPE.sub("", screen.shown.rpartition("\x1b[2K")[2]).strip()
+    assert left.startswith("version 0: 1,234 rows, ")
     assert screen.shown.count("\x1b[?25l") == screen.shown.count("\x1b[?25h") > 0
