@@ -30,7 +30,7 @@ import scala.collection.immutable.Seq;
  */
 public final class DeltaSource
     implements DataSourceRegister, RelationProvider, CreatableRelationProvider, StreamSourceProvider, StreamSinkProvider,
-        TableProvider {
+        TableProvider, SaveAsTable {
   public String shortName() {
     return Python.format();
   }

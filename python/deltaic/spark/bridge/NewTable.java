@@ -37,6 +37,8 @@ final class NewTable implements StagedTable {
   private final Map properties;
   /** Whether the metastore has to learn the name. */
   private final boolean unnamed;
+  /** Whether it takes the place of a table. */
+  private final boolean replaces;
   private boolean written;
 
   /** `path` is that of a table by path, or of the one that is replaced, or null. */
@@ -48,6 +50,7 @@ final class NewTable implements StagedTable {
     this.partitions = partitions;
     this.properties = HideOptions.without(properties);
     this.unnamed = unnamed;
+    this.replaces = path != null && mode.equals("create_or_replace");
     Object location = properties.get("location");
     boolean managed = unnamed && (location == null || "true".equals(properties.get("is_managed_location")));
     String place = path;
@@ -91,7 +94,13 @@ final class NewTable implements StagedTable {
   DeltaCommand write(org.apache.spark.sql.catalyst.plans.logical.LogicalPlan query, Map options) {
     HashMap asked = new HashMap(request);
     asked.put("op", "createAs");
-    asked.put("options", new HashMap(options));
+    HashMap given = new HashMap(options);
+    if ("true".equals(given.remove(SaveAsTable.OPTION))) {
+      // on Spark Connect nothing else tells; see `stageCreateOrReplace`
+      asked.put("byWriter", Boolean.TRUE);
+      if (replaces) asked.put("mode", "overwrite");
+    }
+    asked.put("options", given);
     written = true;
     return DeltaCommand.write(asked, query);
   }

@@ -24,6 +24,13 @@ from deltaic.spark.session.jvm import PACKAGE, context_loader, is_loaded, static
 _FOLDER = "bridge"
 _BUILD = "deltaic/spark/build.json"
 _SERVICE = "META-INF/services/org.apache.spark.sql.sources.DataSourceRegister"
+# what some Spark lacks, and the source in its place
+_LACKING = {
+    "org.apache.spark.sql.connector.catalog.SupportsV1OverwriteWithSaveAsTable": (
+        "SaveAsTable.java",
+        f'package {PACKAGE}; interface SaveAsTable {{ String OPTION = "__v1_save_as_table_overwrite"; }}',
+    )
+}
 # the first that a ZIP can say: the same sources make the same bytes
 _TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -122,8 +129,9 @@ def _around(gateway: Any) -> str:
 
 def _compiled(gateway: Any, sources: dict[str, str]) -> bytes:
     """The JAR. The same sources and Spark make the same bytes."""
+    without = dict(instead for name, instead in _LACKING.items() if not is_loaded(gateway, name))
     with tempfile.TemporaryDirectory(prefix="deltaic-") as folder:
-        _compile(gateway, sources, Path(folder))
+        _compile(gateway, {**sources, **without}, Path(folder))
         classes = {f.relative_to(folder).as_posix(): f.read_bytes() for f in Path(folder).rglob("*.class")}
     # what Build.java reads
     said = {"sources": sources_hash(), "secrets": _core.SECRETS}
