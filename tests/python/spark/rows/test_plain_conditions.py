@@ -95,6 +95,7 @@ def op(spark: Any, table: str) -> Iterator[Operation]:
         yield op
 
 
+@pytest.mark.classic("asks an operation of this process")
 def test_the_core_finds_the_rows_that_spark_finds(spark: Any, table: str) -> None:
     draw = random.Random(11)
     conditions = list(dict.fromkeys(_condition(draw) for _ in range(120)))
@@ -110,6 +111,7 @@ def test_the_core_finds_the_rows_that_spark_finds(spark: Any, table: str) -> Non
         assert sorted(found["id"].to_pylist()) == wanted, (condition, sql)
 
 
+@pytest.mark.classic("asks an operation of this process")
 @pytest.mark.parametrize(
     "condition",
     [
@@ -134,6 +136,7 @@ def test_what_may_mean_something_else_is_left_to_spark(op: Operation, condition:
     assert plain(op, condition) is None
 
 
+@pytest.mark.classic("asks an operation of this process")
 def test_padded_texts_are_left_to_spark(spark: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     DeltaTable.create(spark).location(path).addColumn("c", "CHAR(3)").addColumn("v", "VARCHAR(3)").execute()
@@ -142,6 +145,7 @@ def test_padded_texts_are_left_to_spark(spark: Any, tmp_path: Path) -> None:
         assert plain(op, "v = 'a'") is None
 
 
+@pytest.mark.classic("asks an operation of this process")
 def test_tasks_look_in_what_is_too_much_for_this_process(spark: Any, table: str) -> None:
     with Operation(TableRef(spark, table), "DELETE", {}) as op:
         sql = plain(op, "i = 5")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.classic("asks the catalog in the JVM")]
 
 
 @pytest.fixture

@@ -277,6 +277,7 @@ class TestProperties:
         setting(DELTA + "constraints.assumesDropIfExists.enabled", "true")
         spark.sql(drop)
 
+    @pytest.mark.classic("warnings of a write by Spark are in the log of the server")
     def test_metadata_of_other_formats(self, spark: SparkSession, setting: Setting, path: str) -> None:
         deltaic.write(path, pa.table({"id": pa.array(range(10), pa.int64())}))
         allow = {"allow_stale_universal_format": "true"}
