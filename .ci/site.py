@@ -45,7 +45,7 @@ REFERENCE = {
                 "scd2",
                 "deduplicate",
             ),
-            *("create", "write", "convert", "verify"),
+            *("create", "write", "scan_polars", "convert", "verify"),
         ],
     ),
     "table": ("deltaic.Table", "A table without an engine.", ["Table"]),
