@@ -31,7 +31,6 @@ mod write;
 
 #[pyo3::pymodule]
 mod _core {
-    use pyo3::prelude::*;
     #[pymodule_export]
     use crate::alter::{
         add_columns, add_constraint, change_columns, cluster_by, drop_columns, drop_constraint, drop_feature,
@@ -77,6 +76,7 @@ mod _core {
     use crate::verify::{VerifyTask, probe_store, verify};
     #[pymodule_export]
     use crate::write::{check_place, create, create_like, write};
+    use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
