@@ -6,6 +6,7 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -61,18 +62,28 @@ public final class StatementParser implements InvocationHandler {
 
   public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
     String name = method.getName();
-    if (name.equals("parsePlan") || name.equals("parsePlanWithParameters")) {
-      LogicalPlan ours = parse((String) arguments[0]);
-      if (ours != null) return ours;
-    }
     try {
+      if (name.equals("parsePlan") || name.equals("parsePlanWithParameters")) {
+        LogicalPlan ours = parse((String) arguments[0]);
+        if (ours != null) return ours;
+      }
       Object parsed = method.invoke(inner, arguments);
       LogicalPlan ours = parsed != null && parsed.getClass().getSimpleName().equals("ExecuteImmediateQuery")
           ? immediate((Product) parsed) : null;
       return ours == null ? parsed : ours;
     } catch (InvocationTargetException e) {
-      throw e.getTargetException();
+      throw allowed(method, e.getTargetException());
+    } catch (Throwable e) {
+      throw allowed(method, e);
     }
+  }
+
+  /** What the method may throw. A proxy wraps other errors without a message, and Spark Connect tells nothing of such. */
+  private static Throwable allowed(Method method, Throwable error) {
+    if (error instanceof RuntimeException || error instanceof Error) return error;
+    Class[] declared = method.getExceptionTypes();
+    for (int i = 0; i < declared.length; i++) if (declared[i].isInstance(error)) return error;
+    return new UndeclaredThrowableException(error, error.getMessage());
   }
 
   /** The statement of ours that EXECUTE IMMEDIATE has: Spark 4.0 would parse it by a parser of its own. */
