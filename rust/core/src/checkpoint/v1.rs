@@ -82,7 +82,7 @@ impl<'a> Parts<'a> {
             rows: AddRows::new(&job.layout),
             removes: removes.into_iter(),
             groups: groups.into_iter(),
-            runs: Runs::new(job.snapshot.files(request)?.narrow().with_parsed(&job.layout.stats)),
+            runs: Runs::new(job.snapshot.files(request)?.with_parsed(&job.layout.stats)),
             num_files: 0,
             num_bytes: 0,
             num_actions: 0,

@@ -114,12 +114,8 @@ fn descriptor(job: &Job<'_>) -> Result<SchemaDescriptor> {
 /// Writes the live files of the tail and of the old files that are not taken over, one run a sidecar, several at once.
 fn write_adds(job: &Job<'_>, rewritten: &[usize]) -> Result<Vec<Linked>> {
     let request = FilesRequest { stats: true, extended: true, ..FilesRequest::default() };
-    let files = job
-        .snapshot
-        .files(request)?
-        .narrow()
-        .with_parsed(&job.layout.stats)
-        .only(|index| rewritten.contains(&index));
+    let files =
+        job.snapshot.files(request)?.with_parsed(&job.layout.stats).only(|index| rewritten.contains(&index));
     let rows = AddRows::new(&job.layout);
     let pool = runtime::pool()?;
     let mut runs = Runs::new(files);

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `partition` | what a serialized or parsed partition value means |
 //! | `stats_json`, `stats_struct` | where statistics are found |
+//! | `json_shape` | texts of JSON that differ in their values only |
 //! | `bounds`, `side`, `timestamps`, `nulls` | what a minimum, maximum or null count promises of the rows |
 //! | `row_groups` | what the Parquet statistics of a checkpoint promise of its files |
 //! | `range`, `outcomes`, `plan` | what follows for a predicate |
@@ -14,6 +15,7 @@
 
 mod bounds;
 mod explain;
+mod json_shape;
 mod nulls;
 mod outcomes;
 mod partition;
@@ -28,6 +30,7 @@ mod timestamps;
 
 pub use crate::predicate::BoundColumn;
 pub(crate) use explain::{PredicatePart, RuledOut};
+pub(crate) use json_shape::{Shape, Shapes};
 pub use pruner::Pruner;
 
 #[cfg(test)]

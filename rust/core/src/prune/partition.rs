@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use arrow::array::{Array, AsArray, MapArray, StringArray, StructArray};
+use arrow::array::{Array, ArrayRef, AsArray, Int32Array, MapArray, StringArray, StructArray};
 use arrow::compute::cast;
-use arrow::datatypes::DataType as Arrow;
+use arrow::datatypes::{DataType as Arrow, Int32Type};
 use arrow_buffer::BooleanBuffer;
 use foldhash::fast::RandomState;
 
@@ -72,89 +72,150 @@ fn value<'a>(text: &'a str, data_type: &DataType) -> Option<Scalar<'a>> {
 pub(crate) struct MapReader<'a> {
     columns: &'a [BoundColumn],
     map: &'a MapArray,
-    keys: StringArray,
-    values: StringArray,
+    keys: Texts,
+    values: Texts,
 }
 
-/// The value of the map for a column.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Entry<'a> {
-    /// Nothing: not what the protocol asks for, so nothing is known.
-    Missing,
-    Null,
-    Text(&'a str),
+/// A column of texts, as it is or as numbers of distinct ones.
+enum Texts {
+    Plain(StringArray),
+    Coded(Int32Array, StringArray),
 }
+
+impl Texts {
+    /// `None` where the array is not of text.
+    fn of(array: &ArrayRef) -> Option<Self> {
+        let text = |array: &ArrayRef| Some(cast(array, &Arrow::Utf8).ok()?.as_string_opt::<i32>()?.clone());
+        match array.as_dictionary_opt::<Int32Type>() {
+            Some(coded) if coded.values().null_count() == 0 => {
+                Some(Texts::Coded(coded.keys().clone(), text(coded.values())?))
+            }
+            _ => text(array).map(Texts::Plain),
+        }
+    }
+}
+
+/// The value of the map for a column: nothing is not what the protocol asks for, so nothing is known of it.
+const MISSING: u32 = 0;
+const NULL: u32 = 1;
+/// Texts have the numbers from here on.
+const TEXTS: u32 = 2;
 
 impl<'a> MapReader<'a> {
     /// `None` where keys or values are not text.
     pub(crate) fn new(columns: &'a [BoundColumn], map: &'a MapArray) -> Option<Self> {
-        let text = |array| Some(cast(array, &Arrow::Utf8).ok()?.as_string_opt::<i32>()?.clone());
-        Some(MapReader { columns, map, keys: text(map.keys())?, values: text(map.values())? })
+        Some(MapReader { columns, map, keys: Texts::of(map.keys())?, values: Texts::of(map.values())? })
     }
 
-    /// Looks where the column was in the row before, then everywhere.
-    fn entry(&self, row: usize, column: &BoundColumn, hint: &mut usize) -> Entry<'_> {
-        if self.map.is_null(row) {
-            return Entry::Missing;
+    /// The place of the entry of each row in `keep` that has this key, if it has one.
+    fn entries(&self, name: &str, keep: &BooleanBuffer, mut each: impl FnMut(usize, Option<usize>)) {
+        match &self.keys {
+            Texts::Plain(keys) => self.find(|at| keys.value(at) == name, keep, &mut each),
+            Texts::Coded(codes, texts) => {
+                let named: Vec<bool> = texts.iter().map(|text| text == Some(name)).collect();
+                let codes = codes.values();
+                self.find(|at| usize::try_from(codes[at]).is_ok_and(|code| named[code]), keep, &mut each);
+            }
         }
+    }
+
+    /// Looks where the entry was in the row before, then everywhere.
+    fn find(
+        &self,
+        is_here: impl Fn(usize) -> bool,
+        keep: &BooleanBuffer,
+        each: &mut impl FnMut(usize, Option<usize>),
+    ) {
         let offsets = self.map.value_offsets();
-        let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
-        let name = column.physical[0].as_str();
-        let is_here = |at: usize| at < end && self.keys.value(at) == name;
-        let at = start + *hint;
-        let Some(at) = is_here(at).then_some(at).or_else(|| (start..end).find(|at| is_here(*at))) else {
-            return Entry::Missing;
-        };
-        *hint = at - start;
-        if self.values.is_null(at) { Entry::Null } else { Entry::Text(self.values.value(at)) }
+        let mut hint = 0;
+        for row in keep.set_indices() {
+            let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
+            let here = start + hint;
+            let found = if self.map.is_null(row) {
+                None
+            } else if here < end && is_here(here) {
+                Some(here)
+            } else {
+                (start..end).find(|at| is_here(*at)).inspect(|at| hint = at - start)
+            };
+            each(row, found);
+        }
+    }
+
+    /// The number of the value of a column in each row in `keep`, and the texts of the numbers from [`TEXTS`] on.
+    fn numbered(&self, name: &str, keep: &BooleanBuffer) -> (Vec<u32>, Vec<&str>) {
+        let mut numbers = vec![MISSING; self.map.len()];
+        match &self.values {
+            Texts::Coded(codes, texts) => {
+                let values = codes.values();
+                self.entries(name, keep, |row, found| {
+                    let Some(at) = found else { return };
+                    numbers[row] = if codes.is_null(at) { NULL } else { TEXTS + values[at].unsigned_abs() };
+                });
+                (numbers, texts.iter().flatten().collect())
+            }
+            Texts::Plain(values) => {
+                let mut known: HashMap<&str, u32, RandomState> = HashMap::default();
+                let (mut texts, mut last): (Vec<&str>, Option<u32>) = (Vec::new(), None);
+                self.entries(name, keep, |row, found| {
+                    let Some(at) = found else { return };
+                    if values.is_null(at) {
+                        numbers[row] = NULL;
+                        return;
+                    }
+                    let text = values.value(at);
+                    // files of one partition mostly follow each other
+                    let same = last.filter(|number| texts[*number as usize] == text);
+                    let number = same.unwrap_or_else(|| {
+                        *known.entry(text).or_insert_with(|| {
+                            texts.push(text);
+                            texts.len() as u32 - 1
+                        })
+                    });
+                    last = Some(number);
+                    numbers[row] = TEXTS + number;
+                });
+                (numbers, texts)
+            }
+        }
     }
 
     /// The distinct combinations of values: the number of its combination for each row, and the facts of each.
     /// Only the rows in `keep` are looked at; the others get number 0, which may not exist.
-    pub(crate) fn combinations(&self, keep: &BooleanBuffer) -> (Vec<usize>, Vec<Vec<Facts<'_>>>) {
-        let mut hints = vec![0; self.columns.len()];
-        let (mut key, mut last) = (Vec::new(), (Vec::new(), None));
-        let mut known: HashMap<Vec<u8>, usize, RandomState> = HashMap::default();
-        let mut numbers = vec![0; self.map.len()];
-        let mut facts = Vec::new();
-        for row in keep.set_indices() {
-            key.clear();
-            for (column, hint) in self.columns.iter().zip(&mut hints) {
-                match self.entry(row, column, hint) {
-                    Entry::Missing => key.push(0),
-                    Entry::Null => key.push(1),
-                    Entry::Text(text) => {
-                        key.push(2);
-                        key.extend_from_slice(&(text.len() as u64).to_le_bytes());
-                        key.extend_from_slice(text.as_bytes());
-                    }
+    pub(crate) fn combinations(&self, keep: &BooleanBuffer) -> (Vec<u32>, Vec<Vec<Facts<'_>>>) {
+        let mut combinations: Vec<Vec<Facts<'_>>> = vec![Vec::new()];
+        let mut of_rows = vec![0; self.map.len()];
+        for column in self.columns {
+            let (numbers, texts) = self.numbered(&column.physical[0], keep);
+            let facts = |number: u32| match number {
+                MISSING => Facts::default(),
+                NULL => Facts::all_null(),
+                text => facts(texts[(text - TEXTS) as usize], &column.data_type),
+            };
+            let mut longer: Vec<Vec<Facts<'_>>> = Vec::new();
+            let mut lengthen = |combination: u32, number: u32| {
+                let mut all = combinations[combination as usize].clone();
+                all.push(facts(number));
+                longer.push(all);
+                longer.len() as u32 - 1
+            };
+            if combinations.len() == 1 {
+                let mut known: Vec<Option<u32>> = vec![None; texts.len() + TEXTS as usize];
+                for row in keep.set_indices() {
+                    let number = numbers[row];
+                    let known = &mut known[number as usize];
+                    of_rows[row] = *known.get_or_insert_with(|| lengthen(0, number));
+                }
+            } else {
+                let mut known: HashMap<(u32, u32), u32, RandomState> = HashMap::default();
+                for row in keep.set_indices() {
+                    let pair = (of_rows[row], numbers[row]);
+                    of_rows[row] = *known.entry(pair).or_insert_with(|| lengthen(pair.0, pair.1));
                 }
             }
-            // files of one partition mostly follow each other
-            numbers[row] = match last {
-                (ref last_key, Some(number)) if *last_key == key => number,
-                _ => {
-                    let number = known.get(&key).copied().unwrap_or_else(|| {
-                        facts.push(self.facts(row, &mut hints));
-                        known.insert(key.clone(), facts.len() - 1);
-                        facts.len() - 1
-                    });
-                    last.0.clone_from(&key);
-                    last.1 = Some(number);
-                    number
-                }
-            };
+            combinations = longer;
         }
-        (numbers, facts)
-    }
-
-    fn facts(&self, row: usize, hints: &mut [usize]) -> Vec<Facts<'_>> {
-        let entry = |(column, hint): (&BoundColumn, &mut usize)| match self.entry(row, column, hint) {
-            Entry::Missing => Facts::default(),
-            Entry::Null => Facts::all_null(),
-            Entry::Text(text) => facts(text, &column.data_type),
-        };
-        self.columns.iter().zip(hints).map(entry).collect()
+        (of_rows, combinations)
     }
 }
 
@@ -201,7 +262,74 @@ pub(crate) fn of_parsed<'a>(lower: Scalar<'a>, upper: Scalar<'a>, data_type: &Da
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{MapBuilder, StringBuilder};
+    use arrow::datatypes::{Field, Fields};
+    use proptest::collection::vec;
+    use proptest::option;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
+
+    /// The same map with dictionaries for texts.
+    fn coded(map: &MapArray) -> MapArray {
+        let dictionary = Arrow::Dictionary(Box::new(Arrow::Int32), Box::new(Arrow::Utf8));
+        let (keys, values) =
+            (cast(map.keys(), &dictionary).unwrap(), cast(map.values(), &dictionary).unwrap());
+        let field = |name: &str, null| Field::new(name, dictionary.clone(), null);
+        let fields = Fields::from(vec![field("key", false), field("value", true)]);
+        let entries = StructArray::new(fields.clone(), vec![keys, values], None);
+        let entry = Arc::new(Field::new("key_value", Arrow::Struct(fields), false));
+        MapArray::new(entry, map.offsets().clone(), entries, map.nulls().cloned(), false)
+    }
+
+    proptest! {
+        #[test]
+        fn each_row_has_the_facts_of_its_own_entries(
+            rows in vec((any::<bool>(), vec((select(vec!["a", "b", "c"]), option::of("[0-9]{0,2}")), 0..4)), 0..40),
+            kept in vec(any::<bool>(), 40),
+        ) {
+            let column = |name: &str| BoundColumn {
+                logical: vec![name.to_owned()],
+                physical: vec![name.to_owned()],
+                data_type: DataType::Integer,
+                partition: true,
+                was_float: false,
+            };
+            let columns = [column("a"), column("c")];
+            let mut map = MapBuilder::new(None, StringBuilder::new(), StringBuilder::new());
+            let mut rows = rows;
+            for (valid, entries) in &mut rows {
+                // a map has a key once
+                let mut seen = Vec::new();
+                entries.retain(|(key, _)| !seen.contains(key) && { seen.push(*key); true });
+                for (key, value) in &*entries {
+                    map.keys().append_value(key);
+                    map.values().append_option(value.as_ref());
+                }
+                map.append(*valid).unwrap();
+            }
+            let map = map.finish();
+            let keep = BooleanBuffer::collect_bool(rows.len(), |row| kept[row]);
+            for map in [coded(&map), map] {
+                let reader = MapReader::new(&columns, &map).unwrap();
+                let (numbers, combinations) = reader.combinations(&keep);
+                for row in keep.set_indices() {
+                    let (valid, entries) = &rows[row];
+                    let expected = columns.each_ref().map(|column| {
+                        match entries.iter().find(|(key, _)| *key == column.physical[0]).filter(|_| *valid) {
+                            None => Facts::default(),
+                            Some((_, None)) => Facts::all_null(),
+                            Some((_, Some(text))) => facts(text, &column.data_type),
+                        }
+                    });
+                    prop_assert_eq!(format!("{:?}", combinations[numbers[row] as usize]), format!("{expected:?}"));
+                }
+            }
+        }
+    }
 
     fn show(text: &str, data_type: DataType) -> String {
         let facts = facts(text, &data_type);

@@ -7,7 +7,7 @@ use super::partition::{MapReader, StructReader};
 use super::plan::PrunePlan;
 use super::range::Facts;
 use super::row_groups::RowGroupReader;
-use super::stats_json::JsonReader;
+use super::stats_json::{JsonReader, ShapedReader};
 use super::stats_struct::StatsReader;
 use crate::error::Result;
 use crate::predicate::bind::{TableColumns, bind};
@@ -92,7 +92,8 @@ impl Pruner {
 
     /// Which files their raw partition values (physical name to text) let live: a set bit keeps.
     ///
-    /// Each distinct combination of values is judged once; a file costs a look-up.
+    /// Each distinct combination of values is judged once; a file costs a look-up, and less where keys and values are
+    /// dictionaries with 32-bit keys.
     pub fn by_partition_values(&self, values: &MapArray) -> BooleanBuffer {
         let all = BooleanBuffer::new_set(values.len());
         if !self.uses_partitions() {
@@ -102,7 +103,7 @@ impl Pruner {
         let (numbers, combinations) = reader.combinations(&all);
         let verdicts: Vec<Verdict> =
             combinations.into_iter().map(|mut facts| self.judge(&mut facts)).collect();
-        BooleanBuffer::collect_bool(values.len(), |row| verdicts[numbers[row]] == Verdict::Keep)
+        BooleanBuffer::collect_bool(values.len(), |row| verdicts[numbers[row] as usize] == Verdict::Keep)
     }
 
     /// The same from `partitionValues_parsed`, whose fields have physical names. It may keep more: a null there need
@@ -124,9 +125,9 @@ impl Pruner {
         keep: &BooleanBuffer,
     ) -> BooleanBuffer {
         let partitions = self.map_reader(values);
-        let mut leaves = self.json.leaves();
+        let (mut reader, mut leaves) = (ShapedReader::new(&self.json), self.json.leaves());
         self.by_stats(partitions.as_ref(), keep, |row, facts| {
-            if stats.is_valid(row) && self.json.read(stats.value(row), &mut leaves) {
+            if stats.is_valid(row) && reader.read(stats.value(row), &mut leaves) {
                 let columns = self.stats_leaves().iter().enumerate();
                 facts.extend(columns.map(|(i, column)| leaves.facts(i, column)));
             }
@@ -178,7 +179,9 @@ impl Pruner {
         for row in keep.set_indices() {
             facts.clear();
             match &combinations {
-                Some((numbers, combinations)) => facts.extend_from_slice(&combinations[numbers[row]]),
+                Some((numbers, combinations)) => {
+                    facts.extend_from_slice(&combinations[numbers[row] as usize])
+                }
                 None => facts.resize_with(self.partitions, Facts::default),
             }
             append(row, &mut facts);

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StructArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Fields, Int64Type, Schema, SchemaRef, TimeUnit};
+use arrow::datatypes::{DataType, Field, Int64Type};
 use parquet::DecodeResult;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowSelection};
@@ -12,6 +12,7 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use rayon::prelude::*;
 
 use super::columns::{FileBatch, VECTOR, conform, map_at, vector_at};
+use super::decoded_schema::{with_codes, with_views};
 use super::tail::{JsonCheckpoint, check_heads};
 use crate::actions::{
     DomainMetadata, FilePath, Format, Metadata, ObjectPath, Protocol, Remove, Sidecar, Txn,
@@ -44,6 +45,8 @@ pub(crate) struct CheckpointFile {
     file: DataFile,
     version: u64,
     reader: ArrowReaderMetadata,
+    /// For [`CheckpointFile::decode_coded`], once it was asked for.
+    coded: OnceLock<ArrowReaderMetadata>,
 }
 
 /// The content of a checkpoint besides files.
@@ -255,7 +258,7 @@ impl CheckpointFile {
         let plain = guarded(|| ArrowReaderMetadata::try_new(metadata.clone(), options())).map_err(broken)?;
         let options = options().with_schema(with_views(plain.schema()));
         let reader = guarded(|| ArrowReaderMetadata::try_new(metadata, options)).map_err(broken)?;
-        Ok(CheckpointFile { sidecar: None, file, version, reader })
+        Ok(CheckpointFile { sidecar: None, file, version, reader, coded: OnceLock::new() })
     }
 
     pub(crate) fn metadata(&self) -> &ParquetMetaData {
@@ -295,27 +298,80 @@ impl CheckpointFile {
         columns: &[Vec<&str>],
         selection: Option<RowSelection>,
     ) -> Result<Vec<RecordBatch>> {
+        let mut out = Vec::new();
+        self.decode_with(&self.reader, row_group, columns, selection, BATCH_ROWS, |batch| {
+            out.push(batch);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// As [`CheckpointFile::decode`], for work that needs a batch of so many rows at a time: what it is done with is
+    /// freed, and the next batch finds the memory in the cache.
+    ///
+    /// # Errors
+    /// As [`CheckpointFile::decode`], and those of `each`.
+    pub(super) fn decode_each(
+        &self,
+        row_group: usize,
+        columns: &[Vec<&str>],
+        selection: Option<RowSelection>,
+        rows: usize,
+        each: impl FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        self.decode_with(&self.reader, row_group, columns, selection, rows, each)
+    }
+
+    /// As [`CheckpointFile::decode_each`], with the texts of `add.partitionValues` as dictionaries, as most files have
+    /// them: each distinct one is there once in a batch.
+    ///
+    /// # Errors
+    /// As [`CheckpointFile::decode_each`].
+    pub(super) fn decode_coded(
+        &self,
+        row_group: usize,
+        columns: &[Vec<&str>],
+        each: impl FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        let coded = self.coded.get_or_init(|| {
+            let schema = with_codes(self.reader.schema());
+            let options = ArrowReaderOptions::new().with_schema(schema);
+            let coded = guarded(|| ArrowReaderMetadata::try_new(self.reader.metadata().clone(), options));
+            // a file of another kind is read as it is
+            coded.unwrap_or_else(|_| self.reader.clone())
+        });
+        self.decode_with(coded, row_group, columns, None, BATCH_ROWS, each)
+    }
+
+    fn decode_with(
+        &self,
+        reader: &ArrowReaderMetadata,
+        row_group: usize,
+        columns: &[Vec<&str>],
+        selection: Option<RowSelection>,
+        rows: usize,
+        mut each: impl FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<()> {
         let broken = |e: String| {
             Error::corrupt(self.file.path(), Some(self.version), format!("row group {row_group}: {e}"))
         };
-        let schema = self.reader.parquet_schema();
+        let schema = reader.parquet_schema();
         let leaves = schema.columns().iter().enumerate().filter(|(_, leaf)| {
             let parts = leaf.path().parts();
             columns.iter().any(|c| c.len() <= parts.len() && c.iter().zip(parts).all(|(a, b)| a == b))
         });
         let mask = ProjectionMask::leaves(schema, leaves.map(|(index, _)| index));
-        let mut builder = ParquetPushDecoderBuilder::new_with_metadata(self.reader.clone())
+        let mut builder = ParquetPushDecoderBuilder::new_with_metadata(reader.clone())
             .with_projection(mask)
             .with_row_groups(vec![row_group])
-            .with_batch_size(BATCH_ROWS);
+            .with_batch_size(rows);
         if let Some(selection) = selection {
             builder = builder.with_row_selection(selection);
         }
         let mut decoder = guarded(|| builder.build()).map_err(broken)?;
-        let mut out = Vec::new();
         loop {
             match guarded(|| decoder.try_decode()).map_err(broken)? {
-                DecodeResult::Data(batch) => out.push(batch),
+                DecodeResult::Data(batch) => each(batch)?,
                 DecodeResult::NeedsData(ranges) => {
                     let unfit = |e| match e {
                         Error::DataFile { reason, .. } => {
@@ -327,7 +383,7 @@ impl CheckpointFile {
                     self.file.check_pages(&bytes).map_err(unfit)?;
                     guarded(|| decoder.push_ranges(ranges, bytes)).map_err(broken)?;
                 }
-                DecodeResult::Finished => return Ok(out),
+                DecodeResult::Finished => return Ok(()),
             }
         }
     }
@@ -450,40 +506,6 @@ fn actions<T>(batch: &RecordBatch, action: &str, at: impl Fn(&StructArray, usize
     rows.map(valid).unwrap_or_default()
 }
 
-/// The schema of a file as it is decoded: the long texts, `add.path` and `add.stats`, as views, because these are not
-/// copied out of the page; the INT96 times of Spark in microseconds, because in nanoseconds many have no value.
-fn with_views(schema: &SchemaRef) -> SchemaRef {
-    let fields = schema.fields().iter().map(|f| match f.data_type() {
-        DataType::Struct(children) if f.name() == "add" => {
-            let children: Fields = children.iter().map(decoded_as).collect();
-            Arc::new(f.as_ref().clone().with_data_type(DataType::Struct(children)))
-        }
-        _ => f.clone(),
-    });
-    Arc::new(Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone()))
-}
-
-fn decoded_as(field: &Arc<Field>) -> Arc<Field> {
-    let data_type = match field.data_type() {
-        DataType::Utf8 if field.name() == "path" || field.name() == "stats" => DataType::Utf8View,
-        parsed => in_microseconds(parsed),
-    };
-    Arc::new(field.as_ref().clone().with_data_type(data_type))
-}
-
-fn in_microseconds(data_type: &DataType) -> DataType {
-    match data_type {
-        DataType::Timestamp(TimeUnit::Nanosecond, zone) => {
-            DataType::Timestamp(TimeUnit::Microsecond, zone.clone())
-        }
-        DataType::Struct(fields) => {
-            let field = |f: &Arc<Field>| f.as_ref().clone().with_data_type(in_microseconds(f.data_type()));
-            DataType::Struct(fields.iter().map(field).collect())
-        }
-        other => other.clone(),
-    }
-}
-
 fn child(parent: &StructArray, name: &str, to: &DataType) -> Option<ArrayRef> {
     cast(parent.column_by_name(name)?, to).ok()
 }
@@ -569,6 +591,8 @@ fn domain_at(s: &StructArray, row: usize) -> Option<DomainMetadata> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use arrow::array::{Int32Array, ListArray};
     use arrow::datatypes::Int32Type;
 

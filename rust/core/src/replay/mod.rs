@@ -11,6 +11,7 @@ mod checksum_validation;
 mod columns;
 mod commit_info;
 mod commits;
+mod decoded_schema;
 mod json_adds;
 mod keys;
 mod line;

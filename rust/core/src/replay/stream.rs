@@ -33,7 +33,7 @@ pub(crate) struct ScanSource {
 
 /// The live files of a snapshot, a batch at a time.
 ///
-/// At most two row groups a core are decoded at once; nothing is kept after the consumer has it.
+/// One row group a core is decoded at once, or several small ones; nothing is kept after the consumer has it.
 pub struct FileStream {
     source: ScanSource,
     plan: Arc<ReadPlan>,
@@ -44,13 +44,14 @@ pub struct FileStream {
     ready: VecDeque<FileBatch>,
     /// Of a listing of all files, the output so far.
     count: Option<Count>,
-    /// Row groups that are decoded at once, for each core.
-    per_core: usize,
     /// Fields of the parsed statistics that are handed over as they are; none where they are not asked for.
     parsed: Fields,
     /// Whether statistics stay null if there is no text of them.
     texts_only: bool,
 }
+
+/// Rows that are decoded at once, for each core: enough to be worth waking it, and few enough to be held.
+const WAVE_ROWS: u64 = 32 * 1024;
 
 /// The request for every file.
 struct ReadPlan {
@@ -99,7 +100,6 @@ impl FileStream {
             units,
             ready: VecDeque::new(),
             count: None,
-            per_core: 2,
             parsed: Fields::empty(),
             texts_only: false,
         }
@@ -108,12 +108,6 @@ impl FileStream {
     /// A listing of all files, which is counted to its end where there is something to compare it with.
     pub(crate) fn counted(mut self, count: Option<Count>) -> Self {
         self.count = count;
-        self
-    }
-
-    /// Decodes fewer row groups at once, for consumers that keep what they get for a while.
-    pub(crate) fn narrow(mut self) -> Self {
-        self.per_core = 1;
         self
     }
 
@@ -143,6 +137,17 @@ impl FileStream {
         self.only(|i| i == index)
     }
 
+    /// The next row groups: one for each core at least, and more until they have enough rows.
+    fn wave(&mut self, checkpoint: &CheckpointReader, cores: usize) -> Vec<(usize, usize)> {
+        let (mut wave, mut rows) = (Vec::new(), 0);
+        while wave.len() < cores || rows < cores as u64 * WAVE_ROWS {
+            let Some((index, group)) = self.units.pop_front() else { break };
+            rows += checkpoint.parquet[index].metadata().row_group(group).num_rows().unsigned_abs();
+            wave.push((index, group));
+        }
+        wave
+    }
+
     fn advance(&mut self) -> Result<()> {
         if let Some((batch, live)) = self.batches.pop_front() {
             let batch = if live {
@@ -155,8 +160,7 @@ impl FileStream {
         }
         let Some(checkpoint) = self.source.checkpoint.clone() else { return Ok(()) };
         let pool = runtime::pool()?;
-        let wave: Vec<(usize, usize)> =
-            self.units.drain(..self.units.len().min(self.per_core * pool.current_num_threads())).collect();
+        let wave = self.wave(&checkpoint, pool.current_num_threads());
         let (plan, source, texts_only) = (&self.plan, &self.source, self.texts_only);
         let parsed = Some(&self.parsed).filter(|_| !texts_only);
         let read = |(index, group): (usize, usize)| {
@@ -379,6 +383,9 @@ fn has_any(file: &CheckpointFile, columns: &[Vec<&str>]) -> bool {
     columns.iter().any(|c| file.field(c).is_some())
 }
 
+/// Rows that are judged at once: their statistics fit in a cache.
+const JUDGED_ROWS: usize = 4096;
+
 /// The rows of a row group that are `add`s whose partition values may match, and the number of `add`s; nothing where
 /// the file does not record it.
 fn by_partition(
@@ -405,18 +412,19 @@ fn by_partition(
     }
     let mut keep = BooleanBufferBuilder::new(0);
     let mut adds = 0;
-    for batch in file.decode(group, &columns, None)? {
-        let Some(rows) = adds_of(&batch) else { continue };
+    file.decode_coded(group, &columns, |batch| {
+        let Some(rows) = adds_of(&batch) else { return Ok(()) };
         adds += rows.len() - rows.null_count();
         let judged = match rows.column_by_name("partitionValues_parsed").and_then(|p| p.as_struct_opt()) {
             Some(parsed) => pruner.by_partition_struct(parsed),
-            None => {
-                let map = conform(rows, "partitionValues", &STRING_MAP).map_err(failed)?;
-                pruner.by_partition_values(map.as_map())
-            }
+            None => match rows.column_by_name("partitionValues").and_then(|map| map.as_map_opt()) {
+                Some(map) => pruner.by_partition_values(map),
+                None => BooleanBuffer::new_set(rows.len()),
+            },
         };
         keep.append_buffer(&and_valid(judged, rows));
-    }
+        Ok(())
+    })?;
     Ok(Some((keep.finish(), adds)))
 }
 
@@ -454,8 +462,8 @@ fn by_stats(
     let selection = before.map(|k| RowSelection::from_boolean_buffer(k.clone()));
     let mut judged = BooleanBufferBuilder::new(0);
     let mut adds = 0;
-    for batch in file.decode(group, &columns, selection)? {
-        let Some(rows) = adds_of(&batch) else { continue };
+    file.decode_each(group, &columns, selection, JUDGED_ROWS, |batch| {
+        let Some(rows) = adds_of(&batch) else { return Ok(()) };
         adds += rows.len() - rows.null_count();
         let all = and_valid(BooleanBuffer::new_set(rows.len()), rows);
         let values = conform(rows, "partitionValues", &STRING_MAP).map_err(failed)?;
@@ -467,7 +475,8 @@ fn by_stats(
                 pruner.by_stats_json(stats.as_string_view(), values, &all)
             }
         });
-    }
+        Ok(())
+    })?;
     let judged = judged.finish();
     let Some(before) = before else { return Ok(Some((judged, adds))) };
     // back to positions in the row group

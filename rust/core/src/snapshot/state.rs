@@ -304,7 +304,7 @@ impl Snapshot {
     ///
     /// # Cost
     /// The commits after the checkpoint once in the life of the snapshot; of the checkpoint the columns asked for, in
-    /// the row groups that may match. Memory: the live files of the commits and two row groups a core.
+    /// the row groups that may match. Memory: the live files of the commits and one row group a core.
     pub fn files(&self, request: FilesRequest) -> Result<FileStream> {
         let pruner = match &request.predicate {
             Some(predicate) => {

@@ -64,7 +64,7 @@ fn for_each_add(
     };
     read(FileStream::new(source(), &request, None).only(|_| false), true)?;
     for (index, file) in reader.parquet.iter().enumerate() {
-        let stream = FileStream::new(source(), &request, None).narrow().only_file(index);
+        let stream = FileStream::new(source(), &request, None).only_file(index);
         // where the text is missing, it is made from the parsed form, in other words; our own files do not count the texts
         match file.count("add", "stats") {
             None => read(stream.texts_only(), true)?,
