@@ -15,6 +15,7 @@ mod rows;
 mod schema;
 mod source;
 mod stats;
+mod stats_columns;
 mod v1;
 mod v2;
 mod write;
