@@ -86,6 +86,7 @@ impl FilePath {
     ///
     /// # Errors
     /// [`Error::LogCorrupt`] when the escapes are not UTF-8.
+    #[inline]
     pub fn identity_of<'a>(written: &'a str, root: &ObjectPath) -> Result<std::borrow::Cow<'a, str>> {
         if is_plain(written.as_bytes()) {
             return Ok(written.into());
@@ -101,6 +102,7 @@ impl FilePath {
 }
 
 /// Whether the written form is its own identity: relative, without an escape.
+#[inline]
 pub(crate) fn is_plain(written: &[u8]) -> bool {
     written.first() != Some(&b'/') && memchr::memchr2(b'%', b':', written).is_none()
 }

@@ -60,9 +60,23 @@ pub(crate) fn scan_for_metadata(location: &Location, commits: &[LogFile]) -> Res
 /// The content of each of these commits, in their order; all are fetched at once.
 fn in_commits(location: &Location, files: &[LogFile]) -> Result<Vec<(Option<Protocol>, Option<Metadata>)>> {
     let bodies = fetch(location, files)?;
-    runtime::pool()?.install(|| {
-        bodies.par_iter().zip(files).map(|(body, file)| in_commit(body, file, location)).collect()
-    })
+    each_of(&bodies, files, |body, file| in_commit(body, file, location))
+}
+
+/// The work of each commit, in their order: on all cores, and here where there is one, because to wake a core takes longer
+/// than to read one commit.
+///
+/// # Errors
+/// One of those of the work.
+pub(super) fn each_of<'b, T: Send>(
+    bodies: &'b [Bytes],
+    files: &[LogFile],
+    work: impl Fn(&'b Bytes, &LogFile) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    if let ([body], [file]) = (bodies, files) {
+        return Ok(vec![work(body, file)?]);
+    }
+    runtime::pool()?.install(|| bodies.par_iter().zip(files).map(|(body, file)| work(body, file)).collect())
 }
 
 fn in_commit(

@@ -55,6 +55,7 @@ fn place(hash: u64, words: usize) -> (usize, u64) {
 const MAX_LAYERS: usize = 8;
 
 /// The key of a logical file: its canonical path, and the id of its deletion vector after a NUL.
+#[inline]
 pub(crate) fn key<'a>(
     path: &'a str,
     vector: Option<&DeletionVectorDescriptor>,
@@ -72,6 +73,7 @@ impl KeySet {
         self.layers.is_empty()
     }
 
+    #[inline]
     pub(crate) fn contains(&self, key: &str) -> bool {
         let hash = HASHER.hash_one(key);
         self.layers.iter().any(|l| l.contains(key, hash))

@@ -2,10 +2,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{Array, BooleanArray, BooleanBufferBuilder};
-use rayon::prelude::*;
 
 use super::columns::{FileBatch, vector_at};
-use super::commits::{CHUNK, fetch};
+use super::commits::{CHUNK, each_of, fetch};
 use super::json_adds::AddColumns;
 use super::keys::{KeyLayer, KeySet, key};
 use super::line::{AddLine, RemoveLine, for_each_action, for_each_line, parse_whole};
@@ -13,7 +12,7 @@ use super::transactions::{TransactionOf, Transactions, transaction_in};
 use crate::actions::{CheckpointMetadata, DomainMetadata, Metadata, ObjectPath, Protocol, Sidecar, Txn};
 use crate::error::{Error, Result};
 use crate::log::LogFile;
-use crate::store::{Location, runtime};
+use crate::store::Location;
 
 /// What the commits after a checkpoint do: the files that they add and that live, and the keys that they mention.
 /// Immutable; an advanced tail shares the columns of the old one.
@@ -117,13 +116,7 @@ impl Tail {
         let mut columns = AddColumns::new();
         for chunk in commits.rchunks(CHUNK) {
             let bodies = fetch(location, chunk)?;
-            let parsed: Vec<Parsed<'_>> = runtime::pool()?.install(|| {
-                bodies
-                    .par_iter()
-                    .zip(chunk)
-                    .map(|(body, file)| parse(body, file, &dir))
-                    .collect::<Result<_>>()
-            })?;
+            let parsed = each_of(&bodies, chunk, |body, file| parse(body, file, &dir))?;
             for (commit, file) in parsed.into_iter().zip(chunk).rev() {
                 transactions.extend(commit.transaction_of(file.version));
                 actions += commit.files.len() as u64;
